@@ -186,7 +186,7 @@ class Pipeline:
         self._own = self._rest = self._all
         for program in self._programs.values():
             pin(program, self._all)
-        spread = ("--workers", self.plan["grpo"]["tries_crew"])
+        spread = ("--workers", self.plan["grpo"]["tries_workers"])
         self._evaluate("tries", "cold", "--attempts", 4, "--train-scenes", *spread, scenes=self.plan["tried"])
         early = self._early()
         for name, of, *options in early:
@@ -274,7 +274,7 @@ class Pipeline:
             "--out", self.root / "runs" / f"g-{name}", "--steps", common["steps"],
             "--rate", how.get("rate", common["rate"]),
             "--seconds", common["seconds"], "--scenes", how.get("scenes", self.plan["scenes"]),
-            "--held-out", self.plan["held_out"], "--pictures", self.pictures, "--crew", how.get("crew", 0),
+            "--held-out", self.plan["held_out"], "--pictures", self.pictures, "--workers", how.get("workers", 0),
             "--micro", how.get("micro", common["micro"]), *said,
         )  # fmt: skip
 
@@ -324,7 +324,7 @@ class Pipeline:
         timed = () if endless else ("--seconds", how["seconds"])
         enough = ("--enough", how["enough"]) if "enough" in how else ()
         self._ask(
-            name, "study", "--stage", stage, "--model", model, "--crew", self.pool, "--out", self.root / "runs" / name,
+            name, "study", "--stage", stage, "--model", model, "--pool", self.pool, "--out", self.root / "runs" / name,
             "--steps", max(2, int(how["steps"] if steps is None else steps)), "--rate", how["rate"],
             "--tokens", how["tokens"], "--loaders", 1 if endless else self.plan["loaders"], *timed, *steady, *enough,
             *more,
@@ -334,7 +334,7 @@ class Pipeline:
         for worker in range(count):
             spread = ("--worker", worker, "--of", count)
             self._start(
-                f"{role}-{worker}", "school", "--crew", self.pool, "--model", self.nano, *spread, *options, low=True
+                f"{role}-{worker}", "school", "--pool", self.pool, "--model", self.nano, *spread, *options, low=True
             )
 
     def _policy(self, name: str) -> Path:

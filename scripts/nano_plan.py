@@ -17,12 +17,12 @@ PLAN: dict[str, Any] = {
     "sizes": [300, 1200, 5000, 100000], "size_steps": 250,
     "grpo": {
         "seconds": 640, "rate": 4e-5, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "first_share": 0.44,
-        "decide_after": 0.5, "tries_crew": 4, "failed_cost": 0.0,
+        "decide_after": 0.5, "tries_workers": 4, "failed_cost": 0.0,
     },
     "tried": 768,
     "runs": {
         "main": {
-            "crew": 12, "prompts": 32, "micro": 32, "reward": "twm", "fade": True, "tries": True, "failed_cost": 0.1,
+            "workers": 12, "prompts": 32, "micro": 32, "reward": "twm", "fade": True, "tries": True, "failed_cost": 0.1,
         },
         "ours": {}, "nocold": {"from": "base"}, "twm": {"reward": "twm"},
         "geoagent": {"reward": "geoagent"}, "spotagent": {"reward": "spotagent"}, "geovista": {"reward": "geovista"},

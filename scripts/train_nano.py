@@ -1,15 +1,15 @@
-"""Train the nano model from nothing to a policy that zooms, reads and asks the map, and measure every step of it.
+"""Train the nano model from scratch to a policy that zooms, reads and searches the map, and measure every step.
 
     python scripts/train_nano.py make --out NANO                 weights drawn at random, tokens of its own
     python scripts/train_nano.py maps                            the world's map, once, before many ask for it
-    python scripts/train_nano.py school --pool POOL --model NANO lessons, drawn on the CPU until told to stop
+    python scripts/train_nano.py school --pool POOL --model NANO lessons, drawn on the CPU until stopped
     python scripts/train_nano.py draw --kept DIR ...             pictures for reinforcement learning and for evaluation
     python scripts/train_nano.py study --stage words|base|sft|coldstart ...
     python scripts/train_nano.py grpo --name main ...            one run of GRPO, then its evaluation
     python scripts/train_nano.py evaluate --policy DIR ...
     python scripts/train_nano.py ceiling                         how near the teacher comes on held-out scenes
 
-docs/nano.md tells in which order, for how long, and what came of it.
+docs/nano.md has the order, the durations and the results.
 """
 
 import argparse
@@ -44,7 +44,7 @@ AT_ONCE = 128
 
 
 def main() -> None:
-    """Do what is asked."""
+    """Run the chosen stage."""
     given = parsed()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     stages = {"make": make, "maps": maps, "school": teach, "draw": drawn, "study": studied, "grpo": reinforced}
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
-    """What is asked."""
+    """Return the parsed arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = parser.add_subparsers(dest="what", required=True)
     made = parts.add_parser("make")
@@ -60,7 +60,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     made.add_argument("--size", default="nano")
     parts.add_parser("maps")
     school = parts.add_parser("school")
-    school.add_argument("--crew", type=Path, required=True)
+    school.add_argument("--pool", type=Path, required=True)
     school.add_argument("--model", type=Path, required=True)
     school.add_argument("--spoken", action="store_true", help="only lessons without picture and map")
     draw = parts.add_parser("draw")
@@ -75,13 +75,13 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     study = parts.add_parser("study")
     study.add_argument("--stage", choices=list(MIXES), required=True)
     study.add_argument("--model", type=Path, required=True)
-    study.add_argument("--crew", type=Path, required=True)
+    study.add_argument("--pool", type=Path, required=True)
     study.add_argument("--out", type=Path, required=True)
     study.add_argument("--steps", type=int, required=True)
     study.add_argument("--rate", type=float, default=1e-3)
     study.add_argument("--tokens", type=int, default=65_536)
     study.add_argument("--seconds", type=float)
-    study.add_argument("--enough", type=float, help="stop once this share of tokens is told rightly")
+    study.add_argument("--enough", type=float, help="stop once this share of tokens is predicted correctly")
     study.add_argument("--limit", type=int)
     study.add_argument("--loaders", type=int, default=3)
     study.add_argument("--schedule", default="cosine")
@@ -92,22 +92,22 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     grpo.add_argument("--steps", type=int, required=True)
     grpo.add_argument("--seconds", type=float)
     grpo.add_argument("--rate", type=float, default=5e-5)
-    grpo.add_argument(
-        "--fade", action="store_true", help="let the rate fall to nothing in the second half of --seconds"
-    )
+    grpo.add_argument("--fade", action="store_true", help="let the rate fall to zero in the second half of --seconds")
     grpo.add_argument("--prompts", type=int, default=16)
     grpo.add_argument("--group", type=int, default=8)
     grpo.add_argument("--micro", type=int, default=16)
     grpo.add_argument("--scenes", type=int, default=1024)
     grpo.add_argument("--reward", default="ours")
     grpo.add_argument("--options", type=json.loads, default={})
-    grpo.add_argument("--failed-cost", type=float, default=0.0, help="what a failed call takes away from the reward")
+    grpo.add_argument("--failed-cost", type=float, default=0.0, help="the cost of a failed call in the reward")
     grpo.add_argument("--objective", default="grpo")
     grpo.add_argument("--tries", type=Path)
     grpo.add_argument("--no-tools", action="store_true")
     grpo.add_argument("--seed", type=int, default=0)
-    grpo.add_argument("--stop-at", type=Path, help="a file that may come to hold the number of the last step")
-    grpo.add_argument("--crew", type=int, default=0, help="processes that serve the tools; 0 serves them in this one")
+    grpo.add_argument("--stop-at", type=Path, help="a file to which the number of the last step may be written")
+    grpo.add_argument(
+        "--workers", type=int, default=0, help="processes that serve the tools; 0 serves them in this one"
+    )
     evaluate = parts.add_parser("evaluate")
     evaluate.add_argument("--policy", type=Path, required=True)
     evaluate.add_argument("--out", type=Path, required=True)
@@ -127,7 +127,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
 
 
 def make(given: argparse.Namespace) -> None:
-    """A model that knows nothing."""
+    """Make an untrained model."""
     from geosleuth.train.nano.model import corpus, make_nano
     from geosleuth.world import open_world
 
@@ -135,7 +135,7 @@ def make(given: argparse.Namespace) -> None:
 
 
 def maps(_: argparse.Namespace) -> None:
-    """What several who ask for it at once would each make."""
+    """Build the world's map once, before several processes need it."""
     from geosleuth.world import open_world
     from geosleuth.world.world import world_atlas
 
@@ -143,7 +143,7 @@ def maps(_: argparse.Namespace) -> None:
 
 
 def teach(given: argparse.Namespace) -> None:
-    """Lessons of every scene of this worker, until the time is up or the pool holds a file called stop."""
+    """Write the lessons of this worker's scenes, until the time is up or the pool holds a file named stop."""
     from geosleuth.train.nano.model import load_nano_processor
     from geosleuth.train.nano.shards import ShardWriter
     from geosleuth.train.nano.teacher import Speaking, Teaching
@@ -154,12 +154,12 @@ def teach(given: argparse.Namespace) -> None:
     role = "speaker" if given.spoken else "worker"
     writers: dict[str, ShardWriter] = {}
     began = time.monotonic()
-    start = number = next_scene(given.crew / ("echo" if given.spoken else "trajectory"), role, given.worker, given.of)
-    while time.monotonic() - began < given.seconds and not (given.crew / "stop").exists():
+    start = number = next_scene(given.pool / ("echo" if given.spoken else "trajectory"), role, given.worker, given.of)
+    while time.monotonic() - began < given.seconds and not (given.pool / "stop").exists():
         for kind, sample in teaching.encoded(number):
             if kind not in writers:
                 samples = LESSONS_A_FILE * (16 if kind in WITHOUT_PICTURES else 1)
-                writers[kind] = ShardWriter(given.crew, kind, f"{role}-{given.worker:02}", samples=samples)
+                writers[kind] = ShardWriter(given.pool, kind, f"{role}-{given.worker:02}", samples=samples)
             writers[kind].add(sample, {"scene": number})
         number += given.of
     for writer in writers.values():
@@ -169,7 +169,7 @@ def teach(given: argparse.Namespace) -> None:
 
 
 def next_scene(shards: Path, role: str, worker: int, of: int) -> int:
-    """The first scene of a worker after those of its shards: one that was stopped does not teach the same again."""
+    """Return the first scene of a worker after those of its shards."""
     from geosleuth.train.nano.shards import SUFFIX, Shard
 
     written = sorted(shards.glob(f"{role}-{worker:02}-*{SUFFIX}"))
@@ -181,7 +181,7 @@ def next_scene(shards: Path, role: str, worker: int, of: int) -> int:
 
 
 def drawn(given: argparse.Namespace) -> None:
-    """Pictures of scenes, so that each is drawn once."""
+    """Draw pictures of scenes, each once."""
     from geosleuth.world import open_world
     from geosleuth.world.design import design_scene
     from geosleuth.world.environment.episode import drawn as draw_one
@@ -194,7 +194,7 @@ def drawn(given: argparse.Namespace) -> None:
 
 
 def studied(given: argparse.Namespace) -> None:
-    """One stage of learning from lessons."""
+    """Train one stage on lessons."""
     model, processor = loaded(given.model)
     from geosleuth.train.models import save_policy
     from geosleuth.train.nano.trainer import Study, study
@@ -211,14 +211,14 @@ def studied(given: argparse.Namespace) -> None:
         schedule=given.schedule,
     )
     with watched() as busy:
-        figures = study(model, processor, given.crew, how, given.out)
+        figures = study(model, processor, given.pool, how, given.out)
     save_policy(model, processor, given.out / "policy")
     figures |= busy | {"stage": given.stage, "limit": given.limit, "rate": given.rate, **mfu(model, figures)}
-    tell(given.out / "study.json", figures)
+    report(given.out / "study.json", figures)
 
 
 def reinforced(given: argparse.Namespace) -> None:
-    """One run of GRPO on scenes of the world, then its evaluation."""
+    """Run GRPO on scenes of the world, then evaluate it."""
     import transformers
 
     from geosleuth.agent.methods import method
@@ -266,7 +266,7 @@ def reinforced(given: argparse.Namespace) -> None:
         recipe,
         given.out,
         environments=EnvironmentPlan(
-            workers=given.crew, wrap=partial(shrinking, shrink=final_shrink(processor), tools=names)
+            workers=given.workers, wrap=partial(shrinking, shrink=final_shrink(processor), tools=names)
         ),
     )
     quicken(trainer, turn_tokens=TURN_TOKENS, max_batch=max(64, given.prompts * given.group))
@@ -282,19 +282,19 @@ def reinforced(given: argparse.Namespace) -> None:
             start = last_checkpoint(RunFolder(given.out))
             trainer.train(resume_from_checkpoint=None if start is None else str(start))
     finally:
-        trainer.close_crew()
+        trainer.close_workers()
     seconds = time.monotonic() - began
     history = [line for line in trainer.state.log_history if "reward" in line]
     trained = trainer.accelerator.unwrap_model(trainer.model)
     save_policy(trained, processor, given.out / "policy")
-    tell(
+    report(
         given.out / "grpo.json",
         {
             "name": given.name, "steps": trainer.state.global_step, "seconds": round(seconds, 1), "rate": given.rate,
             "group": given.group, "prompts": given.prompts, "scenes": given.scenes, "reward": given.reward,
             "options": given.options, "failed_cost": given.failed_cost, "objective": given.objective,
             "filtered": given.tries is not None,
-            "crew": given.crew, **busy,
+            "workers": given.workers, **busy,
             "drawing_seconds": round(trainer.drawing_seconds, 1), "drawn_tokens": trainer.drawn_tokens,
             "history": history,
         },
@@ -304,14 +304,14 @@ def reinforced(given: argparse.Namespace) -> None:
 
 
 def evaluated_after(given: argparse.Namespace) -> None:
-    """The evaluation of what a run of GRPO came to."""
-    given.policy, given.attempts, given.train_scenes, given.workers = given.out / "policy", 1, False, given.crew
+    """Evaluate the policy of a GRPO run."""
+    given.policy, given.attempts, given.train_scenes = given.out / "policy", 1, False
     given.out = given.out / "evaluation"
     evaluated(given)
 
 
 def evaluated(given: argparse.Namespace) -> None:
-    """How good a policy is on held-out scenes; or its tries on the scenes of reinforcement learning."""
+    """Evaluate a policy on held-out scenes, or make tries on the scenes of reinforcement learning."""
     from geosleuth.policies import Sampling
     from geosleuth.train.evaluation import EvaluationSettings, PlaySettings, evaluate
     from geosleuth.train.generator import Replier, fast_generate
@@ -358,12 +358,12 @@ def evaluated(given: argparse.Namespace) -> None:
         ]
         (given.out / "tries.jsonl").write_text("\n".join(lines) + "\n")
     drawing = {name: getattr(replier.drawn, name) for name in replier.drawn.__slots__}
-    tell(given.out / "drawn.json", drawing)
+    report(given.out / "drawn.json", drawing)
     print(json.dumps(found.figures["within"]), flush=True)
 
 
 def ceiling(given: argparse.Namespace) -> None:
-    """What whoever copies the teacher can reach at most: its own answers on the scenes of evaluation."""
+    """Measure the teacher's own answers on the scenes of evaluation: the ceiling of a policy that copies it."""
     from geosleuth.geo import LatLon, distance_km
     from geosleuth.score.metrics import wilson
     from geosleuth.train.nano.teacher import Teaching
@@ -386,7 +386,7 @@ def ceiling(given: argparse.Namespace) -> None:
 
 
 def leave_with_parent() -> None:
-    """Where `nano_pipeline.py` has started this program: end with it, also where it is killed."""
+    """End with `nano_pipeline.py` if it started this program, even if it is killed."""
     parent = int(os.environ.get(PARENT, "0"))
 
     def watch() -> None:
@@ -399,7 +399,7 @@ def leave_with_parent() -> None:
 
 
 def warm_up() -> None:
-    """Import what takes long, and take hold of the GPU, before there is anything to do."""
+    """Import slow modules and open the GPU ahead of time."""
     from importlib import import_module
 
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -413,7 +413,7 @@ def warm_up() -> None:
 
 
 def loaded(folder: Path) -> tuple[Any, Any]:
-    """A model on the device that there is, and its processor."""
+    """Return a model on the available device, and its processor."""
     from importlib import import_module
 
     from geosleuth.train.nano.model import load_nano_processor
@@ -431,14 +431,14 @@ def loaded(folder: Path) -> tuple[Any, Any]:
 
 
 def mfu(model: Any, figures: dict[str, Any]) -> dict[str, float]:
-    """The share of the H200's dense bf16 peak (989 TFLOP/s) that 6 N operations a token come to, encoder left out."""
+    """Return 6 N operations a token as a share of the H200's dense bf16 peak (989 TFLOP/s), without the encoder."""
     weights = sum(one.numel() for one in model.model.language_model.parameters())
     return {"mfu_percent": round(100 * 6 * weights * figures["tokens_per_s"] / 989e12, 2)}
 
 
 @contextmanager
 def watched() -> Iterator[dict[str, float | None]]:
-    """Watch the GPU meanwhile; at the end the figures hold the mean share of time in which it was busy."""
+    """Watch the GPU; at the end the figures hold the mean share of time in which it was busy."""
     from geosleuth.train.training_log import GPU_UTILISATION, watch_gpu
 
     figures: dict[str, float | None] = {"gpu_busy_percent": None}
@@ -456,12 +456,12 @@ def watched() -> Iterator[dict[str, float | None]]:
 
 
 def saying(name: str) -> Any:
-    """Tells how far a run is, on stderr."""
+    """Return a function that prints progress on stderr."""
     return lambda done, total: print(f"{time.strftime('%X')} {name} {done}/{total}", file=sys.stderr, flush=True)
 
 
-def tell(path: Path, figures: dict[str, Any]) -> None:
-    """Keep figures, and print them without their history."""
+def report(path: Path, figures: dict[str, Any]) -> None:
+    """Write figures, and print them without their history."""
     from geosleuth.files import write_text_atomically
 
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -59,7 +59,7 @@ def test_a_check_of_a_set_that_no_run_could_go_through_fails(table: Path) -> Non
         stream.write("c.jpg,200,2,,\nd.jpg,1,2,,\n")
     done = run("check", table)
     assert done.exit_code == 1
-    assert "rows to mend" in done.stdout
+    assert "rows to fix" in done.stdout
     assert "t.csv:4: latitude must lie between" in done.stderr
     assert "missing: " in done.stderr
 

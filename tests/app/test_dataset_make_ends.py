@@ -46,7 +46,7 @@ def test_a_killed_and_a_stopped_rating_go_on(tmp_path: Path) -> None:
         code, _ = _end_after(_rating(folder, url, home), url, 3, signal.SIGKILL)
         assert code == -signal.SIGKILL
         code, told = _end_after(_rating(folder, url, home), url, 6, signal.SIGINT)
-        assert (code, "kept, and the same command goes on" in told) == (130, True)
+        assert (code, "kept; run the same command to resume" in told) == (130, True)
         # Half a table is no table, and nothing is left lying about.
         assert sorted(path.name for path in folder.iterdir() if path.suffix != ".part") == ["photos", "set.csv"]
         out, told = _rating(folder, url, home).communicate(timeout=60)

@@ -32,7 +32,7 @@ def test_a_row_for_every_photo() -> None:
     broken = SummaryRow("c.jpg", "failed", note="this is no picture")
     page = page_of(found, nowhere, broken)
     assert "Where 3 photos were taken" in page.text
-    assert "1 found, 0 of them with 85 % or more; 1 can't be told; 1 failed." in page.text
+    assert "1 found, 0 of them with 85 % or more; 1 not found; 1 failed." in page.text
     assert "Leads, not verdicts." in page.text
     assert "La Terrasse, Monaco 43.7307, 7.4255 72 % likely 220 m found" in page.text
     assert "this is no picture" in page.text
@@ -114,5 +114,5 @@ def test_claims_that_contradict_are_counted_at_the_top() -> None:
     ]  # fmt: skip
     page = Page(summary_html(rows, generated="today"))
     assert "1 file claims another place than what was found." in page.text
-    assert "no place could be told" in page.text
+    assert "no place found" in page.text
     assert "claims another place" not in Page(summary_html(rows[1:])).text

@@ -113,7 +113,7 @@ def test_a_dead_server_is_no_measurement(atlas_home: Path, photos: Path, tmp_pat
     for words in (("compare", photos, "--ways", "single,majority"), ("sweep", photos, "--vary", "agents=3..6")):
         found = geosleuth("team", *words, "--team", team, "--photos", "1", "--out", page, home=atlas_home)
         assert found.returncode == 1, found.stderr
-        assert "every reply failed, so that nothing was measured; the first: " in found.stderr
+        assert "every reply failed, so nothing was measured; the first: " in found.stderr
         assert found.stdout == ""
         assert not page.exists()
     assert "a team of 3 is too small for it: agents 4, 5, 6" in found.stderr

@@ -103,7 +103,9 @@ def test_where_nobody_answers_the_first_failure_is_named_and_nothing_counts_as_l
     assert dead.returncode == 1
     assert "4 x nobody answered" in dead.stdout
     last = dead.stderr.strip().splitlines()[-1]
-    assert re.match(r"geosleuth: nothing was learned, nobody answered: (botanist|reader|walker): 127\.0\.0\.1", last)
+    assert re.match(
+        r"geosleuth: nothing was learned, as no member answered: (botanist|reader|walker): 127\.0\.0\.1", last
+    )
     assert "search_image finds nothing while a team learns" in dead.stderr
     shown = geosleuth("team", "show", tmp_path / "team.db", home=atlas_home)
     assert shown.returncode == 0, shown.stderr

@@ -107,7 +107,7 @@ def test_who_watches_a_dead_run_is_told(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", 3)
     done = geosleuth("train", "show", run, "--watch", "600")
     assert done.returncode == 0
-    assert "nobody trains here; the run stopped after step 3" in done.stderr
+    assert "no process trains here; the run stopped after step 3" in done.stderr
     with held_run(tmp_path / "alive", read_recipe(recipe_file(tmp_path))):
         assert not nobody_trains(tmp_path / "alive")
     assert nobody_trains(tmp_path / "alive")
@@ -169,7 +169,7 @@ def recipe_file(folder: Path, **changes: object) -> Path:
         (("tries", "--policy", "OUT", "--config", "RECIPE", "--out", "OUT"), "tries are made for one of grpo"),
         (("show", "OUT"), "holds no training run"),
         (("show", "OUT", "--json", "--watch", "5"), "--watch would print many"),
-        (("evaluate", "OUT"), "is no folder with weights"),
+        (("evaluate", "OUT"), "not a folder with weights"),
         (("pieces", "join", "OUT", "--out", "OUT/back"), "pieces.json"),
         (("chart", "RECIPE", "--out", "OUT/chart.svg"), "is not JSON"),
         (("chart", "RECIPE", "--out", "OUT/chart.png"), "give a name that ends in .svg"),
@@ -210,7 +210,7 @@ def test_a_finished_run_is_told_again_and_left_as_it_is(tmp_path: Path, stage: s
 @pytest.mark.parametrize(
     ("trouble", "status", "words"),
     [
-        (OSError(errno.ENOSPC, "No space left on device"), 1, "No space left on device; make room, and the same"),
+        (OSError(errno.ENOSPC, "No space left on device"), 1, "No space left on device; make room, and run the same"),
         (RuntimeError("Error while serializing: I/O error: No space left on device (os error 28)"), 1, "make room"),
         (
             PermissionError(errno.EACCES, "Permission denied", "OUT/metrics.jsonl"),
@@ -241,10 +241,10 @@ def test_a_stopped_run_says_how_it_goes_on(tmp_path: Path, monkeypatch: pytest.M
     words = ("train", "sft", "--config", recipe_file(tmp_path, model={"path": "Qwen/Qwen3-VL-8B-Instruct"}), "--out")
     done = geosleuth(*words, tmp_path / "out")
     assert done.returncode == 130
-    assert done.stderr.endswith("stopped after step 0, before the first checkpoint; the same command begins anew\n")
+    assert done.stderr.endswith("stopped after step 0, before the first checkpoint; the same command starts over\n")
     monkeypatch.setattr("geosleuth.app.cli.handlers.train.last_checkpoint", lambda _: Path("checkpoint-4"))
     done = geosleuth(*words, tmp_path / "out")
-    assert done.stderr.endswith("\nstopped after step 4; the same command goes on\n")
+    assert done.stderr.endswith("\nstopped after step 4; run the same command to resume\n")
 
 
 def test_a_missing_extra_is_named_before_anything_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

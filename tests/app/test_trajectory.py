@@ -260,7 +260,7 @@ def test_a_torn_file_is_shown_as_far_as_it_goes(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:-20])
     shown = geosleuth("show", file)
     assert shown.returncode == 0
-    assert "It broke off here" in shown.stdout
+    assert "It ends here unfinished" in shown.stdout
     assert "ends in the middle of a line" in shown.stderr
 
 

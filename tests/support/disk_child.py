@@ -41,7 +41,7 @@ async def refused(what: Any) -> str:
 async def wait_for_ending(desk: CaseService, run_id: str) -> None:
     """Wait until the run's process is done with it, whatever its row says."""
     for _ in range(600):
-        if run_id not in desk._jobs._under_way and run_id not in desk._jobs._waiting:
+        if run_id not in desk._jobs._active and run_id not in desk._jobs._waiting:
             return
         await asyncio.sleep(0.1)
 
@@ -62,7 +62,7 @@ async def work(folder: Path, model: str) -> None:
             at="refusals",
             cancel=await refused(desk.cancel(run.id)),
             result=await refused(desk.result(run.id)),
-            go_on=await refused(desk.go_on(run.id, Feedback(hint="Perhaps an island."))),
+            go_on=await refused(desk.continue_run(run.id, Feedback(hint="Perhaps an island."))),
             photo=await refused(desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes(90)))),
         )
         filler.unlink()

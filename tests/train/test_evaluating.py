@@ -87,7 +87,7 @@ def test_two_policies_on_the_same_scenes() -> None:
     assert at_2["low"] > 30
     assert at_2["p"] < 0.001
     assert found["within"]["0.5 km"]["value"] == 0.0
-    with pytest.raises(ValueError, match="no scene that both played"):
+    with pytest.raises(ValueError, match="no scene in common"):
         compared(before, [scene(99, 1.0)])
     with pytest.raises(ValueError, match="differ in seed or split"):
         compared(before, [replace(scene(1, 1.0), id="held-out-8-1")])
@@ -229,12 +229,12 @@ def test_what_can_not_be_evaluated(tmp_path: Path) -> None:
         evaluated("nobody", scenes=1)
     with pytest.raises(BadInput, match="name one"):
         evaluated("detective", scenes=1, keep_trajectories=True)
-    with pytest.raises(BadInput, match="is it the folder of an evaluation"):
+    with pytest.raises(BadInput, match="give the folder of an evaluation"):
         read_evaluation(tmp_path)
     (tmp_path / "asked.json").write_text("{}", encoding="utf-8")
     for line in ("no scene", "[]", '{"number": 3}'):
         (tmp_path / "scenes.jsonl").write_text(f"{line}\n", encoding="utf-8")
-        with pytest.raises(BadInput, match="no scene"):
+        with pytest.raises(BadInput, match="not a scene"):
             read_evaluation(tmp_path)
 
 

@@ -172,7 +172,7 @@ def test_other_processes_serve_the_tools(tiny: Path, photos: Path, tmp_path: Pat
         try:
             outcomes.append(trainer.play([one, one, other, other]))
         finally:
-            trainer.close_crew()
+            trainer.close_workers()
         contents = [message["content"] for talk in trainer._logs["completion"] for message in talk]
         parts = [part for content in contents if isinstance(content, list) for part in content]
         pictures = [part["image"].tobytes() for part in parts if "image" in part]

@@ -89,7 +89,7 @@ def test_checkpoints_that_were_cut_off_are_passed_over_and_removed(tmp_path: Pat
     with held_run(tmp_path, RECIPE):
         assert sorted(path.name for path in run.checkpoints.iterdir()) == ["README.md", "checkpoint-9"]
     assert step_of(good) == 9
-    with pytest.raises(BadInput, match="is no checkpoint"):
+    with pytest.raises(BadInput, match="not a checkpoint"):
         step_of(tmp_path)
 
 
@@ -115,7 +115,7 @@ def test_a_finished_run_tells_its_figures(tmp_path: Path) -> None:
     assert (done.steps, done.figures, done.policy) == (7, {"loss": 0.25}, tmp_path / "policy")
     for damage in ("{", "[]", '{"steps": 7, "figures": [1]}', '{"steps": 7, "figures": {"loss": "low"}}'):
         run.done.write_text(damage, encoding="utf-8")
-        with pytest.raises(BadInput, match="is damaged"):
+        with pytest.raises(BadInput, match="damaged"):
             finished(run)
 
 
@@ -192,7 +192,7 @@ def test_a_damaged_checkpoint_is_set_aside_and_said(
         assert sorted(path.name for path in run.checkpoints.iterdir()) == ["checkpoint-2", "damaged-4"]
     (line,) = caplog.messages
     assert name in line
-    assert "going on from checkpoint-2" in line
+    assert "resuming from checkpoint-2" in line
     assert "\n" not in line
     # Once is enough.
     caplog.clear()
@@ -208,7 +208,7 @@ def test_a_run_whose_checkpoints_are_all_damaged_does_not_begin_anew(
         only = checkpoint(run, 4)
     harm(only / name)
     for _ in range(2):
-        with pytest.raises(BadInput, match=r"delete .*checkpoints to begin anew") as caught, held_run(tmp_path, RECIPE):
+        with pytest.raises(BadInput, match=r"delete .*checkpoints to start over") as caught, held_run(tmp_path, RECIPE):
             pass
         assert name in str(caught.value)
     # Nobody goes on with a run that is done.

@@ -112,7 +112,7 @@ def test_lines_of_one_step_are_put_together(tmp_path: Path) -> None:
 def test_a_damaged_file_is_named_and_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "metrics.jsonl"
     path.write_text('{"step": 1}\nnonsense\n{"step": 3}\n')
-    with pytest.raises(BadInput, match=r"metrics\.jsonl, line 2: is no JSON object"):
+    with pytest.raises(BadInput, match=r"metrics\.jsonl, line 2: not a JSON object"):
         drop_after(path, 1)
     assert "nonsense" in path.read_text()
 

@@ -149,7 +149,7 @@ def test_a_line_or_bar_that_stands_alone_keeps_its_name() -> None:
         ({"kind": "lines", "lines": [{"name": "x", "points": []}]}, "points is empty"),
         ({"title": None}, "title is missing"),
         ({"groups": [{"name": "x", "bars": [{"name": "y", "y": "much"}]}]}, "y is no number: 'much'"),
-        ({"groups": [{"name": "x", "bars": ["y"]}]}, "bars is no list of mappings"),
+        ({"groups": [{"name": "x", "bars": ["y"]}]}, "bars is not a list of mappings"),
         ({"groups": [{"name": "x", "bars": [{"name": "y", "y": 10**400}]}]}, "y is no number: '1000"),
     ],
 )

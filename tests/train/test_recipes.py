@@ -103,7 +103,7 @@ def test_an_override_on_a_command_line(text: str, name: str, value: object) -> N
         ("name: a\nstage: sft\nmodel: {path: x}\nrollout: {clip: [0.2, 0]}\n", "clip must be above 0"),
         ("name: a\nstage: sft\nmodel: {path: x}\nrollout: {tools: zoom}\n", "must be a list"),
         ("name: a\nstage: sft\nmodel: {path: x}\nrollout: {top_p: 1.2}\n", "at most 1"),
-        ("name: a\nname: b\nstage: sft\nmodel: {path: x}\n", "line 2: name stands there twice"),
+        ("name: a\nname: b\nstage: sft\nmodel: {path: x}\n", "line 2: name appears twice"),
         ("- a\n", "a recipe is a mapping"),
         ("model: [1]\nname: a\nstage: sft\n", "model must be a mapping"),
     ],

@@ -260,7 +260,7 @@ def test_the_order_is_anew_each_epoch_and_keeps_like_lengths_together() -> None:
 
 
 def test_stages_and_data_that_do_not_fit_are_told(store: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is for the stage grpo"):
+    with pytest.raises(BadInput, match="its stage is grpo"):
         run_sft(recipe(tiny_vlm_folder(), store, stage="grpo"), tmp_path / "a")
     with pytest.raises(BadInput, match="cold start learns from trajectories"):
         run_sft(recipe(tiny_vlm_folder(), None), tmp_path / "b")

@@ -168,7 +168,7 @@ def test_a_damaged_line_is_drawn_anew_by_making_again(world: World, tmp_path: Pa
     table = tmp_path / "s" / "scenes.jsonl"
     whole = table.read_bytes()
     table.write_text(damage + "\n")
-    with pytest.raises(BadInput, match="geosleuth world make again draws it anew"):
+    with pytest.raises(BadInput, match="geosleuth world make again to redraw it"):
         next(read_scenes(tmp_path / "s"))
     make_scenes(tmp_path / "s", world, count=1, seed=SEED, split="train")
     assert table.read_bytes() == whole

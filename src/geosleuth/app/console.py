@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.progress import Progress, TaskID
     from rich.segment import Segment
+    from rich.table import Table
 
     from geosleuth.atlas import OfflineAtlas
     from geosleuth.pipeline.plan import Plan
@@ -40,6 +41,26 @@ def show(view: "RenderableType") -> None:
     wanted = int(columns) if columns.isascii() and columns.isdigit() and len(columns) < 6 else 0
     width = None if sys.stdout.isatty() else wanted or 200
     Console(width=width, markup=False, emoji=False, highlight=False).print(_Safe(view))
+
+
+def table_view(
+    heads: Iterable[str],
+    rows: "Iterable[Iterable[RenderableType]]",
+    *,
+    title: str | None = None,
+    caption: str | None = None,
+) -> "Table":
+    """Return a table; a head that begins with ">" aligns its column to the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left", caption=caption)
+    table.caption_justify = "left"
+    for head in heads:
+        table.add_column(head.removeprefix(">"), overflow="fold", justify="right" if head.startswith(">") else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 class _Safe:

@@ -5,7 +5,7 @@
     done = run_grpo(read_recipe("recipe.yaml"), Path("runs/grpo"))
     print(done.policy, done.figures)
 
-Names are loaded when they are asked for, so that importing this needs neither torch nor time.
+Names are loaded on first use, so importing this is fast and needs no torch.
 """
 
 from importlib import import_module

@@ -156,7 +156,7 @@ class ModelShape:
         return self.layers * self.used_layer_weights + self.tokens * self.hidden
 
     def adapter_weights(self, part: ModelPart) -> int:
-        """Weights of the adapters that a recipe asks for."""
+        """Return weights of the adapters that a recipe asks for."""
         chosen = [one for name in part.targets for one in self.adapted.get(name, ())]
         if not part.freeze_vision and self.kind == "qwen2_5_vl":
             sides = (self.vision_hidden, self.vision_inner)
@@ -164,14 +164,14 @@ class ModelShape:
         return sum(part.rank * (inward + outward) * times for inward, outward, times in chosen)
 
     def trained_weights(self, part: ModelPart) -> int:
-        """Weights that move."""
+        """Return weights that move."""
         if part.tuned == "lora":
             return self.adapter_weights(part)
         return self.weights - (self.vision_weights if part.freeze_vision else 0)
 
 
 def configuration_of(part: ModelPart) -> Mapping[str, Any]:
-    """The configuration of a recipe's model: its folder's, or that of the published model it names.
+    """Return the configuration of a recipe's model: its folder's, or that of the published model it names.
 
     Raises:
         BadInput: there is no such folder, and no published model of that name is known.
@@ -179,12 +179,12 @@ def configuration_of(part: ModelPart) -> Mapping[str, Any]:
     path = Path(part.path) / "config.json"
     if path.is_file():
         try:
-            told = json.loads(path.read_text(encoding="utf-8"))
+            config = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise BadInput(f"{path}: can't be read as JSON") from error
-        if not isinstance(told, dict) or "text_config" not in told or "vision_config" not in told:
+        if not isinstance(config, dict) or "text_config" not in config or "vision_config" not in config:
             raise BadInput(f"{path}: is no model for images and text")
-        return told
+        return config
     for name in (part.base, part.path):
         if name is not None and name in ARCHITECTURES:
             return ARCHITECTURES[name]
@@ -195,7 +195,7 @@ def configuration_of(part: ModelPart) -> Mapping[str, Any]:
 
 
 def shape_of(configuration: Mapping[str, Any]) -> ModelShape:
-    """Sizes from a configuration, by counting: no model is built.
+    """Return sizes from a configuration, by counting: no model is built.
 
     Raises:
         BadInput: the family of models is not known here, or the configuration lacks a size.

@@ -28,7 +28,7 @@ class Batches:
 
 
 def batches(recipe: Recipe, processes: int) -> Batches:
-    """How a recipe's batch is reached on so many processes, one device each.
+    """Return how a recipe's batch is reached on so many processes, one device each.
 
     Raises:
         BadInput: it can't be reached exactly.
@@ -53,7 +53,7 @@ def batches(recipe: Recipe, processes: int) -> Batches:
 
 
 def sft_config(recipe: Recipe, folder: Path, *, cpu: bool) -> Any:
-    """The `trl.SFTConfig` of a recipe: rows and collator are ours, so TRL prepares and drops nothing.
+    """Return the `trl.SFTConfig` of a recipe: rows and collator are ours, so TRL prepares and drops nothing.
 
     Raises:
         BadInput: the batch can't be reached, or TRL refuses a value.
@@ -76,7 +76,7 @@ def sft_config(recipe: Recipe, folder: Path, *, cpu: bool) -> Any:
 
 
 def grpo_config(recipe: Recipe, folder: Path, *, cpu: bool) -> Any:
-    """The `trl.GRPOConfig` of a recipe.
+    """Return the `trl.GRPOConfig` of a recipe.
 
     TRL's own limit of turns is left open; `geosleuth.train.grpo` sets it to the budget of the environment.
 
@@ -126,7 +126,7 @@ def grpo_config(recipe: Recipe, folder: Path, *, cpu: bool) -> Any:
 
 
 def accelerate_config(recipe: Recipe) -> dict[str, Any]:
-    """How ``accelerate launch --config_file`` spreads a recipe over its devices; write it as YAML.
+    """Return how ``accelerate launch --config_file`` spreads a recipe over its devices; write it as YAML.
 
     Raises:
         BadInput: the devices can't be shared out to the machines, or nothing can be kept in the host's memory.
@@ -139,7 +139,7 @@ def accelerate_config(recipe: Recipe) -> dict[str, Any]:
     if run.offload and run.sharding == "none":
         raise BadInput(f"recipe {recipe.name}: run.offload needs run.sharding: fsdp, zero2 or zero3")
     spread = {"none": "MULTI_GPU" if run.devices > 1 else "NO", "fsdp": "FSDP"}.get(run.sharding, "DEEPSPEED")
-    told: dict[str, Any] = {
+    config: dict[str, Any] = {
         "compute_environment": "LOCAL_MACHINE",
         "distributed_type": spread,
         "mixed_precision": "bf16" if recipe.model.dtype == "bfloat16" else "no",
@@ -153,7 +153,7 @@ def accelerate_config(recipe: Recipe) -> dict[str, Any]:
     }
     if spread == "FSDP":
         kind = KINDS[shape_of(configuration_of(recipe.model)).kind]
-        told["fsdp_config"] = {
+        config["fsdp_config"] = {
             "fsdp_version": 2,
             "fsdp_reshard_after_forward": True,
             "fsdp_auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
@@ -166,7 +166,7 @@ def accelerate_config(recipe: Recipe) -> dict[str, Any]:
         }
     elif spread == "DEEPSPEED":
         stage = int(run.sharding[-1])
-        told["deepspeed_config"] = {
+        config["deepspeed_config"] = {
             "zero_stage": stage,
             "offload_optimizer_device": "cpu" if run.offload else "none",
             "offload_param_device": "none",
@@ -176,11 +176,11 @@ def accelerate_config(recipe: Recipe) -> dict[str, Any]:
             "zero3_save_16bit_model": stage == 3,
             "deepspeed_multinode_launcher": "standard",
         }
-    return told
+    return config
 
 
 def processes() -> int:
-    """How many processes this one trains together with, itself included, as accelerate and torchrun say it."""
+    """Return how many processes this one trains together with, itself included, as accelerate and torchrun say it."""
     return max(1, int(os.environ.get("WORLD_SIZE") or 1))
 
 
@@ -222,12 +222,12 @@ def _has_experts(recipe: Recipe) -> bool:
     try:
         return configuration_of(recipe.model).get("model_type") == "qwen3_vl_moe"
     except BadInput:
-        return False  # whoever loads the model will say what is wrong
+        return False  # loading the model reports what is wrong
 
 
 def _made(kind: Any, recipe: Recipe, arguments: dict[str, Any]) -> Any:
     try:
         return kind(**arguments)
     except ValueError as error:
-        told = str(error).splitlines()[0]
-        raise BadInput(f"recipe {recipe.name}: TRL can't work with it: {told}") from error
+        reason = str(error).splitlines()[0]
+        raise BadInput(f"recipe {recipe.name}: TRL can't work with it: {reason}") from error

@@ -123,13 +123,13 @@ Chart = LineChart | BarChart
 
 
 def chart_on_page(identifier: str, chart: Chart) -> Html:
-    """The drawing alone, for a page that has the shared style and `STYLE`; `key_of` names its lines."""
+    """Return the drawing alone, for a page that has the shared style and `STYLE`; `key_of` names its lines."""
     plot = Plot(width=520, height=300, left=58, top=14, right=16, bottom=46)
     return drawing(identifier, plot, chart.title, in_words(chart), _drawn(chart, plot))
 
 
 def chart_alone(chart: Chart) -> str:
-    """An SVG file of its own, with its title, key and both colour schemes in it."""
+    """Return a complete SVG file with title, key and both colour schemes."""
     rows = list(_key_rows(names_of(chart), 720 - 24))
     plot = Plot(width=720, height=390 + 18 * len(rows), left=64, top=70 + 18 * len(rows), right=20, bottom=50)
     parts = [
@@ -145,7 +145,7 @@ def chart_alone(chart: Chart) -> str:
 
 
 def key_of(chart: Chart) -> Html:
-    """Which colour is whose, for a caption; nothing where there is one line."""
+    """Return which colour is whose, for a caption; nothing where there is one line."""
     names = names_of(chart)
     if len(names) < 2:
         return join(())
@@ -156,12 +156,12 @@ def key_of(chart: Chart) -> Html:
 
 
 def names_of(chart: Chart) -> tuple[str, ...]:
-    """Names of the lines or of the bars, in order."""
+    """Return names of the lines or of the bars, in order."""
     return tuple(one.name for one in chart.lines) if isinstance(chart, LineChart) else chart.names
 
 
 def in_words(chart: Chart) -> str:
-    """What a chart shows, for those who can't see it: lines by their ends, bars one by one."""
+    """Return what a chart shows, for those who can't see it: lines by their ends, bars one by one."""
     write = _write_percent if chart.y.percent else _write
     if isinstance(chart, LineChart):
         return "; ".join(
@@ -175,7 +175,7 @@ def in_words(chart: Chart) -> str:
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Round values that cover a span, at most so many."""
+    """Return round values that cover a span, at most so many."""
     span = high - low
     if not isfinite(span) or span <= 0:
         return [low]
@@ -302,7 +302,7 @@ class _Up:
             low, high = (min(0.0, 1.2 * low), max(0.0, 1.2 * high)) if low else (0.0, 1.0)
         low = 0.0 if 0 <= low < 0.6 * high else low
         high = 0.0 if 0 >= high > 0.6 * low else high
-        # Shares end at 100 % unless somebody measured more.
+        # Shares end at 100 % unless a value is larger.
         self._ticks = ticks(low, min(high, 1.0) if percent and 0 < most <= 1 else high)
 
     def share(self, value: float) -> float:
@@ -325,7 +325,7 @@ def _values(one: Point | Bar) -> Iterator[float]:
 
 
 def _write(value: float) -> str:
-    """No more digits than an axis needs; large numbers in thousands, millions and so on."""
+    """Return a number with only the digits an axis needs; large ones in thousands, millions and so on."""
     for size, sign in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= size:
             scale = 1e3 if sign == "k" else size
@@ -340,7 +340,7 @@ def _write_percent(share: float) -> str:
 
 
 def _key_rows(names: Sequence[str], room: float) -> Iterator[list[tuple[int, str, float]]]:
-    """Names with where they begin, in rows that fit."""
+    """Yield names with where they begin, in rows that fit."""
     row: list[tuple[int, str, float]] = []
     x = 20.0
     for index, name in enumerate(names):
@@ -367,7 +367,7 @@ def _key(rows: Sequence[Sequence[tuple[int, str, float]]]) -> list[Html]:
 
 
 def _style() -> str:
-    """The colours and chart rules of the shared style sheet, and ours."""
+    """Return the colours and chart rules of the shared style sheet, and ours."""
     sheet = files("geosleuth.bench.page").joinpath("page.css").read_text(encoding="utf-8")
     head, _, rest = sheet.partition("* {")
     rules = [row for row in rest.splitlines() if row.startswith(_CHART_RULES)]
@@ -380,7 +380,7 @@ _MOST = 1e300
 
 
 def read_chart(path: Path) -> Chart:
-    """A chart from a JSON file.
+    """Read a chart from a JSON file.
 
     Raises:
         BadInput: it can't be read, or is no chart; the message says what is wrong.
@@ -398,7 +398,7 @@ def read_chart(path: Path) -> Chart:
 
 
 def chart_of(document: Any, source: str = "the chart") -> Chart:
-    """A chart from what such a file holds.
+    """Return a chart from what such a file holds.
 
     Raises:
         BadInput: it is no chart; the message begins with ``source``.
@@ -421,7 +421,7 @@ def chart_of(document: Any, source: str = "the chart") -> Chart:
 
 def _one(values: Any, name: str, kind: type) -> Any:
     if not isinstance(values, Mapping):
-        raise BadInput(f"{name} is missing where something else stands: {str(values)[:60]!r}")
+        raise BadInput(f"{name} is missing; found {str(values)[:60]!r}")
     if not isinstance(values.get(name), kind):
         raise BadInput(f"{name} is missing, or not what it must be: {str(values.get(name))[:60]!r}")
     return values[name]
@@ -449,7 +449,7 @@ def _interval(values: Mapping[str, Any]) -> tuple[float, float] | tuple[None, No
 
 def _axis(values: Any, name: str) -> Axis:
     if not isinstance(values, Mapping):
-        raise BadInput(f"{name} is no mapping with title, percent, logarithmic: {str(values)[:60]!r}")
+        raise BadInput(f"{name} is not a mapping with title, percent, logarithmic: {str(values)[:60]!r}")
     return Axis(
         str(values.get("title", "")),
         percent=values.get("percent") is True,
@@ -460,7 +460,7 @@ def _axis(values: Any, name: str) -> Axis:
 def _line(values: Any) -> Line:
     points = _some(values, "points")
     if not all(isinstance(one, Mapping) for one in points):
-        raise BadInput("points is no list of mappings with x and y")
+        raise BadInput("points is not a list of mappings with x and y")
     made = [Point(_number(one, "x"), _number(one, "y"), *_interval(one)) for one in points]
     return Line(_one(values, "name", str), tuple(sorted(made, key=lambda one: one.x)))
 
@@ -468,6 +468,6 @@ def _line(values: Any) -> Line:
 def _group(values: Any) -> Group:
     bars = _some(values, "bars")
     if not all(isinstance(one, Mapping) for one in bars):
-        raise BadInput("bars is no list of mappings with name and y")
+        raise BadInput("bars is not a list of mappings with name and y")
     made = tuple(Bar(_one(one, "name", str), _number(one, "y"), *_interval(one)) for one in bars)
     return Group(_one(values, "name", str), made)

@@ -38,13 +38,13 @@ class Report:
 
     Attributes:
         recipe: its name.
-        paper: whose it is, if anybody's.
+        paper: the paper it reproduces, if any.
         resolved: what the recipe comes to, by name; read back from what was built.
         differences: where that is not the paper's.
         ours: values that the paper does not give: what we take, and why.
         unaccounted: fields that are neither published nor marked as ours.
-        built: what was built, in words.
-        absent: what a real run needs and is not here, in words.
+        built: what was built, as text.
+        absent: what a real run needs and is missing here, as text.
         estimate: of memory and time.
         accelerate: what ``accelerate launch --config_file`` takes.
         on_cpu: whether a run here would be on a CPU: the weights are here, and no GPU is.
@@ -79,14 +79,14 @@ def dry_run(recipe: Recipe) -> Report:
     resolved: dict[str, Any] = dict(flat(recipe))
     built: list[str] = []
     absent: list[str] = []
-    # What is soon known to be wrong comes first.
+    # Cheap checks come first.
     _try_arguments(recipe, resolved, built)
     setup = _try_setup(recipe, resolved, built) if recipe.stage == "grpo" else None
     _try_template(recipe, setup, built)
     _try_model(recipe, resolved, built, absent)
     rows = _try_data(recipe, setup, built, absent)
-    told = estimate(recipe, shape_of(configuration_of(recipe.model)), rows=rows)
-    if resolved["parameters"] != told.weights or resolved["trained_parameters"] != told.trained:
+    estimated = estimate(recipe, shape_of(configuration_of(recipe.model)), rows=rows)
+    if resolved["parameters"] != estimated.weights or resolved["trained_parameters"] != estimated.trained:
         raise AssertionError("the model that was built has another number of weights than was counted")
     return Report(
         recipe=recipe.name,
@@ -97,14 +97,14 @@ def dry_run(recipe: Recipe) -> Report:
         unaccounted=tuple(unaccounted(recipe)),
         built=tuple(built),
         absent=tuple(absent),
-        estimate=told,
+        estimate=estimated,
         accelerate=accelerate_config(recipe),
         on_cpu=_is_here(recipe.model) and not has_gpu(),
     )
 
 
 def meta_model(part: ModelPart) -> Any:
-    """A recipe's model with its adapters, in sizes alone.
+    """Return a recipe's model with its adapters, in sizes alone.
 
     Raises:
         BadInput: its configuration is not known, or no adapter finds a layer.
@@ -156,7 +156,7 @@ def _is_here(part: ModelPart) -> bool:
 
 
 def _try_template(recipe: Recipe, setup: RolloutSetup | None, built: list[str]) -> None:
-    """The chat template: whether there is one of that name, and whether TRL's GRPO can work with it."""
+    """Check that the chat template exists, and that TRL's GRPO can work with it."""
     part = recipe.model
     tools = setup is not None and bool(setup.setting.toolset.names)
     if (Path(part.path) / "tokenizer_config.json").is_file():
@@ -172,7 +172,7 @@ def _try_template(recipe: Recipe, setup: RolloutSetup | None, built: list[str]) 
 
 
 def _try_arguments(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> None:
-    """TRL's own objects, and what they say."""
+    """Build TRL's own objects, and note their values."""
     planned = batches(recipe, recipe.run.devices)
     spread = accelerate_config(recipe)
     if recipe.stage == "grpo":
@@ -222,7 +222,7 @@ def _step_samples(made: Any) -> int:
 
 
 def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> RolloutSetup:
-    """Environment, tools and reward."""
+    """Build the environment, tools and reward."""
     setup = rollout_setup(recipe)
     setting = setup.setting
     environment = setup.environment()
@@ -236,9 +236,9 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> Ro
         "environment.calls": setting.budget.calls,
         "environment.result_tokens": setting.method.context.result_tokens,
     }
-    told = setting.reward.to_dict()
-    resolved["reward.point"] = told["point"]
-    for part, settings in told["parts"].items():
+    reward = setting.reward.to_dict()
+    resolved["reward.point"] = reward["point"]
+    for part, settings in reward["parts"].items():
         resolved |= {f"reward.{part}.{name}": value for name, value in settings.items()}
     turns = setting.budget.turns
     built.append(f"environment: method {setting.method.name}, turns: {turns}, tools: {', '.join(tools) or 'none'}")
@@ -247,7 +247,7 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> Ro
 
 
 def _try_data(recipe: Recipe, setup: RolloutSetup | None, built: list[str], absent: list[str]) -> int | None:
-    """The head of the data, where it is here; how many rows there are, where that is known."""
+    """Return the head of the data, where it is here; how many rows there are, where that is known."""
     data = recipe.data
     if data.tries is not None and not data.tries.is_file():
         absent.append(f"tries: there is no file {data.tries}; make it with geosleuth train tries, or change data.tries")
@@ -278,13 +278,13 @@ def _try_prompts(data: DataPart, setup: RolloutSetup, built: list[str], absent: 
     if not head:
         raise BadInput(f"{data.photos}: has no rows")
     if any(setup.pose(row).truth is None for row in head):
-        raise BadInput(f"{data.photos}: says of some photos not where they were taken, so there is nothing to reward")
+        raise BadInput(f"{data.photos}: some photos have no place, so there is nothing to reward; add lat and lon")
     built.append(f"data: {data.photos or f'scenes of world {data.world}'}; the first {len(head)} rows can be posed")
     return min(data.scenes, data.limit or data.scenes) if data.photos is None else None
 
 
 def as_lines(report: Report) -> list[str]:
-    """A report in words, one line each."""
+    """Return a report in words, one line each."""
     lines = [f"{report.recipe}: {'as it should be' if report.ok else 'NOT as it should be'}"]
     lines += [f"  built    {one}" for one in report.built]
     lines += [f"  absent   {one}" for one in report.absent]
@@ -295,7 +295,7 @@ def as_lines(report: Report) -> list[str]:
 
 
 def as_mapping(report: Report) -> dict[str, Any]:
-    """A report as plain data."""
+    """Return a report as plain data."""
     return {
         "recipe": report.recipe,
         "paper": report.paper,

@@ -1,4 +1,4 @@
-"""What a run will take, counted from sizes before anything is built: memory of each device, operations and seconds.
+"""Estimate what a run needs before anything is built: memory of each device, operations and seconds.
 
 Lengths are the longest that a recipe allows, so that memory and time are upper bounds as far as they depend on them.
 How much of a device's speed is reached is assumed, see `Assumed`; all else follows from the recipe and the model. Small
@@ -25,7 +25,7 @@ _TILE = (4096, 32768)  # tokens and vocabulary that TRL scores at a time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumed:
-    """What no formula gives.
+    """Efficiencies that no formula gives.
 
     Attributes:
         computing: the share of a device's operations a second that training reaches.
@@ -65,21 +65,21 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What a run takes at most.
+    """The most that a run takes.
 
     Attributes:
         memory: of each device.
         host_gb: of the host for each device, where something is kept there.
         device_gb: what each device has.
         weights: of the model, adapters included.
-        trained: those that move.
-        steps: optimiser steps of the whole run; None where the recipe does not say how many rows there are.
+        trained: weights that are updated.
+        steps: optimiser steps of the whole run; None if the recipe does not say how many rows there are.
         step_tokens: tokens of one optimiser step over all devices, padding and tool results counted in.
         step_flops: operations of one optimiser step over all devices, drawing included.
         training_s: seconds of one step's passes.
         drawing_s: seconds that one step's share of drawing takes.
-        assumed: what these seconds rest on.
-        troubles: why it will not work, one line each.
+        assumed: efficiencies that these seconds are based on.
+        troubles: why the run can't work, one line each.
     """
 
     memory: Memory
@@ -102,23 +102,23 @@ class Estimate:
 
     @property
     def seconds(self) -> float | None:
-        """Seconds of the whole run; None where nobody knows how many steps it has."""
+        """Seconds of the whole run; None if the number of steps is unknown."""
         return None if self.steps is None else self.steps * self.step_s
 
     @property
     def fits(self) -> bool:
-        """Whether it will work on the recipe's devices."""
+        """Whether the run fits the recipe's devices."""
         return not self.troubles
 
 
 def estimate(recipe: Recipe, shape: ModelShape, *, rows: int | None = None, assumed: Assumed | None = None) -> Estimate:
-    """What a recipe takes with a model of some shape.
+    """Estimate what a recipe needs with a model of this shape.
 
     Args:
         recipe: what is run.
         shape: of its model, see `geosleuth.train.architectures.shape_of`.
-        rows: samples or prompts of one epoch; the recipe's limit or number of scenes if left out.
-        assumed: what no formula gives.
+        rows: samples or prompts of one epoch; by default the recipe's limit or number of scenes.
+        assumed: efficiencies that no formula gives.
 
     Raises:
         BadInput: the batch can't be reached on the recipe's devices.
@@ -149,7 +149,7 @@ def estimate(recipe: Recipe, shape: ModelShape, *, rows: int | None = None, assu
 
 
 def state_bytes(recipe: Recipe, shape: ModelShape) -> tuple[float, float, float]:
-    """Bytes of weights, gradients and the optimiser's state on one device."""
+    """Return bytes of weights, gradients and the optimiser's state on one device."""
     run, model = recipe.run, recipe.model
     trained = shape.trained_weights(model)
     kept = shape.weights + (trained if model.tuned == "lora" else 0)
@@ -166,7 +166,7 @@ def state_bytes(recipe: Recipe, shape: ModelShape) -> tuple[float, float, float]
 
 
 def layer_values(shape: ModelShape) -> int:
-    """Values that one layer of the language model keeps of each token for its backward pass.
+    """Return how many values one layer of the language model keeps per token for its backward pass.
 
     Both norms with what goes in and comes out, queries, keys and values before and after turning, what attention gives,
     the feed-forward part's two arms, their product and the bent one, and both sums. Attention keeps no square of
@@ -176,7 +176,7 @@ def layer_values(shape: ModelShape) -> int:
 
 
 def cached_bytes(recipe: Recipe, shape: ModelShape) -> int:
-    """Bytes of keys and values that one token takes while replies are drawn."""
+    """Return bytes of keys and values that one token takes while replies are drawn."""
     return 2 * shape.layers * shape.key * _BYTES[recipe.model.dtype]
 
 
@@ -203,7 +203,7 @@ def _memory(recipe: Recipe, shape: ModelShape, trained: int, drawing: "_Drawing 
         if optim.gradient_checkpointing
         else shape.layers * per_token
     )
-    activations = optim.micro_batch * (length * kept + _eye_activations(recipe, shape))
+    activations = optim.micro_batch * (length * kept + _vision_activations(recipe, shape))
     scored = optim.micro_batch * (recipe.rollout.reply_tokens if recipe.stage == "grpo" else length)
     # TRL scores tokens in tiles and never has all scores at once; gradients of the head are gathered in float32.
     logits = min(scored, _TILE[0]) * min(shape.tokens, _TILE[1]) * passed + scored * shape.hidden * 4
@@ -212,13 +212,15 @@ def _memory(recipe: Recipe, shape: ModelShape, trained: int, drawing: "_Drawing 
     stays, training = weights + gradients + optimiser + reference, passing + activations + logits
     together = drawing is not None and recipe.rollout.vllm and not recipe.rollout.vllm_sleeps
     peak = stays + (training + rollouts if together else max(training, rollouts))
-    told = (weights, gradients, optimiser, reference, passing, activations, logits, rollouts, peak)
-    names = ("weights", "gradients", "optimiser", "reference", "passing", "activations", "logits", "rollouts", "peak")
-    return Memory(**{name: value / GB for name, value in zip(names, told, strict=True)}), host / GB
+    in_bytes = {
+        "weights": weights, "gradients": gradients, "optimiser": optimiser, "reference": reference, "passing": passing,
+        "activations": activations, "logits": logits, "rollouts": rollouts, "peak": peak,
+    }  # fmt: skip
+    return Memory(**{name: value / GB for name, value in in_bytes.items()}), host / GB
 
 
-def _eye_activations(recipe: Recipe, shape: ModelShape) -> float:
-    """Bytes that the vision tower keep of one picture."""
+def _vision_activations(recipe: Recipe, shape: ModelShape) -> float:
+    """Return the bytes of activations that the vision tower keeps for one picture."""
     passed = _BYTES[recipe.model.dtype]
     patches = _pixels(recipe) // shape.patch_px**2
     layer = (10 * shape.vision_hidden + 4 * shape.vision_inner) * passed
@@ -254,7 +256,7 @@ class _Drawing:
         return cls(run.devices, replies, replies, gathered + replies * each)
 
     def seconds(self, recipe: Recipe, shape: ModelShape, rates: Assumed) -> float:
-        """Of one sampling: prompts are computed, then every token reads the weights and all keys and values so far."""
+        """Return the seconds of one sampling: prefill, then each token reads the weights and the cache so far."""
         rollout, run = recipe.rollout, recipe.run
         passed = _BYTES[recipe.model.dtype]
         devices = rollout.vllm_devices if rollout.vllm else 1
@@ -268,20 +270,20 @@ class _Drawing:
 
 
 def token_flops(shape: ModelShape, length: float) -> float:
-    """Operations of one token's way forward when so many are before it, on average half of them."""
+    """Return the operations of one token's forward pass in a text of this length (half of it precedes, on average)."""
     return 2 * shape.used_weights + 2 * length * shape.layers * shape.query
 
 
-def _eye_flops(recipe: Recipe, shape: ModelShape) -> float:
+def _vision_flops(recipe: Recipe, shape: ModelShape) -> float:
     patches = _pixels(recipe) // shape.patch_px**2
     return patches * 2.0 * shape.vision_weights
 
 
 def _sample_flops(recipe: Recipe, shape: ModelShape) -> float:
-    """Operations of training on one sample at its longest."""
+    """Return the operations of training on one sample of the greatest length."""
     length = _longest(recipe)
     forward = length * token_flops(shape, length)
-    seen = _eye_flops(recipe, shape)
+    seen = _vision_flops(recipe, shape)
     again = 1 if recipe.optim.gradient_checkpointing else 0
     # Backwards, gradients of weights cost as much as those of values; adapters need hardly any of the first.
     times = (2 if recipe.model.tuned == "lora" else 3) + again
@@ -295,7 +297,7 @@ def _sample_flops(recipe: Recipe, shape: ModelShape) -> float:
 
 
 def _drawn_flops(recipe: Recipe, shape: ModelShape) -> float:
-    return _longest(recipe) * token_flops(shape, _longest(recipe)) + _eye_flops(recipe, shape)
+    return _longest(recipe) * token_flops(shape, _longest(recipe)) + _vision_flops(recipe, shape)
 
 
 def _step_samples(recipe: Recipe) -> int:
@@ -326,13 +328,13 @@ def _steps(recipe: Recipe, rows: int | None) -> int | None:
     optim = recipe.optim
     known = rows or data.limit
     if known is None and (data.photos if recipe.stage == "grpo" else data.store) is None:
-        # Of a scene every kind of question is asked at most once.
+        # Each kind of question is asked at most once per scene.
         known = data.scenes * (1 if recipe.stage == "grpo" else len(data.questions))
     if known is None:
         return None
     if recipe.stage != "grpo":
         return ceil(optim.epochs * ceil(known / optim.batch))
-    # The last sampling is filled up.
+    # The last sampling is padded to a full one.
     return ceil(optim.epochs * known / optim.batch) * (optim.batch // (optim.mini_batch or optim.batch))
 
 
@@ -351,15 +353,15 @@ def _troubles(recipe: Recipe, shape: ModelShape, memory: Memory) -> list[str]:
     return found
 
 
-def as_lines(told: Estimate, *, cpu: bool | None = None) -> list[str]:
-    """An estimate in words, one line each.
+def as_lines(result: Estimate, *, cpu: bool | None = None) -> list[str]:
+    """Return an estimate as lines of text.
 
     Args:
-        told: what to say.
-        cpu: whether the run will be on a CPU, where no time is told; None looks for a GPU here.
+        result: the estimate.
+        cpu: whether the run is on a CPU, for which no time is estimated; None looks for a GPU here.
     """
     on_cpu = not has_gpu() if cpu is None else cpu
-    memory = told.memory
+    memory = result.memory
     parts = {
         "weights": memory.weights, "gradients": memory.gradients, "optimiser": memory.optimiser,
         "reference": memory.reference, "passing": memory.passing, "activations": memory.activations,
@@ -369,22 +371,22 @@ def as_lines(told: Estimate, *, cpu: bool | None = None) -> list[str]:
     if memory.rollouts >= 0.05 and sum(parts.values()) > 1.001 * memory.peak:
         told_parts += "; training and rollouts take turns, the larger counts"
     words = f" ({told_parts})" if told_parts else ""
-    drawing = f" + {_seconds(told.drawing_s)} drawing" if told.drawing_s else ""
-    share = 100 * told.trained / told.weights
+    drawing = f" + {_seconds(result.drawing_s)} drawing" if result.drawing_s else ""
+    share = 100 * result.trained / result.weights
     lines = [
-        f"{_large(told.weights)} weights, {_large(told.trained)} trained ({share:.2f} %)",
-        f"memory of each device: {memory.peak:.1f} of {told.device_gb:g} GB{words}",
-        f"a step: at most {told.step_tokens:,} tokens, {told.step_flops:.2e} operations"
-        + ("" if on_cpu else f", {_seconds(told.training_s)} training{drawing}"),
+        f"{_large(result.weights)} weights, {_large(result.trained)} trained ({share:.2f} %)",
+        f"memory of each device: {memory.peak:.1f} of {result.device_gb:g} GB{words}",
+        f"a step: at most {result.step_tokens:,} tokens, {result.step_flops:.2e} operations"
+        + ("" if on_cpu else f", {_seconds(result.training_s)} training{drawing}"),
     ]
-    if told.host_gb:
-        lines.append(f"memory of the host for each device: {told.host_gb:.1f} GB")
-    if told.steps is not None and told.seconds is not None:
-        lines.append(f"{told.steps:,} steps" + ("" if on_cpu else f": about {_seconds(told.seconds)}"))
-    rates = told.assumed
+    if result.host_gb:
+        lines.append(f"memory of the host for each device: {result.host_gb:.1f} GB")
+    if result.steps is not None and result.seconds is not None:
+        lines.append(f"{result.steps:,} steps" + ("" if on_cpu else f": about {_seconds(result.seconds)}"))
+    rates = result.assumed
     shares = f"{rates.computing:.0%} of a device's operations, {rates.reading:.0%} of its reading"
     lines.append(f"time: {_NO_TIME}" if on_cpu else f"assumed: {shares}; all lengths are the longest allowed")
-    return [*lines, *(f"trouble: {one}" for one in told.troubles)]
+    return [*lines, *(f"trouble: {one}" for one in result.troubles)]
 
 
 def _large(number: int) -> str:
@@ -397,9 +399,9 @@ def _seconds(number: float) -> str:
     return f"{number:,.0f} s" if number >= 10 else f"{number:.2g} s"
 
 
-def as_mapping(told: Estimate, *, cpu: bool = False) -> dict[str, Any]:
-    """An estimate as plain data; for a run on a CPU all times are None."""
+def as_mapping(result: Estimate, *, cpu: bool = False) -> dict[str, Any]:
+    """Return an estimate as plain data; for a run on a CPU all times are None."""
     from dataclasses import asdict
 
-    plain = {**asdict(told), "step_s": told.step_s, "seconds": told.seconds, "fits": told.fits}
+    plain = {**asdict(result), "step_s": result.step_s, "seconds": result.seconds, "fits": result.fits}
     return plain | (dict.fromkeys(("training_s", "drawing_s", "step_s", "seconds")) if cpu else {})

@@ -9,7 +9,7 @@ are averaged and have a normal one. Differences between two policies are taken s
     print(found.figures["within"]["25 km"])
 
 A folder holds ``asked.json`` (what was asked for), ``scenes.jsonl`` (a line a scene, added as each gets done) and, at
-the end, ``evaluation.json`` (the figures). An evaluation that was stopped goes on in its folder.
+the end, ``evaluation.json`` (the figures). A stopped evaluation resumes in its folder.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ from geosleuth.world.environment import Reading
 
 from .generator import MAX_NEW_TOKENS, Generate, Replier
 from .play import AT_ONCE, MakeSetting, PlayedScene, PlayedTry, Replies, SceneTable, Stage, play
-from .run_folder import Progress, nobody
+from .run_folder import Progress, no_progress
 
 WITHIN_KM = THRESHOLD_SETS["thinking-with-map"].km
 """Half a kilometre to 750: fine, local, district, city, region, country."""
@@ -58,18 +58,18 @@ SLICES: Mapping[str, Callable[[PlayedScene], str]] = {
     "locatability": lambda scene: band(scene.locatability),
     "finest clue": lambda scene: scene.finest or "none",
 }
-"""By what scenes are told apart."""
+"""The properties by which results are broken down."""
 
 _BANDS = ((8.0, "8-10"), (6.0, "6-7"), (4.0, "4-5"))
 
 
 def distance_name(km: float) -> str:
-    """What figures call a distance, such as "0.5 km"."""
+    """Return what figures call a distance, such as "0.5 km"."""
     return f"{threshold_text(km)} km"
 
 
 def band(locatability: float) -> str:
-    """The step of the locatability scale, as the world's own benchmark has them."""
+    """Return the step of the locatability scale, as the world's own benchmark has them."""
     return next((name for least, name in _BANDS if locatability >= least), "0-3")
 
 
@@ -78,7 +78,7 @@ def _yes(value: bool) -> str:  # noqa: FBT001  (a word for it)
 
 
 def figures_of(scenes: Sequence[PlayedScene]) -> Figures:
-    """All figures of a set of scenes, ready for JSON; shares are in percent, None is not known or without end."""
+    """Return all figures of a set of scenes for JSON; shares in percent, None for unknown or infinite values."""
     tries = [one for scene in scenes for one in scene.tries]
     errors = errors_km(scenes)
     failures = Counter[str]()
@@ -114,7 +114,7 @@ def figures_of(scenes: Sequence[PlayedScene]) -> Figures:
 
 
 def sliced(scenes: Sequence[PlayedScene]) -> dict[str, dict[str, Figures]]:
-    """The same for the scenes of each kind."""
+    """Return the same for the scenes of each kind."""
     found: dict[str, dict[str, Figures]] = {}
     for name, kind in SLICES.items():
         kinds = sorted({kind(scene) for scene in scenes})
@@ -123,7 +123,7 @@ def sliced(scenes: Sequence[PlayedScene]) -> dict[str, dict[str, Figures]]:
 
 
 def parallel_of(scenes: Sequence[PlayedScene]) -> dict[str, Figures]:
-    """For every distance: one try on average, the verifier, the best of all tries, and the differences, in points."""
+    """Return, per distance: one try on average, the verifier, the best of all tries, and differences in points."""
     errors = errors_km(scenes)
     verified = np.array([_km(scene.verified) for scene in scenes])
     found: dict[str, Figures] = {}
@@ -141,17 +141,17 @@ def parallel_of(scenes: Sequence[PlayedScene]) -> dict[str, Figures]:
 
 
 def compared(first: Sequence[PlayedScene], second: Sequence[PlayedScene]) -> Figures:
-    """The second less the first, in points, on the scenes that both played.
+    """Return the second less the first, in points, on the scenes that both played.
 
     ``p`` is that of McNemar's exact test where each scene was tried once, and of a sign-flip test otherwise.
 
     Raises:
-        ValueError: there is no scene that both played.
+        ValueError: the two have no scene in common.
     """
     theirs = {scene.number: scene for scene in second}
     pairs = [(scene, theirs[scene.number]) for scene in first if scene.number in theirs]
     if not pairs:
-        raise ValueError("there is no scene that both played")
+        raise ValueError("the two have no scene in common")
     if any(one.id != two.id for one, two in pairs):
         raise ValueError("the scenes of the two are not the same: they differ in seed or split")
     before, after = (errors_km([pair[side] for pair in pairs]) for side in (0, 1))
@@ -168,7 +168,7 @@ def compared(first: Sequence[PlayedScene], second: Sequence[PlayedScene]) -> Fig
 
 
 def errors_km(scenes: Sequence[PlayedScene]) -> Floats:
-    """A row a scene, a column a try; not a number where there is no point."""
+    """Return a row a scene, a column a try; not a number where there is no point."""
     if not scenes:
         return np.zeros((0, 1))
     fewest = min(len(scene.tries) for scene in scenes)
@@ -186,7 +186,7 @@ def _tries(scenes: Sequence[PlayedScene], what: Callable[[PlayedTry], bool]) -> 
 
 
 def _share(hits: NDArray[np.bool_]) -> Estimate:
-    """In percent."""
+    """Return a share in percent."""
     if hits.shape[1] == 1:
         return Accuracy.of(int(hits.sum()), len(hits)).percent
     share = mean_estimate(hits.mean(axis=1), lowest=0.0, highest=1.0)
@@ -199,13 +199,13 @@ def _points(differences: Floats) -> Estimate:
 
 
 def _median(errors: Floats) -> Estimate:
-    """Over all tries; several tries at a scene are not independent, and then there is no interval."""
+    """Return the median over all tries; without interval if scenes have several tries, which are not independent."""
     found = median_estimate(np.nan_to_num(errors, nan=math.inf).ravel())
     return found if errors.shape[1] == 1 else Estimate(found.value, math.nan, math.nan)
 
 
 def _mean(scenes: Iterable[PlayedScene], what: Callable[[PlayedTry], float]) -> Estimate:
-    """The mean over scenes of the mean over their tries."""
+    """Return the mean over scenes of the mean over their tries."""
     return mean_estimate(np.array([np.mean([what(one) for one in scene.tries]) for scene in scenes], dtype=np.float64))
 
 
@@ -240,7 +240,7 @@ class Evaluation:
         return figures_of(self.scenes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The summary, for JSON."""
+        """Return the summary, for JSON."""
         return {
             "format": "geosleuth-evaluation",
             "geosleuth": __version__,
@@ -271,7 +271,7 @@ class EvaluationSettings:
         world: the world's seed.
         start: the number of the first scene.
         tries: how many tries at each scene.
-        verified: whether the verifier in code decides among several of them; what only filters scenes needs none.
+        verified: whether the rule-based verifier decides among several of them; what only filters scenes needs none.
         sampling: how replies are drawn: greedily if left out, and at temperature 1 for several tries.
         max_new_tokens: how long a reply may get.
     """
@@ -301,7 +301,7 @@ class PlaySettings:
 
     Attributes:
         player: both come to the same where replies are drawn greedily.
-        workers: processes that hold the scenes; 0 is none.
+        workers: processes that hold the scenes; 0 for none.
         at_once: how many tries are under way at the same time.
         batch: how many replies are drawn together.
         patience_s: see `geosleuth.train.play.play`.
@@ -327,7 +327,7 @@ def evaluate(
     folder: Path | None = None,
     keep_trajectories: bool = False,
     pictures: Path | None = None,
-    progress: Progress = nobody,
+    progress: Progress = no_progress,
 ) -> Evaluation:
     """Play a policy on scenes of the world and score it.
 
@@ -335,7 +335,7 @@ def evaluate(
         policy: a folder with weights, as `--model hf:DIR` takes it; a model in memory, see `Replier`; or "detective".
         settings: what is played.
         playing: how it is played.
-        folder: where it is kept; one that holds a part of the same evaluation is gone on with.
+        folder: where results are written; an unfinished run of the same evaluation there is resumed.
         keep_trajectories: keep them too, in ``folder``.
         pictures: a folder of pictures that were drawn before; those that are not there yet are drawn and put there.
         progress: hears how many scenes are done, and of how many.
@@ -380,7 +380,7 @@ def evaluate(
 def _asked_of(
     policy: Path | str | Replies, asked_for: EvaluationSettings, player: Player, keep: Path | None, kept: Path | None
 ) -> tuple[Stage, dict[str, Any]]:
-    """Where scenes are played, and what ``asked.json`` says of it."""
+    """Return where scenes are played, and what ``asked.json`` says of it."""
     one = asked_for
     drawn = one.sampling or Sampling(temperature=0.0 if one.tries == 1 else 1.0, top_p=1.0)
     words = {
@@ -401,16 +401,16 @@ def _asked_of(
         "scenes": one.scenes, "seed": one.seed, "split": one.split, "world": one.world, "start": one.start,
         "reading": one.reading, "with_tools": one.with_tools, "tries": one.tries, "sampling": asdict(drawn),
         "max_new_tokens": one.max_new_tokens, "player": player,
-        # Said only where it is not the usual, so that folders from before there was a choice can be gone on with.
+        # Stored only if not the default, so that folders from before this option existed can be resumed.
         **({} if one.verified else {"verified": False}),
-        # Words of a method that came to quote lines are others than before.
+        # A method that quotes lines has other prompts than before.
         **({"quotes_lines": True} if not one.setting and method_of(str(words["method"])).quotes_lines else {}),
     }  # fmt: skip
     return stage, asked
 
 
 def read_evaluation(folder: Path) -> Evaluation:
-    """What an evaluation's folder holds, as far as it came.
+    """Read an evaluation's folder, finished or not.
 
     Raises:
         BadInput: it holds none.
@@ -427,7 +427,7 @@ def read_evaluation(folder: Path) -> Evaluation:
 
 
 def machine_name() -> str:
-    """What figures about time were taken on."""
+    """Return what figures about time were taken on."""
     torch = sys.modules.get("torch")
     cuda = torch.cuda if torch is not None else None
     gpu = f", {cuda.get_device_name()}" if cuda is not None and cuda.is_available() else ""
@@ -435,7 +435,7 @@ def machine_name() -> str:
 
 
 def fingerprint(folder: Path) -> str:
-    """A number that changes with the weights: sizes, and both ends of every file of them."""
+    """Return a number that changes with the weights: sizes, and both ends of every file of them."""
     seen = sha256()
     for path in sorted(folder.glob("*.safetensors")):
         size = path.stat().st_size
@@ -494,15 +494,15 @@ class _Kept:
         except OSError as error:
             raise BadInput(f"{folder}: can't be used for an evaluation: {error.strerror or error}") from error
         try:
-            self._go_on(folder, self._stream, asked)
+            self._resume(folder, self._stream, asked)
         except BaseException:
             self.close()
             raise
 
-    def _go_on(self, folder: Path, stream: IO[bytes], asked: Mapping[str, Any]) -> None:
-        """Hold what is asked against what is there, and take it in."""
+    def _resume(self, folder: Path, stream: IO[bytes], asked: Mapping[str, Any]) -> None:
+        """Check that the settings match the stored ones, and read the stored scenes."""
         if lock_file(stream.fileno()) is False:
-            raise BadInput(f"{folder}: somebody else is at it; wait, or choose another folder")
+            raise BadInput(f"{folder}: another process is evaluating there; wait, or choose another folder")
         # Numbers and tuples as JSON gives them back.
         now: dict[str, Any] = json.loads(json.dumps(asked))
         if (folder / ASKED).is_file():
@@ -545,7 +545,7 @@ def _lines(path: Path, stream: IO[bytes]) -> Iterator[tuple[int, PlayedScene]]:
         try:
             scene = PlayedScene.from_dict(json.loads(line))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise BadInput(f"{path}: holds a line that is no scene; remove the file to begin anew") from error
+            raise BadInput(f"{path}: a line is not a scene; remove the file to start over") from error
         yield scene.number, scene
 
 
@@ -553,7 +553,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: can't be read; is it the folder of an evaluation?") from error
+        raise BadInput(f"{path}: can't be read; give the folder of an evaluation") from error
     if not isinstance(found, dict):
-        raise BadInput(f"{path}: is not what an evaluation writes")
+        raise BadInput(f"{path}: not written by an evaluation")
     return found

@@ -1,6 +1,6 @@
 """A model in memory that replies to many conversations at once, each picture prepared only once.
 
-A processor makes every picture ready anew in every turn. For processors of Qwen's kind this is left out: the first
+A processor preprocesses every picture again in every turn. For processors of Qwen's kind this is left out: the first
 batch goes through the processor, the same batch is put together here too, and only where both are the same token by
 token are later ones put together here alone.
 """
@@ -32,9 +32,9 @@ Inputs = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A conversation to reply to, as a chat template takes it; pictures stand in it by the keys of ``pictures``.
+    """A conversation to reply to, as a chat template takes it; pictures are referred to by the keys of ``pictures``.
 
-    ``text`` is the same as the template writes it, where somebody had it written before.
+    ``text`` is the same as the template renders it, if already rendered.
     """
 
     messages: list[ChatMessage]
@@ -48,7 +48,7 @@ class Encoder:
     """Writes batches for one model."""
 
     def __init__(self, torch: Any, model: Any, processor: Any) -> None:
-        """Take the processor, and the model for its device and type of numbers."""
+        """Take the processor, and the model's device and dtype."""
         self._torch, self._model, self._processor = torch, model, processor
         # None while nothing was encoded yet; then whether batches are put together here.
         self._here: bool | None = None if _of_qwen(processor) else False
@@ -56,7 +56,7 @@ class Encoder:
         self._ready: dict[int, tuple[weakref.ref[Image], Any, Any]] = {}
 
     def prepared(self, asked: Asked) -> Asked:
-        """The same with all done that needs no device; may be called from another thread meanwhile."""
+        """Return the same with all done that needs no device; may be called from another thread meanwhile."""
         messages, shown = _with_pictures(asked)
         text = self._written(messages, asked.tools)
         if self._here:
@@ -65,7 +65,7 @@ class Encoder:
         return replace(asked, text=text)
 
     def encode(self, asked: Sequence[Asked]) -> Inputs:
-        """The batch, on the model's device."""
+        """Return the batch, on the model's device."""
         texts: list[str] = []
         pictures: list[list[Image]] = []
         for one in asked:
@@ -140,7 +140,7 @@ class Encoder:
         return held[1], held[2]
 
     def _hold(self, picture: "Image", pixels: Any, grid: Any) -> tuple["weakref.ref[Image]", Any, Any]:
-        # What was made of a picture goes when the picture goes.
+        # Drop what was made of a picture together with the picture.
         key = id(picture)
         self._ready[key] = held = weakref.ref(picture, lambda _: self._ready.pop(key, None)), pixels, grid
         return held
@@ -182,13 +182,13 @@ class Shrink:
     resample: int
 
     def __call__(self, picture: "Image") -> "Image":
-        """The picture in that size."""
+        """Return the picture in that size."""
         size = self.fitted(*picture.size)
         rgb = picture if picture.mode == "RGB" else picture.convert("RGB")
         return rgb if size == picture.size else rgb.resize(size, self.resample)
 
     def fitted(self, width: int, height: int) -> tuple[int, int]:
-        """The width and height at which a picture is seen."""
+        """Return the width and height at which a picture is seen."""
 
         def sides(scale: float, to_whole: Callable[[float], int]) -> tuple[int, int]:
             across, down = (max(1, to_whole(side * scale / self.factor)) * self.factor for side in (width, height))
@@ -204,7 +204,7 @@ class Shrink:
 
 
 def shrink_of(processor: Any) -> Shrink | None:
-    """How pictures can be made small before they travel; None where the processor does it in a way of its own."""
+    """Return how pictures can be shrunk before they are sent; None if the processor has its own way."""
     images: Any = getattr(processor, "image_processor", None)
     size = getattr(images, "size", None)
     # Other kinds resize with other libraries, whose pixels differ by a hair.
@@ -215,7 +215,7 @@ def shrink_of(processor: Any) -> Shrink | None:
 
 
 def shrinking(environment: type[GeoEnvironment], *, shrink: Shrink, tools: Sequence[str]) -> type[GeoEnvironment]:
-    """The same environment, its pictures at the size at which the model sees them; groups share those they open with.
+    """Return the same environment with pictures at the model's size; groups share the first ones.
 
     As a ``partial`` it can be sent to the processes that serve environments.
 
@@ -274,7 +274,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class ChatWords:
-    """What somebody who writes conversations must know of a model: plain data, for other processes."""
+    """What is needed of a model to write conversations: plain data, for other processes."""
 
     abilities: Abilities
     forbidden: frozenset[str]
@@ -307,7 +307,7 @@ class Replier(Engine):
         max_new_tokens: int = MAX_NEW_TOKENS,
         seed: int | None = 0,
     ) -> None:
-        """Take a model that is loaded already, on whatever device it is.
+        """Take a loaded model on any device.
 
         Args:
             model: a vision-language model of ``transformers``.
@@ -315,7 +315,7 @@ class Replier(Engine):
             name: what trajectories call it.
             generate: in place of the model's own ``generate``.
             max_new_tokens: how long a reply may get where the conversation does not say.
-            seed: of drawing, set anew for every batch; None leaves the state of chance alone.
+            seed: of sampling, set again for every batch; None leaves the random state alone.
 
         Raises:
             BadInput: the chat template can't show images.
@@ -340,7 +340,7 @@ class Replier(Engine):
 
     @classmethod
     def from_folder(cls, folder: Path, *, device: Device = "auto", dtype: Dtype = "auto", **more: Any) -> "Replier":
-        """A model from a folder as `--model hf:DIR` takes it; ``more`` as for the class.
+        """Return a model from a folder as `--model hf:DIR` takes it; ``more`` as for the class.
 
         Raises:
             BadInput: the folder does not hold a model that can be used.
@@ -361,11 +361,11 @@ class Replier(Engine):
         return seen.hexdigest()[:16]
 
     def prepared(self, asked: Asked) -> Asked:
-        """The same with all done that needs no device; may be called from another thread while replies are drawn."""
+        """Return the same, with all work done that needs no device; may be called from another thread."""
         return self._encoder.prepared(asked)
 
     def replies(self, asked: Sequence[Asked]) -> list[Generated | Refused]:
-        """A reply to each, in their order; what is too long for the model, or for memory, is refused by itself."""
+        """Return a reply to each, in order; what is too long for the model, or for memory, is refused."""
         found: list[Generated | Refused | None] = [None] * len(asked)
         for rows, inputs, room, sampling in self._batches(asked, range(len(asked))):
             for row, reply in zip(rows, self._drawn(asked, rows, inputs, room, sampling), strict=True):
@@ -373,7 +373,7 @@ class Replier(Engine):
         return [one or Refused("no reply was drawn") for one in found]
 
     def _batches(self, asked: Sequence[Asked], rows: Sequence[int]) -> Iterator[tuple[list[int], Any, int, Sampling]]:
-        """Rows that can be drawn together: one way of drawing, one length of reply."""
+        """Yield rows that can be drawn together: one way of drawing, one length of reply."""
         alike: dict[tuple[Any, ...], list[int]] = {}
         for row in rows:
             how = asked[row].sampling
@@ -387,7 +387,7 @@ class Replier(Engine):
             if min(rooms) == most:
                 yield same, inputs, most, how
                 continue
-            # Those near the model's limit are drawn alone, as they would be by themselves.
+            # Prompts near the model's limit are sampled alone.
             if fitting := [row for row, room in zip(same, rooms, strict=True) if room == most]:
                 yield fitting, self._encoded([asked[row] for row in fitting]), most, how
             for row, room in zip(same, rooms, strict=True):
@@ -422,7 +422,7 @@ class Replier(Engine):
         torch, begun = self._torch, time.perf_counter()
         width = int(inputs["input_ids"].shape[1])
         devices = [self._model.device] if self._device == "cuda" else []
-        # Whoever trains in this process goes on with the numbers of chance as they were.
+        # Restore the random state for training in this process.
         with torch.no_grad(), torch.random.fork_rng(devices, enabled=self._seed is not None):
             if self._seed is not None:
                 torch.manual_seed(self._seed + self.drawn.batches)
@@ -444,7 +444,7 @@ class Replier(Engine):
 
 
 def fast_generate(write: Callable[..., list[list[int]]], pad_id: int) -> Generate:
-    """``generate`` for a `Replier` by way of a generator that takes prompts without padding.
+    """Return ``generate`` for a `Replier` from a generator that takes prompts without padding.
 
     Args:
         write: takes lists of token ids, pixels and grids, and ``max_new_tokens``, ``temperature``, ``top_p`` and

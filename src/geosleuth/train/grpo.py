@@ -4,7 +4,7 @@ Pure numpy; `geosleuth.train.grpo` hangs it into TRL.
 
 TRL does the work. What is ours comes in by its own hooks: the environment, one reward function that scores whole
 groups, and rows in the order of the run. A subclass does only what TRL has no hook for: advantages for the best of k,
-and going on from a checkpoint in step with the rows.
+and resuming from a checkpoint in step with the rows.
 """
 
 import os
@@ -41,7 +41,7 @@ from .rollouts import (
     send_resets,
     usual_workers,
 )
-from .run_folder import Finished, Progress, finished, held_run, nobody
+from .run_folder import Finished, Progress, finished, held_run, no_progress
 from .sft import silence, train_to_end
 from .training_log import metrics_callback
 
@@ -61,7 +61,7 @@ def check_k(k: int, group: int) -> None:
 
 
 def expected_best(rewards: ArrayLike, k: int) -> Array:
-    """The mean, over all choices of k replies of a group, of the best reward among them.
+    """Return the mean, over all choices of k replies of a group, of the best reward among them.
 
     It is what best-of-k earns, estimated without bias from the whole group. For rewards of 0 and 1 it is the usual
     pass@k.
@@ -75,7 +75,7 @@ def expected_best(rewards: ArrayLike, k: int) -> Array:
 
 
 def best_of_k_advantages(rewards: ArrayLike, k: int) -> Array:
-    """How much each reply adds to best-of-k: the unbiased gradient's weight of each reply, before any scaling.
+    """Return how much each reply adds to best-of-k: the unbiased gradient's weight of each reply, before any scaling.
 
     For reply i it is ``k * (W - O)``. W is the mean best reward over all sets of k replies that hold i, O that over all
     sets of k of the others. O does not depend on reply i, so it is a baseline that leaves the gradient of the expected
@@ -101,19 +101,19 @@ def best_of_k_advantages(rewards: ArrayLike, k: int) -> Array:
 
 
 def scaled_advantages(rewards: ArrayLike, k: int) -> Array:
-    """`best_of_k_advantages` over the spread of rewards in each group, as plain GRPO scales its own."""
+    """Return `best_of_k_advantages` scaled by the spread of rewards in each group, as plain GRPO scales its own."""
     table = np.atleast_2d(np.asarray(rewards, dtype=np.float64))
     spread = table.std(axis=1, ddof=1, keepdims=True)
     return np.asarray(best_of_k_advantages(table, k) / (spread + _EPSILON), dtype=np.float64)
 
 
 def _chances(size: int, k: int) -> Array:
-    """How likely each of ``size`` values in rising order is the largest of k drawn without putting back."""
+    """Return how likely each of ``size`` values in rising order is the largest of k drawn without putting back."""
     return np.array([comb(below, k - 1) for below in range(size)], dtype=np.float64) / comb(size, k)
 
 
 def check_loss_mask(batch: Any, image_tokens: frozenset[int]) -> None:
-    """Make sure that no picture's token in the replies of a TRL batch carries loss: no model ever writes one.
+    """Check that no image token in the replies of a TRL batch carries loss: no model ever writes one.
 
     Raises:
         DataFault: one does; the mask is broken, and training would teach the model its tools' answers.
@@ -121,7 +121,7 @@ def check_loss_mask(batch: Any, image_tokens: frozenset[int]) -> None:
     mask = batch["completion_mask"] * batch.get("tool_mask", 1)
     for token in image_tokens:
         if bool(((batch["completion_ids"] == token) * mask).any()):
-            raise DataFault("tokens of a picture that a tool returned carry loss; the mask of this batch is broken")
+            raise DataFault("image tokens of a tool result carry loss; the mask of this batch is broken")
 
 
 def run_grpo(
@@ -129,12 +129,12 @@ def run_grpo(
     folder: Path,
     *,
     resume: bool = True,
-    progress: Progress = nobody,
+    progress: Progress = no_progress,
     callbacks: Sequence[Any] = (),
     seconds: float | None = None,
     environment_workers: int | None = None,
 ) -> Finished:
-    """Train a policy in its environment, from the recipe's model to ``folder``; a run that was killed goes on.
+    """Train a policy in its environment, from the recipe's model to ``folder``; a killed run is resumed.
 
     Replies of a step that was not finished are drawn again. Weights, optimiser, the state of chance and the place in
     the rows are those of the last checkpoint, so that the outcome is that of a run that was never killed.
@@ -142,7 +142,7 @@ def run_grpo(
     Args:
         recipe: of stage "grpo".
         folder: of the run, see `geosleuth.train.run_folder`.
-        resume: go on with a run that is there; otherwise it is refused.
+        resume: continue a run that is there; otherwise it is refused.
         progress: hears how many steps are done.
         callbacks: more ``transformers.TrainerCallback``s.
         seconds: stop after about so long, when the replies that were drawn are learned from, with a checkpoint.
@@ -175,7 +175,7 @@ def run_grpo(
         try:
             return train_to_end(trainer, recipe.model, run, progress=progress, seconds=seconds)
         finally:
-            trainer.close_crew()
+            trainer.close_workers()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +208,7 @@ def grpo_trainer(
     environments: EnvironmentPlan = _AS_RECIPE_SAYS,
     callbacks: Sequence[Any] = (),
 ) -> Any:
-    """The `trl.GRPOTrainer` of a recipe.
+    """Return the `trl.GRPOTrainer` of a recipe.
 
     Args:
         model: in memory; adapters are added where the recipe wants them.
@@ -271,14 +271,14 @@ def _arguments(recipe: Recipe, folder: Path, setup: RolloutSetup) -> Any:
     arguments = grpo_config(recipe, folder, cpu=not has_gpu())
     # The rows are those of the whole run.
     arguments.num_train_epochs = 1
-    # The last turn is the answer. A model that calls even then has said its last word.
+    # The last turn is the answer; a call there is not carried out.
     arguments.max_tool_calling_iterations = max(0, setup.setting.budget.turns - 1)
     return arguments
 
 
 @cache
 def trainer_class() -> Any:
-    """The subclass of `trl.GRPOTrainer`; see `EnvironmentGRPOMixin` for what it adds.
+    """Return the subclass of `trl.GRPOTrainer`; see `EnvironmentGRPOMixin` for what it adds.
 
     Raises:
         MissingExtra: TRL is not installed.
@@ -311,21 +311,21 @@ class EnvironmentGRPOMixin:
         outcome: Outcome | None = self.rollouts.newest
         return outcome
 
-    def close_crew(self) -> None:
-        """Send other processes home, where there are any."""
+    def close_workers(self) -> None:
+        """End the worker processes, if there are any."""
         if self.pool is not None:
             self.pool.close()
 
     def train(self: Any, *given: Any, **options: Any) -> Any:
         """Train; checkpoints and stops wait for whole samplings."""
         transformers: Any = require("transformers", extra="train")
-        # The last to hear of a step, so that it knows what all others want.
+        # Added last, so that it sees what all other callbacks decided.
         self.add_callback(whole_samplings(transformers.TrainerCallback))
         return super().train(*given, **options)  # type: ignore[misc]
 
     def _prepare_inputs(self: Any, generation_batch: Any) -> Any:
         if self.model.training and self._buffered_inputs is None:
-            # TRL counts from 0 even where a run goes on, and would then draw out of step with the rows.
+            # TRL counts from 0 even when a run is resumed, and would then draw out of step with the rows.
             self._step = self.state.global_step * self.args.gradient_accumulation_steps
         return super()._prepare_inputs(generation_batch)  # type: ignore[misc]
 
@@ -348,10 +348,10 @@ class EnvironmentGRPOMixin:
     ) -> Any:
         if self.pool is not None:
             self.pool.ahead = Ahead(self.environments, completions)
-        told = super()._tool_call_loop(prompts, prompt_ids, completion_ids, completions, *given)  # type: ignore[misc]
+        result = super()._tool_call_loop(prompts, prompt_ids, completion_ids, completions, *given)  # type: ignore[misc]
         # What TRL counts as failed are the calls that reached no environment.
-        self.rollouts.unheard = failed_calls(told)
-        return told
+        self.rollouts.unheard = failed_calls(result)
+        return result
 
     def _calculate_rewards(self: Any, *given: Any) -> Any:
         self._earned = super()._calculate_rewards(*given)  # type: ignore[misc]
@@ -370,13 +370,13 @@ class _ToolLoop(NamedTuple):
     tool_images: Any
 
 
-def failed_calls(told: tuple[Any, ...]) -> int:
-    """How many calls TRL counts as failed, of what its tool loop returns.
+def failed_calls(returned: tuple[Any, ...]) -> int:
+    """Return how many calls TRL counts as failed, of what its tool loop returns.
 
     Raises:
         BadInput: another version of TRL is installed, which returns something else.
     """
-    loop = _ToolLoop(*told) if len(told) == len(_ToolLoop._fields) else None
+    loop = _ToolLoop(*returned) if len(returned) == len(_ToolLoop._fields) else None
     if loop is None or not isinstance(loop.tool_failure_count, int):
         raise BadInput(
             "this version of TRL runs tools in another way; install one that works: pip install 'trl==1.16.*'"
@@ -385,7 +385,7 @@ def failed_calls(told: tuple[Any, ...]) -> int:
 
 
 def whole_samplings(base: Any) -> Any:
-    """A callback that puts off checkpoints and stops until the replies that were drawn are learned from.
+    """Return a callback that puts off checkpoints and stops until the replies that were drawn are learned from.
 
     Where one sampling makes several steps, a checkpoint between them would lose the replies of the later ones.
     """

@@ -1,12 +1,11 @@
-"""Chats as tokens, with labels on what the assistant wrote and on nothing else.
+"""Encode chats as tokens, with labels only on what the assistant wrote.
 
-Where the assistant's words stand is found by rendering: a chat is written up to each reply, with the words that ask for
-it, and again with the reply; what the second text has more is the reply, with the token that ends it. That needs no
-marks in the chat template, and so any template will do. A template that writes history otherwise than it wrote the
-present, such as those that leave out what was thought in earlier turns, is found out on the way; its chats are learned
-one reply at a time, each behind the history that the model will really see (`lessons`).
+The assistant's spans are found by rendering: a chat is rendered up to each reply, with the generation prompt, and again
+with the reply; the difference is the reply with its end token. The chat template needs no marks, so any template works.
+Some templates rewrite history, for example by dropping the reasoning of earlier turns. This is detected, and such chats
+are learned one reply at a time, each after the history that the model will really see (`lessons`).
 
-Each part is turned into tokens by itself, which is how a prompt and a reply meet when the model runs.
+Each part is tokenised by itself, as prompt and reply are when the model runs.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,14 +24,14 @@ Tools = Sequence[Mapping[str, Any]] | None
 
 
 class RewrittenHistory(BadInput):
-    """The chat template writes earlier turns otherwise than it wrote them when they were the last."""
+    """The chat template renders earlier turns differently from the last turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A conversation to learn from, as TRL writes it; pictures are in the blocks, opened or by name.
+    """A conversation to learn from, in TRL's format; pictures are in the blocks, opened or by name.
 
-    ``last_only`` learns the last reply alone; the others are history.
+    With ``last_only``, only the last reply is learned; earlier ones are history.
     """
 
     messages: Sequence[Message]
@@ -43,7 +42,7 @@ class Chat:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A chat for the model: tokens, labels, and tensors of its pictures by the names that the model takes."""
+    """A chat for the model: tokens, labels, and tensors of its pictures by the model's argument names."""
 
     input_ids: list[int]
     labels: list[int]
@@ -53,7 +52,7 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of a chat's text that is learned, or is not, with its pictures."""
+    """A span of a chat's text, learned or not, with its pictures."""
 
     text: str
     learned: bool
@@ -61,32 +60,32 @@ class Part:
 
 
 class Writer:
-    """Writes chats as one processor's chat template does; what the template can do is found out once."""
+    """Renders chats with a processor's chat template; the template's abilities are probed once."""
 
     def __init__(self, processor: Any) -> None:
-        """Try the template out.
+        """Probe the chat template.
 
         Raises:
-            BadInput: it takes no images, or there is none.
+            BadInput: there is no template, or it takes no images.
         """
         if not processor.chat_template:
-            raise BadInput("the model brings no chat template; take the instruction-tuned version of the model")
+            raise BadInput("the model has no chat template; use the instruction-tuned version of the model")
         self.processor = processor
         self.abilities: Abilities = find_abilities(self._render_for_probe)
         token = getattr(processor, "image_token", None)
         self.image_token = token if isinstance(token, str) else None
 
     def lessons(self, chat: Chat) -> list[Chat]:
-        """The chat itself where its template leaves history alone, or else one chat for each reply.
+        """Return the chat itself if its template keeps history unchanged, or else one chat per reply.
 
-        What follows the last reply is left out.
+        Messages after the last reply are left out.
 
         Raises:
-            BadInput: nobody replies in it, or the template can't show it in any way.
+            BadInput: it has no reply, or the template can't render it.
         """
         replies = [number for number, message in enumerate(chat.messages) if message["role"] == "assistant"]
         if not replies:
-            raise BadInput(f"{_named(chat)}the assistant says nothing in it")
+            raise BadInput(f"{_named(chat)}it has no reply by the assistant")
         whole = replace(chat, messages=list(chat.messages[: replies[-1] + 1]))
         if chat.last_only or len(replies) == 1:
             self.parts(whole)
@@ -101,46 +100,46 @@ class Writer:
         return [whole]
 
     def parts(self, chat: Chat) -> list[Part]:
-        """The chat's text in stretches that are learned and stretches that are not, in order.
+        """Return the chat's text as spans that are learned and spans that are not, in order.
 
         Raises:
-            RewrittenHistory: replies can't be told from what they answer, because history is rewritten.
-            BadInput: the template can't show this chat.
+            RewrittenHistory: replies can't be separated from their prompts, because history is rewritten.
+            BadInput: the template can't render this chat.
         """
         messages, tools = self._messages(chat), [dict(tool) for tool in chat.tools or ()] or None
         replies = [number for number, message in enumerate(messages) if message["role"] == "assistant"]
         if not replies:
-            raise BadInput(f"{_named(chat)}the assistant says nothing in it")
+            raise BadInput(f"{_named(chat)}it has no reply by the assistant")
         text = self._render(chat, messages[: replies[-1] + 1], tools)
         spans = [self._span(chat, messages, at, tools, text) for at in (replies[-1:] if chat.last_only else replies)]
         images = [block["image"] for message in messages for block in _blocks(message) if block.get("type") == "image"]
         return list(self._cut(chat, text, spans, images))
 
     def _span(self, chat: Chat, messages: list[Message], at: int, tools: Any, text: str) -> tuple[int, int]:
-        """Where the reply of a message stands in the whole text."""
+        """Return the start and end of a message's reply in the whole text."""
         asked = self._render(chat, messages[:at], tools, ask=True)
         bare = self._render(chat, messages[:at], tools)
         said = self._render(chat, messages[: at + 1], tools)
         start = _start(bare, asked, said)
         if start is None or not text.startswith(said) or start == len(said):
             raise RewrittenHistory(
-                f"{_named(chat)}the chat template rewrites earlier turns, so that replies can't be told apart in one "
-                "text; learn one reply at a time, or take another template"
+                f"{_named(chat)}the chat template rewrites earlier turns, so replies can't be separated in one "
+                "text; learn one reply at a time, or use another template"
             )
         return start, len(said)
 
     def _cut(self, chat: Chat, text: str, spans: list[tuple[int, int]], images: list[Any]) -> Iterator[Part]:
         edges = [0, *(edge for span in spans for edge in span), len(text)]
         if edges != sorted(edges):
-            raise RewrittenHistory(f"{_named(chat)}the chat template writes replies into each other")
+            raise RewrittenHistory(f"{_named(chat)}the chat template renders overlapping replies")
         left = list(images)
         for number, (start, end) in enumerate(pairwise(edges)):
             piece, learned = text[start:end], number % 2 == 1
             shown = piece.count(self.image_token) if self.image_token else len(left)
             if learned and shown and self.image_token:
-                raise BadInput(f"{_named(chat)}a reply spells the mark of a picture ({self.image_token})")
+                raise BadInput(f"{_named(chat)}a reply contains the image token ({self.image_token})")
             if shown > len(left):
-                raise BadInput(f"{_named(chat)}a text spells the mark of a picture ({self.image_token})")
+                raise BadInput(f"{_named(chat)}a text contains the image token ({self.image_token})")
             if piece:
                 yield Part(piece, learned, tuple(left[:shown]) if not learned else ())
             if not learned:
@@ -149,23 +148,23 @@ class Writer:
             raise BadInput(f"{_named(chat)}the chat template leaves out {len(left)} of its pictures")
 
     def _messages(self, chat: Chat) -> list[Message]:
-        """The messages in a form that the template knows."""
+        """Return the messages in a form that the template supports."""
         if chat.tools and not self.abilities.tools:
-            raise BadInput(f"{_named(chat)}the model's chat template can't show tools; take one that can")
+            raise BadInput(f"{_named(chat)}the model's chat template does not support tools; use one that does")
         found: list[Message] = []
         aside: list[dict[str, Any]] = []
         for message in chat.messages:
-            told = dict(message)
-            if told["role"] != "tool" and aside:
+            message = dict(message)  # noqa: PLW2901
+            if message["role"] != "tool" and aside:
                 found.append({"role": "user", "content": aside})
                 aside = []
-            if told["role"] == "assistant" and told.get("reasoning_content") and not self.abilities.thinking:
-                told["content"] = with_thinking(_blocks(told), told.pop("reasoning_content"))
-            if told["role"] == "tool" and not self.abilities.tool_images:
-                blocks = _blocks(told)
+            if message["role"] == "assistant" and message.get("reasoning_content") and not self.abilities.thinking:
+                message["content"] = with_thinking(_blocks(message), message.pop("reasoning_content"))
+            if message["role"] == "tool" and not self.abilities.tool_images:
+                blocks = _blocks(message)
                 first = next((at for at, block in enumerate(blocks) if block.get("type") == "image"), len(blocks))
-                told["content"], aside = blocks[:first], aside + blocks[first:]
-            found.append(told | {"content": self._content(told)})
+                message["content"], aside = blocks[:first], aside + blocks[first:]
+            found.append(message | {"content": self._content(message)})
         return [*found, *([{"role": "user", "content": aside}] if aside else ())]
 
     def _content(self, message: Message) -> Any:
@@ -179,9 +178,9 @@ class Writer:
         try:
             text = self.processor.apply_chat_template(messages, tools=tools, add_generation_prompt=ask, tokenize=False)
         except Exception as error:  # templates raise what they like
-            told = " ".join(str(error).split())[:150]
-            raise BadInput(f"{_named(chat)}the model's chat template can't show it: {told}") from error
-        # Half a surrogate pair, from a reply cut in two, is nothing that tokens can be made of.
+            reason = " ".join(str(error).split())[:150]
+            raise BadInput(f"{_named(chat)}the model's chat template can't render it: {reason}") from error
+        # Half a surrogate pair, from a reply cut in two, can't be tokenised.
         return str(text).encode("utf-8", "replace").decode()
 
     def _render_for_probe(self, messages: list[Message], tools: list[dict[str, Any]] | None) -> str:
@@ -189,16 +188,16 @@ class Writer:
 
 
 def encode(chat: Chat, processor: Any, *, writer: Writer | None = None) -> Encoded:
-    """A chat as tokens and labels; labels are `IGNORED` on whatever the assistant did not write.
+    """Return a chat as tokens and labels; labels are `IGNORED` except on what the assistant wrote.
 
     Args:
         chat: pictures in its blocks must be opened.
         processor: of the model.
-        writer: what `Writer` found out about the processor; left out, it is found out again.
+        writer: a `Writer` for the processor; by default one is made.
 
     Raises:
         RewrittenHistory: see `Writer.lessons`.
-        BadInput: the template can't show this chat.
+        BadInput: the template can't render this chat.
     """
     writer = Writer(processor) if writer is None else writer
     ids: list[int] = []
@@ -219,18 +218,18 @@ def encode(chat: Chat, processor: Any, *, writer: Writer | None = None) -> Encod
         ids += own
         labels += own if part.learned else [IGNORED] * len(own)
     if IGNORED not in labels:
-        raise BadInput(f"{_named(chat)}there is nothing in it that asks for a reply")
+        raise BadInput(f"{_named(chat)}nothing in it asks for a reply")
     joined = {name: require("torch", extra="train").cat(values) for name, values in tensors.items()}
     return Encoded(ids, labels, types if any(types) else None, joined)
 
 
 def text_ids(processor: Any, text: str) -> list[int]:
-    """The tokens of a text as it stands, with nothing put before or behind."""
+    """Return the tokens of a text, without special tokens."""
     return [int(number) for number in processor.tokenizer(text, add_special_tokens=False)["input_ids"]]
 
 
 def length_of(chat: Chat, writer: Writer, image_tokens: Callable[[Any], int]) -> int:
-    """How many tokens a chat comes to; its pictures may be names, of which ``image_tokens`` knows how many they take.
+    """Return how many tokens a chat has; ``image_tokens`` gives those of a picture, which may be a name.
 
     Raises:
         BadInput: see `encode`.
@@ -242,9 +241,9 @@ def length_of(chat: Chat, writer: Writer, image_tokens: Callable[[Any], int]) ->
 
 
 def _start(bare: str, asked: str, said: str) -> int | None:
-    """Where a reply begins in the text that ends with it; None where that can't be told.
+    """Return where a reply begins in the text that ends with it; None if unknown.
 
-    Some templates ask with more than they write later, such as an open ``<think>``; the reply then begins behind the
+    Some templates prompt with more than they render later, such as an open ``<think>``; the reply then begins after the
     last line that both have.
     """
     if not said.startswith(bare) or len(asked) <= len(bare):

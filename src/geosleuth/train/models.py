@@ -36,7 +36,7 @@ _OWN: Mapping[str, str] = MappingProxyType(
 
 
 def template_text(name: str) -> str:
-    """The text of a chat template: one of TRL's by its name, or a file.
+    """Return the text of a chat template: one of TRL's by its name, or a file.
 
     Raises:
         BadInput: there is no such template.
@@ -61,7 +61,7 @@ def template_text(name: str) -> str:
 
 
 def put_on(processor: Any, name: str) -> None:
-    """Have a processor write chats by another template than its own; it is saved with it.
+    """Give a processor another chat template; it is saved with the processor.
 
     Raises:
         BadInput: there is no such template, or it can't show a chat.
@@ -82,7 +82,7 @@ def put_on(processor: Any, name: str) -> None:
 
 
 def check_for_grpo(processor: Any, *, tools: bool) -> None:
-    """See that TRL's GRPO can work with a processor's chat template.
+    """Check that TRL's GRPO can work with a processor's chat template.
 
     Args:
         processor: or whatever has a template, and can apply it.
@@ -111,10 +111,10 @@ def check_for_grpo(processor: Any, *, tools: bool) -> None:
 
 
 def check_unseen(part: ModelPart, kind: str, *, tools: bool) -> str | None:
-    """The same for a model that is not here, by the template that published models of its kind bring.
+    """Return the same for a model that is not here, by the template that published models of its kind bring.
 
     Returns:
-        The name of the template that was tried; None where nobody knows which one the model brings.
+        The name of the template that was tried; None if the model's own template is unknown.
 
     Raises:
         BadInput: TRL can't work with it; the message says what to set.
@@ -139,7 +139,7 @@ class _Bare:
 
 
 def _works(do: Any, processor: Any) -> bool:
-    """Whether one of TRL's checks is passed."""
+    """Return whether one of TRL's checks is passed."""
     with suppress(Exception):  # templates raise what they like
         return bool(do(processor))
     return False
@@ -155,14 +155,14 @@ _VIDEO_FILE = "video_preprocessor_config.json"
 
 
 def has_gpu() -> bool:
-    """Whether passes can run on a GPU here."""
+    """Return whether passes can run on a GPU here."""
     torch = require("torch", extra="train")
     return bool(torch.cuda.is_available())
 
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """No progress bars of transformers across our own output, and no alarm about weights that are tied."""
+    """Silence progress bars of transformers and its warning about tied weights."""
     with no_probing():
         bars: Any = require("transformers", extra="train").utils.logging
     shown, heard = bars.is_progress_bar_enabled(), logging.getLogger("transformers.trainer")
@@ -177,12 +177,12 @@ def quietly() -> Iterator[None]:
 
 
 def _no_tied_alarm(record: logging.LogRecord) -> bool:
-    """Checkpoints hold the head once, as the embedding that it is tied to; going on says that it is missing."""
+    """Drop the warning about a missing head: checkpoints store it once, as the embedding that it is tied to."""
     return "missing keys in the checkpoint model loaded: ['lm_head.weight']" not in record.getMessage()
 
 
 def load_model(part: ModelPart, *, gpu: bool | None = None) -> tuple[Any, Any]:
-    """The model and its processor, from a folder of this machine; nothing is fetched.
+    """Load a model and its processor from a local folder; nothing is downloaded.
 
     Weights that are tuned are held in float32, whatever passes are computed in: small steps would be lost in bfloat16.
     Those that adapters leave alone are held in ``part.dtype`` on a GPU. On a CPU all is float32.
@@ -198,21 +198,21 @@ def load_model(part: ModelPart, *, gpu: bool | None = None) -> tuple[Any, Any]:
     folder = Path(part.path)
     check_folder(folder)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    # What is soon known to be wrong comes first.
+    # Cheap checks come first.
     processor = open_processor(part)
-    with no_probing(), quietly(), _plain_troubles(folder):
+    with no_probing(), quietly(), _one_line_errors(folder):
         torch = require("torch", extra="train")
         transformers: Any = require("transformers", extra="train")
         on_gpu = has_gpu() if gpu is None else gpu
         half = part.tuned == "lora" and part.dtype == "bfloat16" and on_gpu
-        model, told = transformers.AutoModelForImageTextToText.from_pretrained(
+        model, loading = transformers.AutoModelForImageTextToText.from_pretrained(
             folder,
             dtype=torch.bfloat16 if half else torch.float32,
             use_safetensors=True,
             output_loading_info=True,
             **_LOCAL_ONLY,
         )
-        if missing := sorted(told["missing_keys"]):
+        if missing := sorted(loading["missing_keys"]):
             raise BadInput(f"{folder} lacks {len(missing)} of the model's weights, such as {missing[0]}")
     if part.freeze_vision:
         freeze_vision(model)
@@ -220,7 +220,7 @@ def load_model(part: ModelPart, *, gpu: bool | None = None) -> tuple[Any, Any]:
 
 
 def open_processor(part: ModelPart) -> Any:
-    """The processor of a model alone, with the recipe's chat template and limit of pixels.
+    """Load only the processor of a model, with the recipe's chat template and pixel limit.
 
     Raises:
         BadInput: the folder holds none, or the template can't be used.
@@ -228,7 +228,7 @@ def open_processor(part: ModelPart) -> Any:
     """
     folder = Path(part.path)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    with no_probing(), quietly(), _plain_troubles(folder):
+    with no_probing(), quietly(), _one_line_errors(folder):
         processor = load_processor(folder)
     if part.chat_template is not None:
         put_on(processor, part.chat_template)
@@ -238,7 +238,7 @@ def open_processor(part: ModelPart) -> Any:
 
 
 def limit_pixels(processor: Any, most: int) -> None:
-    """Have pictures shown with no more pixels than so many.
+    """Limit the pixels at which pictures are shown to the model.
 
     Raises:
         BadInput: this kind of processor counts otherwise.
@@ -252,10 +252,10 @@ def limit_pixels(processor: Any, most: int) -> None:
 
 
 def freeze_vision(model: Any) -> None:
-    """Leave the vision tower of a model as they are.
+    """Freeze the vision tower of a model.
 
     Raises:
-        BadInput: it can't be told which weights they are.
+        BadInput: its weights are not recognised.
     """
     frozen = 0
     for name, weights in model.named_parameters():
@@ -263,11 +263,11 @@ def freeze_vision(model: Any) -> None:
             weights.requires_grad = False
             frozen += 1
     if not frozen:
-        raise BadInput(f"{type(model).__name__}: which weights see can't be told; leave model.freeze_vision out")
+        raise BadInput(f"{type(model).__name__}: the vision weights are not recognised; leave model.freeze_vision out")
 
 
 def adapters(part: ModelPart) -> Any:
-    """The `peft.LoraConfig` for TRL's ``peft_config``; None where all weights are tuned.
+    """Return the `peft.LoraConfig` for TRL's ``peft_config``; None if all weights are tuned.
 
     Raises:
         MissingExtra: peft is not installed.
@@ -288,9 +288,9 @@ def adapters(part: ModelPart) -> Any:
 
 
 def save_policy(model: Any, processor: Any, folder: Path, *, dtype: str | None = None) -> Path:
-    """Save a model as a plain folder of weights, adapters worked in; the model itself is left as it is.
+    """Save a model as a plain folder of weights with adapters merged; the model itself is unchanged.
 
-    The folder is whole or not there: it is written beside and takes its place at the end.
+    The folder is complete or absent: it is written under another name and renamed at the end.
 
     Args:
         model: with or without adapters.
@@ -301,10 +301,10 @@ def save_policy(model: Any, processor: Any, folder: Path, *, dtype: str | None =
     Raises:
         BadInput: it can't be written there.
     """
-    beside = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(beside, ignore_errors=True)
+    partial = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(partial, ignore_errors=True)
     try:
-        beside.mkdir(parents=True)
+        partial.mkdir(parents=True)
         plain = model.get_base_model() if _has_adapters(model) else model
         weights = merged_weights(model)
         if dtype is not None:
@@ -314,18 +314,18 @@ def save_policy(model: Any, processor: Any, folder: Path, *, dtype: str | None =
                 name: value.to(wanted) if value.is_floating_point() else value for name, value in weights.items()
             }
         with quietly():
-            plain.save_pretrained(beside, state_dict=weights)
-        processor.save_pretrained(beside)
-        _mend_processor(processor, beside)
+            plain.save_pretrained(partial, state_dict=weights)
+        processor.save_pretrained(partial)
+        _fix_processor(processor, partial)
         if dtype is not None:
-            _say_dtype(beside / "config.json", dtype)
-        check_folder(beside)
-        _onto_disk(beside)
+            _set_dtype(partial / "config.json", dtype)
+        check_folder(partial)
+        _onto_disk(partial)
         old = folder.with_name(f".{folder.name}.old")
         shutil.rmtree(old, ignore_errors=True)
         if folder.exists():
             folder.replace(old)
-        beside.replace(folder)
+        partial.replace(folder)
         shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise BadInput(f"{folder}: can't be written: {error.strerror or error}") from error
@@ -333,7 +333,7 @@ def save_policy(model: Any, processor: Any, folder: Path, *, dtype: str | None =
 
 
 def save_trained(trainer: Any, part: ModelPart, folder: Path) -> None:
-    """Save what a trainer has made as a policy; where several processes train, all of them must call this.
+    """Save a trainer's model as a policy; if several processes train, all of them must call this.
 
     Where weights are spread over devices (FSDP, DeepSpeed), they are gathered into files first and put together on the
     CPU of the first process.
@@ -351,7 +351,7 @@ def save_trained(trainer: Any, part: ModelPart, folder: Path) -> None:
 
 
 def save_gathered(trainer: Any, part: ModelPart, folder: Path) -> None:
-    """The same by way of files that `transformers` gathers: see `save_trained`."""
+    """Save as `save_trained` does, from files that `transformers` gathers."""
     gathered = folder.with_name(f".{folder.name}.gathered")
     if trainer.accelerator.is_main_process:
         # Of a run that was killed meanwhile.
@@ -372,7 +372,7 @@ def save_gathered(trainer: Any, part: ModelPart, folder: Path) -> None:
 
 
 def merged_weights(model: Any) -> dict[str, Any]:
-    """The weights of a model with what its adapters add, under the names they have without; nothing is changed."""
+    """Return a model's weights with adapters merged, under their names without adapters; nothing is changed."""
     if not _has_adapters(model):
         return dict(model.state_dict())
     layers: Any = require("peft.tuners.lora", extra="train").LoraLayer
@@ -391,7 +391,7 @@ def merged_weights(model: Any) -> dict[str, Any]:
 
 
 def _onto_disk(folder: Path) -> None:
-    """A run is closed once its policy is there, so the policy must outlive a power cut too."""
+    """Flush a policy to disk: a run counts as finished once it is there, also after a power cut."""
     for path in folder.iterdir():
         with path.open("rb") as stream:
             os.fsync(stream.fileno())
@@ -401,35 +401,35 @@ def _has_adapters(model: Any) -> bool:
     return hasattr(model, "peft_config") and hasattr(model, "get_base_model")
 
 
-def _mend_processor(processor: Any, folder: Path) -> None:
-    """Say the processor's published name, and bring its settings for videos, which are not loaded here."""
+def _fix_processor(processor: Any, folder: Path) -> None:
+    """Set the processor's published name, and copy its settings for videos, which are not loaded here."""
     published = next(kind.__name__ for kind in type(processor).__mro__ if kind.__module__.startswith("transformers."))
     for path in sorted(folder.glob("*.json")):
-        told = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(told, dict) and told.get("processor_class") not in (None, published):
+        config = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(config, dict) and config.get("processor_class") not in (None, published):
             _change_json(path, {"processor_class": published})
     source = Path(getattr(processor.tokenizer, "name_or_path", "") or "") / _VIDEO_FILE
     if source.is_file() and not (folder / _VIDEO_FILE).exists():
         shutil.copyfile(source, folder / _VIDEO_FILE)
 
 
-def _say_dtype(path: Path, dtype: str) -> None:
-    """Say what the weights are saved in, for the whole and for its parts."""
-    told = json.loads(path.read_text(encoding="utf-8"))
+def _set_dtype(path: Path, dtype: str) -> None:
+    """Set the dtype of the saved weights, for the whole model and its parts."""
+    config = json.loads(path.read_text(encoding="utf-8"))
     parts = {
-        key: value | {"dtype": dtype} for key, value in told.items() if isinstance(value, dict) and "dtype" in value
+        key: value | {"dtype": dtype} for key, value in config.items() if isinstance(value, dict) and "dtype" in value
     }
     _change_json(path, {**parts, "dtype": dtype})
 
 
 def _change_json(path: Path, changes: dict[str, Any]) -> None:
-    told = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(told | changes, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    config = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(config | changes, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 @contextmanager
-def _plain_troubles(folder: Path) -> Iterator[None]:
-    """What goes wrong while a model is opened is the folder's fault, and said in one line."""
+def _one_line_errors(folder: Path) -> Iterator[None]:
+    """Report errors while opening a model as one line about its folder."""
     try:
         yield
     except (RuntimeError, OSError, ValueError, TypeError, KeyError) as error:

@@ -23,7 +23,7 @@ class PaperValue:
 
     Attributes:
         name: of the field.
-        value: what the paper has; None where it does not say.
+        value: what the paper has; None if it does not say.
         where: the place in the paper; for a value that it does not give, why ours is what it is.
         published: whether the paper gives it.
     """
@@ -254,12 +254,12 @@ _HOUSEKEEPING = (
 
 
 def values_of(recipe: Recipe) -> tuple[PaperValue, ...]:
-    """What the paper of a recipe says about its stage; nothing for a recipe of our own."""
+    """Return what the paper of a recipe says about its stage; nothing for a recipe of our own."""
     return PAPER_VALUES.get((recipe.paper or "", recipe.stage), ())
 
 
 def differences(recipe: Recipe, resolved: Mapping[str, Any] | None = None) -> list[Difference]:
-    """Where a recipe is not as its paper has it.
+    """Return where a recipe is not as its paper has it.
 
     Args:
         recipe: which paper and stage.
@@ -267,23 +267,23 @@ def differences(recipe: Recipe, resolved: Mapping[str, Any] | None = None) -> li
             if left out, and then other names are not looked for.
     """
     found = []
-    told = flat(recipe) if resolved is None else resolved
+    values = flat(recipe) if resolved is None else resolved
     for one in values_of(recipe):
-        if not one.published or (resolved is None and one.name not in told):
+        if not one.published or (resolved is None and one.name not in values):
             continue
-        ours = told.get(one.name)
+        ours = values.get(one.name)
         if not _same(ours, one.value):
             found.append(Difference(one.name, ours, one.value, one.where))
     return found
 
 
 def ours(recipe: Recipe, resolved: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
-    """The values that the paper does not give: what we take, and why."""
+    """Return the values that the paper does not give: what we take, and why."""
     return {one.name: (resolved.get(one.name), one.where) for one in values_of(recipe) if not one.published}
 
 
 def unaccounted(recipe: Recipe) -> list[str]:
-    """Fields of a paper's recipe that are neither published nor marked as ours; also marks that the table lacks."""
+    """Return fields of a paper's recipe that are neither published nor marked as ours, and unknown marks."""
     known = values_of(recipe)
     if not known:
         return []
@@ -294,7 +294,7 @@ def unaccounted(recipe: Recipe) -> list[str]:
 
 
 def _decides(name: str, recipe: Recipe) -> bool:
-    """Whether a field can change what comes of a recipe."""
+    """Return whether a field can change what comes of a recipe."""
     part = name.partition(".")[0]
     if name in _HOUSEKEEPING or part == "run" or (part == "rollout" and recipe.stage != "grpo"):
         return False

@@ -1,8 +1,8 @@
 """Many scenes at once in the agent's own loop: worker processes hold the scenes, one model replies to all.
 
-A worker is a process, or a thread of this one, at the end of a pipe. It is told ("scene", number) and ("reply", ticket,
-reply); it sends ("asked", ticket, messages, tools, new pictures, sampling), ("over",) for every try that ends,
-("played", scene) and, where something breaks, ("broke", error).
+A worker is a process, or a thread of this one, at the end of a pipe. It receives ("scene", number) and
+("reply", ticket, reply); it sends ("asked", ticket, messages, tools, new pictures, sampling), ("over",) for every try
+that ends, ("played", scene) and, where something breaks, ("broke", error).
 
     from geosleuth.train.play import Stage, play
     from geosleuth.train.generator import Replier
@@ -75,10 +75,10 @@ class Stage:
         world: the seed of the world where the scenes stand.
         reading: what read_text reads with.
         tries: how many tries at each scene.
-        verified: whether the verifier in code decides among two or more of them.
+        verified: whether the rule-based verifier decides among two or more of them.
         sampling: how replies are drawn; greedily if left out.
         wire: in place of the method's own.
-        with_tools: False switches all tools off, and the policy is told of none.
+        with_tools: False switches all tools off; the policy is offered none.
         keep: a folder that gets every trajectory, as ``scene-N.tryM.jsonl``.
         kept: a folder of pictures that were drawn before; those that are not there yet are drawn and put there.
     """
@@ -97,7 +97,7 @@ class Stage:
     kept: Path | None = None
 
     def opened(self) -> tuple[World, Setting]:
-        """The world, and the setting with its map; what is not there yet is made, which takes up to a minute.
+        """Return the world, and the setting with its map; what is not there yet is made, which takes up to a minute.
 
         Raises:
             BadInput: a word can't be used.
@@ -113,7 +113,7 @@ class Stage:
 class PlayedTry:
     """What came of one try.
 
-    ``distance_km`` is None where there is no point. ``answered`` says whether the policy answered itself: the best
+    ``distance_km`` is None if there is no point. ``answered`` says whether the policy answered itself: the best
     candidate of the pool may stand in for it. ``calls`` were carried out; ``tools`` counts all that were made, and
     ``failures`` those that gave nothing, by why.
     """
@@ -139,7 +139,7 @@ class PlayedScene:
     Attributes:
         number: which scene of its seed.
         id: the scene's own.
-        needs_zoom: something that tells is too small for a first view.
+        needs_zoom: a telling clue is too small for a first view.
         misleading: some writing points elsewhere.
         locatability: on the scale of `geosleuth.bench.makers`.
         finest: the finest level that an honest, legible clue reaches.
@@ -156,12 +156,12 @@ class PlayedScene:
     verified: PlayedTry | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As a line of JSON holds it."""
+        """Return the try as a JSON object."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, line: Mapping[str, Any]) -> "PlayedScene":
-        """The scene of a line.
+        """Return the scene of a line.
 
         Raises:
             TypeError: the line holds something else.
@@ -204,9 +204,9 @@ class SceneTable:
             done=lambda _try: over(),
             question=Question(views=views, force_answer=setting.force_answer),
         )
-        told = [one.trajectory for one in tries if one.trajectory is not None]
-        asked = stage.verified and stage.tries > 1 and told
-        verified = await self._verified(case, views, told) if asked else None
+        trajectories = [one.trajectory for one in tries if one.trajectory is not None]
+        asked = stage.verified and stage.tries > 1 and trajectories
+        verified = await self._verified(case, views, trajectories) if asked else None
         self._keep(number, tries, verified)
         truth = truth_of(scene)
         return PlayedScene(
@@ -228,7 +228,7 @@ class SceneTable:
         return scene, *open_case(posed.photos, self.setting.method, Resources(self.setting.atlas, reader=posed.reader))
 
     async def _verified(self, case: Case, views: tuple[str, ...], tries: Sequence[Trajectory]) -> Trajectory:
-        """What the verifier in code makes of the tries, as `geosleuth.team.parallel.locate_in_parallel` asks it."""
+        """Return the rule-based verifier's result, as in `geosleuth.team.parallel.locate_in_parallel`."""
         from geosleuth.tools.toolset import all_tools
 
         how = embedded_method(len(tries))
@@ -299,7 +299,7 @@ def end_workers(workers: Iterable[SceneWorker]) -> None:
 
 
 def start_workers(stage: Stage, words: ChatWords | None, workers: int) -> list[SceneWorker]:
-    """So many processes, or one thread of this process where there are to be none.
+    """Start so many processes, or one thread of this process if there are none.
 
     Without words of a model the detective plays, and nothing is asked.
     """
@@ -324,7 +324,7 @@ def start_workers(stage: Stage, words: ChatWords | None, workers: int) -> list[S
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Processes that are started meanwhile keep to one core each; numpy reads this when it is imported."""
+    """Limit processes started in the block to one core each; numpy reads this on import."""
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
     try:
@@ -338,22 +338,22 @@ def _one_thread_each() -> Iterator[None]:
 
 
 def _serve_apart(pipe: "Connection[Any, Any]", stage: Stage, words: ChatWords | None) -> None:
-    # Whoever gathers decides what Ctrl-C means.
+    # The parent handles Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     serve(pipe, stage, words)
 
 
 def serve(pipe: "Connection[Any, Any]", stage: Stage, words: ChatWords | None) -> None:
-    """Play what is asked for until nobody asks any more."""
+    """Play the scenes that are requested until the pipe is closed."""
     try:
         asyncio.run(_Serving(pipe, SceneTable(stage), words).work())
-    except Exception as error:  # noqa: BLE001  (whoever gathers raises it)
+    except Exception as error:  # noqa: BLE001  (the parent raises it)
         with suppress(OSError):
             pipe.send(("broke", _portable(error)))
 
 
 def _portable(error: Exception) -> Exception:
-    """An error that survives the pipe; some can't be made again from what pickle keeps of them."""
+    """Return an error that survives the pipe; some can't be made again from what pickle keeps of them."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  (made here, a moment ago)
     except Exception:  # noqa: BLE001  (whatever it is, its words are what counts)
@@ -402,7 +402,7 @@ class _Serving:
             policy = Detective() if self._words is None else _Afar(self, self._words, number)
             played = await self._table.play(number, policy, lambda: self.send("over"))
             self.send("played", played)
-        except Exception as error:  # noqa: BLE001  (whoever gathers raises it)
+        except Exception as error:  # noqa: BLE001  (the parent raises it)
             self.send("broke", _portable(error))
 
     def send(self, *what: Any) -> None:
@@ -452,12 +452,12 @@ class _Afar:
         return Step(read.text, read.thinking, read.calls, usage, finish, self._words.name)
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is open."""
 
     def _packed(
         self, messages: list[ChatMessage], tools: list[dict[str, Any]] | None
     ) -> tuple[list[ChatMessage], list[dict[str, Any]] | None, dict[str, "Image"]]:
-        """The messages with keys in place of pictures, and the pictures that were not sent before."""
+        """Return the messages with keys in place of pictures, and the pictures that were not sent before."""
         new: dict[str, Image] = {}
         for message in messages:
             if isinstance(message["content"], str):
@@ -488,11 +488,11 @@ class Replies(Protocol):
         ...
 
     def prepared(self, asked: Asked) -> Asked:
-        """The same with what can be done beforehand; called from another thread, also while replies are drawn."""
+        """Return the same with all preparation done; called from another thread, also while replies are drawn."""
         ...
 
     def replies(self, asked: Sequence[Asked]) -> list[Generated | Refused]:
-        """A reply to each, in their order."""
+        """Return a reply to each, in their order."""
         ...
 
 
@@ -514,7 +514,7 @@ def play(
     Args:
         numbers: which scenes of the stage's seed.
         stage: which world, and how it is played.
-        model: who replies, see `Replier`; None lets the detective play, which needs nobody's reply.
+        model: draws the replies, see `Replier`; None plays the detective, which needs no model.
         workers: so many processes hold the scenes; 0 is a thread of this one.
         at_once: how many tries are under way at the same time. Twice the batch keeps both sides busy.
         batch: how many replies are drawn together at most; all that wait if left out.
@@ -540,7 +540,7 @@ def play(
 def tries_of_policy(
     numbers: Iterable[int], stage: Stage, model: Replies, **how: Any
 ) -> Iterator[tuple[str, list[float | None]]]:
-    """The id of every scene, and how far off each try at it was, in kilometres; None is a try without a point.
+    """Yield the id of every scene, and how far off each try at it was, in kilometres; None is a try without a point.
 
     Ids are those of `geosleuth.train.prompts`. Written as ``{"id": ..., "distances_km": [...]}``, a line a scene,
     `geosleuth.data.filtering` reads it.
@@ -573,7 +573,7 @@ class _Conductor:
         # Tries that are under way and ask for nothing at the moment.
         self._busy = 0
         self._ended = threading.Event()
-        # Hands must never wait with what they send while replies are drawn, so somebody always listens.
+        # Workers must never block on sending while replies are drawn, so a thread always listens.
         self._listening = threading.Thread(target=self._listen, daemon=True, name="conductor-listens")
         self._listening.start()
 
@@ -628,7 +628,7 @@ class _Conductor:
             case ("broke", Exception() as error):
                 raise error
             case ("left",):
-                raise RuntimeError("a process that held scenes was ended; run it again to go on")
+                raise RuntimeError("a worker process was killed; run the command again to resume")
         return None
 
     def _is_time(self) -> bool:
@@ -653,11 +653,11 @@ class _Conductor:
                     self._came.put((worker, self._taken_in(worker, worker.pipe.recv())))
                 except (EOFError, OSError):
                     self._came.put((by_pipe.pop(pipe), ("left",)))
-                except Exception as error:  # noqa: BLE001  (raised by whoever takes it in)
+                except Exception as error:  # noqa: BLE001  (raised by the consumer)
                     self._came.put((by_pipe[pipe], ("broke", error)))
 
     def _taken_in(self, worker: SceneWorker, came: Any) -> Any:
-        """What came, with the worker's pictures put into its place; the one place that adds and removes any."""
+        """Return what came, with the worker's pictures put into its place; the one place that adds and removes any."""
         match came:
             case ("asked", ticket, messages, tools, pictures, sampling) if self._model is not None:
                 worker.pictures.update(pictures)
@@ -669,7 +669,7 @@ class _Conductor:
 
     def _check_alive(self) -> None:
         if any(not worker.runs.is_alive() for worker in self._workers) and self._came.empty():
-            raise RuntimeError("a process that held scenes was ended; run it again to go on")
+            raise RuntimeError("a worker process was killed; run the command again to resume")
 
 
 def _send(worker: SceneWorker, what: tuple[Any, ...]) -> None:

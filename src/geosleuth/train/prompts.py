@@ -1,6 +1,6 @@
 """What reinforcement learning is asked: rows of scenes or photos, those that teach something, and their order.
 
-The order of a whole run is laid out before it starts. So a curriculum is nothing but an order, and a run that goes on
+The order of a whole run is laid out before it starts. So a curriculum is nothing but an order, and a resumed run
 after a kill meets the same rows in the same places.
 """
 
@@ -26,7 +26,7 @@ Indices = NDArray[np.int64]
 
 
 def prompt_rows(data: DataPart, start: int = 0) -> list[Row]:
-    """All rows that a recipe's data has, in their own order: photos of a data set, or scenes.
+    """Return all rows that a recipe's data has, in their own order: photos of a data set, or scenes.
 
     Args:
         data: of the recipe.
@@ -47,15 +47,15 @@ def _scene_rows(data: DataPart, start: int) -> Iterator[Row]:
 
 
 def scene_id(number: int) -> str:
-    """What a scene is called in files of tries and results."""
+    """Return what a scene is called in files of tries and results."""
     return f"scene-{number}"
 
 
 def phases(rows: Sequence[Mapping[str, Any]], data: DataPart) -> list[Indices]:
-    """The parts of a run: for each the numbers of the rows that teach something in it.
+    """Return the parts of a run: for each the numbers of the rows that teach something in it.
 
     Without tries there is one part with all rows. With tries but no phases there is one with the rows that teach
-    something at any of the regimes. Rows that nobody tried are left out then.
+    something at any of the regimes. Rows without tries are left out then.
 
     Raises:
         BadInput: no rows; phases without tries; tries that can't be read; none of the rows is left in a phase.
@@ -81,7 +81,7 @@ def phases(rows: Sequence[Mapping[str, Any]], data: DataPart) -> list[Indices]:
 
 
 def run_order(parts: Sequence[Indices], recipe: Recipe) -> Indices:
-    """Which row each prompt of a run is of, from the first to the last.
+    """Return the row of each prompt of a run, in order.
 
     Every phase is shuffled, and begun again in another order where it has fewer rows than prompts. Where the recipe
     says how many steps there are, phases share them in proportion to their rows. The last sampling is filled up.

@@ -64,12 +64,12 @@ _BOUNDS: Mapping[str, tuple[float, float]] = {
 
 
 def recipe_names() -> tuple[str, ...]:
-    """The recipes that come with the package."""
+    """Return the recipes that come with the package."""
     return tuple(sorted(one.name.removesuffix(".yaml") for one in _shipped().iterdir() if one.name.endswith(".yaml")))
 
 
 def read_recipe(path_or_name: str | Path, overrides: Mapping[str, Any] = _NOTHING) -> Recipe:
-    """A recipe from a YAML file, or one of those that come with the package by its name.
+    """Read a recipe from a YAML file, or a packaged one by name.
 
     Args:
         path_or_name: the file, or the name.
@@ -94,7 +94,7 @@ def read_recipe(path_or_name: str | Path, overrides: Mapping[str, Any] = _NOTHIN
 
 
 def recipe_of(values: Mapping[str, Any], source: str = "the recipe") -> Recipe:
-    """A recipe from plain data, as `as_mapping` gives it.
+    """Return a recipe from plain data, as `as_mapping` gives it.
 
     Raises:
         BadInput: something in it is unknown, missing or can't be; the message begins with ``source``.
@@ -108,7 +108,7 @@ def recipe_of(values: Mapping[str, Any], source: str = "the recipe") -> Recipe:
 
 
 def with_overrides(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Plain data with some values changed, each by its dotted name."""
+    """Return plain data with some values changed, each by its dotted name."""
     changed = dict(values)
     for name, value in overrides.items():
         first, _, rest = name.partition(".")
@@ -119,7 +119,7 @@ def with_overrides(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> d
 
 
 def override_of(text: str) -> tuple[str, Any]:
-    """What ``optim.steps=3`` on a command line changes: the name, and the value as YAML reads it.
+    """Return what ``optim.steps=3`` on a command line changes: the name, and the value as YAML reads it.
 
     Raises:
         BadInput: it is not of that form.
@@ -136,20 +136,20 @@ def override_of(text: str) -> tuple[str, Any]:
 
 
 def as_mapping(recipe: Any) -> dict[str, Any]:
-    """A recipe as plain data, complete: what YAML and JSON can hold."""
+    """Return a recipe as plain data, complete: what YAML and JSON can hold."""
     return {one.name: _plain(getattr(recipe, one.name)) for one in fields(recipe)}
 
 
 def flat(recipe: Recipe) -> dict[str, Any]:
-    """Every value of a recipe by its dotted name, tuples as they are."""
-    told: dict[str, Any] = {}
+    """Return every value of a recipe by its dotted name, tuples as they are."""
+    values: dict[str, Any] = {}
     for one in fields(recipe):
         value = getattr(recipe, one.name)
         if is_dataclass(value):
-            told |= {f"{one.name}.{inner.name}": getattr(value, inner.name) for inner in fields(value)}
+            values |= {f"{one.name}.{inner.name}": getattr(value, inner.name) for inner in fields(value)}
         else:
-            told[one.name] = value
-    return told
+            values[one.name] = value
+    return values
 
 
 def _shipped() -> Any:
@@ -161,7 +161,7 @@ def _names(kind: Any) -> list[str]:
 
 
 def _with_numbers(value: Any) -> Any:
-    """Plain data with 1e-5 as a number: YAML 1.1 takes it for a word."""
+    """Return plain data with 1e-5 as a number: YAML 1.1 takes it for a word."""
     if isinstance(value, Mapping):
         return {key: _with_numbers(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -170,9 +170,9 @@ def _with_numbers(value: Any) -> Any:
 
 
 def _check_bounds(recipe: Recipe) -> None:
-    told = flat(recipe)
+    values = flat(recipe)
     for name, (low, high) in _BOUNDS.items():
-        value = told[name]
+        value = values[name]
         if value is None:
             continue
         if not low <= value <= high:
@@ -182,7 +182,7 @@ def _check_bounds(recipe: Recipe) -> None:
 
 
 def _refuse_twice(node: Any, path: Path) -> None:
-    """A key that stands twice in one mapping would quietly win over the first."""
+    """Refuse a key that appears twice in one mapping: it would silently replace the first."""
     if node is None or node.id == "scalar":
         return
     if node.id == "sequence":
@@ -192,7 +192,7 @@ def _refuse_twice(node: Any, path: Path) -> None:
     seen = set()
     for key, value in node.value:
         if key.id == "scalar" and key.value in seen:
-            raise yaml_complaint(path, key, f"{key.value} stands there twice; leave one out")
+            raise yaml_complaint(path, key, f"{key.value} appears twice; remove one")
         seen.add(key.value if key.id == "scalar" else None)
         _refuse_twice(value, path)
 

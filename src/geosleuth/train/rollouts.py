@@ -69,7 +69,7 @@ class Remembered:
         self._posed: OrderedDict[str, Posed] = OrderedDict()
 
     def __call__(self, row: Mapping[str, Any]) -> Posed:
-        """What the row is about.
+        """Return the episode of a row.
 
         Raises:
             BadInput: the row can't be used.
@@ -105,7 +105,7 @@ class RolloutEnvironment(GeoEnvironment):
         return super().reset(**columns)
 
     def _end(self, step: Step | None) -> Ended:
-        """Hear the last words, and close what goes on."""
+        """Pass on the last reply, and close a rollout that is still open."""
         if step is not None and not self.over:
             self._say(step)
         episode = self._running()
@@ -119,7 +119,7 @@ class RolloutEnvironment(GeoEnvironment):
         return Ended(answer=answer, own=own, worked=worked, truth=self._truth)
 
     def _ending(self, step: Step | None) -> Callable[[], Ended]:
-        """The same, in two parts: where environments work elsewhere, all begin before one is waited for."""
+        """Return the same, in two parts: where environments work elsewhere, all begin before one is waited for."""
         return partial(self._end, step)
 
 
@@ -138,7 +138,7 @@ class RolloutSetup:
 
 
 def rollout_setup(recipe: Recipe) -> RolloutSetup:
-    """The setup that a recipe asks for: its method, tools, turns and reward; scenes with their map, or photos.
+    """Return the setup that a recipe asks for: its method, tools, turns and reward; scenes with their map, or photos.
 
     Answers are plain replies, as in any later run with the trained policy.
 
@@ -162,7 +162,7 @@ def rollout_setup(recipe: Recipe) -> RolloutSetup:
 
 
 def reward_of(rollout: RolloutPart) -> Reward:
-    """The reward of a recipe: a preset or a file, with the recipe's changes.
+    """Return the reward of a recipe: a preset or a file, with the recipe's changes.
 
     A change names a setting of a part: ``beta``, or ``spatial.tau_km`` where several parts have one of that name;
     ``spatial: 0.5`` is a part's weight, ``point`` where points come from.
@@ -209,7 +209,7 @@ class Outcome:
 
 
 class Rollouts:
-    """The reward function of the trainer: hears the last words, scores whole groups at once, and tells the figures.
+    """The reward function of the trainer: takes the last replies, scores whole groups at once, and logs metrics.
 
     Attributes:
         unheard: calls of the batch that reached no environment, such as those of a tool that there is not; the trainer
@@ -239,7 +239,7 @@ class Rollouts:
         log_metric: Callable[[str, float], None] | None = None,
         **_: Any,
     ) -> list[float]:
-        """What each reply earns."""
+        """Return the reward of each reply."""
         messages = [[{"content": one}] if isinstance(one, str) else one for one in completions]
         endings = [one._ending(last_words(said)) for one, said in zip(environments, completions, strict=True)]  # noqa: SLF001
         ended = [ending() for ending in endings]
@@ -271,16 +271,16 @@ class Rollouts:
             worked=worked,
         )
         if log_metric is not None:
-            self._tell(self.newest, log_metric)
+            self._log_metrics(self.newest, log_metric)
         return [float(value) for value in self.newest.total]
 
     def _unknown(self, said: Sequence[Mapping[str, Any]]) -> int:
-        """How many calls of a talk are of tools that there are not: they reach no environment."""
+        """Return how many calls of a talk are of tools that there are not: they reach no environment."""
         calls = [call for message in said for call in message.get("tool_calls") or ()]
         return sum((call.get("function") or {}).get("name") not in self._setting.toolset.names for call in calls)
 
-    def _tell(self, outcome: Outcome, log_metric: Callable[[str, float], None]) -> None:
-        """One number a reply or a call: TRL takes the mean over all processes, so that no share is skewed."""
+    def _log_metrics(self, outcome: Outcome, log_metric: Callable[[str, float], None]) -> None:
+        """Log one number per reply or call: TRL averages over all processes, so no share is skewed."""
         columns = {
             **{part_name(name): values for name, values in outcome.parts.items()},
             **{within_name(km): outcome.distances_km <= km for km in WITHIN_KM},
@@ -301,7 +301,7 @@ def _has_calls(message: Mapping[str, Any]) -> bool:
 
 
 def _is_broken(message: Mapping[str, Any]) -> bool:
-    """Whether something was meant as a call and can't be read as one; TRL takes it for a reply, the last one."""
+    """Return whether something was meant as a call and can't be read as one; TRL takes it for a reply, the last one."""
     written = message.get("role", "assistant") == "assistant" and not _has_calls(message)
     return written and _CALL_TAG in str(message.get("content") or "")
 
@@ -310,14 +310,14 @@ MOST_WORKERS = 12
 _FEWEST_CORES = 4
 
 MakeSetup = Callable[[], RolloutSetup]
-"""Made anew in every process, so it must be a function of a module, or a partial of one."""
+"""Called again in every process, so it must be a module's function, or a partial of one."""
 
 WrapEnvironment = Callable[[Any], Any]
 """Changes the class of environments; likewise."""
 
 
 def usual_workers() -> int:
-    """How many processes serve environments where nobody says: one a core but the first; 0 where cores are few."""
+    """Return how many processes serve environments by default: one per core but the first; 0 if cores are few."""
     # Processes that train together share a machine's cores.
     cores = usable_cores() // max(1, int(os.environ.get("LOCAL_WORLD_SIZE") or 1))
     return 0 if cores < _FEWEST_CORES else min(MOST_WORKERS, cores - 1)
@@ -340,7 +340,7 @@ class WorkerPool:
         ]
 
     def worker(self, number: int, of: int) -> ProcessPoolExecutor:
-        """Who serves a reply of a batch of so many: neighbours, which are about one photo, share a process."""
+        """Return who serves a reply of a batch of so many: neighbours, which are about one photo, share a process."""
         return self._workers[number * len(self._workers) // of]
 
     def close(self) -> None:
@@ -389,7 +389,7 @@ class RemoteEnvironment:
 
 
 def remote_environment(environment: type[RolloutEnvironment], tools: Sequence[str], pool: WorkerPool) -> type:
-    """A class for TRL's ``environment_factory`` with the same tools, carried out by the pool."""
+    """Return a class for TRL's ``environment_factory`` with the same tools, carried out by the pool."""
 
     def remote(name: str) -> Callable[..., Any]:
         @wraps(getattr(environment, name))
@@ -448,7 +448,7 @@ def _open(make: MakeSetup, wrap: WrapEnvironment | None) -> None:
 
 
 def _leave_with_parent() -> None:
-    """Whoever is killed can't send anybody home."""
+    """End this process when its parent dies: a killed parent can't end it."""
     parent = parent_process()
     if parent is not None:
         parent.join()

@@ -1,6 +1,6 @@
-"""A run's folder: its files, who may write, the checkpoint a killed run goes on from, and a folder cut into pieces.
+"""A run's folder: its files, its lock, the checkpoint a killed run resumes from, and splitting into pieces.
 
-    RUN/recipe.yaml      the resolved recipe; another one is refused once there is something to go on from
+    RUN/recipe.yaml      the resolved recipe; another one is refused once there is something to resume
     RUN/scenes/          pictures of scenes, where fine-tuning asks about them
     RUN/metrics.jsonl    figures, one JSON object a line
     RUN/checkpoints/     checkpoint-N, as transformers writes them
@@ -10,13 +10,13 @@
     RUN/done.json        written last: the figures of the run
 
 A checkpoint counts as whole once its `trainer_state.json` can be read: that file is written after all others, and
-before an older checkpoint is removed, so that there is always one to go on from. One whose files were damaged since is
-set aside as `damaged-N`, and the run goes on from the one before it.
+before an older checkpoint is removed, so there is always one to resume from. A damaged one is renamed `damaged-N`,
+and the run resumes from the one before it.
 
     OUT/pieces.json      every file with its size, its checksum and its pieces with theirs; written last
     OUT/00000.piece      at most 16 MB each
 
-Both ways stream, so that memory does not matter, and the result is there whole or not at all.
+Both ways stream, so memory does not matter, and the result is complete or absent.
 """
 
 import json
@@ -49,26 +49,26 @@ _ZIPS = (".pt", ".pth", ".bin")
 _MOST_CHECKED_BYTES = 256_000_000
 _BLOCK = 1 << 20
 # What json and zipfile raise when they read nonsense; NotImplementedError and RecursionError are RuntimeErrors.
-_TROUBLES = (
+_READ_ERRORS = (
     BadInput, OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, BadZipFile,
     struct.error, zlib.error,
 )  # fmt: skip
 
 
 def damaged_file(checkpoint: Path) -> str | None:
-    """The first file of a checkpoint that is cut short or can't be read; None where all are well."""
+    """Return the first file of a checkpoint that is cut short or can't be read; None if all are well."""
     for path in sorted(checkpoint.rglob("*")):
         if not path.is_file():
             continue
         try:
             _check(path)
-        except _TROUBLES:
+        except _READ_ERRORS:
             return path.relative_to(checkpoint).as_posix()
     return None
 
 
 def _check(path: Path) -> None:
-    """Raise one of `_TROUBLES` where a file is damaged."""
+    """Raise one of `_READ_ERRORS` where a file is damaged."""
     if path.suffix == ".safetensors":
         check_safetensors(path)
     elif path.suffix in _ZIPS:
@@ -78,7 +78,7 @@ def _check(path: Path) -> None:
 
 
 def _check_zip(path: Path) -> None:
-    """What torch saves is a zip file, with checksums."""
+    """Check a file that torch saved: a zip file with checksums."""
     small = path.stat().st_size <= _MOST_CHECKED_BYTES
     with ZipFile(path) as archive:
         for one in archive.infolist():
@@ -92,7 +92,7 @@ def _check_entry(archive: ZipFile, one: ZipInfo, *, whole: bool) -> None:
 
 
 Progress = Callable[[int, int], None]
-"""Hears how much is done, and of how much."""
+"""Called with how much is done, and of how much."""
 
 _log = logging.getLogger(__name__)
 
@@ -101,13 +101,13 @@ _CHECKPOINT = re.compile(r"checkpoint-([0-9]+)")
 _WEIGHTS = ("*.safetensors", "pytorch_model_fsdp*", "global_step*")
 
 
-def nobody(_done: int, _total: int) -> None:
-    """Nobody listens."""
+def no_progress(_done: int, _total: int) -> None:
+    """Ignore progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """Where the parts of a run lie."""
+    """The files of a run."""
 
     path: Path
 
@@ -148,15 +148,15 @@ class RunFolder:
 
     @property
     def done(self) -> Path:
-        """What is written last."""
+        """The file that is written last."""
         return self.path / "done.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What came of a run; ``policy`` is a folder of weights.
+    """The result of a run; ``policy`` is a folder of weights.
 
-    ``complete`` is False where the run was to stop earlier: there is a checkpoint to go on from, and no policy yet.
+    ``complete`` is False if the run stopped early: there is a checkpoint to resume from, and no policy yet.
     """
 
     folder: Path
@@ -168,13 +168,13 @@ class Finished:
 
 @contextmanager
 def held_run(folder: Path, recipe: Recipe, *, resume: bool = True) -> Iterator[RunFolder]:
-    """A run's folder, new or to be gone on with, for this run alone; checkpoints that were cut off are removed.
+    """Lock a run's folder, new or to be resumed; half-written checkpoints are removed.
 
-    Where several processes train together, the first of them sees to all this.
+    If several processes train together, the first of them does this.
 
     Raises:
-        BadInput: it holds a run of another recipe, or any run where ``resume`` is off, or only checkpoints that are
-            damaged, or somebody trains there.
+        BadInput: it holds a run of another recipe, or any run without ``resume``, or only damaged checkpoints, or
+            another process trains there.
     """
     run = RunFolder(folder)
     if not is_first_process():
@@ -198,33 +198,33 @@ def held_run(folder: Path, recipe: Recipe, *, resume: bool = True) -> Iterator[R
 
 
 def is_first_process() -> bool:
-    """Whether this process writes the files of a run that may have several."""
+    """Return whether this process writes the files of a run that may have several."""
     return os.environ.get("RANK", "0") == "0"
 
 
 def last_checkpoint(run: RunFolder) -> Path | None:
-    """The newest whole checkpoint; None where there is none."""
+    """Return the newest whole checkpoint; None if there is none."""
     return next((path for _, path in sorted(_checkpoints(run), reverse=True) if is_whole(path)), None)
 
 
 def step_of(checkpoint: Path) -> int:
-    """After how many steps a checkpoint was made."""
+    """Return after how many steps a checkpoint was made."""
     found = _CHECKPOINT.fullmatch(checkpoint.name)
     if found is None:
-        raise BadInput(f"{checkpoint}: is no checkpoint of a run")
+        raise BadInput(f"{checkpoint}: not a checkpoint of a run")
     return int(found[1])
 
 
 def is_whole(checkpoint: Path) -> bool:
-    """Whether a checkpoint was written to its end, and its files are still as long and as readable as they should be.
+    """Return whether a checkpoint is complete, and its files have the right length and can be read.
 
-    Weights that were changed in place are not noticed: their format has no checksums.
+    Weights that were changed in place are not detected: their format has no checksums.
     """
     return not _is_cut(checkpoint) and _damage(checkpoint) is None
 
 
 def _is_cut(checkpoint: Path) -> bool:
-    """Whether whoever wrote a checkpoint was killed meanwhile: the file that comes last is missing or half-written."""
+    """Return whether writing a checkpoint was interrupted: its last file is missing or half-written."""
     try:
         text = (checkpoint / STATE).read_text(encoding="utf-8").strip()
         json.loads(text)
@@ -238,7 +238,7 @@ def _is_cut(checkpoint: Path) -> bool:
 
 
 def _damage(checkpoint: Path) -> str | None:
-    """Which part of a checkpoint that was written to its end is no longer as it was; None where all is well."""
+    """Return the damaged part of a complete checkpoint; None if there is none."""
     if (found := damaged_file(checkpoint)) is not None:
         return found
     state = json.loads((checkpoint / STATE).read_bytes())
@@ -248,14 +248,14 @@ def _damage(checkpoint: Path) -> str | None:
 
 
 def write_done(run: RunFolder, steps: int, figures: Mapping[str, float]) -> Finished:
-    """Close a run; everything else must be written by then. What is no finite number is left out."""
+    """Mark a run as finished; everything else must be written by then. Only finite figures are kept."""
     plain = {name: float(value) for name, value in figures.items() if isfinite(value)}
     write_text_atomically(run.done, json.dumps({"steps": steps, "figures": plain}, indent=1) + "\n")
     return Finished(run.path, run.policy, steps, plain)
 
 
 def finished(run: RunFolder) -> Finished | None:
-    """What a run came to; None where it has not ended.
+    """Return the result of a run; None if it has not ended.
 
     Raises:
         BadInput: its last file is damaged.
@@ -263,11 +263,11 @@ def finished(run: RunFolder) -> Finished | None:
     if not run.done.is_file():
         return None
     try:
-        told = json.loads(run.done.read_text(encoding="utf-8"))
-        figures = {str(name): float(value) for name, value in told["figures"].items()}
-        return Finished(run.path, run.policy, int(told["steps"]), figures)
+        record = json.loads(run.done.read_text(encoding="utf-8"))
+        figures = {str(name): float(value) for name, value in record["figures"].items()}
+        return Finished(run.path, run.policy, int(record["steps"]), figures)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise BadInput(f"{run.done}: is damaged; remove it, and the run is finished again") from error
+        raise BadInput(f"{run.done}: damaged; remove it, and resume the run to write it again") from error
 
 
 def _checkpoints(run: RunFolder) -> Iterator[tuple[int, Path]]:
@@ -288,7 +288,7 @@ def _claim(run: RunFolder, recipe: Recipe, *, resume: bool) -> None:
         _write_recipe(run, wanted)
         return
     if not resume:
-        raise BadInput(f"{run.path}: holds a run already; go on with it, or give another folder")
+        raise BadInput(f"{run.path}: holds a run already; resume it, or give another folder")
     if there != wanted:
         raise BadInput(f"{run.path}: holds a run of another recipe ({_difference(there, wanted)}); give another folder")
 
@@ -300,7 +300,7 @@ def _write_recipe(run: RunFolder, wanted: Mapping[str, Any]) -> None:
 
 
 def _completed(there: Any) -> Any:
-    """A kept recipe with the settings that there were not yet when it was written."""
+    """Return a stored recipe with settings that did not exist when it was written."""
     try:
         return as_mapping(recipe_of(there))
     except BadInput:
@@ -308,7 +308,7 @@ def _completed(there: Any) -> Any:
 
 
 def _is_vacant(run: RunFolder, there: Any, wanted: Mapping[str, Any]) -> bool:
-    """Whether a run died here before there was anything to go on from: the folder is anybody's."""
+    """Return whether a run died here before its first checkpoint: the folder may be reused."""
     if run.done.exists() or run.policy.exists() or not all(_is_cut(path) for _, path in _checkpoints(run)):
         return False
     same_data = isinstance(there, Mapping) and there.get("data") == wanted["data"]
@@ -316,7 +316,7 @@ def _is_vacant(run: RunFolder, there: Any, wanted: Mapping[str, Any]) -> bool:
 
 
 def _difference(there: Any, wanted: Any, at: str = "") -> str:
-    """The first thing that differs, in words."""
+    """Return the first difference as text."""
     if isinstance(there, Mapping) and isinstance(wanted, Mapping):
         for key in [*wanted, *(key for key in there if key not in wanted)]:
             if there.get(key) != wanted.get(key):
@@ -332,10 +332,10 @@ def _drop_cut(run: RunFolder) -> None:
 
 
 def _set_damaged_aside(run: RunFolder) -> None:
-    """Move checkpoints out of the way that were damaged since; they would count against how many are kept.
+    """Move damaged checkpoints out of the way; they would count against how many are kept.
 
     Raises:
-        BadInput: no other is there; to begin anew is for somebody else to decide.
+        BadInput: all are damaged; the user decides whether to start over.
     """
     found = sorted(_checkpoints(run), reverse=True)
     damaged = {path: trouble for _, path in found if (trouble := _damage(path)) is not None}
@@ -345,14 +345,14 @@ def _set_damaged_aside(run: RunFolder) -> None:
     if whole is None:
         path, trouble = next(iter(damaged.items()))
         raise BadInput(
-            f"{path / trouble}: is damaged, and no older checkpoint is whole;"
-            f" delete {run.checkpoints} to begin anew, or give another folder"
+            f"{path / trouble}: damaged, and no older checkpoint is complete;"
+            f" delete {run.checkpoints} to start over, or give another folder"
         )
     for path, trouble in damaged.items():
         aside = path.with_name(f"damaged-{step_of(path)}")
         shutil.rmtree(aside, ignore_errors=True)
         path.replace(aside)
-        _log.warning("%s is damaged; going on from %s; you may delete %s", path / trouble, whole.name, aside)
+        _log.warning("%s is damaged; resuming from %s; you may delete %s", path / trouble, whole.name, aside)
 
 
 MOST_BYTES = 16_000_000
@@ -364,7 +364,7 @@ _MOST_MANIFEST_BYTES = 160_000_000
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """What was written or put together: where, how many files and pieces, and how many bytes."""
+    """What was written or joined: where, how many files and pieces, and how many bytes."""
 
     folder: Path
     files: int
@@ -372,29 +372,29 @@ class Pieces:
     size: int
 
 
-def split(folder: Path, out: Path, *, most_bytes: int = MOST_BYTES, progress: Progress = nobody) -> Pieces:
-    """Cut the files of a folder, and of those in it, into pieces.
+def split(folder: Path, out: Path, *, most_bytes: int = MOST_BYTES, progress: Progress = no_progress) -> Pieces:
+    """Split the files of a folder and its subfolders into pieces.
 
     Args:
-        folder: what to cut; it is left alone.
+        folder: what to split; it is not changed.
         out: a new folder for the pieces.
         most_bytes: the size of the largest piece.
-        progress: hears how many bytes are done.
+        progress: called with the bytes done.
 
     Raises:
-        BadInput: there is nothing to cut, something in it is no plain file, or the pieces can't be written there.
+        BadInput: the folder is empty, holds something that is not a plain file, or ``out`` can't be written.
     """
     if most_bytes < 1:
         raise BadInput("pieces must have at least one byte")
     if out.resolve().is_relative_to(folder.resolve()):
-        raise BadInput(f"{out}: lies within {folder}, which is to be cut; give a folder outside of it")
+        raise BadInput(f"{out}: lies within {folder}; give a folder outside of it")
     paths = list(_plain_files(folder))
     if not paths:
-        raise BadInput(f"{folder}: holds no files to cut into pieces")
+        raise BadInput(f"{folder}: holds no files to split")
     total = sum(path.stat().st_size for path in paths)
     files: list[dict[str, Any]] = []
     done = count = 0
-    with _beside(out) as part:
+    with _staged(out) as part:
         for path in paths:
             whole = sha256()
             pieces: list[dict[str, Any]] = []
@@ -411,26 +411,26 @@ def split(folder: Path, out: Path, *, most_bytes: int = MOST_BYTES, progress: Pr
             own = sum(piece["size"] for piece in pieces)
             name = path.relative_to(folder).as_posix()
             files.append({"path": name, "size": own, "sha256": whole.hexdigest(), "pieces": pieces})
-        told = {"format": _FORMAT, "version": _VERSION, "files": files}
-        (part / MANIFEST).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        manifest = {"format": _FORMAT, "version": _VERSION, "files": files}
+        (part / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     return Pieces(out, len(files), count, done)
 
 
-def join(pieces: Path, out: Path, *, progress: Progress = nobody) -> Pieces:
-    """Put a folder together from its pieces.
+def join(pieces: Path, out: Path, *, progress: Progress = no_progress) -> Pieces:
+    """Join a folder from its pieces.
 
     Args:
         pieces: the folder that `split` wrote.
         out: a new folder.
-        progress: hears how many bytes are done.
+        progress: called with the bytes done.
 
     Raises:
-        BadInput: a piece is missing or damaged, the list of pieces is, or the folder can't be written.
+        BadInput: a piece or the manifest is missing or damaged, or the folder can't be written.
     """
     files = _manifest(pieces / MANIFEST)
     total = sum(file["size"] for file in files)
     done = count = 0
-    with _beside(out) as part:
+    with _staged(out) as part:
         for file in files:
             path, whole = part / file["path"], sha256()
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -444,22 +444,22 @@ def join(pieces: Path, out: Path, *, progress: Progress = nobody) -> Pieces:
                 stream.flush()
                 os.fsync(stream.fileno())
             if whole.hexdigest() != file["sha256"]:
-                raise BadInput(f"{pieces}: the pieces of {file['path']} do not belong together; get them again")
+                raise BadInput(f"{pieces}: the pieces of {file['path']} do not belong together; copy them again")
     return Pieces(out, len(files), count, done)
 
 
 def _plain_files(folder: Path) -> Iterator[Path]:
     if not folder.is_dir():
-        raise BadInput(f"{folder}: is no folder")
+        raise BadInput(f"{folder}: not a folder")
     for path in sorted(folder.rglob("*")):
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            raise BadInput(f"{path}: is no plain file; pieces hold plain files alone")
+            raise BadInput(f"{path}: not a plain file; only plain files can be split")
         if path.is_file():
             yield path
 
 
 def _copied(read: Callable[[int], bytes], path: Path, most: int, whole: Any) -> tuple[int, str]:
-    """Write the next piece of a stream; its size and checksum."""
+    """Write the next piece of a stream; return its size and checksum."""
     own, size = sha256(), 0
     with path.open("xb") as stream:
         while size < most and (block := read(min(_BLOCK, most - size))):
@@ -483,9 +483,9 @@ def _checked(path: Path, piece: Mapping[str, Any]) -> Iterator[bytes]:
                     break
                 yield block
     except FileNotFoundError:
-        raise BadInput(f"{path}: is missing; get it again") from None
+        raise BadInput(f"{path}: missing; copy it again") from None
     if size != piece["size"] or found.hexdigest() != piece["sha256"]:
-        raise BadInput(f"{path}: is damaged; get it again")
+        raise BadInput(f"{path}: damaged; copy it again")
 
 
 def _manifest(path: Path) -> list[dict[str, Any]]:
@@ -493,41 +493,43 @@ def _manifest(path: Path) -> list[dict[str, Any]]:
         with path.open("rb") as stream:
             data = stream.read(_MOST_MANIFEST_BYTES + 1)
         if len(data) > _MOST_MANIFEST_BYTES:
-            raise BadInput(f"{path}: is larger than any list of pieces; it is not used")
-        told = json.loads(data)
+            raise BadInput(f"{path}: too large for a list of pieces; copy it again")
+        manifest = json.loads(data)
     except FileNotFoundError:
-        raise BadInput(f"{path.parent}: holds no {MANIFEST}, so it is no folder of pieces") from None
+        raise BadInput(
+            f"{path.parent}: holds no {MANIFEST}; give a folder that geosleuth train pieces split wrote"
+        ) from None
     except (OSError, ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: can't be read; get it again") from error
+        raise BadInput(f"{path}: can't be read; copy it again") from error
     try:
-        if (told["format"], told["version"]) != (_FORMAT, _VERSION):
-            raise BadInput(f"{path}: is of another kind or version than {_FORMAT} {_VERSION}")
-        files = [_file(path, file) for file in told["files"]]
+        if (manifest["format"], manifest["version"]) != (_FORMAT, _VERSION):
+            raise BadInput(f"{path}: another format or version than {_FORMAT} {_VERSION}")
+        files = [_file(path, file) for file in manifest["files"]]
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise BadInput(f"{path}: is damaged; get it again") from error
+        raise BadInput(f"{path}: damaged; copy it again") from error
     if len({file["path"] for file in files}) != len(files):
         raise BadInput(f"{path}: names a file twice")
     return files
 
 
-def _file(manifest: Path, told: Mapping[str, Any]) -> dict[str, Any]:
-    """A file of the manifest; whoever wrote it must not be able to name files outside of the folder."""
-    where = PurePosixPath(told["path"])
+def _file(manifest: Path, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a file's entry of the manifest, refusing names outside of the folder."""
+    where = PurePosixPath(entry["path"])
     pieces: list[dict[str, Any]] = [
-        {"name": str(one["name"]), "size": int(one["size"]), "sha256": str(one["sha256"])} for one in told["pieces"]
+        {"name": str(one["name"]), "size": int(one["size"]), "sha256": str(one["sha256"])} for one in entry["pieces"]
     ]
     names = [*where.parts, *(piece["name"] for piece in pieces)]
     unsafe = any(name in ("", ".", "..") or "/" in name or "\\" in name or "\0" in name for name in names)
     if unsafe or not where.parts or where.is_absolute():
-        raise BadInput(f"{manifest}: names files outside of its folder; it is not used")
-    return {"path": where.as_posix(), "size": int(told["size"]), "sha256": str(told["sha256"]), "pieces": pieces}
+        raise BadInput(f"{manifest}: names files outside of its folder; copy it from a trusted source")
+    return {"path": where.as_posix(), "size": int(entry["size"]), "sha256": str(entry["sha256"]), "pieces": pieces}
 
 
 @contextmanager
-def _beside(out: Path) -> Iterator[Path]:
-    """A folder to fill that becomes ``out`` when the block ends well, and vanishes otherwise."""
+def _staged(out: Path) -> Iterator[Path]:
+    """Give a temporary folder that becomes ``out`` if the block succeeds, and is removed otherwise."""
     if out.exists():
-        raise BadInput(f"{out}: is there already; give another folder, or remove it")
+        raise BadInput(f"{out}: already exists; give another folder, or remove it")
     part = out.with_name(f".{out.name}.part")
     try:
         shutil.rmtree(part, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""A run as its folder tells it, and its page ``run.html``: one file, no network, no script."""
+"""A run read from its folder, and its page ``run.html``: one file, no network, no script."""
 
 import os
 import time
@@ -69,13 +69,13 @@ class Section:
 
 
 def trl_reward(figure: str) -> str | None:
-    """The name of a reward function, as TRL has it."""
+    """Return the name of a reward function, as TRL has it."""
     middle = figure.removeprefix("rewards/").removesuffix("/mean")
     return middle if figure == f"rewards/{middle}/mean" else None
 
 
 def distance_words(figure: str) -> str | None:
-    """Which distance an accuracy is about."""
+    """Return which distance an accuracy is about."""
     km = within_of(figure)
     return None if km is None else f"within {threshold(km)}"
 
@@ -97,7 +97,7 @@ SECTIONS = (
                 part_of,
                 "The mean of each part over the replies of a step, before its weight.",
             ),
-            Spec("reward-functions", "Reward functions", trl_reward, "The mean of each, as TRL tells it.", least=2),
+            Spec("reward-functions", "Reward functions", trl_reward, "The mean of each, as TRL reports it.", least=2),
             Spec(
                 "reward-alike",
                 "Groups that teach nothing",
@@ -271,13 +271,13 @@ class Reviewed:
         return float(self.lines[-1].get("seconds", 0.0)) if self.lines else 0.0
 
     def names(self) -> list[str]:
-        """Every figure that some line has, in the order of first appearance."""
+        """Return every figure that some line has, in the order of first appearance."""
         return [
             name for name in dict.fromkeys(name for line in self.lines for name in line) if name not in _NOT_FIGURES
         ]
 
     def values(self, name: str) -> list[tuple[int, float]]:
-        """The steps that have a figure, and the figure."""
+        """Return the steps that have a figure, and the figure."""
         return [(line["step"], float(line[name])) for line in self.lines if isinstance(line.get(name), (int, float))]
 
 
@@ -306,7 +306,7 @@ def read_run(folder: Path) -> Reviewed:
 
 
 def nobody_trains(folder: Path) -> bool:
-    """Whether it is certain that no process trains in a run's folder: who does holds a lock on it.
+    """Return whether it is certain that no process trains in a run's folder: who does holds a lock on it.
 
     A run that is begun in this very moment finds the folder taken; its command can be given again.
     """
@@ -321,18 +321,18 @@ def nobody_trains(folder: Path) -> bool:
 
 
 def change(values: Sequence[tuple[int, float]]) -> Change:
-    """How a figure moved. There must be a value."""
+    """Return how a figure moved. There must be a value."""
     part = max(1, len(values) // 10)
     return Change(fmean(v for _, v in values[:part]), fmean(v for _, v in values[-part:]), len(values))
 
 
 def changes(run: Reviewed) -> dict[str, Change]:
-    """The same of every figure."""
+    """Return the same of every figure."""
     return {name: change(values) for name in run.names() if (values := run.values(name))}
 
 
 def review_document(run: Reviewed) -> dict[str, Any]:
-    """All of it for machines."""
+    """Return all of it for machines."""
     return {
         "run": str(run.folder),
         "name": run.name,
@@ -364,7 +364,7 @@ _STAGES = {
 
 
 def write_page(folder: Path, *, generated: str | None = None) -> Path:
-    """Draw the page of a run's folder anew.
+    """Redraw the page of a run's folder.
 
     Raises:
         BadInput: the folder holds no run, or the page can't be written.
@@ -376,7 +376,7 @@ def write_page(folder: Path, *, generated: str | None = None) -> Path:
 
 
 def render_run(run: Reviewed, *, generated: str) -> str:
-    """The whole page as text, to be written as UTF-8."""
+    """Return the whole page as text, to be written as UTF-8."""
     title = f"{run.name}: {_STAGES.get(run.stage, run.stage)}"
     moved = changes(run)
     sections = [made for one in SECTIONS if (made := _section(run, one))]
@@ -401,16 +401,16 @@ def render_run(run: Reviewed, *, generated: str) -> str:
 
 
 def headlines(run: Reviewed, moved: Mapping[str, Change]) -> list[str]:
-    """What is to be said first, in sentences."""
+    """Return what is to be said first, in sentences."""
     so_far = f"{plural(run.step, 'step', 'steps')} and {duration(run.seconds)} of training"
     found = [f"Finished after {so_far}." if run.done is not None else f"{so_far} so far; the run has not ended."]
-    told = (
+    columns = (
         ("reward", "The mean reward", "{:.3f}".format),
         (CALLS, "Tool calls a reply", "{:.2f}".format),
         (FAILURE_RATE, "The share of failed calls", _share),
         ("loss", "The loss", "{:.4g}".format),
     )
-    for figure, words, write in told:
+    for figure, words, write in columns:
         # In reinforcement learning the loss says little: advantages sum to nought.
         if (one := moved.get(figure)) and one.steps > 1 and not (figure == "loss" and "reward" in moved):
             found.append(f"{words} went from {write(one.first)} to {write(one.last)}.")
@@ -425,7 +425,7 @@ def _share(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time span in the two largest units that it has."""
+    """Return a time span in the two largest units that it has."""
     whole = round(seconds)
     if whole < 60:
         return f"{seconds:.3g} s" if seconds < 10 else f"{whole} s"
@@ -447,7 +447,7 @@ def _section(run: Reviewed, section: Section) -> Html | None:
 
 
 def _figure(run: Reviewed, spec: Spec) -> Html | None:
-    # Distances stand in their order; sorting leaves all others as they came.
+    # Distances are sorted; the others keep their order.
     there = run.names()
     shown = sorted((one for one in there if INSTEAD.get(one) not in there), key=lambda one: within_of(one) or 0.0)
     lines = tuple(
@@ -481,7 +481,7 @@ def _line(words: str, values: Sequence[tuple[int, float]]) -> ChartLine:
 
 
 def _thinned(values: Sequence[tuple[int, float]]) -> list[tuple[float, float]]:
-    """No more points than a chart can show: means of neighbours, at their last step."""
+    """Return no more points than a chart can show: means of neighbours, at their last step."""
     size = -(-len(values) // _MOST_POINTS)
     return [
         (float(part[-1][0]), fmean(value for _, value in part))
@@ -528,7 +528,7 @@ def _recipe(run: Reviewed) -> Html:
 
 
 def _values(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
-    """What a recipe's file says, in words under dotted names; it may be one of another version."""
+    """Return a recipe file's values as text under dotted names; it may be of another version."""
     found: list[tuple[str, str]] = []
     for key, value in values.items():
         if isinstance(value, Mapping) and value:
@@ -544,6 +544,6 @@ def _again(run: Reviewed) -> Html:
     return el(
         "section",
         {"id": "again", "aria-labelledby": "again-h"},
-        el("h2", {"id": "again-h"}, "To draw this page anew"),
+        el("h2", {"id": "again-h"}, "To draw this page again"),
         el("pre", {"tabindex": 0}, el("code", None, f"geosleuth train show {quote(str(run.folder))}")),
     )

@@ -1,7 +1,7 @@
 """Chats to learn from: a store's trajectories or questions about scenes, as rows and as padded or packed batches.
 
 Everything is answered from what can be made out in the view that is shown, and no further: a country that nothing
-legible tells is not named. The wording varies with the scene; the same scene is always asked the same.
+legible says is not named. The wording varies with the scene; the same scene is always asked the same.
 
 Pictures stay files until a batch needs them: a block names its file, `open_picture` opens it as the agent shows it.
 """
@@ -33,7 +33,7 @@ from geosleuth.world import Clue, MadeScene, Mark, Scene
 from geosleuth.world.scene_reader import LEGIBLE_PX
 
 from .masks import IGNORED, Chat, Encoded, Message, Writer, encode, length_of
-from .run_folder import Progress, nobody
+from .run_folder import Progress, no_progress
 
 KINDS = ("country", "script", "signs", "boxes", "levels")
 _MOST_LINES = 24
@@ -41,7 +41,7 @@ _MOST_LINES = 24
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question about a picture with its answer; ``system`` is empty where nothing is said beforehand."""
+    """One question about a picture with its answer; ``system`` is empty if nothing is said beforehand."""
 
     kind: str
     text: str
@@ -74,7 +74,7 @@ def questions_of(
     *,
     box_scale: BoxScale = "pixels",
 ) -> list[Question]:
-    """The questions of those kinds that a scene can be asked; one that has no answer there is left out.
+    """Return the questions of those kinds that a scene can be asked; one that has no answer there is left out.
 
     Args:
         scene: what is looked at.
@@ -101,7 +101,7 @@ def questions_of(
 
 
 def _lines(legible: Scene, marks: Sequence[Mark], scale: float) -> list[_Line]:
-    """What is written and can be read, from top to bottom."""
+    """Return what is written and can be read, from top to bottom."""
     clues = {clue.id: clue for clue in legible.clues}
     found = []
     for mark in marks:
@@ -121,12 +121,12 @@ _OPEN_COUNTRY = "The country can't be told from what can be seen here."
 
 
 def _country(asked: _Asked) -> Question:
-    told = geoagent.honest_address(asked.legible).country
-    if told.conclusion is None:
-        doubt = f" {told.uncertainty}" if told.uncertainty else ""
+    country = geoagent.honest_address(asked.legible).country
+    if country.conclusion is None:
+        doubt = f" {country.uncertainty}" if country.uncertainty else ""
         return Question("country", asked.chance.choice(_COUNTRY), f"{_OPEN_COUNTRY}{doubt}")
-    because = f" {told.reasoning}" if told.reasoning else ""
-    return Question("country", asked.chance.choice(_COUNTRY), f"{told.conclusion}.{because}")
+    because = f" {country.reasoning}" if country.reasoning else ""
+    return Question("country", asked.chance.choice(_COUNTRY), f"{country.conclusion}.{because}")
 
 
 _SCRIPT = ("Which scripts are the signs written in?", "Name the scripts that can be read here.")
@@ -199,7 +199,7 @@ class Counted:
 def store_chats(
     store: Store, *, split: str | None = "train", limit: int | None = None, wire: Literal["native", "tagged"] = "native"
 ) -> Iterator[Chat]:
-    """The trajectories of a store as chats, each as its policy was shown it.
+    """Yield the trajectories of a store as chats, each as its policy was shown it.
 
     Args:
         store: where they are kept.
@@ -239,7 +239,7 @@ def _chat(store: Store, row: Mapping[str, Any], wire: str) -> Chat:
 
 
 def shown_run(run: Trajectory) -> Trajectory:
-    """The run with its results cut to the length at which its method shows them to the policy."""
+    """Return the run with its results cut to the length at which its method shows them to the policy."""
     if run.started.method not in METHODS:
         return run
     context = method(run.started.method).context
@@ -259,7 +259,7 @@ def shown_run(run: Trajectory) -> Trajectory:
 
 
 def _with_files(message: Message, waiting: Iterator[str], file: Callable[[str], str]) -> Message:
-    """The message with the files of its pictures in their blocks."""
+    """Return the message with the files of its pictures in their blocks."""
     content = message["content"]
     if isinstance(content, str):
         pieces = content.split(IMAGE)
@@ -284,7 +284,7 @@ def scene_chats(
     pixels: int = FIRST_VIEW_PIXELS,
     box_scale: BoxScale = "pixels",
 ) -> Iterator[Chat]:
-    """Questions about scenes as chats, a few for each scene.
+    """Yield questions about scenes as chats, a few for each scene.
 
     Args:
         scenes: as `geosleuth.world.read_scenes` gives them.
@@ -304,7 +304,7 @@ def scene_chats(
 
 
 def question_chat(question: Question, picture: Any, size: tuple[int, int], *, key: str = "") -> Chat:
-    """A question as a chat, its picture captioned as in a run."""
+    """Return a question as a chat, its picture captioned as in a run."""
     caption = ImageInfo(_HANDLE, size, 1, (0, 0, *size)).caption
     shown = [_text(caption), {"type": "image", "image": picture}, _text(question.text)]
     messages: list[Message] = [{"role": "system", "content": [_text(question.system)]}] if question.system else []
@@ -317,7 +317,7 @@ def _text(text: str) -> dict[str, Any]:
 
 
 def open_picture(name: Any, *, pixels: int = FIRST_VIEW_PIXELS) -> Any:
-    """A picture file as the agent shows it: whole, and scaled down where it is larger than a first view.
+    """Open a picture file as the agent shows it: whole, scaled down if larger than a first view.
 
     Raises:
         BadInput: it can't be opened.
@@ -326,7 +326,7 @@ def open_picture(name: Any, *, pixels: int = FIRST_VIEW_PIXELS) -> Any:
 
 
 def picture_size(name: Any, *, pixels: int = FIRST_VIEW_PIXELS) -> tuple[int, int]:
-    """The size that `open_picture` will give it; only the head of the file is read.
+    """Return the size that `open_picture` will give it; only the head of the file is read.
 
     Raises:
         BadInput: it can't be opened.
@@ -350,7 +350,7 @@ def _view_size(size: tuple[int, int], pixels: int) -> tuple[int, int]:
 
 
 def image_tokens(processor: Any, sizes: Sizes = picture_size) -> Callable[[Any], int]:
-    """How many tokens a picture takes, by what its block names."""
+    """Return how many tokens a picture takes, by what its block names."""
 
     @cache
     def counted(size: tuple[int, int]) -> int:
@@ -373,9 +373,9 @@ def dataset_of(
     max_length: int,
     packing: bool = False,
     sizes: Sizes = picture_size,
-    progress: Progress = nobody,
+    progress: Progress = no_progress,
 ) -> tuple[Any, Counted]:
-    """A `datasets.Dataset` of chats for `sft_trainer`, with the columns `CHATS` and `LENGTH`.
+    """Return a `datasets.Dataset` of chats for `sft_trainer`, with the columns `CHATS` and `LENGTH`.
 
     A chat whose template rewrites history becomes several, see `geosleuth.train.masks`. One that is longer than
     ``max_length`` is left out and counted: cut short, it would teach to stop before the answer.
@@ -417,7 +417,7 @@ def dataset_of(
 
 
 def packed(lengths: Sequence[int], room: int) -> list[list[int]]:
-    """Which numbers go into a row together: longest first, each into the fullest row that still has room."""
+    """Return which numbers go into a row together: longest first, each into the fullest row that still has room."""
     rows: list[list[int]] = []
     by_room: dict[int, list[int]] = {}
     for number in sorted(range(len(lengths)), key=lambda one: (-lengths[one], one)):
@@ -434,7 +434,7 @@ def packed(lengths: Sequence[int], room: int) -> list[list[int]]:
 
 
 def chat_text(chat: Chat) -> str:
-    """A chat as JSON; pictures must be named by what JSON can hold."""
+    """Return a chat as JSON; pictures must be named by what JSON can hold."""
     return json.dumps(
         {
             "messages": list(chat.messages),
@@ -446,13 +446,13 @@ def chat_text(chat: Chat) -> str:
 
 
 def chat_of(text: str, pictures: Pictures) -> Chat:
-    """What `chat_text` wrote, its pictures opened."""
-    told = json.loads(text)
-    for message in told["messages"]:
+    """Return what `chat_text` wrote, its pictures opened."""
+    stored = json.loads(text)
+    for message in stored["messages"]:
         for block in message["content"] if isinstance(message["content"], list) else ():
             if block.get("type") == "image":
                 block["image"] = pictures(block["image"])
-    return Chat(told["messages"], told["tools"], told["last_only"], told["key"])
+    return Chat(stored["messages"], stored["tools"], stored["last_only"], stored["key"])
 
 
 _GROUPS = 50
@@ -485,7 +485,7 @@ class Collator:
         self._packing, self._positions = packing, positions
 
     def __call__(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The batch.
+        """Return the batch.
 
         Raises:
             BadInput: a chat can't be shown, or is longer than it was counted to be.
@@ -497,9 +497,7 @@ class Collator:
         chat = chat_of(text, self._pictures)
         made = encode(chat, self._processor, writer=self.writer)
         if len(made.input_ids) > self._max_length:
-            raise BadInput(
-                f"{chat.key[:60]}: comes to {len(made.input_ids)} tokens, and no more than {self._max_length} are taken"
-            )
+            raise BadInput(f"{chat.key[:60]}: has {len(made.input_ids)} tokens; the limit is {self._max_length}")
         return made
 
     def _padded(self, chats: Sequence[Encoded]) -> dict[str, Any]:
@@ -522,7 +520,7 @@ class Collator:
         batch: dict[str, list[Any]] = {"input_ids": [], "labels": [], "position_ids": [], "mm_token_type_ids": []}
         for row in rows:
             short = longest - sum(len(chat.input_ids) for chat in row)
-            # What fills a row up is one more chat, from which nothing is learned.
+            # The padding of a row is one more chat, from which nothing is learned.
             filler = [Encoded([self._pad_id] * short, [IGNORED] * short)] if short else []
             whole = [*row, *filler]
             batch["input_ids"].append([number for chat in whole for number in chat.input_ids])
@@ -534,11 +532,11 @@ class Collator:
         pictures = _pictures_of([chat for row in rows for chat in row])
         if not pictures:
             del found["mm_token_type_ids"]
-        # Text positions first: where they start anew, transformers keeps chats from seeing each other.
+        # Text positions first: where they restart, transformers keeps chats from seeing each other.
         return found | {"position_ids": torch.stack(batch["position_ids"], dim=1)} | pictures
 
     def _places(self, chat: Encoded) -> Any:
-        """Positions of one chat, counted from its own beginning: those of its text, then the model's own three."""
+        """Return positions of one chat, from its own start: those of its text, then the model's own three."""
         torch = require("torch", extra="train")
         plain = torch.arange(len(chat.input_ids))
         if self._positions is None or not chat.pictures:
@@ -558,7 +556,7 @@ class Collator:
 
 
 def positions_of(model: Any) -> Callable[..., Any]:
-    """How a model counts positions where there are pictures, for packing.
+    """Return how a model counts positions where there are pictures, for packing.
 
     Raises:
         BadInput: chats can't be packed for this kind of model.
@@ -572,9 +570,9 @@ def positions_of(model: Any) -> Callable[..., Any]:
 
 
 class Order:
-    """In which order rows come: shuffled anew in every epoch, those of like length together; the same for a seed.
+    """The order of rows: reshuffled every epoch, rows of similar length together; the same for a seed.
 
-    It has no state of its own, so that a run which goes on sees what it would have seen.
+    It has no state, so a resumed run sees what it would have seen.
 
     Args:
         lengths: of the rows.
@@ -605,7 +603,7 @@ class Order:
                 rest = cut.pop()
             steps += cut
         chance.shuffle(steps)
-        # A step that is not full comes last, as it would without sorting.
+        # An incomplete step comes last, as it would without sorting.
         return iter([number for step in [*steps, rest] for number in step])
 
 

@@ -24,7 +24,7 @@ from .run_folder import (
     held_run,
     is_first_process,
     last_checkpoint,
-    nobody,
+    no_progress,
     write_done,
 )
 from .samples import (
@@ -51,23 +51,23 @@ def run_sft(
     folder: Path,
     *,
     resume: bool = True,
-    progress: Progress = nobody,
+    progress: Progress = no_progress,
     callbacks: Sequence[Any] = (),
     seconds: float | None = None,
-    preparing: Progress = nobody,
+    preparing: Progress = no_progress,
     workers: int | None = None,
 ) -> Finished:
-    """Train one stage, fine-tuning or cold start; go on with it where it was killed.
+    """Train one stage, fine-tuning or cold start; resume it if it was killed.
 
-    A run that goes on ends with the same weights as one that was never interrupted, to the bit on one kind of machine.
+    A resumed run ends with the same weights as one that was never interrupted, to the bit on one kind of machine.
 
     Args:
         recipe: of stage "sft" or "coldstart".
         folder: of the run, see `geosleuth.train.run_folder`.
-        resume: go on with what is there; off, a folder with a run in it is refused.
+        resume: continue the run that is there; otherwise a folder with a run in it is refused.
         progress: hears how many steps are done.
         callbacks: more `transformers.TrainerCallback`.
-        seconds: stop after about so long, at the end of a step, with a checkpoint to go on from.
+        seconds: stop after about this long, at the end of a step, with a checkpoint to resume from.
         preparing: hears how many scenes are drawn, and of how many, and then how many chats are read (of 0).
         workers: processes that draw scenes, and that load pictures while the GPU works; None takes what fits.
 
@@ -76,7 +76,7 @@ def run_sft(
         MissingExtra: TRL or what it needs is not installed.
     """
     if recipe.stage not in ("sft", "coldstart"):
-        raise BadInput(f"recipe {recipe.name}: is for the stage {recipe.stage}, not for fine-tuning or cold start")
+        raise BadInput(f"recipe {recipe.name}: its stage is {recipe.stage}, not sft or coldstart")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     with held_run(folder, recipe, resume=resume) as run:
         if (before := finished(run)) is not None:
@@ -103,9 +103,9 @@ def run_sft(
 
 
 def chats_for(
-    recipe: Recipe, run: RunFolder, writer: Writer, *, preparing: Progress = nobody, workers: int | None = None
+    recipe: Recipe, run: RunFolder, writer: Writer, *, preparing: Progress = no_progress, workers: int | None = None
 ) -> Iterator[Chat]:
-    """What a recipe learns from: its store, or questions about scenes, which are drawn into the run's folder.
+    """Return what a recipe learns from: its store, or questions about scenes, which are drawn into the run's folder.
 
     Raises:
         BadInput: the recipe names nothing to learn from.
@@ -143,7 +143,7 @@ def sft_trainer(
     pictures: Pictures = open_picture,
     workers: int | None = None,
 ) -> Any:
-    """TRL's trainer for rows of `dataset_of`, ready to `train`.
+    """Return TRL's trainer for rows of `dataset_of`, ready to `train`.
 
     Args:
         model: see `load_model`; adapters are added here.
@@ -193,7 +193,7 @@ def train_to_end(
     run: RunFolder,
     counted: Counted | None = None,
     *,
-    progress: Progress = nobody,
+    progress: Progress = no_progress,
     seconds: float | None = None,
 ) -> Finished:
     """Train from the last checkpoint on, save the policy and close the run; whichever stage the trainer is of.
@@ -218,21 +218,21 @@ def train_to_end(
 
 
 def silence(trainer: Any) -> None:
-    """Take away what prints figures to stdout; callbacks and `progress` tell them."""
+    """Remove callbacks that print metrics to stdout; our callbacks and `progress` report them."""
     with no_probing():
         transformers: Any = require("transformers", extra="train")
     trainer.remove_callback(transformers.PrinterCallback)
 
 
 def last_figures(history: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The figures of the last step that was logged; a run that went on has those of one that never stopped."""
+    """Return the figures of the last step that was logged; a run that went on has those of one that never stopped."""
     line: Mapping[str, Any] = next((line for line in reversed(history) if "loss" in line), {})
     numbers = {name: value for name, value in line.items() if isinstance(value, int | float) and name not in _OF_TIME}
     return {name: float(value) for name, value in numbers.items() if isfinite(value)}
 
 
 class _Tuning:
-    """What is ours in the trainer: the order of rows, and tokens counted right where rows are packed or gone on."""
+    """Our part of the trainer: the order of rows, and correct token counts for packed rows and resumed runs."""
 
     packs = False
 
@@ -265,7 +265,7 @@ class _Tuning:
 
 
 def _begins(do: Callable[[], None]) -> Any:
-    """A callback that does something when training begins, with the state of a checkpoint in place."""
+    """Return a callback that does something when training begins, with the state of a checkpoint in place."""
     transformers: Any = require("transformers", extra="train")
 
     class Begins(transformers.TrainerCallback):  # type: ignore[misc]
@@ -276,7 +276,7 @@ def _begins(do: Callable[[], None]) -> Any:
 
 
 def pacing(base: Any, progress: Progress, seconds: float | None) -> Any:
-    """A callback that tells how far a run is, and stops it after its time with a checkpoint."""
+    """Return a callback that reports progress, and stops a run after its time limit with a checkpoint."""
     until = None if seconds is None else time.monotonic() + seconds
 
     class Pacing(base):  # type: ignore[misc]

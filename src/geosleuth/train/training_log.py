@@ -1,6 +1,6 @@
 """What a run writes down while it trains: one JSON object a logged step, TensorBoard figures, and GPU use.
 
-Names are TRL's own (``loss``, ``reward``, ``kl``, ``tools/call_frequency`` ...), so that people find what they know;
+Names are TRL's own (``loss``, ``reward``, ``kl``, ``tools/call_frequency`` ...), so they are familiar;
 those that TRL has no word for are named here.
 """
 
@@ -38,22 +38,22 @@ Figures = Callable[[], Mapping[str, float]]
 
 
 def part_name(part: str) -> str:
-    """The name of one part of a reward, its mean over the replies of a step."""
+    """Return the name of one part of a reward, its mean over the replies of a step."""
     return f"{_PART}{part}"
 
 
 def within_name(km: float) -> str:
-    """The name of the share of replies whose point lies within a distance of the truth."""
+    """Return the name of the share of replies whose point lies within a distance of the truth."""
     return f"{_WITHIN}{km:g}km"
 
 
 def part_of(name: str) -> str | None:
-    """Which part of a reward a name is about; see `part_name`."""
+    """Return which part of a reward a name is about; see `part_name`."""
     return name.removeprefix(_PART) if name.startswith(_PART) else None
 
 
 def within_of(name: str) -> float | None:
-    """Which distance in km a name is about; see `within_name`."""
+    """Return which distance in km a name is about; see `within_name`."""
     if not (name.startswith(_WITHIN) and name.endswith("km")):
         return None
     with suppress(ValueError):
@@ -62,7 +62,7 @@ def within_of(name: str) -> float | None:
 
 
 def read_metrics(path: Path) -> list[Line]:
-    """The lines of a run in the order of their steps; lines of one step are put together.
+    """Read the lines of a run in order of steps; lines of one step are merged.
 
     A last line that was cut by a sudden end is left out; a file that is not there has no lines.
 
@@ -80,7 +80,7 @@ def read_metrics(path: Path) -> list[Line]:
     for number, text in enumerate(whole.split(b"\n") if whole else (), 1):
         line = _line_of(text)
         if line is None:
-            raise BadInput(f"{path}, line {number}: is no JSON object with a step; move the file away to go on")
+            raise BadInput(f"{path}, line {number}: not a JSON object with a step; move the file away to continue")
         by_step.setdefault(line["step"], {}).update(line)
     return [by_step[step] for step in sorted(by_step)]
 
@@ -151,7 +151,7 @@ class Recorder:
         return self._folder.metrics
 
     def begin(self, step: int) -> None:
-        """Start, or go on from a checkpoint of so many steps: lines past it are dropped, seconds are counted on.
+        """Start, or resume from a checkpoint of so many steps: later lines are dropped, seconds continue.
 
         Raises:
             BadInput: the file can't be read or written.
@@ -222,7 +222,7 @@ class Recorder:
 
 
 def missing_tensorboard() -> str | None:
-    """One line that says how to get TensorBoard; None where it is installed."""
+    """Return one line that says how to get TensorBoard; None if it is installed."""
     try:
         found = find_spec("tensorboard") is not None
     except ValueError:
@@ -288,9 +288,9 @@ def metrics_callback(
     peak_flops: float | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Any:
-    """A ``transformers.TrainerCallback`` that keeps a run's figures and its page, from the first process alone.
+    """Return a ``transformers.TrainerCallback`` that keeps a run's figures and its page, from the first process alone.
 
-    The page is drawn anew at checkpoints, at the end, and about once a minute in between. Arguments are those of
+    The page is redrawn at checkpoints, at the end, and about once a minute in between. Arguments are those of
     `Recorder`; where no ``figures`` are given, a GPU that torch sees is watched, see `geosleuth.train.training_log`.
 
     Raises:
@@ -344,7 +344,7 @@ class GpuWatch:
         self._ended.set()
 
     def __call__(self) -> dict[str, float]:
-        """The figures, by the names of `geosleuth.train.training_log`."""
+        """Return the figures by the names of `geosleuth.train.training_log`."""
         with self._lock:
             total, asked = self._sum, self._asked
             self._sum, self._asked = 0.0, 0
@@ -364,7 +364,7 @@ class GpuWatch:
 
 
 def watch_gpu() -> GpuWatch | None:
-    """A watch over this process's GPU, not yet started; None where torch sees no GPU."""
+    """Return a watch over this process's GPU, not yet started; None if torch sees no GPU."""
     torch: Any = import_module("torch")
     cuda = torch.cuda
     if not cuda.is_available():

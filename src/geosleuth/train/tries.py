@@ -24,7 +24,7 @@ from .models import load_model
 from .prompts import Row, prompt_rows
 from .recipe import Recipe
 from .rollouts import RolloutSetup
-from .run_folder import Progress, nobody
+from .run_folder import Progress, no_progress
 
 
 def make_tries(
@@ -36,12 +36,12 @@ def make_tries(
     at_once: int = 8,
     rows: Sequence[Row] | None = None,
     setup: RolloutSetup | None = None,
-    progress: Progress = nobody,
+    progress: Progress = no_progress,
 ) -> Tries:
     """Let a policy try the rows of a recipe, and write a file that the recipe's ``data.tries`` can name.
 
     The file has a line a row, ``{"id": ..., "distances_km": [...]}``, null where a try gave no point. Rows that are in
-    it already are left as they are, so that a run that was killed goes on, and more rows can be added later.
+    it already are kept, so a killed run resumes, and more rows can be added later.
 
     Args:
         recipe: of reinforcement learning; its data, method, tools, temperature and lengths count.
@@ -84,7 +84,7 @@ def make_tries(
 
 
 def _known(out: Path, tries: int) -> set[str]:
-    """The rows that a file has already; a line that a killed run left half-written is cut off.
+    """Return the rows that a file has already; a line that a killed run left half-written is cut off.
 
     Raises:
         BadInput: it is no such file, or has other numbers of tries.
@@ -109,7 +109,7 @@ def _draw(
     prompt, first = trainer.train_dataset[0]["prompt"], 0
     while first < len(rows):
         some = rows[first : first + plan.optim.batch]
-        # By the row, so that a run that goes on draws as it would have.
+        # Seeded by row, so that a resumed run draws as it would have.
         torch.manual_seed(_seed(plan.run.seed, str(some[0]["id"])))
         outcome = trainer.play([{"prompt": prompt, **row} for row in some for _ in range(plan.rollout.group)])
         _add(out, [str(row["id"]) for row in some], outcome.distances_km.reshape(len(some), -1))

@@ -8,7 +8,7 @@ No queues and no threads in between: an interrupt at any moment leaves nothing t
     FOLDER/card.md            what people must know of it
     FOLDER/manifest.json      what it was made from; a folder is continued only from the same
 
-Work that was interrupted goes on where it was; the same words give the same bytes, however many workers there are.
+Interrupted work resumes; the same options give the same bytes, with any number of workers.
 """
 
 import json
@@ -69,7 +69,7 @@ class Tally:
 
 
 def card_of(manifest: Mapping[str, Any], tally: Tally) -> str:
-    """The card as Markdown; every figure is counted from the scenes."""
+    """Return the card as Markdown; every figure is counted from the scenes."""
     total, countries = tally.total, tally.countries
     world = manifest["world"]
     largest = _largest(countries, _COUNTRIES_SHOWN)
@@ -112,7 +112,7 @@ weighed, and nothing about photos.
 
 
 def _largest(counted: Counter[str], count: int) -> list[tuple[str, int]]:
-    """Those met most often, by name where they are level."""
+    """Return those met most often, by name where they are level."""
     return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:count]
 
 
@@ -131,11 +131,11 @@ class Lines:
             self._look_through(name, count)
 
     def __len__(self) -> int:
-        """How many scenes are there."""
+        """Return the number of scenes."""
         return len(self._places)
 
     def __contains__(self, number: int) -> bool:
-        """Whether a scene is there."""
+        """Return whether a scene exists."""
         return number in self._places
 
     def add(self, journal: BinaryIO, number: int, line: bytes) -> None:
@@ -146,7 +146,7 @@ class Lines:
         self._places[number] = place
 
     def line(self, number: int) -> bytes:
-        """The line of a scene that is there."""
+        """Return the line of a scene that is there."""
         name, start, length = self._places[number]
         if name not in self._open:
             self._open[name] = (self._folder / name).open("rb")
@@ -176,7 +176,7 @@ class Lines:
             _cut(path, start)
 
     def _number_of_whole(self, line: bytes) -> int | None:
-        """The number of a scene that can be read and whose picture lies there as it was drawn."""
+        """Return the number of a scene that can be read and whose picture lies there as it was drawn."""
         try:
             data = json.loads(line)
             scene_from_dict(data["scene"])
@@ -189,7 +189,7 @@ class Lines:
 
 
 def picture_path(folder: Path, name: str) -> Path:
-    """Where the picture that a line names lies; lines may be anybody's, and name nothing outside of their folder.
+    """Return the path of the picture that a line names; a line may name nothing outside of its folder.
 
     Raises:
         ValueError: it would lie elsewhere.
@@ -201,13 +201,13 @@ def picture_path(folder: Path, name: str) -> Path:
 
 
 def _cut(path: Path, length: int) -> None:
-    """Take off half a line at the end: whoever wrote it was killed, and it never counted."""
+    """Remove an incomplete last line: its writer was killed, and it never counted."""
     with path.open("rb") as stream, replacing(path) as neighbour, neighbour.open("wb") as shorter:
         shorter.write(stream.read(length))
 
 
 def set_row(scene: Scene, marks: Sequence[Mark], file_name: str) -> dict[str, Any]:
-    """A scene's row: picture, truth, fields to slice by, and boxes that a run may hide."""
+    """Return a scene's row: picture, truth, fields to slice by, and boxes that a run may hide."""
     spot = scene.spot
     misleading = next((clue for clue in scene.clues if clue.misleading), None)
     row: dict[str, Any] = {
@@ -262,7 +262,7 @@ class WorkerEndedError(Exception):
 
 
 @dataclass(eq=False, slots=True)
-class _Hand:
+class _WorkerProcess:
     """A worker, the pipe to it, and how many numbers it has."""
 
     process: BaseProcess
@@ -273,24 +273,24 @@ class _Hand:
 def drawn_by_workers(
     numbers: Sequence[int], workers: int, begin: Begin, words: tuple[Any, ...], draw: Draw
 ) -> Generator[tuple[int, bytes]]:
-    """What ``draw`` makes of every number, as it gets done; workers call ``begin`` with the words first.
+    """Yield what ``draw`` makes of every number, as it gets done; workers call ``begin`` with the words first.
 
     Close it, or go through it: its workers end with it.
 
     Raises:
         WorkerEndedError: a worker was ended.
     """
-    hands: list[_Hand] = []
+    pool: list[_WorkerProcess] = []
     try:
-        _start(hands, min(workers, len(numbers)), (begin, words, draw))
-        yield from _gathered(hands, iter(numbers))
+        _start(pool, min(workers, len(numbers)), (begin, words, draw))
+        yield from _gathered(pool, iter(numbers))
     except (EOFError, ConnectionError) as error:
         raise WorkerEndedError from error
     finally:
-        _end(hands)
+        _end(pool)
 
 
-def _start(hands: list[_Hand], count: int, work: tuple[Begin, tuple[Any, ...], Draw]) -> None:
+def _start(pool: list[_WorkerProcess], count: int, work: tuple[Begin, tuple[Any, ...], Draw]) -> None:
     # Fresh processes: a fork would carry open databases and threads along.
     context = multiprocessing.get_context("spawn")
     for _ in range(count):
@@ -299,12 +299,12 @@ def _start(hands: list[_Hand], count: int, work: tuple[Begin, tuple[Any, ...], D
             process = context.Process(target=_serve, args=(theirs, *work), daemon=True)
             process.start()
             theirs.close()
-            hands.append(_Hand(process, ours))
+            pool.append(_WorkerProcess(process, ours))
 
 
 @contextmanager
 def _no_ctrl_c() -> Iterator[None]:
-    """Ctrl-C waits: in the middle of a start it would leave a process that nobody knows."""
+    """Delay Ctrl-C: in the middle of a start it would leave an unknown process."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
@@ -322,7 +322,7 @@ def _no_ctrl_c() -> Iterator[None]:
 
 @contextmanager
 def _children_without_ctrl_c() -> Iterator[None]:
-    """Processes that are started meanwhile never get it, not even during their imports; who gathers decides."""
+    """Keep Ctrl-C from processes started in the block, even during imports; the parent handles it."""
     if sys.platform == "win32":
         yield
         return
@@ -337,12 +337,12 @@ def _children_without_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _gathered(hands: Iterable[_Hand], numbers: Iterator[int]) -> Iterator[tuple[int, bytes]]:
-    by_pipe: dict[Any, _Hand] = {hand.pipe: hand for hand in hands}
+def _gathered(pool: Iterable[_WorkerProcess], numbers: Iterator[int]) -> Iterator[tuple[int, bytes]]:
+    by_pipe: dict[Any, _WorkerProcess] = {worker.pipe: worker for worker in pool}
     for _ in range(_AHEAD):
-        for hand in by_pipe.values():
-            _give(hand, numbers)
-    while waited := [pipe for pipe, hand in by_pipe.items() if hand.given]:
+        for worker in by_pipe.values():
+            _give(worker, numbers)
+    while waited := [pipe for pipe, worker in by_pipe.items() if worker.given]:
         for pipe in connection.wait(waited):
             came = by_pipe[pipe].pipe.recv()
             by_pipe[pipe].given -= 1
@@ -352,28 +352,28 @@ def _gathered(hands: Iterable[_Hand], numbers: Iterator[int]) -> Iterator[tuple[
             yield came
 
 
-def _give(hand: _Hand, numbers: Iterator[int]) -> None:
+def _give(worker: _WorkerProcess, numbers: Iterator[int]) -> None:
     for number in numbers:
-        hand.pipe.send(number)
-        hand.given += 1
+        worker.pipe.send(number)
+        worker.given += 1
         return
 
 
-def _end(hands: Iterable[_Hand]) -> None:
+def _end(pool: Iterable[_WorkerProcess]) -> None:
     with _no_ctrl_c():
-        for hand in hands:
-            hand.pipe.close()
-            hand.process.terminate()
+        for worker in pool:
+            worker.pipe.close()
+            worker.process.terminate()
         until = time.monotonic() + _PATIENCE_S
-        for hand in hands:
-            hand.process.join(max(0.0, until - time.monotonic()))
-            if hand.process.is_alive():
-                hand.process.kill()
-                hand.process.join(_PATIENCE_S)
+        for worker in pool:
+            worker.process.join(max(0.0, until - time.monotonic()))
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join(_PATIENCE_S)
 
 
 def _serve(pipe: "Connection[Any, Any]", begin: Begin, words: tuple[Any, ...], draw: Draw) -> None:
-    """In the new process: draw what is asked for until nobody asks any more."""
+    """In the new process: draw what is requested until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # A picture that is half written is cleaned away on the way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -384,7 +384,7 @@ def _serve(pipe: "Connection[Any, Any]", begin: Begin, words: tuple[Any, ...], d
                 pipe.send(draw(pipe.recv()))
         except (EOFError, ConnectionError):
             raise
-        except Exception as error:  # noqa: BLE001 - whoever gathers raises it
+        except Exception as error:  # noqa: BLE001 - the parent raises it
             pipe.send(error)
 
 
@@ -413,7 +413,7 @@ class Made:
 
 
 def kind_of(seed: int, number: int, kinds: KindWish) -> SceneKind:
-    """The kind of a scene of a set; "mixed" draws it by `MIXED_KINDS`."""
+    """Return the kind of a scene of a set; "mixed" draws it by `MIXED_KINDS`."""
     if kinds != "mixed":
         return kinds
     chance = random.Random(f"kind {seed} {number}")  # noqa: S311 - no secret depends on it
@@ -483,7 +483,7 @@ def _make(
 
 
 def read_scenes(folder: Path) -> Iterator[MadeScene]:
-    """The scenes of a folder that was made whole, in order.
+    """Read the scenes of a complete folder, in order.
 
     Raises:
         BadInput: there are none, or a line is damaged.
@@ -503,7 +503,7 @@ def _made_scene(folder: Path, line: bytes) -> MadeScene:
         return MadeScene(scene_from_dict(data["scene"]), marks, picture_path(folder, data["image"]))
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput(
-            f"{folder / SCENES}: a line is damaged; the same geosleuth world make again draws it anew"
+            f"{folder / SCENES}: a line is damaged; run the same geosleuth world make again to redraw it"
         ) from error
 
 
@@ -530,8 +530,8 @@ def _claim(folder: Path, manifest: Mapping[str, Any], count: int) -> None:
             raise BadInput(f"{path}: damaged; give another --out, or remove the folder") from None
         for key, value in manifest.items():
             if there.get(key) != value:
-                told, wanted = (_in_words(one) for one in (there.get(key), value))
-                raise BadInput(f"{folder}: holds scenes of {key} {told}, not {wanted}; give another --out")
+                found, wanted = (_in_words(one) for one in (there.get(key), value))
+                raise BadInput(f"{folder}: holds scenes of {key} {found}, not {wanted}; give another --out")
         if scenes > count:
             raise BadInput(f"{folder}: holds {scenes} scenes already; ask for as many or more, or give another --out")
         return
@@ -545,7 +545,7 @@ def _claim(folder: Path, manifest: Mapping[str, Any], count: int) -> None:
 
 
 def _in_words(value: Any) -> str:
-    """What a manifest says, as people say it; manifests may be anybody's."""
+    """Return a manifest's value as text; manifests are untrusted."""
     if not isinstance(value, dict):
         return str(value)[:40]
     regions = ", ".join(str(name) for name in value.get("regions") or ()) or "none"
@@ -554,10 +554,10 @@ def _in_words(value: Any) -> str:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Nobody else draws into the folder meanwhile, as far as the system can see to it."""
+    """Lock the folder against other processes, as far as the system can."""
     try:
         handle = os.open(folder, os.O_RDONLY)
-    except OSError:  # some systems let nobody open a folder
+    except OSError:  # some systems can't open a folder
         handle = None
     try:
         if handle is not None and lock_file(handle) is False:
@@ -584,7 +584,7 @@ def _drawn(
             yield from made
     except WorkerEndedError as error:
         raise BadInput(
-            f"{folder}: a worker was ended, perhaps for want of memory; run again with fewer --workers to go on"
+            f"{folder}: a worker was killed, perhaps out of memory; run again with fewer --workers to resume"
         ) from error
 
 

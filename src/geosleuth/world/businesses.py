@@ -35,9 +35,9 @@ _LATIN: Final = str.maketrans(
 
 
 def phones_of(town: WorldTown, seed: int) -> Iterator[str]:
-    """Numbers that begin as the town's or its region's do, or else as mobile ones; as dialled from abroad.
+    """Yield phone numbers with the town's or its region's area code, or else mobile ones; as dialled from abroad.
 
-    The last figures are drawn: whether somebody has that number is not known.
+    The last digits are random: whether the number is in use is unknown.
     """
     chance = random.Random(f"phones {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     patterns = [_valid_number(town, chance) for _ in range(_EXCHANGES)]
@@ -56,7 +56,7 @@ def phones_of(town: WorldTown, seed: int) -> Iterator[str]:
 
 
 def _valid_number(town: WorldTown, chance: random.Random) -> tuple[str, int]:
-    """A number of the town as it is written, and how many of its last figures may be any."""
+    """Return a number of the town as it is written, and how many of its last figures may be any."""
     import phonenumbers
     from phonenumbers import PhoneNumberFormat
 
@@ -72,7 +72,7 @@ def _valid_number(town: WorldTown, chance: random.Random) -> tuple[str, int]:
 
 
 def _beginning(town: WorldTown) -> tuple[str, int]:
-    """With which figures numbers of a town begin, and how many there are in all."""
+    """Return the leading digits of a town's numbers, and their total length."""
     import phonenumbers
     from phonenumbers import PhoneNumberType
 
@@ -99,7 +99,7 @@ def _example(country: str) -> "PhoneNumber":
 
 
 def domain_of(town: WorldTown, name: str, number: int, *, shared: bool) -> str:
-    """A web address: the name where it is written in Latin letters, and the town where the name alone would not do."""
+    """Return a web address: the name if it is in Latin letters, and the town if the name is not enough."""
     slug = slug_of(name)
     place = slug_of(town.name)
     if len(slug) < 4:
@@ -110,7 +110,7 @@ def domain_of(town: WorldTown, name: str, number: int, *, shared: bool) -> str:
 
 
 def slug_of(text: str) -> str:
-    """Small Latin letters and figures, words joined by hyphens; empty for other scripts."""
+    """Return lower-case Latin letters and digits, words joined by hyphens; empty for other scripts."""
     plain = unicodedata.normalize("NFKD", text.casefold().translate(_LATIN))
     kept = "".join(letter for letter in plain if not unicodedata.combining(letter))
     return _NO_LETTERS.sub("-", kept).strip("-")
@@ -149,7 +149,7 @@ class Called:
 
 
 def names_of(town: WorldTown, seed: int, count: int, *, chains: bool, homonyms: bool) -> list[Called]:
-    """So many names for a town; those of chains and homonyms are replaced by names of their own where not wanted."""
+    """Return so many names for a town; unwanted chains and homonyms are replaced by unique names."""
     language = town.language
     chance = random.Random(f"names {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     of_chains, shared = round(count * CHAIN_SHARE), round(count * HOMONYM_SHARE)
@@ -173,7 +173,7 @@ def names_of(town: WorldTown, seed: int, count: int, *, chains: bool, homonyms: 
 
 
 def _branches(town: WorldTown, count: int, seed: int) -> list[Called]:
-    """Branches of the chains of the language, in turn, and now and then of one that stands in every land."""
+    """Return branches of the language's chains, in turn, and now and then of a worldwide one."""
     home = town.language.chains
     abroad = [WORLD_CHAINS[(town.geonames + seed + 3 * turn) % len(WORLD_CHAINS)] for turn in range(3)]
     found: list[tuple[str, str]] = []
@@ -187,7 +187,7 @@ def _branches(town: WorldTown, count: int, seed: int) -> list[Called]:
 
 @cache
 def _pool(language: Language) -> tuple[tuple[str, str], ...]:
-    """Names that stand in every other town, each with its kind, mixed."""
+    """Return names that stand in every other town, each with its kind, mixed."""
     pool = [
         (language.common_form.format(trade=words[0], house=house), kind)
         for kind, words in zip(KINDS, language.trades, strict=True)
@@ -198,7 +198,7 @@ def _pool(language: Language) -> tuple[tuple[str, str], ...]:
 
 
 def _shared(town: WorldTown, count: int, seed: int) -> list[Called]:
-    """Names out of a pool half as large as there are towns of the language, so that each is used again."""
+    """Return names out of a pool half as large as there are towns of the language, so that each is used again."""
     towns = towns_by_language(seed)[town.language.code]
     pool = _pool(town.language)[: max(1, towns // 2)]
     picked = [pool[(town.number + turn) % len(pool)] for turn in range(min(count, len(pool)))]
@@ -212,7 +212,7 @@ def _after_town(town: WorldTown, chance: random.Random) -> list[Called]:
 
 
 def _own(language: Language, number: int, towns: int, seed: int, chance: random.Random) -> Iterator[Called]:
-    """Names that no other town of the language has, the forms mixed."""
+    """Yield names that no other town of the language has, the forms mixed."""
     forms = _forms(language)
     stretches = [
         _stretch(len(form), number, towns, f"{seed} {language.code} {index}") for index, form in enumerate(forms)
@@ -245,7 +245,7 @@ class _Form:
         return total
 
     def at(self, place: int) -> Called | None:
-        """The name at a place; None where it would say the same word twice."""
+        """Return the name at a place; None if it would say the same word twice."""
         place, at = divmod(place, len(self.words))
         kind, word = self.words[at]
         filled = {}
@@ -273,7 +273,7 @@ def _forms(language: Language) -> tuple[_Form, ...]:
 
 
 def _stretch(total: int, number: int, towns: int, key: str) -> Iterator[int]:
-    """One town's part of so many places, spread over all of them; the parts of different towns share none."""
+    """Yield one town's part of so many places, spread over all of them; the parts of different towns share none."""
     length = total // towns
     step = int(total * _GOLDEN) | 1
     while gcd(step, total) > 1:
@@ -284,10 +284,10 @@ def _stretch(total: int, number: int, towns: int, key: str) -> Iterator[int]:
 
 
 def postcode_of(town: WorldTown, street: int, seed: int) -> str | None:
-    """The postcode of one of a town's streets; None where the land has none, or none that can be made up.
+    """Return the postcode of one of a town's streets; None if the land has none, or none that can be made up.
 
     The table of lands knows the codes of some towns' centres. Elsewhere figures are drawn, so that they are of the
-    right region where regions are known by their codes; the rest is nobody's.
+    right region where codes are known by region; the rest is made up.
     """
     mask = POSTCODES.get(town.country)
     if mask is None or len(town.postcode) >= len(mask):
@@ -342,12 +342,12 @@ class _Door:
 
 
 def region_name(seed: int) -> str:
-    """The name of the layer of a world: part of the id of all that stands in it."""
+    """Return the name of the layer of a world: part of the id of all that stands in it."""
     return f"world-{seed}"
 
 
 def businesses_of(town: WorldTown, plan: Plan, seed: int, *, chains: bool, homonyms: bool) -> tuple[Business, ...]:
-    """All businesses of a town, which hang on the town and the seed alone."""
+    """Return all businesses of a town; they depend only on the town and the seed."""
     chance = random.Random(f"doors {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     doors = _doors(plan)
     # The first streets are the busiest: what is drawn there counts for more.
@@ -381,7 +381,7 @@ def businesses_of(town: WorldTown, plan: Plan, seed: int, *, chains: bool, homon
 
 
 def bus_stops_of(town: WorldTown, plan: Plan) -> tuple[BusStop, ...]:
-    """Stops in the middle of the first streets, called after what crosses them."""
+    """Return stops in the middle of the first streets, named after crossing streets."""
     found: list[BusStop] = []
     names = [street.name for street in plan.streets]
     for number in range(min(_STOPS, len(plan.streets))):
@@ -400,7 +400,7 @@ def _busy(street: int) -> float:
 
 
 def _doors(plan: Plan) -> list[_Door]:
-    """Every door that there could be: on both sides, odd numbers on the left, away from crossings."""
+    """Return every door that there could be: on both sides, odd numbers on the left, away from crossings."""
     found = []
     for street, line in enumerate(plan.lines_m):
         behind = 0.0

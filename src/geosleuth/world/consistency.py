@@ -4,7 +4,7 @@ It sees texts alone, conclusions taken out (see `geosleuth.score.rewards`). What
 reads signs: numbers, prices, web addresses, plates, languages. Beside that it knows a few words about streets:
 languages by their English names, the side that traffic keeps to, calling codes, ends of web addresses. What a reasoning
 sets aside ("but such things are found far from home") does not count. A level without a text of its own, or without a
-clue that tells, derives nothing.
+clue that shows a place, derives nothing.
 
 The name of a town never derives a country: who writes "Lyon" has said "France", and not reasoned. It derives a
 region, of a country that something else has derived.
@@ -102,7 +102,7 @@ class RuleReader:
         self._search = search
 
     def derive(self, reasonings: Sequence[Reasoning]) -> list[AnswerNames]:
-        """What each reasoning leads to."""
+        """Return what each reasoning leads to."""
         return [self._derive(reasoning) for reasoning in reasonings]
 
     def _derive(self, reasoning: Reasoning) -> AnswerNames:
@@ -123,7 +123,7 @@ class RuleReader:
         )
 
     def _place(self, text: str, code: str, *, towns: bool) -> Spot | None:
-        """The likeliest place that a level's own text points at, inside the country."""
+        """Return the likeliest place that a level's own text points at, inside the country."""
         sentences = list(_counted(text))
         clues = [clue for clue in _clues(sentences) if clue.spots]
         if towns:
@@ -140,7 +140,7 @@ class RuleReader:
 
 
 def _counted(text: str) -> Iterator[str]:
-    """The sentences and lines of a text that it does not set aside itself."""
+    """Yield the sentences and lines of a text that it does not set aside itself."""
     for sentence in _SENTENCE.split(_LONG_WORD.sub(" ", text[:MOST_CHARS])):
         if sentence.strip() and not _SET_ASIDE.search(sentence):
             yield sentence.strip()
@@ -162,7 +162,7 @@ def _seen(line: str, number: int) -> TextSeen:
 
 
 def _signs(sentence: str) -> Iterator[str]:
-    """What stands on signs, as far as a sentence repeats it."""
+    """Yield what stands on signs, as far as a sentence repeats it."""
     labelled = _LABELLED.fullmatch(sentence)
     if labelled is not None:
         mark = "Tel. " if "phone" in labelled[1] else ""
@@ -177,7 +177,7 @@ def _signs(sentence: str) -> Iterator[str]:
 
 
 def _told(prose: str) -> Iterator[Clue]:
-    """What is said about a street without repeating its signs."""
+    """Yield what is said about a street without repeating its signs."""
     side = _SIDE.search(prose)
     if side is not None:
         yield from stated_clues(Known(drives_on="left" if side[1].lower() == "left" else "right"), (), ())
@@ -198,13 +198,13 @@ def _clue(kind: ClueKind, evidence: Evidence, reliability: float) -> Iterator[Cl
 
 @cache
 def _languages() -> dict[str, str]:
-    """Codes of languages by their folded English names; English itself tells nothing."""
+    """Return codes of languages by their folded English names; English itself shows nothing."""
     spoken = {language for facts in all_countries().values() for language in facts.languages}
     return {fold_once(one.name): one.code for one in sorted(spoken, key=lambda one: one.code) if one.code != "en"}
 
 
 def _country(found: Posterior) -> str | None:
-    """The country that the clues speak for; what is only likely beforehand is not derived."""
+    """Return the country that the clues speak for; what is only likely beforehand is not derived."""
     if not found.clues or not found.countries:
         return None
     code, probability = next(iter(found.countries.items()))
@@ -213,7 +213,7 @@ def _country(found: Posterior) -> str | None:
 
 
 def _town_clues(sentences: Sequence[str], code: str) -> list[Clue]:
-    """Towns that a text names."""
+    """Return towns that a text names."""
     towns = _towns(code)
     names = dict.fromkeys(name for sentence in sentences for name in _CAPITALISED.findall(sentence))
     return [
@@ -235,7 +235,7 @@ def _distances_said(sentences: Sequence[str]) -> list[TownDistance]:
 
 
 def _distance_clues(said: Sequence[TownDistance], code: str) -> list[Clue]:
-    """Where the distances of a sign meet, if it names two towns or more that are known."""
+    """Return where the distances of a sign meet, if it names two towns or more that are known."""
     known = [(_towns(code).get(fold(one.town)), one) for one in said]
     ranges = [
         Range(LatLon(town.lat, town.lon), one.distance * (KM_A_MILE if one.unit == "mi" else 1.0))
@@ -250,13 +250,13 @@ def _distance_clues(said: Sequence[TownDistance], code: str) -> list[Clue]:
         for fix in (() if found.absurd else found.fixes)
         if not fix.is_ring
     ]
-    told = " and ".join(one.town for town, one in known if town is not None)
-    return [Clue("distance_sign", told, f"distances to {told}", 0.85, spots=tuple(spots))] if spots else []
+    names = " and ".join(one.town for town, one in known if town is not None)
+    return [Clue("distance_sign", names, f"distances to {names}", 0.85, spots=tuple(spots))] if spots else []
 
 
 @cache
 def _towns(code: str) -> dict[str, City]:
-    """The towns of a country by their main names, large ones by all their names; of several the largest."""
+    """Return the towns of a country by their main names, large ones by all their names; of several the largest."""
     found: dict[str, City] = {}
     for city in sorted(cities_by_country().get(code, ()), key=lambda city: (city.population, city.geoname_id)):
         names = city.names if city.population >= LARGE_TOWN else city.names[:1]
@@ -265,7 +265,7 @@ def _towns(code: str) -> dict[str, City]:
 
 
 def _found_clues(sentences: Sequence[str], code: str, search: Search) -> list[Clue]:
-    """Shops, streets and stops that a text names and a map knows."""
+    """Return shops, streets and stops that a text names and a map knows."""
     labelled = filter(None, map(_LABELLED.fullmatch, sentences))
     names = [line for found in labelled if found[1] in _NAMES_ON_SIGNS for line in found[2].split(" / ")]
     names += [name for sentence in sentences for groups in _QUOTED.findall(sentence) for name in groups if name]
@@ -339,7 +339,7 @@ class PolicyJudge:
         """How many questions the model's server did not answer."""
 
     def derive(self, reasonings: Sequence[Reasoning]) -> list[AnswerNames]:
-        """What each reasoning leads to, by the model's word; equal ones are asked about once."""
+        """Return what each reasoning leads to, by the model's word; equal ones are asked about once."""
         different = list(dict.fromkeys(reasonings))
         replies = self._thread.submit(asyncio.run, self._ask_all(different)).result()
         found = dict(zip(different, replies, strict=True))
@@ -356,10 +356,10 @@ class PolicyJudge:
 
     async def _ask(self, reasoning: Reasoning) -> AnswerNames:
         levels = {"country": reasoning.country, "region": reasoning.region, "precise": reasoning.precise}
-        told = {level: text[:MODEL_MOST_CHARS] for level, text in levels.items() if text.strip()}
-        if not told:
+        stated = {level: text[:MODEL_MOST_CHARS] for level, text in levels.items() if text.strip()}
+        if not stated:
             return AnswerNames()
-        words = json.dumps(told, ensure_ascii=False)
+        words = json.dumps(stated, ensure_ascii=False)
         try:
             step = await self._policy.step(
                 Conversation(_SYSTEM, (Prompt(words),), (), _no_picture, "native", self._sampling)
@@ -369,9 +369,9 @@ class PolicyJudge:
             return AnswerNames()
         derived = conclusions_of(parse_lenient(step.text).address)
         return AnswerNames(
-            derived.country if "country" in told else None,
-            derived.region if "region" in told else None,
-            derived.precise if "precise" in told else None,
+            derived.country if "country" in stated else None,
+            derived.region if "region" in stated else None,
+            derived.precise if "precise" in stated else None,
         )
 
 

@@ -1,6 +1,6 @@
-"""A scene as data: where it is, what can be told from it and how it looks; written as plain data and read back.
+"""A scene as data: where it is, its clues and its look; written as plain data and read back.
 
-Everything here is plain and hangs on a seed alone, so that a scene can be drawn again, split, scored and written down.
+A scene depends on its seed only, so that it can be drawn again, split, scored and stored.
 """
 
 from collections.abc import Mapping
@@ -77,9 +77,9 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Clue:
-    """One thing that tells something.
+    """One clue to the place.
 
-    ``says`` is what it means, in one plain sentence that would convince somebody who saw it. ``country`` (ISO),
+    ``says`` is what it means, in one plain sentence that would convince a viewer. ``country`` (ISO),
     ``region`` and ``place`` are what it points to as far as it goes; for a misleading one, what it wrongly points to.
     ``design`` names the family of its lettering, colours and layout: designs are split as places are.
     """
@@ -182,15 +182,15 @@ class Scene:
 
     @property
     def needs_zoom(self) -> bool:
-        """Whether something that tells is too small for a first view."""
+        """Whether a clue is too small for a first view."""
         return any(clue.visibility == "small" and not clue.misleading for clue in self.clues)
 
     @property
     def finest(self) -> ClueLevel | None:
-        """The finest level that an honest, legible clue reaches; None where nothing tells."""
-        told = {clue.level for clue in self.clues if not clue.misleading and clue.visibility != "hidden"}
+        """The finest level that an honest, legible clue reaches; None if there is none."""
+        reached = {clue.level for clue in self.clues if not clue.misleading and clue.visibility != "hidden"}
         levels: tuple[ClueLevel, ...] = ("precise", "region", "country")
-        return next((level for level in levels if level in told), None)
+        return next((level for level in levels if level in reached), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,17 +211,17 @@ _Model = TypeVar("_Model")
 
 
 def scene_to_dict(scene: Scene) -> dict[str, Any]:
-    """The scene as JSON can hold it; what is at its default is left out of the lists of clues."""
+    """Return the scene as JSON can hold it; what is at its default is left out of the lists of clues."""
     found = _plain(scene)
     found["clues"] = [_clue_to_dict(clue) for clue in scene.clues]
     return cast("dict[str, Any]", found)
 
 
 def scene_from_dict(data: Mapping[str, Any]) -> Scene:
-    """The scene that `scene_to_dict` wrote.
+    """Return the scene that `scene_to_dict` wrote.
 
     Raises:
-        BadInput: it is none.
+        BadInput: invalid data.
     """
     try:
         held = dict(data)
@@ -246,15 +246,15 @@ def scene_from_dict(data: Mapping[str, Any]) -> Scene:
 
 
 def mark_to_dict(mark: Mark) -> dict[str, Any]:
-    """A mark as JSON can hold it."""
+    """Return a mark as JSON can hold it."""
     return cast("dict[str, Any]", _plain(mark))
 
 
 def mark_from_dict(data: Mapping[str, Any]) -> Mark:
-    """The mark that `mark_to_dict` wrote.
+    """Return the mark that `mark_to_dict` wrote.
 
     Raises:
-        BadInput: it is none.
+        BadInput: invalid data.
     """
     try:
         left, top, right, bottom = (int(edge) for edge in data["box"])

@@ -1,6 +1,6 @@
 """Reading a scene by its clue boxes: a stand-in that reads large letters better, and looks at no pixel.
 
-It serves to tell what text reading costs from what thinking costs, and where reading pixels would be too slow. Every
+It separates the cost of reading text from that of reasoning, and serves where reading pixels would be too slow. Every
 line says that it was read so: its engine is "clue boxes".
 """
 
@@ -26,7 +26,7 @@ Pixels = tuple[int, int, int, int]
 
 
 def is_in_view(line: Pixels, view: Pixels) -> bool:
-    """Whether a line of text lies in a view, up to a tenth of its width or height on each side."""
+    """Return whether a line of text lies in a view, up to a tenth of its width or height on each side."""
     across, down = _CUT_OFF * (line[2] - line[0]), _CUT_OFF * (line[3] - line[1])
     return (
         line[0] + across >= view[0]
@@ -39,7 +39,7 @@ def is_in_view(line: Pixels, view: Pixels) -> bool:
 def clue_reader(
     scene: Scene, marks: Sequence[Mark], *, photo: str | None = None, least_px: float = LEGIBLE_PX
 ) -> TextReader:
-    """Reads every line of the scene whose letters are large enough in the view and that lies in it, see `is_in_view`.
+    """Return a reader of every line of the scene that is in the view and large enough, see `is_in_view`.
 
     Smaller letters are noticed, as lines without text. What is hidden is neither. Views that a panorama is cut into
     can't be read: their boxes are not the panorama's.

@@ -38,13 +38,13 @@ HELD_OUT_SHARE: Final = 0.25
 
 
 def cell_of(point: LatLon) -> str:
-    """The square of one degree that a point lies in, named by its south-western corner: "N48E011"."""
+    """Return the square of one degree that a point lies in, named by its south-western corner: "N48E011"."""
     south, west = floor(point.lat), floor(point.lon)
     return f"{'NS'[south < 0]}{abs(south):02}{'EW'[west < 0]}{abs(west):03}"
 
 
 def split_of_cell(cell: str) -> Split:
-    """The split of a square, fixed once and for all by its name."""
+    """Return the split of a square, fixed once and for all by its name."""
     drawn = int.from_bytes(sha256(f"split {cell}".encode()).digest()[:8], "big") / 2**64
     return "held-out" if drawn < HELD_OUT_SHARE else "train"
 
@@ -67,7 +67,7 @@ class WorldTown:
 
     ``name`` is the atlas's, ``name_on_signs`` how the town writes itself; ``region_code`` is GeoNames' ("FR.11").
     ``number`` counts the towns of the same language. ``area`` is its area code and ``postcode`` a code of its centre,
-    both empty where the table of lands does not know them. A town with a ``region_file`` has the streets and businesses
+    both empty if the table of lands does not know them. A town with a ``region_file`` has the streets and businesses
     of that region, and none that are made up.
     """
 
@@ -124,7 +124,7 @@ class _Chosen:
 
 @cache
 def towns_of(seed: int) -> tuple[WorldTown, ...]:
-    """The towns of a world, by land; the base atlas is built if it is not there yet."""
+    """Return the towns of a world, by land; the base atlas is built if it is not there yet."""
     found: list[WorldTown] = []
     counted: dict[str, int] = {}
     with closing(open_base(ensure_base())) as conn:
@@ -153,7 +153,7 @@ def towns_of(seed: int) -> tuple[WorldTown, ...]:
 
 @cache
 def towns_by_language(seed: int) -> dict[str, int]:
-    """How many towns of a world speak each language."""
+    """Return how many towns of a world speak each language."""
     counted: dict[str, int] = {}
     for town in towns_of(seed):
         counted[town.language.code] = counted.get(town.language.code, 0) + 1
@@ -161,7 +161,7 @@ def towns_by_language(seed: int) -> dict[str, int]:
 
 
 def _settlements(conn: sqlite3.Connection) -> dict[str, list[_Settlement]]:
-    """Settlements by country, the largest first."""
+    """Return settlements by country, the largest first."""
     codes = sorted({land.code for land in WORLD_LANDS})
     marks = ",".join("?" * len(codes))
     rows = conn.execute(
@@ -177,7 +177,7 @@ def _settlements(conn: sqlite3.Connection) -> dict[str, list[_Settlement]]:
 
 
 def _chosen(land: Land, settlements: Sequence[_Settlement], conn: sqlite3.Connection, seed: int) -> Iterator[_Chosen]:
-    """Those that the land's own table names, those that are listed in its script, or some of all."""
+    """Yield those that the land's own table names, those that are listed in its script, or some of all."""
     known = list(_of_the_table(land, settlements))
     count = TOWN_COUNTS.get(land.code, USUAL_TOWN_COUNT)
     language = language_of(land).code
@@ -203,7 +203,7 @@ def _of_the_table(land: Land, settlements: Sequence[_Settlement]) -> Iterator[_C
 
 
 def _listed(names: Sequence[str], settlements: Sequence[_Settlement], conn: sqlite3.Connection) -> Iterator[_Chosen]:
-    """Towns by the name that they write on their signs, as the atlas knows it."""
+    """Yield towns by the name that they write on their signs, as the atlas knows it."""
     by_ref = {one.ref: one for one in settlements}
     for name in names:
         called = list(owners_called(conn, exact_key(name)))
@@ -218,7 +218,7 @@ def _listed(names: Sequence[str], settlements: Sequence[_Settlement], conn: sqli
 
 
 def _drawn(country: str, settlements: Sequence[_Settlement], count: int, seed: int) -> Iterator[_Settlement]:
-    """The largest few, and more of all sizes as the seed has it."""
+    """Yield the largest few, and more of all sizes as the seed has it."""
     fit = [one for one in settlements if _is_fit(one, country)]
     cities = [one for one in settlements if one.population >= _CITY_POPULATION]
     largest = fit[: max(1, count // _LARGEST_SHARE)]
@@ -237,7 +237,7 @@ def _is_fit(one: _Settlement, country: str) -> bool:
 
 
 def _stands_apart(one: _Settlement, others: Sequence[_Settlement]) -> bool:
-    """Parts of a city are settlements of their own in the atlas; and no land has two towns of one name here."""
+    """Return whether a settlement is neither part of a city nor of a name that its country already has."""
     for other in others:
         large = max(one.population, other.population) >= _CITY_POPULATION
         apart_km = _AROUND_A_CITY_KM if large else _BETWEEN_TOWNS_KM
@@ -247,7 +247,7 @@ def _stands_apart(one: _Settlement, others: Sequence[_Settlement]) -> bool:
 
 
 def _is_within(here: _Settlement, there: "_Settlement | Town", km: float) -> bool:
-    """Whether two lie so near each other; most are told apart by their degrees, without measuring."""
+    """Return whether two points are this near; most are decided by their degrees, without measuring."""
     if abs(here.lat - there.lat) * _DEGREE_KM > km or abs(here.lon - there.lon) * _DEGREE_KM > 8 * km:
         return False
     return distance_km(LatLon(here.lat, here.lon), LatLon(there.lat, there.lon)) <= km
@@ -281,7 +281,7 @@ class Street:
     nodes: tuple[int, ...]
 
     def heading_deg(self, point: LatLon) -> float:
-        """The direction of the street next to a point, from north to east, 0 to 360, towards higher numbers."""
+        """Return the direction of the street next to a point, from north to east, 0 to 360, towards higher numbers."""
         squeeze = round(cos(radians(point.lat)), 9)
 
         def away(index: int) -> float:
@@ -304,7 +304,7 @@ class Plan:
 
 
 def plan_of(town: WorldTown, seed: int) -> Plan:
-    """The streets of a town, which hang on the town and the seed alone."""
+    """Return the streets of a town; they depend only on the town and the seed."""
     chance = random.Random(f"streets {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     along, across = _counts(town.population, chance)
     turned = radians(chance.uniform(0, 90))
@@ -343,7 +343,7 @@ def plan_of(town: WorldTown, seed: int) -> Plan:
 
 
 def at(centre: LatLon, east_m: float, north_m: float) -> LatLon:
-    """The point so many metres east and north of a centre; good for a few kilometres."""
+    """Return the point so many metres east and north of a centre; good for a few kilometres."""
     shrink = round(cos(radians(centre.lat)), 9)
     lon = centre.lon + east_m / (METRES_PER_DEGREE * shrink)
     return LatLon(round(centre.lat + north_m / METRES_PER_DEGREE, 6), round((lon + 180) % 360 - 180, 6))
@@ -362,7 +362,7 @@ def _offsets(count: int, chance: random.Random) -> list[float]:
 
 
 def _part(along: int, chance: random.Random) -> tuple[int, int]:
-    """The rows that a side street reaches: all of them, or at least two."""
+    """Return the rows that a side street reaches: all of them, or at least two."""
     if along <= 2 or chance.random() < 0.5:
         return 0, along
     length = chance.randrange(2, along + 1)
@@ -391,7 +391,7 @@ def _kind(number: int, along: int, chance: random.Random) -> str:
 
 
 def _names(town: WorldTown, count: int, chance: random.Random) -> list[str]:
-    """Names as every town of the land has them; the first is one of the usual main streets."""
+    """Return names as every town of the land has them; the first is one of the usual main streets."""
     language, own = town.language, STREETS.get(town.country)
     whole = list(own.whole if own else language.streets)
     chance.shuffle(whole)

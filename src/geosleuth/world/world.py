@@ -66,7 +66,7 @@ class RealRegion:
 
 
 def region_file(path: Path, progress: Progress | None = None) -> Path:
-    """A region file as it is, or that of an extract, which is taken in once and kept in the user's cache.
+    """Return a region file as it is, or that of an extract, which is taken in once and kept in the user's cache.
 
     Raises:
         BadInput: there is no such file, or it is no sound extract.
@@ -85,7 +85,7 @@ def region_file(path: Path, progress: Progress | None = None) -> Path:
 
 @lru_cache(maxsize=16)
 def real_region(file: Path) -> RealRegion:
-    """What a region file holds for a world.
+    """Return what a region file holds for a world.
 
     Raises:
         BadInput: the file is damaged.
@@ -108,7 +108,7 @@ def real_region(file: Path) -> RealRegion:
 
 
 def _rows(region: OpenRegion) -> list[tuple[str, str, str, float, float, dict[str, str]]]:
-    """Some named businesses, always the same."""
+    """Return some named businesses, always the same."""
     rows = [
         (f"{region.info.kind}:{region.info.name}:{osm}", name, kind, lat, lon, json.loads(tags))
         for osm, name, kind, lat, lon, tags in region.conn.execute(
@@ -137,7 +137,7 @@ def _streets(region: OpenRegion) -> Iterable[Street]:
 
 
 def _node(point: LatLon) -> int:
-    """A number for a point, the same for streets that meet there."""
+    """Return a number for a point, the same for streets that meet there."""
     return round((point.lat + 90) * 1e7) * 10**10 + round((point.lon + 180) * 1e7)
 
 
@@ -147,7 +147,7 @@ def _placed(
     streets: Sequence[Street],
     stops: Sequence[BusStop],
 ) -> tuple[tuple[WorldTown, ...], dict[int, tuple[Business, ...]]]:
-    """Businesses by the town that the atlas sees them in, in countries whose signs are known."""
+    """Return businesses by the town that the atlas finds them in, in countries whose signs are known."""
     countries = Borders.load().countries([row[3] for row in rows], [row[4] for row in rows]).tolist() if rows else []
     at_street, at_stop = _Nearest(streets), [(stop.point, stop.name) for stop in stops]
     towns: dict[int, WorldTown] = {}
@@ -205,13 +205,13 @@ def _nearest_stop(point: LatLon, stops: Sequence[tuple[LatLon, str]]) -> str | N
 
 
 def _phone(tags: dict[str, str]) -> str | None:
-    told = (tags.get("phone") or tags.get("contact:phone") or "").split(";")[0].strip()
-    return told if told.startswith("+") else None
+    number = (tags.get("phone") or tags.get("contact:phone") or "").split(";")[0].strip()
+    return number if number.startswith("+") else None
 
 
 def _domain(tags: dict[str, str]) -> str | None:
-    told = (tags.get("website") or tags.get("contact:website") or "").strip().casefold()
-    host = told.partition("://")[2].partition("/")[0] if "://" in told else told.partition("/")[0]
+    address = (tags.get("website") or tags.get("contact:website") or "").strip().casefold()
+    host = address.partition("://")[2].partition("/")[0] if "://" in address else address.partition("/")[0]
     return host.removeprefix("www.") if "." in host and host.isascii() and len(host) <= _LONGEST else None
 
 
@@ -223,7 +223,7 @@ _KEPT_TOWNS: Final = 4096
 
 @dataclass(frozen=True)
 class World:
-    """Towns, and what stands in them once somebody looks.
+    """Towns, filled with streets and businesses on first use.
 
     Nothing depends on which towns were looked at before. Two worlds of one seed that differ in ``noise`` have the same
     towns, streets, doors and telephone numbers; only the names over some doors differ.
@@ -234,35 +234,31 @@ class World:
     regions: tuple[Path, ...] = ()
     towns: Sequence[WorldTown] = field(default=(), repr=False, hash=False)
 
-    def split_of(self, town: WorldTown) -> Split:
-        """Whether a town may be trained on; the same in every world."""
-        return town.split
-
     def towns_in(self, split: Split) -> tuple[WorldTown, ...]:
-        """The towns of one split."""
+        """Return the towns of one split."""
         return tuple(town for town in self.towns if town.split == split)
 
     def streets(self, town: WorldTown) -> tuple[Street, ...]:
-        """The streets of a town; those of its whole region where they are real."""
+        """Return the streets of a town; those of its whole region where they are real."""
         if town.region_file is not None:
             return real_region(town.region_file).streets
         return _plan(town, self.seed).streets
 
     def bus_stops(self, town: WorldTown) -> tuple[BusStop, ...]:
-        """The bus stops of a town; those of its whole region where they are real."""
+        """Return the bus stops of a town; those of its whole region where they are real."""
         if town.region_file is not None:
             return real_region(town.region_file).stops
         return bus_stops_of(town, _plan(town, self.seed))
 
     def businesses(self, town: WorldTown) -> tuple[Business, ...]:
-        """The businesses of a town."""
+        """Return the businesses of a town."""
         if town.region_file is not None:
             return real_region(town.region_file).businesses[town.geonames]
         return _businesses(town, self.seed, self.noise)
 
 
 def open_world(seed: int = 1, regions: Sequence[Path] = (), *, noise: Noise = "both") -> World:
-    """The world of a seed; cheap, since towns are filled one by one as they are looked at.
+    """Return the world of a seed; cheap, since towns are filled on first use.
 
     Args:
         seed: another one gives other towns, streets and businesses.
@@ -300,11 +296,11 @@ _DOING: Final = "making the map of the world"
 
 
 def ensure_layer(world: World, folder: Path | None = None, progress: Progress | None = None) -> Path:
-    """The folder with the region file of a world, and with its added regions; made if it is not there yet.
+    """Return the folder with the region file of a world, and with its added regions; made if it is not there yet.
 
     Args:
         world: whose map.
-        folder: where to put it; a folder in the user's cache, named by all that the map hangs on, without it.
+        folder: where to put it; by default a folder in the user's cache, named by all that the map depends on.
         progress: hears of the work, which takes up to a minute, once.
 
     Raises:
@@ -324,12 +320,12 @@ def ensure_layer(world: World, folder: Path | None = None, progress: Progress | 
 
 
 def world_atlas(world: World, folder: Path | None = None, progress: Progress | None = None) -> OfflineAtlas:
-    """The base atlas with a world's map and its added regions, and none of the user's own."""
+    """Return the base atlas with a world's map and its added regions, and none of the user's own."""
     return OfflineAtlas(ensure_layer(world, folder, progress), remembered=_REMEMBERED)
 
 
 def fingerprint(world: World) -> str:
-    """A number that changes with anything that the map of a world hangs on: the rules and tables, seed and towns."""
+    """Return a digest of all that the map of a world depends on: rules, tables, seed and towns."""
     seen = sha256(f"{world.seed} {world.noise}".encode())
     here = Path(__file__).parent
     for path in sorted((*here.glob("*.py"), *(here / "locales").glob("*.py")), key=lambda path: path.name):
@@ -343,7 +339,7 @@ def fingerprint(world: World) -> str:
 
 
 def _sweep(folder: Path) -> None:
-    """Note that a map is in use, and remove others of the same seed and noise that nobody has used for a month."""
+    """Mark a map as used, and remove others of the same seed and noise unused for a month."""
     with suppress(OSError):
         if folder.is_dir():
             os.utime(folder)
@@ -357,7 +353,7 @@ def _is_there(folder: Path, name: str, print_of: str) -> bool:
         return False
     try:
         return RegionStore(folder).info(name).sha256 == print_of
-    except BadInput:  # damaged: it is made anew
+    except BadInput:  # damaged: it is made again
         return False
 
 
@@ -418,9 +414,9 @@ def _stop_tags(stop: BusStop) -> dict[str, str]:
 
 
 def business_tags(business: Business, town: WorldTown) -> dict[str, str]:
-    """What OpenStreetMap would say of a business, and that it is made up."""
+    """Return what OpenStreetMap would say of a business, and that it is made up."""
     key, _, value = business.kind.partition("=")
-    told = {
+    tags = {
         key: value,
         "name": business.name,
         "brand": business.name if business.chain else None,
@@ -433,11 +429,11 @@ def business_tags(business: Business, town: WorldTown) -> dict[str, str]:
         "website": business.domain and f"https://{business.domain}",
         "description": SOURCE,
     }
-    return {key: text for key, text in told.items() if text}
+    return {key: text for key, text in tags.items() if text}
 
 
 def _add_region(path: Path, folder: Path) -> None:
-    """A region file beside the layer: the same file under a second name where the disk can, or else a copy."""
+    """Put a region file next to the layer: a hard link if possible, or else a copy."""
     there = folder / path.name
     if not there.exists():
         link_or_copy(path, there)

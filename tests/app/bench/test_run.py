@@ -266,7 +266,7 @@ def test_a_run_that_is_stopped_keeps_what_is_finished(make_set: MakeSet, tmp_pat
             process.send_signal(by)
             _, said = process.communicate(timeout=30)
     assert process.returncode == 130, said
-    assert "run the same command again" in " ".join(said.split())
+    assert "run the same command to resume" in " ".join(said.split())
     outcomes = [one.outcome for one in RunFolder.read(out).tries()]
     assert outcomes.count("answered") == 2
     assert len((out / "results.jsonl").read_text().splitlines()) == 2

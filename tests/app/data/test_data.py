@@ -121,7 +121,7 @@ def test_a_store_alone_names_the_folder_of_the_run_and_its_card_names_the_scenes
     assert "| luck | 0 |" in card
     assert "scene seed 5, first scene 3, count 2, split train, world 1" in card
     refused(
-        geosleuth(*words, "--store", tmp_path / "s", "--luck", "3"),
+        geosleuth(*words, "--store", tmp_path / "s", "--noise-seed", "3"),
         "begun with other settings: luck was 0, now 3; give the same",
     )
     refused(geosleuth("data", "geoagent", "--count", "2"), "say with --out where the run's folder is")

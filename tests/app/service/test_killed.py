@@ -100,7 +100,7 @@ async def look_after(folder: Path, started: list[str], results: dict[str, Any]) 
             if row.state == "done":
                 assert (await desk.view(row.id))["answer"]["address"]["country"] == "Monaco"
         for run_id in interrupted:
-            again = await desk.go_on(run_id, Feedback())
+            again = await desk.continue_run(run_id, Feedback())
             assert (await ended(desk, again.id)).state == "done"
             assert (await desk.run(run_id)).state == "interrupted"
         files = sorted(file.name for file in (folder / "cases" / case.id / "runs").iterdir())

@@ -100,7 +100,7 @@ def test_a_run_is_called_off_within_a_second_whatever_it_does(tmp_path: Path) ->
         # What it had done is there, and the desk works on.
         result = await desk.view(stuck.id)
         assert result["ended"] is None
-        again = await desk.go_on(stuck.id, Feedback())
+        again = await desk.continue_run(stuck.id, Feedback())
         assert (await ended(desk, again.id)).state == "done"
         assert (await desk.cancel(again.id)).state == "done"
 
@@ -181,8 +181,8 @@ def test_a_person_rejects_what_is_wrong_and_the_run_goes_on(tmp_path: Path) -> N
         clue = next(one for one in before["clues"] if one["seen"] == "Helsinki")
         helsinki = next(one for one in before["answer"]["candidates"] if "Helsinki" in one["name"])
         with pytest.raises(BadInput, match="no clue"):
-            await desk.go_on(first.id, Feedback(reject_clues=("clue-none",)))
-        second = await desk.go_on(
+            await desk.continue_run(first.id, Feedback(reject_clues=("clue-none",)))
+        second = await desk.continue_run(
             first.id, Feedback(reject_clues=(clue["id"],), reject_candidates=(helsinki["id"],), hint="by the sea")
         )
         assert (second.parent, second.request.hint) == (first.id, "by the sea")
@@ -201,7 +201,7 @@ def test_a_person_rejects_what_is_wrong_and_the_run_goes_on(tmp_path: Path) -> N
         compared = await desk.compare(first.id, second.id)
         assert clue["id"] in [one["id"] for one in compared["only_left"]]
         drawn = {"type": "Polygon", "coordinates": [[[10, 55], [20, 55], [20, 66], [10, 66], [10, 55]]]}
-        third = await desk.go_on(second.id, Feedback(area=drawn))
+        third = await desk.continue_run(second.id, Feedback(area=drawn))
         assert third.rejected["clues"] == [clue["id"]]
         assert (await ended(desk, third.id)).state == "done"
         answer = (await desk.view(third.id))["answer"]
@@ -238,7 +238,7 @@ def test_a_capped_run_keeps_and_tells_nothing_finer(tmp_path: Path) -> None:
         assert "rounded" in checked["reason"]
         assert "43.70" not in json.dumps(checked)
         # It can be gone on with: from the start, since no words were kept.
-        again = await desk.go_on(run.id, Feedback(hint="a hint"))
+        again = await desk.continue_run(run.id, Feedback(hint="a hint"))
         assert (await ended(desk, again.id)).state == "done"
 
     at_a_desk(tmp_path / "desk", work)
@@ -297,7 +297,7 @@ def test_several_tries_by_a_server_of_ones_own_and_its_key_is_nowhere(tmp_path: 
             assert [one["answered"] for one in result["team"]["voices"]] == [True, True]
             assert b"Grimaldi" in (await desk.file(run.id, "html"))[0]
             # Several minds begin anew; what a person says goes to all of them.
-            again = await desk.go_on(run.id, Feedback(hint="look at the kerb"))
+            again = await desk.continue_run(run.id, Feedback(hint="look at the kerb"))
             assert (await ended(desk, again.id)).state == "done"
             await desk.delete_run(run.id)
 

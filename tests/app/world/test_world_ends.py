@@ -49,7 +49,7 @@ def test_ctrl_c_ends_it_at_once_with_all_its_workers(tmp_path: Path, when: str) 
         _, said = process.communicate(timeout=60)
         took_s = time.monotonic() - stopped_at
     assert process.returncode == 130, said
-    assert "stopped; the same command goes on" in said
+    assert "stopped; run the same command to continue" in said
     assert "Traceback" not in said
     assert took_s < _SOON_S
     until = time.monotonic() + 10

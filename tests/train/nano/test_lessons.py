@@ -13,7 +13,16 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo.text import script_of
 from geosleuth.tools.image_tools import around, thousandths
-from geosleuth.train.nano.lessons import READ_PX, answer_words, levels, padded, precise, seeing, town_to_guess, unseen
+from geosleuth.train.nano.lessons import (
+    READ_PX,
+    answer_words,
+    levels,
+    padded,
+    picture_lesson,
+    precise,
+    town_to_guess,
+    unseen,
+)
 from geosleuth.world import Mark, Wants, World
 from nano_lessons import Taught, pairs, words_of
 from worlds import scenes
@@ -61,7 +70,7 @@ def test_the_side_of_the_road_is_asked_for_unless_nobody_drives(taught: list[Tau
     one = next(one for one in taught if DRIVING in told_by(one))
     clue = replace(one.scene.clues[0], id="side", sort="driving_side", lines=())
     scene = replace(one.scene, clues=(*one.scene.clues, clue))
-    lesson = seeing(scene, one.drawing, random.Random(0))
+    lesson = picture_lesson(scene, one.drawing, random.Random(0))
     assert DRIVING not in [words_of(question) for question, _ in pairs(lesson)]
 
 

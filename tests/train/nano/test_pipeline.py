@@ -26,9 +26,9 @@ SMALL: dict[str, Any] = {
     "sizes": [4], "size_steps": 2, "tried": 2,
     "grpo": {
         "seconds": 600, "rate": 1e-4, "steps": 3, "prompts": 2, "group": 2, "micro": 2, "first_share": 0.5,
-        "decide_after": 0.1, "tries_crew": 0,
+        "decide_after": 0.1, "tries_workers": 0,
     },
-    "runs": {"main": {"crew": 1}, "ours": {}, "random": {"late": True}},
+    "runs": {"main": {"workers": 1}, "ours": {}, "random": {"late": True}},
 }  # fmt: skip
 
 

@@ -274,7 +274,7 @@ def test_pictures_from_other_processes_are_shrunk_too(tmp_path: Path) -> None:
         with ready_images(trainer.processing_class):
             outcome = trainer.play([trainer.train_dataset[0]] * 2)
     finally:
-        trainer.close_crew()
+        trainer.close_workers()
     assert outcome.worked == ((True,), (True,))
     assert outcome.answered.tolist() == [True, True]
     contents = [message["content"] for talk in trainer._logs["completion"] for message in talk]

@@ -8,7 +8,7 @@ import pytest
 
 from geosleuth.train.nano.lessons import Kind
 from geosleuth.train.nano.shards import final_pixels
-from geosleuth.train.nano.teacher import ECHOES, LISTS, TELLINGS, Speaking, Teaching
+from geosleuth.train.nano.teacher import ECHOES, LISTS, SIGN_LESSONS, Speaking, Teaching
 from geosleuth.world import World
 from nano_lessons import SEED, Taught, words_of
 from nano_models import tiny_nano_processor
@@ -66,5 +66,5 @@ def test_what_is_spoken_needs_no_scene_and_is_the_same_each_time(few_towns: Worl
     one, again, other = ([lesson.messages for lesson in speaking.lessons(number)] for number in (3, 3, 4))
     assert one == again != other
     encoded = list(speaking.encoded(3))
-    assert [kind for kind, _ in encoded] == ["echo"] * (ECHOES + LISTS) + ["telling"] * TELLINGS
+    assert [kind for kind, _ in encoded] == ["echo"] * (ECHOES + LISTS) + ["telling"] * SIGN_LESSONS
     assert all(not sample.images and sample.mask.any() for _, sample in encoded)

@@ -97,7 +97,7 @@ def test_a_writer_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 def test_what_is_not_finished_is_not_read(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no sample of the kinds levels"):
+    with pytest.raises(BadInput, match="no samples of the kinds levels"):
         ShardPool(tmp_path / "none").sample({"levels": 1.0}, 1, seed=0)
     writer = ShardWriter(tmp_path, "levels", "w", samples=10)
     writer.add(sample(1))
@@ -106,7 +106,7 @@ def test_what_is_not_finished_is_not_read(tmp_path: Path) -> None:
     whole = next((tmp_path / "levels").iterdir()).read_bytes()
     cut = tmp_path / "levels" / "cut-000000.shard"
     cut.write_bytes(whole[:-20])
-    with pytest.raises(BadInput, match=r"cut-000000\.shard: is no whole shard"):
+    with pytest.raises(BadInput, match=r"cut-000000\.shard: not a complete shard"):
         Shard(cut)
     with pytest.raises(BadInput, match="can't name samples"):
         ShardWriter(tmp_path, "../levels", "w")

@@ -3,7 +3,7 @@
 import json
 import random
 
-from geosleuth.train.nano.lessons import SCENES, lines_in_sight, tellings, town_to_guess
+from geosleuth.train.nano.lessons import SCENES, lines_in_sight, sign_lessons, town_to_guess
 from geosleuth.world import World
 from geosleuth.world.design import design_scene
 from nano_lessons import pairs, words_of
@@ -14,7 +14,7 @@ def test_lines_of_scenes_lead_to_their_country(few_towns: World) -> None:
     for number in range(4):
         scenes = [design_scene(few_towns, 7, at, split="train") for at in range(number * SCENES, (number + 1) * SCENES)]
         shown = [scene for scene in scenes if lines_in_sight(scene)]
-        asked = [pair for lesson in tellings(few_towns, 7, number, random.Random(1), 1) for pair in pairs(lesson)]
+        asked = [pair for lesson in sign_lessons(few_towns, 7, number, random.Random(1), 1) for pair in pairs(lesson)]
         assert len(asked) == len(shown)
         for scene, (question, answer) in zip(shown, asked, strict=True):
             head, *lines = words_of(question).splitlines()

@@ -9,6 +9,7 @@ import typer
 from geosleuth.app.cli.options import (
     MODEL,
     BaseUrl,
+    JsonFlag,
     OfflineFlag,
     ReplyTokens,
     RunOptions,
@@ -19,7 +20,6 @@ from geosleuth.app.cli.options import (
     takes,
 )
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 Parser = Annotated[
     Literal["lenient", "strict"],
     typer.Option(help="How replies are read: as a person would, or only exact JSON as the papers' tables were made."),
@@ -103,7 +103,7 @@ class FolderOptions:
 
     data: Data
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; one that is there is gone on with.")
+        Path, typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; an existing run is resumed.")
     ]
 
 
@@ -134,7 +134,7 @@ class WorkOptions:
     gpus: Gpus = 0.0
     mask: Annotated[
         Optional[Literal["text", "signs", "poles", "foreground", "clue"]],  # noqa: UP045
-        typer.Option(rich_help_panel=RUN, help="Hide this in every photo, to see what answers hang on."),
+        typer.Option(rich_help_panel=RUN, help="Hide this in every photo, to see what answers depend on."),
     ] = None
     unmasked: Annotated[
         Optional[Path],  # noqa: UP045
@@ -159,7 +159,7 @@ def run(options: BenchOptions) -> None:
     """Answer for every photo of a data set, and keep all of it in a folder.
 
     Whoever answers gets pixels and nothing else: photos have random names, no metadata and no label. Give the same
-    command again to go on where it stopped: what is finished is neither lost nor done again. Budgets such as --usd hold
+    command again to resume: what is finished is neither lost nor done again. Budgets such as --usd hold
     for each photo, those that begin with --run- for the whole run. Besides models and teams, --model takes recordings
     (replay:RECORDS.jsonl, replay:RUN/) and baselines (blind:population, nearest:GALLERY, geoclip:FOLDER).
 
@@ -210,11 +210,11 @@ VARIANTS = "What is varied"
 
 @dataclass(frozen=True, kw_only=True)
 class VariantOptions:
-    """What is varied, over which photos, and how it is told."""
+    """What is varied, over which photos, and how it is reported."""
 
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="OUT/", help="The ablation's folder; one that is there is gone on with."),
+        typer.Option("--out", "-o", metavar="OUT/", help="The ablation's folder; an existing one is resumed."),
     ]
     data: Annotated[
         Optional[str],  # noqa: UP045
@@ -276,7 +276,7 @@ class AblateOptions(JsonOption, RunOptions, SetOptions, VariantOptions):
 def ablate(options: AblateOptions) -> None:
     """Run variants over the same photos, and say what each is worth against the first, with paired tests.
 
-    OUT/ gets a run's folder for each variant, ablation.html and comparison.json. Give the same command again to go on
+    OUT/ gets a run's folder for each variant, ablation.html and comparison.json. Give the same command again to resume
     where it stopped. Variants take turns, so that one that is stopped has the same photos done for all of them.
     Limits that begin with --run- hold for all variants together. In --vary, the word usual leaves an option out.
 

@@ -56,7 +56,7 @@ def whole_app() -> typer.Typer:
 
 def _made(asked: str | None) -> typer.Typer:
     app = typer.Typer(
-        help="Photo in, place out, with evidence: agents that locate photos, an offline atlas, and a ruler "
+        help="Photo in, place out, with evidence: agents that locate photos, an offline atlas, and a benchmark "
         "for answers.",
         epilog="Start with: geosleuth locate --help",
         no_args_is_help=True,

@@ -6,11 +6,10 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from geosleuth.app.cli.options import takes
+from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
 
 data = typer.Typer(no_args_is_help=True)
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 _SCENES, _MADE_BY, _RUN, _SLIPS = "Scenes", "Who makes them", "The run", "Slips of stand-ins"
 Out = Annotated[
     Optional[Path],  # noqa: UP045
@@ -19,7 +18,7 @@ Out = Annotated[
         "-o",
         metavar="RUN/",
         show_default="STORE.run, beside the store",
-        help="The run's folder; one that is there is gone on with.",
+        help="The run's folder; an existing run is resumed.",
     ),
 ]
 Count = Annotated[
@@ -44,7 +43,9 @@ Regions = Annotated[
     list[Path],
     typer.Option("--region", metavar="FILE", rich_help_panel=_SCENES, help="An added region of real businesses."),
 ]
-ChanceSeed = Annotated[int, typer.Option("--luck", rich_help_panel=_MADE_BY, help="The seed of slips and wording.")]
+NoiseSeed = Annotated[
+    int, typer.Option("--noise-seed", rich_help_panel=_MADE_BY, help="The seed of slips and wording.")
+]
 BaseUrl = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(metavar="URL", rich_help_panel=_MADE_BY, help="Where models are served, if not at the usual place."),
@@ -115,7 +116,7 @@ class SpotagentOptions:
     hasty: Hasty = 0.03
     wrong_guess: WrongGuess = 0.08
     bad_call: BadCall = 0.03
-    luck: ChanceSeed = 0
+    noise_seed: NoiseSeed = 0
     processes: Processes = None
     at_once: AtOnce = 4
     retry: RetryErrors = None
@@ -132,8 +133,8 @@ def spotagent(options: SpotagentOptions) -> None:
     """Make trajectories as SpotAgent's authors did: one describes, one calls tools, and most are thrown away.
 
     Kept is what called every tool validly and with success, said why before each call, and answered within 5 km. What
-    was rejected, and why, is told as a table. Stand-ins start from the scene's clue boxes and slip at stated rates;
-    the tools that they call are the real ones. Give the same command again to go on where it stopped.
+    was rejected, and why, is printed as a table. Stand-ins start from the scene's clue boxes and slip at stated rates;
+    the tools that they call are the real ones. Give the same command again to resume.
 
     Examples:
 
@@ -166,7 +167,7 @@ class GeovistaOptions:
     yes: Yes = False
     missed: Missed = 0.08
     misread: Misread = 0.12
-    luck: ChanceSeed = 0
+    noise_seed: NoiseSeed = 0
     processes: Processes = None
     at_once: AtOnce = 4
     retry: RetryErrors = None
@@ -204,7 +205,7 @@ class GeoagentOptions:
     world: WorldSeed = 1
     noise: NoiseName = "both"
     region: Regions = field(default_factory=list)
-    luck: ChanceSeed = 0
+    noise_seed: NoiseSeed = 0
     processes: Processes = None
     at_once: AtOnce = 4
     cluster: Cluster = None
@@ -229,7 +230,7 @@ def geoagent(options: GeoagentOptions) -> None:
 @data.command("import-notes")
 def import_notes(
     notes: Annotated[
-        Path, typer.Argument(metavar="NOTES", help="CSV or JSONL: a photo, its country, and what somebody noted.")
+        Path, typer.Argument(metavar="NOTES", help="CSV or JSONL: a photo, its country, and a person's notes.")
     ],
     *,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="STORE/", help="The store that gets the records.")],
@@ -249,7 +250,7 @@ def import_notes(
     """Bring people's own notes on photos into the form of GeoAgent's records.
 
     Columns: file and country, which are mandatory; region, precise (or city, address), notes, country_notes,
-    region_notes, precise_notes, lat and lon, which are not. Conclusions stay the person's own, whoever words them.
+    region_notes, precise_notes, lat and lon, which are not. Conclusions stay the person's own, whoever rewords them.
 
     Examples:
 
@@ -293,10 +294,10 @@ def card(
         Optional[Path],  # noqa: UP045
         typer.Option("--out", "-o", metavar="FILE", help="Write it there, and not on stdout."),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there already.")] = False,
+    overwrite: Overwrite = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Print the data card of a store, counted anew: sources, licence, splits, rejections, tools, lengths, faults.
+    """Print the data card of a store, counted again: sources, licence, splits, rejections, tools, lengths, faults.
 
     Examples:
 
@@ -321,7 +322,7 @@ def export(
     absolute: Annotated[
         bool, typer.Option("--absolute", help="Name pictures by whole paths, for trainers started elsewhere.")
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there already.")] = False,
+    overwrite: Overwrite = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Write a store as the rows that a trainer reads, with the pictures beside them.
@@ -360,10 +361,8 @@ def filter_(
     parser: Annotated[
         Literal["lenient", "strict"], typer.Option(help="How replies in files of recorded answers are read.")
     ] = "lenient",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there already.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
-    ] = False,
+    overwrite: Overwrite = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Find the photos that some tries place within 1, 25, 200 or 750 km and some don't, and the two-phase curriculum.
 

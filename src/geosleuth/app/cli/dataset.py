@@ -6,11 +6,10 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from geosleuth.app.cli.options import takes
+from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
 
 dataset = typer.Typer(no_args_is_help=True)
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 Spec = Annotated[
     str,
     typer.Argument(
@@ -49,7 +48,7 @@ def card(
 def check(spec: Spec, *, as_json: JsonFlag = False) -> None:
     """Go through a set on disk: how many photos and which are missing, bad truths, countries, against its card.
 
-    The exit code is 0 if a run could go through the set, and 1 if rows must be mended first or no photo is there.
+    The exit code is 0 if a run could go through the set, and 1 if rows must be fixed first or no photo is there.
 
     Examples:
 
@@ -75,7 +74,7 @@ def stage(
     """Copy a set's photos under random names, stripped of their metadata, with the truths in a file apart.
 
     Photos go to FOLDER/photos, what is what to FOLDER/key.jsonl, which geosleuth reads as a set of its own. Hand on
-    the photos alone. Pixels are copied, not compressed again. Run it again to go on where it was cut off.
+    the photos alone. Pixels are copied, not compressed again. Run it again to resume.
 
     Example: geosleuth dataset stage exif:holiday --out blind
     """
@@ -86,9 +85,8 @@ def stage(
 
 Set = Annotated[str, typer.Argument(metavar="SET", help="A table, a folder, or NAME:PATH; see geosleuth dataset list.")]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The table to write: .csv or .jsonl.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that are there already.")]
 Limit = Annotated[Optional[int], typer.Option(min=1, metavar="N", help="Only the first N photos.")]  # noqa: UP045
-Seed = Annotated[int, typer.Option(min=0, metavar="N", help="All chance comes from it.")]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The random seed.")]
 Jobs = Annotated[Optional[int], typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")]  # noqa: UP045
 Level = Literal["city", "region", "country", "cell"]
 By = Annotated[Level, typer.Option("--by", help="What a place is: a cell of the globe, or a name.")]
@@ -125,7 +123,7 @@ def rate(options: RateOptions) -> None:
     """Rate how easily photos can be located (0 to 10, with sub-scores), tag what they show, name famous landmarks.
 
     One question a photo. What a model said is kept by the photo's content: stop whenever you like, and the same command
-    goes on without asking twice. Without a model a heuristic looks at text, sharpness, edges and colours. It can't see
+    resumes without asking twice. Without a model a heuristic looks at text, sharpness, edges and colours. It can't see
     landmarks without a name, vehicles or people, and its ratings are marked "heuristic".
 
     Examples:
@@ -184,7 +182,7 @@ class FilterRatedOptions:
 
 @takes(FilterRatedOptions)
 def filter_rated(options: FilterRatedOptions) -> None:
-    """Leave out photos that nobody can locate, and famous landmarks that everybody knows. Rate them first.
+    """Leave out photos that can't be located, and famous landmarks. Rate them first.
 
     Example: geosleuth dataset filter rated.csv --least 4 --least-size 1600x1200 --out kept.csv --dropped dropped.csv
     """
@@ -275,7 +273,7 @@ def sample(options: SampleOptions) -> None:
     """Draw photos by GeoSeek's rule: countries by roads, people and area, then cells of 1 degree by log(1 + people).
 
     The figures are the atlas's unless you give yours: roads of 2015, settlements of 500 people and more. A cell where
-    nobody is known to live has no chance; --least-people gives it one.
+    nobody is known to live is never drawn; --least-people gives it a chance.
 
     Examples:
 
@@ -334,7 +332,7 @@ def label(
     """Name country, region and city of every photo by its point, from the offline atlas.
 
     Names that are there stay. A city is named where the settlement is large enough to reach the point; the nearest one
-    is told in any case. The columns label_source and labelled say what came from where.
+    is printed in any case. The columns label_source and labelled say what came from where.
 
     Example: geosleuth dataset label photos.csv --out labelled.csv
     """
@@ -434,7 +432,7 @@ class PanoramaOptions:
     ] = None
     full: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(metavar="WIDTHxHEIGHT", help="Pixels that the tiles hold, where that can't be told."),
+        typer.Option(metavar="WIDTHxHEIGHT", help="Pixels that the tiles hold, if that is not in the file names."),
     ] = None
     size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of the result.")] = "4096x2048"
     missing: Annotated[
@@ -539,7 +537,7 @@ class PoisOptions:
         Optional[int],  # noqa: UP045
         typer.Option(min=1, metavar="N", help="Photos of each; by default as many as the poorest has."),
     ] = None
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="All chance comes from it.")] = 0
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The random seed.")] = 0
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 
@@ -582,11 +580,11 @@ def gallery(
         str, typer.Option(metavar="SPEC", help="bundled, an .onnx or .pt file, or a folder with a network in it.")
     ] = "bundled",
     trust_code: Annotated[
-        bool, typer.Option("--trust-code", help="Load a .pt file, which runs code of whoever made it.")
+        bool, typer.Option("--trust-code", help="Load a .pt file, which runs its author's code.")
     ] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Make a gallery for the baseline nearest: from photos whose places are known. A run that is cut off goes on.
+    """Make a gallery for the baseline nearest: from photos whose places are known. An interrupted run resumes.
 
     Examples:
 

@@ -1,11 +1,11 @@
 """``geosleuth doctor``: what is installed here and what is not."""
 
-from typing import Annotated
-
 import typer
 
+from geosleuth.app.cli.options import JsonFlag
 
-def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+
+def doctor(*, as_json: JsonFlag = False) -> None:
     """Say what is installed, what is not, and the command that brings it.
 
     Example: geosleuth doctor

@@ -1,7 +1,7 @@
-"""The command ``geosleuth``: how it begins and how it ends.
+"""The entry point of the command ``geosleuth``.
 
-Exit codes: 0 done, 1 something of ours failed or nothing could be printed, 2 the input or the command line must be
-mended, 130 stopped with Ctrl-C. Everything is imported inside ``main``, after Ctrl-C has been seen to.
+Exit codes: 0 success, 1 internal or service error, or nothing could be printed, 2 invalid input, 130 stopped with
+Ctrl-C. Everything is imported inside ``main``, after Ctrl-C is handled.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import NoReturn
 
 
 class _Output(TextIOWrapper):
-    """A stdout that remembers its own failures, so that they can be told from everyone else's."""
+    """A stdout that remembers its own failures, so that they can be distinguished from other errors."""
 
     trouble: OSError | None = None
 
@@ -89,7 +89,7 @@ def _prepare_streams() -> bool:
 
 
 def _output_trouble() -> str | None:
-    """Why stdout does not take what was printed: None where it does, empty where its reader has left."""
+    """Return why stdout does not take what was printed: None if it does, empty if its reader has left."""
     with suppress(OSError):
         sys.stdout.flush()
     error = getattr(sys.stdout, "trouble", None)

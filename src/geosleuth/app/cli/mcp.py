@@ -1,4 +1,4 @@
-"""``geosleuth mcp``: the tools, and the whole work, for whoever speaks the Model Context Protocol."""
+"""``geosleuth mcp``: the tools and `locate` for clients of the Model Context Protocol."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,7 +95,7 @@ class ServedOptions:
         typer.Option(
             metavar="LEVEL",
             rich_help_panel=_MODEL,
-            help="locate tells nothing finer than this: country, region, city, street or exact.",
+            help="locate returns nothing finer than this: country, region, city, street or exact.",
         ),
     ] = "exact"
 

@@ -1,11 +1,9 @@
 """``geosleuth methods``: the methods that a model can follow."""
 
-from typing import Annotated
-
-import typer
+from geosleuth.app.cli.options import JsonFlag
 
 
-def methods(*, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+def methods(*, as_json: JsonFlag = False) -> None:
     """List the methods: each paper's way of working, ours, and those of plug-ins.
 
     Example: geosleuth methods

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 
 PANEL = "What may be reached"
 
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
+PhotoFile = Annotated[Path, typer.Argument(help="JPEG, PNG, WebP, TIFF or HEIC.")]
+EncoderSpec = Annotated[
+    str, typer.Option(metavar="SPEC", help="bundled, an .onnx file, or a folder with a transformers model.")
+]
+
 Maps = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(metavar="SERVICE", rich_help_panel=PANEL, help="An online map service; by default the atlas."),
@@ -76,7 +83,7 @@ Verifier = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=MODEL,
-        show_default="in code: claims are checked against the atlas",
+        show_default="rule-based: claims are checked against the atlas",
         help="The model that reads all tries and decides; same for the one that made them.",
     ),
 ]

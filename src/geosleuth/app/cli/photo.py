@@ -5,10 +5,9 @@ from typing import Annotated, Optional
 
 import typer
 
-photo = typer.Typer(no_args_is_help=True)
+from geosleuth.app.cli.options import EncoderSpec, JsonFlag, PhotoFile
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
-PhotoFile = Annotated[Path, typer.Argument(help="JPEG, PNG, WebP, TIFF or HEIC.")]
+photo = typer.Typer(no_args_is_help=True)
 
 
 @photo.command()
@@ -41,9 +40,7 @@ def index(
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="The index; by default one for all folders."),
     ] = None,
-    encoder: Annotated[
-        str, typer.Option(metavar="SPEC", help="bundled, an .onnx file, or a folder with a transformers model.")
-    ] = "bundled",
+    encoder: EncoderSpec = "bundled",
     coordinates: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="CSV", help="Columns path, lat, lon; goes before what the photos claim."),

@@ -6,9 +6,10 @@ from typing import Annotated, Optional
 
 import typer
 
+from geosleuth.app.cli.options import EncoderSpec, JsonFlag, PhotoFile
+
 prior = typer.Typer(no_args_is_help=True)
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 Source = Annotated[
     Path, typer.Argument(metavar="FOLDER|CSV", help="Geotagged photos, or a table with columns path, lat, lon.")
 ]
@@ -22,12 +23,10 @@ def learn(
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="The prior; by default the one that locate uses."),
     ] = None,
-    encoder: Annotated[
-        str, typer.Option(metavar="SPEC", help="bundled, an .onnx file, or a folder with a transformers model.")
-    ] = "bundled",
+    encoder: EncoderSpec = "bundled",
     as_json: JsonFlag = False,
 ) -> None:
-    """Learn what places look like. A run that is cut off goes on where it was.
+    """Learn what places look like. An interrupted run resumes.
 
     Examples:
 
@@ -63,7 +62,7 @@ def measure(
 
 @prior.command()
 def look(
-    photo: Annotated[Path, typer.Argument(help="JPEG, PNG, WebP, TIFF or HEIC.")],
+    photo: PhotoFile,
     *,
     prior: Annotated[
         Optional[str],  # noqa: UP045

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from geosleuth.app.cli.options import takes
+from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
 
 Dataset = Annotated[
     Path, typer.Argument(metavar="DATASET", help="Geotagged photos, or a table (CSV, JSONL) with path, lat, lon.")
@@ -23,12 +23,10 @@ Replies = Annotated[
     typer.Option(metavar="FILE", help="Keep replies here, and ask nothing twice; by default beside the team's file."),
 ]
 Photos = Annotated[Optional[int], typer.Option(min=1, metavar="N", help="Only N photos, drawn by the seed.")]  # noqa: UP045
-Seed = Annotated[int, typer.Option(metavar="N", help="All chance comes from it.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="The random seed.")]
 AtOnce = Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Refuse models that are not on this machine's disk.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the team's models.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the page where it is there already.")]
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +55,10 @@ class CompareOptions:
 
 @takes(CompareOptions)
 def compare(options: CompareOptions) -> None:
-    """Hold ways of working against each other on photos whose place is known.
+    """Compare ways of working on photos with known places.
 
-    Prints accuracy at the team's threshold (50 km), tokens, calls and seconds a photo. A run that is cut off goes on
-    where it was: what was replied is kept.
+    Prints accuracy at the team's threshold (50 km), tokens, calls and seconds a photo. An interrupted
+    run resumes: replies are kept.
 
     Examples:
 
@@ -116,7 +114,7 @@ class SweepOptions:
 def sweep(options: SweepOptions) -> None:
     """Vary a swarm's settings one by one, and plot accuracy and tokens over each, on one page.
 
-    A run that is cut off goes on where it was: what was replied is kept.
+    An interrupted run resumes: replies are kept.
 
     Examples:
 
@@ -172,10 +170,8 @@ class Judged(StrEnum):
 class LearnOptions:
     """The options of ``learn``."""
 
-    dataset: Annotated[
-        Path, typer.Argument(metavar="DATASET", help="Geotagged photos, or a table (CSV, JSONL) with path, lat, lon.")
-    ]
-    team: Annotated[Path, typer.Option("--team", metavar="FILE", help="The team's file, see examples/team.yaml.")]
+    dataset: Dataset
+    team: TeamFile
     state: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Where it is kept; by default its society, or beside the team's file."),
@@ -198,7 +194,7 @@ class LearnOptions:
     ] = None
     link_rule: Annotated[Rule, typer.Option(help="How links change after right and wrong answers.")] = Rule.default
     ask_anew: Annotated[
-        bool, typer.Option("--ask-anew", help="Ask every question anew in every round, as the paper does.")
+        bool, typer.Option("--ask-anew", help="Ask every question again in every round, as the paper does.")
     ] = False
     photos: Annotated[
         Optional[int],  # noqa: UP045
@@ -212,10 +208,10 @@ class LearnOptions:
         Optional[float],  # noqa: UP045
         typer.Option(min=0.0, metavar="S", help="Stop asking after so many seconds."),
     ] = None
-    at_once: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")] = 2
-    seed: Annotated[int, typer.Option(metavar="N", help="All chance comes from it.")] = 0
-    offline: Annotated[bool, typer.Option("--offline", help="Refuse models that are not on this disk.")] = False
-    yes: Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the team's models.")] = False
+    at_once: AtOnce = 2
+    seed: Seed = 0
+    offline: Offline = False
+    yes: Yes = False
     as_json: JsonFlag = False
 
 
@@ -223,7 +219,7 @@ class LearnOptions:
 def learn(options: LearnOptions) -> None:
     """Learn whom to trust with which picture, from photos whose place is known.
 
-    A run that is cut off goes on where it was: photos learned from before are not asked about again. Several runs may
+    An interrupted run resumes: photos learned from before are not asked about again. Several runs may
     learn into one state at once.
 
     Examples:
@@ -311,10 +307,8 @@ def replay(
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE.json", help="Answer with what was learned before; truths are not read."),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there already.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
-    ] = False,
+    overwrite: Overwrite = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Learn from recorded answers whom to trust when, and measure it on images it never saw.
 
@@ -332,7 +326,7 @@ def replay(
 
       geosleuth team replay gpt5=new/a.jsonl o3=new/b.jsonl --model trust.json --out answers.jsonl
     """
-    # Several threads sum in another order, so that figures would hang on the machine; one is also faster here.
+    # Several threads sum in another order, so figures would depend on the machine; one is also faster here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from geosleuth.app.cli.handlers import team_replay as work
     from geosleuth.app.console import show, show_json
@@ -395,10 +389,10 @@ class TriesOptions:
 
 @takes(TriesOptions)
 def tries(options: TriesOptions) -> None:
-    """Make several tries at photos whose place is known, let a verifier decide, and say how often each is right.
+    """Make several tries at photos with known places, let a verifier decide, and print how often each is right.
 
-    Prints verifier@N, the mean of single tries, best@N, pass@K and range@N at 1, 25, 200 and 750 km. A run that is cut
-    off goes on where it was: photos that are in --out already are not asked about again.
+    Prints verifier@N, the mean of single tries, best@N, pass@K and range@N at 1, 25, 200 and 750 km. An interrupted
+    run resumes: photos that are in --out already are not asked about again.
 
     Examples:
 

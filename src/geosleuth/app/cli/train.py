@@ -6,20 +6,17 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from geosleuth.app.cli.options import takes
+from geosleuth.app.cli.options import JsonFlag, takes
 
 train = typer.Typer(no_args_is_help=True)
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 Config = Annotated[
     str,
     typer.Option("--config", "-c", metavar="RECIPE", help="A YAML file, or a name of geosleuth train recipes."),
 ]
 Out = Annotated[
     Path,
-    typer.Option(
-        "--out", "-o", metavar="RUN/", help="The run's folder; one with a run of this recipe is gone on with."
-    ),
+    typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; a run of this recipe there is resumed."),
 ]
 Changes = Annotated[
     list[str],
@@ -28,7 +25,7 @@ Changes = Annotated[
 NoResume = Annotated[bool, typer.Option("--no-resume", help="Refuse a folder that holds a run already.")]
 Seconds = Annotated[
     Optional[float],  # noqa: UP045
-    typer.Option(min=1.0, metavar="S", help="Stop after about so long, with a checkpoint to go on from."),
+    typer.Option(min=1.0, metavar="S", help="Stop after about so long, with a checkpoint to resume from."),
 ]
 
 
@@ -44,7 +41,7 @@ def sft(
 ) -> None:
     """Fine-tune on questions about scenes, or on a store of trajectories.
 
-    What it will take is told before it starts. Stopped or killed, the same command goes on from the last checkpoint.
+    An estimate is printed before it starts. If stopped or killed, the same command resumes from the last checkpoint.
     The policy ends up in RUN/policy: geosleuth locate photo.jpg --model hf:RUN/policy
 
     Examples:
@@ -158,12 +155,12 @@ def show(
     watch: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(
-            "--watch", min=1.0, metavar="S", help="Again every S seconds until the run has ended, or nobody trains."
+            "--watch", min=1.0, metavar="S", help="Repeat every S seconds until the run has ended or stopped."
         ),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Sum up a run and draw its page, RUN/run.html, anew.
+    """Sum up a run and redraw its page, RUN/run.html.
 
     Examples:
 
@@ -224,7 +221,7 @@ def tries(
 ) -> None:
     """Let a policy try the rows of a recipe several times, for choosing those that teach something.
 
-    The recipe is one of reinforcement learning; name the file in it as data.tries. Cut off, the same command goes on.
+    The recipe is one of reinforcement learning; name the file in it as data.tries. The same command resumes.
 
     Examples:
 
@@ -295,7 +292,9 @@ class EvaluateOptions:
     ] = None
     out: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--out", "-o", metavar="FOLDER", help="Keep it scene by scene; cut off, it goes on there."),
+        typer.Option(
+            "--out", "-o", metavar="FOLDER", help="Store results scene by scene; an interrupted run resumes there."
+        ),
     ] = None
     as_json: JsonFlag = False
 

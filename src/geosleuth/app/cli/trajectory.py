@@ -5,9 +5,10 @@ from typing import Annotated, Optional
 
 import typer
 
+from geosleuth.app.cli.options import JsonFlag
+
 trajectory = typer.Typer(no_args_is_help=True)
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 Recording = Annotated[Path, typer.Argument(metavar="FILE", help="A trajectory file (JSON lines).")]
 Photos = Annotated[
     Optional[list[Path]],  # noqa: UP045
@@ -68,7 +69,7 @@ def import_(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the trajectory files go, one a record.")],
     as_json: JsonFlag = False,
 ) -> None:
-    """Make trajectory files of records: those of an export, edited or not, or somebody else's.
+    """Make trajectory files of records: those of an export, edited or not, or of another program.
 
     Example: geosleuth trajectory import train.jsonl --from trl --out runs
     """

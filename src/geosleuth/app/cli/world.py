@@ -6,11 +6,10 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from geosleuth.app.cli.options import takes
+from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
 
 world = typer.Typer(no_args_is_help=True)
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Another one gives other scenes.")]
 WorldSeed = Annotated[
     int, typer.Option("--world-seed", min=0, metavar="N", help="Another one gives other towns, streets and businesses.")
@@ -33,7 +32,7 @@ RegionNames = Annotated[
 class MakeOptions:
     """The options of ``make``."""
 
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="A new folder, or one to go on with.")]
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="A new folder, or one to continue.")]
     count: Annotated[int, typer.Option(min=1, max=10_000_000, metavar="N", help="How many scenes.")] = 100
     seed: Seed = 1
     split: SplitName = "train"
@@ -54,7 +53,7 @@ def make(options: MakeOptions) -> None:
     """Draw scenes into a folder: pictures, truths, clue boxes, and a card that says what they are.
 
     FOLDER/set.jsonl is a data set (geosleuth bench run --data FOLDER/set.jsonl), FOLDER/scenes.jsonl has every scene
-    whole. Stop it whenever you like: the same command goes on where it was, and a larger --count adds to it.
+    whole. Stop it whenever you like: the same command resumes, and a larger --count adds to it.
     The same words give the same bytes, on any machine and with any number of workers.
 
     Examples:
@@ -80,7 +79,7 @@ def show(
         Optional[Path],  # noqa: UP045
         typer.Option("--out", "-o", metavar="FILE", help="Also write the picture with its clues framed."),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there already.")] = False,
+    overwrite: Overwrite = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Show what a folder holds, or one scene: where it is, every clue and what it says, the address that follows.
@@ -114,7 +113,7 @@ class SheetOptions:
     split: SplitName = "train"
     kind: Kind = "street"
     world_seed: WorldSeed = 1
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there already.")] = False
+    overwrite: Overwrite = False
 
 
 @world.command()

@@ -43,7 +43,7 @@ Marks = Sequence[tuple[str, LatLon]]
 
 
 def braille(dots: Mask) -> list[str]:
-    """Dots as text: two across and four down to a character; blank ones are spaces."""
+    """Return dots as text: two across and four down per character; blank ones are spaces."""
     rows, columns = dots.shape[0] // 4, dots.shape[1] // 2
     cells = dots[: 4 * rows, : 2 * columns].reshape(rows, 4, columns, 2)
     codes = (cells * _BITS[None, :, None, :]).sum(axis=(1, 3))
@@ -51,7 +51,7 @@ def braille(dots: Mask) -> list[str]:
 
 
 def world_lines(marks: Marks, columns: int = 40, rows: int = 10) -> list[str]:
-    """The land of the world without the poles, and letters on it."""
+    """Return the land of the world without the poles, and letters on it."""
     from geosleuth.atlas.borders import Borders
 
     lats = _middles(_NORTH, _SOUTH, 4 * rows)
@@ -71,7 +71,7 @@ def region_lines(
     rows: int = 10,
     country: str | None = None,
 ) -> list[str]:
-    """Coasts and borders of countries around a place, and letters on them; wider where the radius is large.
+    """Return coasts and borders around a place, with letters on them; wider if the radius is large.
 
     Where nothing of them would be seen it is wider too: a blank map says nothing. A ``country`` is filled in.
     """
@@ -86,13 +86,13 @@ def region_lines(
 def region_width_km(
     centre: LatLon, radius_km: float, *, columns: int = 36, rows: int = 10, country: str | None = None
 ) -> float:
-    """How much `region_lines` shows from its left to its right edge, to two figures."""
+    """Return how much `region_lines` shows from its left to its right edge, to two figures."""
     (_, lat, half_lon), _ = _drawn(centre, radius_km, columns, rows, country)
     return float(f"{2 * half_lon * cos(radians(lat)) * _KM_PER_DEGREE:.2g}")
 
 
 def frame_of(box: Box, columns: int = 36, rows: int = 10) -> tuple[LatLon, float]:
-    """The centre and the radius with which `region_lines` shows all of a box."""
+    """Return the centre and the radius with which `region_lines` shows all of a box."""
     centre = box.centre
     high = (box.north - box.south) / 2
     wide = box.width_deg / 2 * cos(radians(centre.lat)) * (rows * 4) / (columns * 2)
@@ -101,7 +101,7 @@ def frame_of(box: Box, columns: int = 36, rows: int = 10) -> tuple[LatLon, float
 
 @lru_cache(maxsize=4)
 def _drawn(centre: LatLon, radius_km: float, columns: int, rows: int, country: str | None) -> tuple[Frame, Mask]:
-    """The smallest frame that suits the radius and has something to show, and what it shows."""
+    """Return the smallest frame that suits the radius and has something to show, and what it shows."""
     half = min(max(_LEAST_HALF_DEG, _HALVES_A_RADIUS * radius_km / _KM_PER_DEGREE), _MOST_HALF_DEG)
     while True:
         frame = _frame(centre, half, columns, rows)
@@ -125,7 +125,7 @@ def _edges(centre: LatLon, frame: Frame, columns: int, rows: int, country: str |
 
 
 def _frame(centre: LatLon, half: float, columns: int, rows: int) -> Frame:
-    """Half the height in degrees, the latitude of the middle, half the width in degrees."""
+    """Return half the height in degrees, the latitude of the middle, half the width in degrees."""
     lat = min(max(centre.lat, half - 85), 85 - half)
     return half, lat, min(179.0, half * columns * 2 / (rows * 4) / max(0.2, cos(radians(lat))))
 
@@ -162,10 +162,10 @@ _WHY_CHARS = 520
 
 
 def card(found: Finding | Trajectory, *, maps: bool = True, with_a_model: str | None = None) -> RenderableType:
-    """The finding for people: place, odds in words, a small map, the best evidence, candidates, what it hangs on.
+    """Return the finding for people: place, odds, a small map, the best evidence, candidates, what it depends on.
 
     Args:
-        found: the finding, capped already where less than everything may be told.
+        found: the finding, already capped to its granularity.
         maps: draw the world and the surroundings; left out anyway where the terminal can't write braille.
         with_a_model: the command that asks a model within reach, for a finding without a place.
     """
@@ -191,7 +191,7 @@ def card(found: Finding | Trajectory, *, maps: bool = True, with_a_model: str | 
 
 
 def _where(digest: Digest) -> str:
-    """The point, as the line that says how sure it is goes on; a country is where it is."""
+    """Return the point, as the end of the line on certainty."""
     point, radius_km = digest.answer.point, digest.answer.radius_km
     if point is None or digest.country:
         return ""
@@ -229,7 +229,7 @@ def _rival(one: Rival) -> RenderableType:
 
 
 def _hanging(mark: str, words: Text) -> RenderableType:
-    """A mark with its words beside it, so that further lines begin where the first one does."""
+    """Return a mark with its words beside it, so that further lines begin where the first one does."""
     pair = Table.grid(padding=(0, 1, 0, 0))
     pair.add_column(no_wrap=True)
     pair.add_column(overflow="fold", ratio=1)
@@ -238,7 +238,7 @@ def _hanging(mark: str, words: Text) -> RenderableType:
 
 
 def _short(words: str) -> str:
-    """As much of an explanation as a card has room for, ending with a whole word."""
+    """Return as much of an explanation as a card has room for, ending with a whole word."""
     line = one_line(" ".join(words.split()))
     if len(line) <= _WHY_CHARS:
         return line
@@ -250,14 +250,14 @@ def _claims(finding: Finding, digest: Digest) -> Iterator[str]:
         if claims.point is None:
             continue
         which = f"photo {number}: " if len(finding.claims) > 1 else ""
-        told = f"{which}{coordinates(claims.point)}" if digest.exact else f"{which}a place"
+        claim = f"{which}{coordinates(claims.point)}" if digest.exact else f"{which}a place"
         if claims.estimated:
-            yield f"{told}, {ESTIMATE}"
+            yield f"{claim}, {ESTIMATE}"
             continue
         if digest.answer.point is not None and conflict is not None:
             away = f", {distance(distance_km(claims.point, digest.answer.point))} away" if digest.exact else ""
-            told += f"{away}: {'CONTRADICTS' if conflict else 'agrees with'} the finding"
-        yield f"{told}. A claim of its metadata, not evidence."
+            claim += f"{away}: {'CONTRADICTS' if conflict else 'agrees with'} the finding"
+        yield f"{claim}. A claim of its metadata, not evidence."
 
 
 def _made(digest: Digest) -> str:

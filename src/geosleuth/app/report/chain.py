@@ -1,6 +1,6 @@
 """The way to the finding, turn by turn: thoughts, tool calls in plain words, what came back, and what did not.
 
-Whatever a call or an outcome holds is somebody else's text: it stands in quotation marks. Where it was left out for the
+Text of calls and outcomes is foreign: it is shown in quotation marks. Where it was left out for the
 sake of granularity, only what was done is said.
 """
 
@@ -49,7 +49,7 @@ _ANSWERED_BY = {"policy": "Answer", "pool": "Answer, from the candidates noted",
 
 
 def chain_section(digest: Digest, embedded: Embedded, picked: Trajectory | None = None) -> Html:
-    """The whole chain; of several tries that of the one that was picked, and then the verifier's."""
+    """Return the whole chain; of several tries that of the one that was picked, and then the verifier's."""
     own = el("ol", {"class": "chain"}, *_steps(digest.trajectory, embedded))
     if picked is not None:
         tried = el("ol", {"class": "chain"}, *_steps(picked, embedded))
@@ -70,10 +70,10 @@ def _steps(trajectory: Trajectory, embedded: Embedded) -> Iterator[Html]:
             case Started():
                 continue
             case Noted(hypothesis=hypothesis):
-                told = _noted(hypothesis)
-                if noted.get(hypothesis.id) != told:
-                    noted[hypothesis.id] = told
-                    yield el("li", {"class": "noted"}, el("p", None, told))
+                text = _noted(hypothesis)
+                if noted.get(hypothesis.id) != text:
+                    noted[hypothesis.id] = text
+                    yield el("li", {"class": "noted"}, el("p", None, text))
             case Said(step=step):
                 calls.update((call.id, call) for call in step.calls)
                 yield _said(event, event.body)
@@ -128,7 +128,7 @@ def _observed(observation: Observation, call: ToolCall | None, embedded: Embedde
 
 
 def _shown(text: str) -> str:
-    """A text without its margins; nothing where it was left out."""
+    """Return a text without its margins; nothing where it was left out."""
     return "" if is_withheld(text) else text.strip()
 
 
@@ -205,12 +205,12 @@ _UNKNOWN = Viewer()
 
 
 def call_words(call: ToolCall, pictures: Mapping[str, str] | None = None, box: Sequence[float] | None = None) -> str:
-    """What a call does, such as 'looks up "Rue Grimaldi" on the map'.
+    """Return what a call does, such as 'looks up "Rue Grimaldi" on the map'.
 
     Args:
         call: the call.
         pictures: what handles stand for, in words.
-        box: the part of the photo that the call is about, in shares of it, where somebody knows.
+        box: the part of the photo that the call is about, in shares of it, if known.
     """
     arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
     shown = (pictures or {}).get(str(arguments.get("image")))
@@ -222,7 +222,7 @@ def call_words(call: ToolCall, pictures: Mapping[str, str] | None = None, box: S
 
 
 def outcome_words(observation: Observation) -> str:
-    """What came of a call, such as 'found 3 places: "Rue Grimaldi", …'."""
+    """Return what came of a call, such as 'found 3 places: "Rue Grimaldi", …'."""
     text = "" if is_withheld(observation.text) else observation.text
     if observation.failure is not None:
         first = next((line for line in map(str.strip, text.splitlines()) if line), "")
@@ -239,7 +239,7 @@ def outcome_words(observation: Observation) -> str:
 
 
 def points_found(observation: Observation) -> Iterator[tuple[str, LatLon]]:
-    """The places in an outcome, in its own order, each with its name."""
+    """Yield the places in an outcome, in its own order, each with its name."""
     data = observation.data if isinstance(observation.data, Mapping) else {}
     if observation.failure is not None:
         return
@@ -255,7 +255,7 @@ def points_found(observation: Observation) -> Iterator[tuple[str, LatLon]]:
 
 
 def part_words(box: Sequence[float]) -> str:
-    """Where a box lies in a photo, such as "at the top left"; its sides are in shares of the photo."""
+    """Return where a box lies in a photo, such as "at the top left"; its sides are in shares of the photo."""
     across, down = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
     side = "left" if across < _THIRD else "right" if across > 1 - _THIRD else ""
     height = "top" if down < _THIRD else "bottom" if down > 1 - _THIRD else ""
@@ -263,12 +263,12 @@ def part_words(box: Sequence[float]) -> str:
 
 
 def magnifies(name: str) -> bool:
-    """Whether a tool shows a part of the photo larger, by its picture on the page."""
+    """Return whether a tool shows a part of the photo larger, by its picture on the page."""
     return _viewer(name).icon == "zoom"
 
 
 def _viewer(name: str) -> Viewer:
-    """How a tool is shown, by any of its names; a method may show it under another of them."""
+    """Return how a tool is shown, by any of its names; a method may show it under another of them."""
     try:
         found: Tool | None = all_tools().get(name)
     except BrokenPlugin:  # a run of former days is shown all the same
@@ -286,22 +286,22 @@ _LEFT_OUT = frozenset(withheld(level) for level in GRANULARITIES)
 
 @contextmanager
 def telling(granularity: Granularity = "exact") -> Iterator[Callable[[Event], None]]:
-    """Gives what to call with each event of one run; nothing finer than allowed is said."""
+    """Give a function to call with each event of a run; it reports nothing finer than allowed."""
     blank = EventBlanker(granularity)
     with progress("", measure="time") as bar:
 
-        def tell(event: Event) -> None:
-            told = blank(event)
-            if (line := step_line(told)) is not None:
+        def report(event: Event) -> None:
+            event = blank(event)
+            if (line := step_line(event)) is not None:
                 bar.say(line)
-            if (doing := under_way(told)) is not None:
+            if (doing := under_way(event)) is not None:
                 bar.turn_to(doing)
 
-        yield tell
+        yield report
 
 
 def step_line(event: Event) -> str | None:
-    """One line about an event for somebody who waits; None where there is nothing to tell."""
+    """Return one line about an event for a progress display; None if there is nothing to say."""
     match event.body:
         case Said(turn=turn, step=step):
             if team := _TEAM_STEP.match(step.text):
@@ -316,23 +316,23 @@ def step_line(event: Event) -> str | None:
             words = _told(seen.text)
             return _short(f"  {seen.name}{mark}" + (f": {words}" if words else ""))
         case Prompted(prompt=prompt, by="loop") if _told(prompt.text):
-            return _short(f"  told: {prompt.text}")
+            return _short(f"  prompt: {prompt.text}")
         case _:
             return None
 
 
 def spoken(step: Step) -> str:
-    """What a policy said to people; nothing where it is a form for machines, or was left out."""
+    """Return what a policy said to people; nothing where it is a form for machines, or was left out."""
     return "" if step.text.lstrip().startswith(_FORMS) else _told(step.text)
 
 
 def _told(text: str) -> str:
-    """A text, unless all that stands there is that it was left out."""
+    """Return a text, unless all that stands there is that it was left out."""
     return "" if text in _LEFT_OUT else text.strip()
 
 
 def under_way(event: Event) -> str | None:
-    """What begins with an event; None where it changes nothing, such as the outcome of one call of several."""
+    """Return what begins with an event; None if it changes nothing, such as the outcome of one call of several."""
     match event.body:
         case Started(policy=policy):
             return f"{_short(policy)} looks at the photo"

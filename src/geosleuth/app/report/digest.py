@@ -1,4 +1,4 @@
-"""What a report tells about a finding, in order: from its trajectory, what files claim, and how it was made."""
+"""The contents of a report on a finding: from its trajectory, what files claim, and how it was made."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
@@ -111,7 +111,7 @@ class Digest:
     """What all who worked on it used."""
 
     country: str | None = None
-    """The code of the country that is the whole finding; None where the finding is a circle."""
+    """The code of the country that is the whole finding; None if the finding is a circle."""
 
     @property
     def outline(self) -> CountryOutline | None:
@@ -133,7 +133,7 @@ class Digest:
 
     @property
     def exact(self) -> bool:
-        """Whether everything may be told."""
+        """Whether the granularity is exact."""
         return self.granularity == "exact"
 
     @property
@@ -143,7 +143,7 @@ class Digest:
 
     @property
     def own_words(self) -> str:
-        """Why, as whoever looked says it; nothing where it only says once more what the evidence says.
+        """The policy's own explanation; nothing if it only repeats the evidence.
 
         The detective's reasons are its evidence, put into a sentence; a model's are more than that.
         """
@@ -152,7 +152,7 @@ class Digest:
 
 
 def as_finding(found: Finding | Trajectory) -> Finding:
-    """A finding; of a bare trajectory one without claims."""
+    """Return a finding; of a bare trajectory one without claims."""
     return found if isinstance(found, Finding) else Finding(found, ())
 
 
@@ -160,7 +160,7 @@ def digest_of(finding: Finding) -> Digest:
     """Read a finding, never finer than it says itself, nor than what was left out of its trajectory says.
 
     Raises:
-        ValueError: it says that less than everything may be told, and its texts are still in it.
+        ValueError: its granularity is below exact, but its texts are still in it.
     """
     answer, trajectory = finding.answer, finding.trajectory
     if finding.granularity != "exact" and not is_capped(trajectory):
@@ -191,9 +191,9 @@ def _evidence(finding: Finding) -> tuple[str, ...]:
 
 
 def account_of(explanation: str) -> Account:
-    """Part an explanation where it turns to what speaks against it, what it hangs on, and what would help.
+    """Split an explanation into what speaks against it, what it depends on, and what would help.
 
-    Words in quotation marks are somebody else's, and part nothing.
+    Text in quotation marks is foreign, and splits nothing.
     """
     masked = _QUOTED.sub(lambda found: "\0" * len(found[0]), explanation)
     starts = {
@@ -215,14 +215,14 @@ def account_of(explanation: str) -> Account:
 
 
 def first_sentence(text: str) -> tuple[str, str]:
-    """A text's first sentence and the rest; a full stop in quotation marks ends nothing."""
+    """Return a text's first sentence and the rest; a full stop in quotation marks ends nothing."""
     masked = _QUOTED.sub(lambda found: "\0" * len(found[0]), text)
     end = masked.find(". ")
     return (text, "") if end < 0 else (text[: end + 1], text[end + 2 :].strip())
 
 
 def _verdict(finding: Finding, *, located: bool) -> str:
-    """What the finding is worth, in words."""
+    """Return what the finding is worth, in words."""
     answered, ended = finding.trajectory.answered, finding.trajectory.ended
     why = _ENDS[ended.reason] if ended else "the run broke off"
     early = f"The run ended early: {why}. " if why else ""
@@ -238,7 +238,7 @@ def _verdict(finding: Finding, *, located: bool) -> str:
 
 
 def _rivals(answer: Answer, ruled_out: Set[str]) -> Iterator[Rival]:
-    """The answer and the other candidates, lettered, each place once; a place without a name goes by its point.
+    """Yield the answer and the other candidates, lettered, each place once; a place without a name goes by its point.
 
     What was ruled out, by its folded name, is no candidate any more.
     """
@@ -261,7 +261,7 @@ def _rival(number: int, one: Candidate, *, is_answer: bool) -> Rival:
 
 
 def _is_answer(one: Candidate, answer: Answer) -> bool:
-    """Whether a candidate is the answer itself: it lies there, or goes by the same name and lies as near as counts."""
+    """Return whether a candidate is the answer itself: at the same point, or near with the same name."""
     if answer.point is not None and one.point is not None:
         away_km = distance_km(one.point, answer.point)
         if away_km <= _SAME_PLACE_KM:
@@ -285,7 +285,7 @@ def _letter(number: int) -> str:
 
 
 def found_nothing(observation: Observation) -> bool:
-    """Whether a tool did its work and came back with empty hands."""
+    """Return whether a tool did its work and came back with empty hands."""
     data = observation.data
     if observation.failure is not None or not isinstance(data, dict):
         return False
@@ -302,7 +302,7 @@ ESTIMATE = "estimated from the picture before: no second opinion."
 
 
 def claims_of(finding: Finding, digest: Digest) -> list[list[tuple[str, object]]]:
-    """What each file says of itself, held against the finding: a list of names and values for each."""
+    """Return what each file says of itself, held against the finding: a list of names and values for each."""
     return [
         list(_claims(claims, conflict, digest))
         for claims, conflict in zip(finding.claims, finding.conflicts, strict=True)
@@ -330,7 +330,7 @@ def _claims(claims: Claims, conflict: bool | None, digest: Digest) -> Iterator[t
 def _claimed_place(claims: Claims, conflict: bool | None, digest: Digest) -> object:  # noqa: FBT001  (three-valued)
     if claims.point is None:
         return "The file claims no place."
-    where = coordinates(claims.point) if digest.exact else "a place (not told here)"
+    where = coordinates(claims.point) if digest.exact else "a place (not shown here)"
     if claims.estimated:
         return f"{where}, {ESTIMATE}"
     if conflict is None or digest.answer.point is None:
@@ -343,13 +343,13 @@ def _claimed_place(claims: Claims, conflict: bool | None, digest: Digest) -> obj
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A file claims another place; ``far`` says how far away, where that may be told."""
+    """A file claims another place; ``far`` says how far away, if the granularity allows."""
 
     far: str
 
 
 def conflict_of(finding: Finding, digest: Digest) -> Conflict | None:
-    """What to warn of at the top of the page, where a file claims another place."""
+    """Return what to warn of at the top of the page, where a file claims another place."""
     if True not in finding.conflicts:
         return None
     away = [
@@ -361,7 +361,7 @@ def conflict_of(finding: Finding, digest: Digest) -> Conflict | None:
 
 
 def failures(digest: Digest) -> list[Html]:
-    """What was tried and came to nothing: calls that failed or found nothing, and candidates ruled out."""
+    """Return what was tried and came to nothing: calls that failed or found nothing, and candidates ruled out."""
     rows = [*_failed_calls(digest.trajectory), *_ruled_out(digest)]
     ended = digest.trajectory.ended
     if ended is not None and ended.trouble and not is_withheld(ended.trouble):
@@ -379,7 +379,7 @@ def _failed_calls(trajectory: Trajectory) -> Iterator[Html]:
         asked = "" if call is None or isinstance(call.arguments, str) else _asked(call.arguments.values())
         why = "found nothing" if failed is None else FAILURES[failed]
         first = next(iter(observation.text.strip().splitlines()), "")
-        # Which tools there are is told elsewhere.
+        # The list of tools is elsewhere.
         silent = failed in (None, "unknown_tool") or not first or is_withheld(first)
         tail = "" if silent else f" ({clean(first, 200)})"
         yield join((el("code", None, clean(observation.name, 60)), asked, f": {why}{tail}"))
@@ -400,7 +400,7 @@ def _ruled_out(digest: Digest) -> Iterator[Html]:
 
 
 def making_of(finding: Finding, generated: str) -> list[tuple[str, object]]:
-    """Who found it, with what, at what cost, and from which bytes."""
+    """Return who found it, with what, at what cost, and from which bytes."""
     trajectory = finding.trajectory
     started = trajectory.started
     sources = list(dict.fromkeys(source for one in trajectory.observations for source in one.sources))

@@ -23,7 +23,7 @@ from geosleuth.geo import coordinates
 from .chain import chain_section
 from .digest import Digest, Rival, as_finding, claims_of, conflict_of, digest_of, failures, first_sentence, making_of
 from .jinja import render
-from .pictures import Embedded, Ground, Pictures, badges, draw_ground, ground_figure, map_credits, world_figure
+from .pictures import Embedded, MapPicture, Pictures, badges, draw_maps, map_credits, map_figure, world_figure
 from .team_page import team_section
 
 _DOTS = 20
@@ -39,7 +39,7 @@ async def report_html(
     generated: str | None = None,
     claim: Sequence[str] = (),
 ) -> str:
-    """The report as text, to be written as UTF-8.
+    """Return the report as text, to be written as UTF-8.
 
     Where the finding is capped (`geosleuth.agent.locate.cap_finding`), what is not part of it stays out of the page
     too: legible pixels, claimed coordinates and close maps.
@@ -50,24 +50,24 @@ async def report_html(
         pictures: pixels by handle, such as what `pictures_of` gives; those of the finding's own album if left out.
             Without either no photo is shown.
         generated: when the page was made, as it is to be read; now, if left out.
-        claim: what the finding says of a place that somebody claims: the verdict, then what speaks for and against.
+        claim: what the finding says of a claimed place: the verdict, then arguments for and against.
     """
     finding = as_finding(found)
     digest = digest_of(finding)
-    grounds = await draw_ground(digest, atlas)
+    maps = await draw_maps(digest, atlas)
     own = finding.album.__getitem__ if finding.album is not None else None
-    return render_report(finding, digest, grounds, pictures or own, generated or now(), claim)
+    return render_report(finding, digest, maps, pictures or own, generated or now(), claim)
 
 
 def render_report(
     finding: Finding,
     digest: Digest,
-    grounds: Sequence[Ground],
+    maps: Sequence[MapPicture],
     pictures: Pictures | None,
     generated: str,
     claim: Sequence[str] = (),
 ) -> str:
-    """The page from what was gathered for it."""
+    """Return the page from what was gathered for it."""
     # Of several tries, the pictures and the text are those of the one that was picked.
     shown = digest.trajectory if finding.picked is None else finding.picked
     embedded = Embedded(shown, pictures, legible=digest.exact)
@@ -85,7 +85,7 @@ def render_report(
         conflict=conflict_of(finding, digest),
         claim=tuple(claim),
         photos=embedded.figures(seen) if embedded else "",
-        maps=_maps(digest, grounds),
+        maps=_maps(digest, maps),
         cards=[_card(piece, seen, embedded) for piece in digest.evidence[:BEST]],
         further=digest.evidence[BEST:],
         evidence_chars=_EVIDENCE_CHARS,
@@ -104,7 +104,7 @@ def render_report(
 
 
 def document(title: str, body: Html, script: str = "", *, generator: str = "geosleuth") -> str:
-    """A whole page that may load nothing and run nothing but the one script given; it says what made it."""
+    """Return a whole page that may load nothing and run nothing but the one script given; it says what made it."""
     css = stylesheet()
     return render(
         "document",
@@ -118,7 +118,7 @@ def document(title: str, body: Html, script: str = "", *, generator: str = "geos
 
 
 def content_policy(css: str, script: str = "") -> str:
-    """What a page may use: its own style sheet, pictures that are in it, and its own script where it has one."""
+    """Return what a page may use: its own style sheet, pictures that are in it, and its own script where it has one."""
     scripts = f"script-src 'sha256-{_digest(script)}'; " if script else ""
     return (
         f"default-src 'none'; style-src 'sha256-{_digest(css)}'; {scripts}img-src data:; "
@@ -128,7 +128,7 @@ def content_policy(css: str, script: str = "") -> str:
 
 @cache
 def stylesheet() -> str:
-    """The house style, and on top of it what findings need."""
+    """Return the house style, and on top of it what findings need."""
     house = files("geosleuth.bench.page").joinpath("page.css").read_text(encoding="utf-8")
     return house + files(__package__).joinpath("report.css").read_text(encoding="utf-8")
 
@@ -138,12 +138,12 @@ def _digest(text: str) -> str:
 
 
 def now() -> str:
-    """The present moment, as pages say it."""
+    """Return the present moment, as pages say it."""
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _dots(probability: float | None) -> Html:
-    """How many of twenty such findings hold, as dots; never all of them."""
+    """Return how many of twenty such findings hold, as dots; never all of them."""
     if probability is None:
         return Html("")
     held = min(_DOTS, max(1, math.floor(probability * _DOTS)))
@@ -169,18 +169,18 @@ class _Maps:
     credits: Html | str
 
 
-def _maps(digest: Digest, grounds: Sequence[Ground]) -> _Maps:
-    close, others = grounds[:1], grounds[1:]
-    rest = [*(ground_figure(ground, digest, close=False) for ground in others), world_figure(digest)]
+def _maps(digest: Digest, maps: Sequence[MapPicture]) -> _Maps:
+    close, others = maps[:1], maps[1:]
+    rest = [*(map_figure(one, digest, close=False) for one in others), world_figure(digest)]
     radius = "The circle is the radius that the finding is sure of. " if digest.answer.radius_km and close else ""
     radius = "The outline is the country that the finding names. " if digest.outline else radius
     nothing = "" if digest.located else "The letters are weak candidates, not findings. " if digest.rivals else ""
     return _Maps(
-        join(ground_figure(ground, digest, close=True) for ground in close),
+        join(map_figure(one, digest, close=True) for one in close),
         join(rest),
         bool(others),
         f"{radius}{nothing}",
-        map_credits(grounds),
+        map_credits(maps),
     )
 
 
@@ -198,7 +198,7 @@ def _card(piece: str, seen: Sequence[Seen], embedded: Embedded) -> _Card:
 
 
 def _trust(digest: Digest) -> list[tuple[str, str]]:
-    """How far to trust the finding; where there is none, what would help."""
+    """Return how far to trust the finding; if there is none, what would help."""
     account = digest.account
     would_help = account.would_help.removeprefix("What would help: ")
     if not account.in_parts:
@@ -221,7 +221,7 @@ class _Row:
 
 
 def _rival(one: Rival, digest: Digest) -> _Row:
-    # The middle of a country that is merely likely is not a place that anybody found.
+    # The centre of a country that is merely likely is not a place that was found.
     where = "" if one.point is None or not digest.located else coordinates(one.point, digest.answer.radius_km)
     return _Row(one, where, _bar(one.probability))
 

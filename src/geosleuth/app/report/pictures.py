@@ -42,7 +42,7 @@ _MARGIN = 0.25
 
 
 def pictures_of(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels: int = FIRST_VIEW_PIXELS) -> Pictures:
-    """The pictures of a run, cut again from its photos; those that came from elsewhere, such as maps, are refused.
+    """Return the pictures of a run, cut again from its photos; others, such as maps, are refused.
 
     Args:
         trajectory: says which part of which photo each handle shows.
@@ -63,7 +63,7 @@ def pictures_of(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels: 
 
 
 def data_uri(image: "Image", longest_px: int, quality: int = _QUALITY) -> str:
-    """A picture as the text of a small JPEG, with no metadata of any kind."""
+    """Return a picture as the text of a small JPEG, with no metadata of any kind."""
     scale = min(1.0, longest_px / max(image.size))
     size = (max(1, round(image.size[0] * scale)), max(1, round(image.size[1] * scale)))
     stream = io.BytesIO()
@@ -72,7 +72,7 @@ def data_uri(image: "Image", longest_px: int, quality: int = _QUALITY) -> str:
 
 
 def uri(kind: str, data: bytes) -> str:
-    """Bytes as a data URI."""
+    """Return bytes as a data URI."""
     return f"data:{kind};base64,{b64encode(data).decode('ascii')}"
 
 
@@ -80,7 +80,7 @@ class Embedded:
     """The photos of a run as the page shows them, each embedded at most once."""
 
     def __init__(self, trajectory: Trajectory, pictures: Pictures | None, *, legible: bool) -> None:
-        """Get the pixels; without ``legible`` so coarsely that no writing can be read."""
+        """Take the pixels; without ``legible`` so coarsely that no text can be read."""
         self.photos: dict[int, ImageInfo] = {}
         for image in trajectory.task.images:
             if len(self.photos) < MOST_PHOTOS:
@@ -109,7 +109,7 @@ class Embedded:
             return None
 
     def figures(self, seen: Sequence[Seen]) -> Html:
-        """Every photo with its boxes; a photo without pixels is left out."""
+        """Return every photo with its boxes; a photo without pixels is left out."""
         return join(
             self._figure(number, image, [line for line in seen if line.photo == number])
             for number, image in self.photos.items()
@@ -119,7 +119,7 @@ class Embedded:
     def _figure(self, number: int, image: ImageInfo, seen: Sequence[Seen]) -> Html:
         width, height = image.size
         many = f"Photo {number}" if len(self.photos) > 1 else "The photo"
-        told = f"{many} with {len(seen)} pieces of text marked in it" if seen else many
+        label = f"{many} with {len(seen)} pieces of text marked in it" if seen else many
         pixels = {
             "id": f"photo-{number}",
             "href": self._uris[number],
@@ -129,19 +129,19 @@ class Embedded:
         }
         drawing = el(
             "svg",
-            {"class": "photo", "viewBox": f"0 0 {width} {height}", "role": "img", "aria-label": told},
+            {"class": "photo", "viewBox": f"0 0 {width} {height}", "role": "img", "aria-label": label},
             el("image", pixels),
             # Plain boxes first, so that numbered ones lie on top.
             *(_box(line, width, height) for line in sorted(seen, key=lambda line: line.number is not None)),
         )
         if not self.legible:
-            words = f"{many}, made illegible: what is written in it could tell more than may be told."
+            words = f"{many}, made illegible: text in it could reveal more than the granularity allows."
         else:
             words = _caption(many, seen)
         return el("figure", {"class": "shot"}, drawing, el("figcaption", None, words))
 
     def part(self, photo: int, box: Box, kind: str, label: str) -> Html | None:
-        """A part of an embedded photo, drawn from the same pixels once more."""
+        """Return a part of an embedded photo, drawn from the same pixels once more."""
         image = self.photos.get(photo)
         if image is None or photo not in self._uris or not self.legible:
             return None
@@ -157,7 +157,7 @@ class Embedded:
         )
 
     def cut(self, image: ImageInfo) -> Html | None:
-        """A picture that a tool made: from its own pixels where they are at hand, else out of its photo."""
+        """Return a picture that a tool made, from its own pixels if available, else cut from its photo."""
         if not self.legible:
             return None
         first = self.photos.get(image.photo)
@@ -183,7 +183,7 @@ class Embedded:
 
 
 def badges(numbers: Iterable[int]) -> Html:
-    """The numbers of boxes, as they stand on the photo."""
+    """Return the numbers of boxes, as they stand on the photo."""
     return join(el("span", {"class": "badge-number"}, number) for number in numbers)
 
 
@@ -195,7 +195,7 @@ def _caption(many: str, seen: Sequence[Seen]) -> Html:
         parts += [el("span", {"class": "key-line"}, badges([line.number or 0]), " ", name(line.text, 60)), " "]
     if others:
         parts.append(
-            f"Dashed: {others} more {'line' if others == 1 else 'lines'} of text, which told little or nothing."
+            f"Dashed: {others} more {'line' if others == 1 else 'lines'} of text with little or no weight."
             if named
             else f"Dashed: {others} {'line' if others == 1 else 'lines'} of text that could be read."
         )
@@ -239,7 +239,7 @@ WORLD = (960.0, 467.3)
 CLOSEST_ZOOM = 16.5
 """With an unstated radius, and with any that is smaller than a block of houses."""
 
-# Beyond these zooms a map names things that are finer than may be told.
+# Beyond these zooms a map names things finer than the granularity allows.
 _CLOSEST: dict[Granularity, float] = {"country": 4.5, "region": 7.0, "city": 10.9, "street": 15.4, "exact": 17.5}
 _CIRCLE_SHARE = 0.5
 _BOX_SHARE = 0.85
@@ -255,22 +255,22 @@ _HEADROOM = 24  # for the heads of pins in the far north
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """A drawn map: PNG bytes, the ground in it, whom to credit, and what to call it."""
+class MapPicture:
+    """A drawn map with its title."""
 
     title: str
     picture: Picture
 
     @property
     def box(self) -> GeoBox | None:
-        """The ground as a box; None where a service says no more than a disc."""
+        """The area shown as a box; None if a service gives only a disc."""
         return self.picture.extent if isinstance(self.picture.extent, GeoBox) else None
 
 
-async def draw_ground(digest: Digest, atlas: Atlas | None) -> tuple[Ground, ...]:
-    """The maps around an answer's point, closest first; none without a point, and none where the atlas can't draw.
+async def draw_maps(digest: Digest, atlas: Atlas | None) -> tuple[MapPicture, ...]:
+    """Draw maps around an answer's point, closest first; none without a point or without a drawing atlas.
 
-    How close they are follows from the radius, and from what may be told.
+    Their zoom follows from the radius and the granularity.
     """
     point = digest.answer.point
     if point is None or atlas is None:
@@ -286,7 +286,7 @@ async def draw_ground(digest: Digest, atlas: Atlas | None) -> tuple[Ground, ...]
     drawn = []
     for title, zoom in zooms:
         try:
-            drawn.append(Ground(title, await atlas.map(point, zoom=zoom, size=SIZE_PX)))
+            drawn.append(MapPicture(title, await atlas.map(point, zoom=zoom, size=SIZE_PX)))
         except GeosleuthError:
             # The world map still says where it is.
             continue
@@ -294,7 +294,7 @@ async def draw_ground(digest: Digest, atlas: Atlas | None) -> tuple[Ground, ...]
 
 
 def zoom_for(point: LatLon, radius_km: float, granularity: Granularity = "exact") -> float:
-    """The zoom at which the circle takes up about half of a map's height, no closer than may be told."""
+    """Return the zoom at which the circle takes up about half of a map's height, no closer than allowed."""
     lat = min(abs(point.lat), 85.0)
     wide_m = 2000 * radius_km / _CIRCLE_SHARE
     zoom = math.log2(_EARTH_ROUND_M * math.cos(math.radians(lat)) * SIZE_PX[1] / (_TILE_PX * wide_m))
@@ -302,7 +302,7 @@ def zoom_for(point: LatLon, radius_km: float, granularity: Granularity = "exact"
 
 
 def framed(box: GeoBox, granularity: Granularity = "exact") -> tuple[LatLon, float]:
-    """The middle of a map and the zoom at which a box fills most of it, no closer than may be told."""
+    """Return the centre of a map and the zoom at which a box fills most of it, no closer than allowed."""
     south, north = mercator(box.south), mercator(box.north)
     lat = math.degrees(math.atan(math.sinh((south + north) / 2)))
     width, height = (_BOX_SHARE * side / _TILE_PX for side in SIZE_PX)
@@ -312,9 +312,9 @@ def framed(box: GeoBox, granularity: Granularity = "exact") -> tuple[LatLon, flo
     return LatLon(lat, box.centre.lon), round(min(max(zoom, 1.0), CLOSEST_ZOOM, _CLOSEST[granularity]), 1)
 
 
-def ground_figure(ground: Ground, digest: Digest, *, close: bool) -> Html:
-    """One map with the circle and the pins."""
-    box, point = ground.box, digest.answer.point
+def map_figure(drawn: MapPicture, digest: Digest, *, close: bool) -> Html:
+    """Return one map with the circle and the pins."""
+    box, point = drawn.box, digest.answer.point
     width, height = SIZE_PX
     over: list[Html] = []
     if box is not None and point is not None:
@@ -325,9 +325,9 @@ def ground_figure(ground: Ground, digest: Digest, *, close: bool) -> Html:
         elif radius_km is not None and (circle := _circle(plane, point, radius_km)):
             over.append(el("path", {"class": "doubt", "d": circle}))
         over += _pins(digest.pinned, plane, size=15 if close else 38)
-    words = f"{ground.title}: map with the place"
+    words = f"{drawn.title}: map with the place"
     if digest.outline is not None:
-        words = f"{ground.title}: map with the outline of {digest.outline.name}"
+        words = f"{drawn.title}: map with the outline of {digest.outline.name}"
     elif digest.answer.radius_km is not None:
         words += f" and a circle of {radius_words(digest.answer.radius_km)} around it"
     return el(
@@ -336,14 +336,14 @@ def ground_figure(ground: Ground, digest: Digest, *, close: bool) -> Html:
         el(
             "svg",
             {"class": "map-drawing", "viewBox": f"0 0 {width} {height}", "role": "img", "aria-label": words},
-            el("image", {"href": uri("image/png", ground.picture.png), "width": width, "height": height}),
+            el("image", {"href": uri("image/png", drawn.picture.png), "width": width, "height": height}),
             *over,
         ),
     )
 
 
 def world_figure(digest: Digest) -> Html:
-    """The whole world with all candidates on it; needs `shared_drawing` on the page."""
+    """Return the whole world with all candidates on it; needs `shared_drawing` on the page."""
     point, radius_km = digest.answer.point, digest.answer.radius_km
     over: list[Html] = []
     if digest.outline is not None:
@@ -379,13 +379,13 @@ class _World:
 
 
 def _outlined(outline: CountryOutline, plane: "MercatorPlane | _World") -> str:
-    """A country's outline as path data, its holes left open."""
+    """Return a country's outline as path data, its holes left open."""
     rings = (ring for polygon in outline.polygons for ring in polygon)
     return "".join(path(plane.place(lat, lon) for lon, lat in ring) + "Z" for ring in rings)
 
 
 def _circle(plane: MercatorPlane, centre: LatLon, radius_km: float) -> str:
-    """The circle as path data; nothing where it holds a pole, which this plane does not have."""
+    """Return the circle as path data; nothing where it holds a pole, which this plane does not have."""
     if radius_km > _QUARTER_KM * (1 - abs(centre.lat) / 90):
         return ""
     lats, lons = _rim(centre, radius_km)
@@ -407,7 +407,7 @@ def _world_circle(centre: LatLon, radius_km: float) -> str:
 
 
 def _pins(rivals: Sequence[Rival], plane: "MercatorPlane | _World", size: float) -> list[Html]:
-    """The answer's pin on top of the others'."""
+    """Return the answer's pin on top of the others'."""
     drawn = list(_drawn_pins(rivals[:_LETTERED], plane, size))
     return drawn[::-1]
 
@@ -446,8 +446,8 @@ def _drawn_pins(rivals: Sequence[Rival], plane: "MercatorPlane | _World", size: 
         )  # fmt: skip
 
 
-def map_credits(grounds: Sequence[Ground]) -> Html:
-    """Whom the maps are owed to."""
-    names = (part for ground in grounds for part in ground.picture.attribution.split(" · "))
+def map_credits(maps: Sequence[MapPicture]) -> Html:
+    """Return the credits of maps."""
+    names = (part for one in maps for part in one.picture.attribution.split(" · "))
     owed = dict.fromkeys(part for part in names if part)
     return join([f"Maps: {'; '.join(owed)}."]) if owed else Html("")

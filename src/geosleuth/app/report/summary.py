@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Status = Literal["located", "unlocated", "failed"]
 
 THUMBNAIL_PX = 120
-_STATUS = {"located": "found", "unlocated": "can't tell", "failed": "failed"}
+_STATUS = {"located": "found", "unlocated": "not found", "failed": "failed"}
 _ORDER: tuple[Status, ...] = ("located", "unlocated", "failed")
 _SURE, _LIKELY = 0.85, 0.5
 _CLOSEST = 220.0  # units of the world drawing: on fewer, its coarse outline says nothing
@@ -43,11 +43,11 @@ class SummaryRow:
 
     Attributes:
         name: what the photo is called on the page, such as its file name.
-        status: whether a place was found, none could be told, or the work on it failed.
-        place, point, probability, radius_km: the finding, as finely as it may be told.
+        status: whether a place was found, not found, or the work failed.
+        place, point, probability, radius_km: the finding, no finer than its granularity.
         note: what else the reader must know, such as why it failed.
         conflicts: whether the file itself claims another place.
-        report: the single report, as a path relative to the summary; None where there is none.
+        report: the single report, as a path relative to the summary; None if there is none.
         thumbnail: the photo as a small JPEG, see `small_jpeg`; None leaves it out.
     """
 
@@ -66,7 +66,7 @@ class SummaryRow:
 def summary_row(
     photo_name: str, found: Finding | Trajectory, *, report: str | None = None, thumbnail: bytes | None = None
 ) -> SummaryRow:
-    """A row of a finding that is capped already where less than everything may be told.
+    """Return the row of a finding, already capped to its granularity.
 
     Without a thumbnail, one is made from the finding's album; a capped finding gets none, since writing may be read in
     it.
@@ -99,7 +99,7 @@ def _first_picture(finding: Finding) -> bytes | None:
 
 
 def small_jpeg(image: "Image") -> bytes:
-    """A photo as a small JPEG without metadata, some three kilobytes."""
+    """Return a photo as a small JPEG without metadata, some three kilobytes."""
     scale = min(1.0, THUMBNAIL_PX / max(image.size))
     size = (max(1, round(image.size[0] * scale)), max(1, round(image.size[1] * scale)))
     stream = io.BytesIO()
@@ -108,7 +108,7 @@ def small_jpeg(image: "Image") -> bytes:
 
 
 def summary_html(rows: Sequence[SummaryRow], *, title: str | None = None, generated: str | None = None) -> str:
-    """The page as text, to be written as UTF-8; it needs no other file, and its table is whole without its script."""
+    """Return the page as text for UTF-8; it needs no other file, and its table works without scripts."""
     made = generated or now()
     script = files(__package__).joinpath("summary.js").read_text(encoding="utf-8")
     heading = title or f"Where {plural(len(rows), 'photo was', 'photos were')} taken"
@@ -137,11 +137,11 @@ def _counted(rows: Sequence[SummaryRow]) -> Html:
     unlocated = sum(1 for row in rows if row.status == "unlocated")
     failed = sum(1 for row in rows if row.status == "failed")
     parts: list[object] = [el("b", None, count(len(found))), f" found, {count(sure)} of them with 85 % or more; "]
-    parts += [el("b", None, count(unlocated)), " can't be told"]
+    parts += [el("b", None, count(unlocated)), " not found"]
     parts += ["; ", el("b", None, count(failed)), " failed."] if failed else ["."]
     if conflicts := sum(1 for row in rows if row.conflicts):
-        told = plural(conflicts, "file claims another place", "files claim other places")
-        parts.append(el("span", {"class": "conflict"}, f" {told} than what was found."))
+        claims = plural(conflicts, "file claims another place", "files claim other places")
+        parts.append(el("span", {"class": "conflict"}, f" {claims} than what was found."))
     return join(parts)
 
 
@@ -192,7 +192,7 @@ def _map(rows: Sequence[SummaryRow]) -> Html:
 
 
 def _view(x: Sequence[float], y: Sequence[float]) -> tuple[float, float, float, float]:
-    """The frame around all dots, or the whole world where they fill most of it."""
+    """Return the frame around all dots, or the whole world where they fill most of it."""
     left, right, top, bottom = min(x), max(x), min(y), max(y)
     width = max(1.3 * (right - left), 1.3 * (bottom - top) * WORLD[0] / WORLD[1], _CLOSEST)
     if width > 0.6 * WORLD[0]:
@@ -255,7 +255,7 @@ def _row(number: int, row: SummaryRow) -> Html:
 def _place(row: SummaryRow) -> Html:
     if row.place:
         return name(row.place, 120)
-    return el("span", {"class": "quiet"}, "no place could be told") if row.status == "unlocated" else Html("")
+    return el("span", {"class": "quiet"}, "no place found") if row.status == "unlocated" else Html("")
 
 
 def _number(value: float | None) -> str:

@@ -22,7 +22,7 @@ from geosleuth.text.numbers import plural
 
 
 def agreement_line(finding: Finding) -> str:
-    """For one, "4 tries: 3 agree within 1 km"; of a team, how many of its members spoke."""
+    """Return agreement, such as "4 tries: 3 agree within 1 km"; for a team, how many members replied."""
     if not are_tries(finding):
         spoke = len({step.model for step in finding.trajectory.steps if step.model})
         return f"{plural(spoke, 'member', 'members')} of the team spoke" if spoke else "a team worked on it"
@@ -38,14 +38,14 @@ def agreement_line(finding: Finding) -> str:
 
 
 def evidence_line(finding: Finding) -> str:
-    """Which pieces of which tries decided, as the verifier says; nothing where it does not, or may not be told."""
+    """Return which evidence of which tries decided, by the verifier; nothing if unknown or not allowed."""
     exact = finding.granularity == "exact" and are_tries(finding)
     marks = evidence_named(finding.trajectory, finding.team) if exact else ()
     return f"decided by {', '.join(marks)}" if marks else ""
 
 
 def team_lines(finding: Finding) -> Iterator[str]:
-    """Lines for a card: how far they agree, and what each said."""
+    """Yield lines for a card: how far they agree, and what each said."""
     if not finding.team:
         return
     yield agreement_line(finding)
@@ -57,7 +57,7 @@ def team_lines(finding: Finding) -> Iterator[str]:
 
 
 def team_section(finding: Finding) -> Html:
-    """A section of a page: how far they agree, and what each said."""
+    """Return a section of a page: how far they agree, and what each said."""
     if not finding.team:
         return Html("")
     rows = [
@@ -102,7 +102,7 @@ class Curves:
 
 
 def accuracy_chart(identifier: str, curves: Curves) -> Html:
-    """Accuracy over the setting, each value with its 95 % interval."""
+    """Return accuracy over the setting, each value with its 95 % interval."""
     plot = _plot()
     parts: list[Html] = [percent_axis(plot), *_setting_axis(plot, curves)]
     for index, found in enumerate(curves.lines.values()):
@@ -116,7 +116,7 @@ def accuracy_chart(identifier: str, curves: Curves) -> Html:
 
 
 def tokens_chart(identifier: str, curves: Curves) -> Html:
-    """Tokens a query over the setting."""
+    """Return tokens a query over the setting."""
     plot = _plot()
     most = max(measured.tokens_per_query for found in curves.lines.values() for _, measured in found)
     step = round_step(most / 4, (1, 2, 5, 10))
@@ -133,7 +133,7 @@ def tokens_chart(identifier: str, curves: Curves) -> Html:
 
 
 def ways_chart(identifier: str, ways: Mapping[str, Measured]) -> Html:
-    """Every way of working as a spot: accuracy over tokens a query, these on a logarithmic axis."""
+    """Return every way of working as a spot: accuracy over tokens a query, these on a logarithmic axis."""
     plot = Plot(width=760, height=420, left=56, top=18, right=150, bottom=48)
     tokens = [max(1.0, measured.tokens_per_query) for measured in ways.values()]
     low, high = floor(log10(min(tokens)) * 2) / 2, ceil(log10(max(tokens)) * 2 + 0.01) / 2
@@ -161,7 +161,7 @@ def ways_chart(identifier: str, ways: Mapping[str, Measured]) -> Html:
 
 
 def key_of(curves: Curves) -> Html:
-    """Which line is which, for the caption; nothing where there is one line."""
+    """Return which line is which, for the caption; nothing where there is one line."""
     if len(curves.lines) < 2:
         return join(())
     return join(
@@ -202,7 +202,7 @@ def _words(curves: Curves, write: Callable[[Measured], str]) -> str:
 
 
 def _side_by_side(spots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The spots, those that another would hide moved to its right."""
+    """Return the spots, those that another would hide moved to its right."""
     placed: list[tuple[float, float]] = []
     for spot in spots:
         x, y = spot
@@ -213,7 +213,7 @@ def _side_by_side(spots: Sequence[tuple[float, float]]) -> list[tuple[float, flo
 
 
 def _free_height(placed: list[tuple[float, float, float]], x: float, y: float, words: str) -> float:
-    """The height nearest to ``y`` at which a label overlaps none of those placed; it is placed there."""
+    """Return the height nearest to ``y`` at which a label overlaps none of those placed; it is placed there."""
     end = x + _LETTER_WIDTH * len(words)
     for step in (0, 1, -1, 2, -2, 3, -3, 4):
         height = y + step * _LINE_HEIGHT
@@ -241,7 +241,7 @@ def render_team_page(
     generated: str,
     command: str,
 ) -> str:
-    """The whole page as text, to be written as UTF-8.
+    """Return the whole page as text, to be written as UTF-8.
 
     Args:
         title: the page's heading.
@@ -270,7 +270,7 @@ def render_team_page(
 
 
 def curves_of(swept: Sequence[tuple[Point, Measured]]) -> list[Curves]:
-    """Points of a sweep as curves, one for each setting."""
+    """Return points of a sweep as curves, one for each setting."""
     found: dict[str, dict[str, list[tuple[float, Measured]]]] = {}
     for point, measured in swept:
         found.setdefault(point.setting, {}).setdefault(point.line, []).append((float(point.value), measured))
@@ -353,13 +353,13 @@ def _row(words: str, measured: Measured) -> Html:
 
 
 def _method_section(command: str) -> Html:
-    told = (
+    text = (
         "An answer is right within the team's threshold of the true place; one without a point counts with the middle "
         "of the place that it names. Tokens are counted by one tariff for all: four characters a token, 750 pixels a "
         "token, and the picture in every call that shows it."
     )
     made = [el("p", None, "Made with ", el("code", None, command), ".")] if command else []
-    return el("section", None, el("h2", None, "How it was measured"), el("p", {"class": "lead"}, told), join(made))
+    return el("section", None, el("h2", None, "How it was measured"), el("p", {"class": "lead"}, text), join(made))
 
 
 _WIDTH, _HEIGHT, _MIDDLE, _RADIUS, _NODE = 920, 560, (300.0, 290.0), 175.0, 17.0
@@ -390,12 +390,12 @@ class Drawn:
 
 
 def country_words(code: str) -> str:
-    """A country's name, or what else there is to say."""
+    """Return a country's name, or what else there is to say."""
     return (country_name(code) or code) if code else "at sea"
 
 
 def network_svg(members: Sequence[str], trust_weights: TrustWeights, title: str, *, alone: bool = False) -> Html:
-    """Members on a circle, links as wide as they are strong, and a bar for each election probability.
+    """Draw members on a circle, links as wide as they are strong, and a bar per election probability.
 
     Args:
         members: their names, in the order of the weights.
@@ -446,7 +446,7 @@ def _links(trust_weights: TrustWeights, spots: Sequence[tuple[float, float]]) ->
 
 
 def _curve(start: tuple[float, float], end: tuple[float, float]) -> str:
-    """From one node's edge to the other's, bent to the right of its way, so that both directions can be seen."""
+    """Return a path between two nodes' edges, bent to the right, so that both directions are visible."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = math.hypot(dx, dy)
     ux, uy = dx / length, dy / length
@@ -498,7 +498,7 @@ def _bars(members: Sequence[str], trust_weights: TrustWeights) -> list[Html]:
 
 
 def standing_page(drawn: Drawn, learned: str) -> str:
-    """The whole page as text, to be written as UTF-8; ``learned`` says what the state holds."""
+    """Return the whole page as text, to be written as UTF-8; ``learned`` says what the state holds."""
     society, seen = drawn.society, drawn.seen
     about = f"{learned[:1].upper()}{learned[1:]}."
     sections = [el("section", None, network_svg(society.members, drawn.shown, drawn.title)), _links_section(drawn)]

@@ -1,7 +1,7 @@
-"""The service's database: cases, photos, runs and what was told of them, in one SQLite file that one process holds.
+"""The service's database: cases, photos, runs and their events, in one SQLite file that one process locks.
 
-Every call is carried out by one thread of its own, in the order in which they were made. What is deleted is overwritten
-with zeros, and the log of changes is emptied after each deletion.
+One thread executes all calls in order. Deleted data is overwritten with zeros, and the write-ahead log is truncated
+after each deletion.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from geosleuth.errors import BadInput
 from geosleuth.files import committed
 
-from .frames import full_disk_told, plain_json
+from .frames import disk_full_errors, plain_json
 from .model import (
     CaseRow,
     NotThere,
@@ -28,15 +28,17 @@ from .model import (
     StreamEvent,
     TooMany,
     case_row,
+    event_row,
     photo_row,
     readable,
     request_to_dict,
     run_row,
     searched,
-    told_row,
 )
 
 T = TypeVar("T")
+NewEvent = tuple[str, Mapping[str, Any], float]
+"""The kind, data and time of an event without a number."""
 
 VERSION = 1
 _SCHEMA = """
@@ -73,20 +75,20 @@ _LIKE = str.maketrans({"%": r"\%", "_": r"\_", "\\": r"\\"})
 
 
 def new_id() -> str:
-    """An id of a case or a run: random, and telling nothing."""
+    """Return a random id for a case or a run."""
     return secrets.token_hex(8)
 
 
 class Store:
-    """The database; each method waits for the thread that holds the connection, and may raise `DiskFull`."""
+    """The database; each method waits for the connection's thread, and may raise `DiskFull`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="desk-store")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="service-store")
         self._conn: sqlite3.Connection | None = None
 
     async def open(self) -> None:
-        """Open the file, or make it.
+        """Open the file, or create it.
 
         Raises:
             BadInput: another process holds it, it is of another version, or it can't be used.
@@ -94,13 +96,13 @@ class Store:
         await self._do(self._open)
 
     async def close(self) -> None:
-        """Close the file; the next process may have it."""
+        """Close the file, so that another process may open it."""
         with suppress(RuntimeError):
             await self._do(self._close)
         self._thread.shutdown(wait=False)
 
     async def _do(self, work: Callable[..., T], *arguments: Any) -> T:
-        with full_disk_told():
+        with disk_full_errors():
             return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
     def _open(self) -> None:
@@ -109,7 +111,7 @@ class Store:
         except sqlite3.Error as error:
             raise BadInput(f"{self._path}: can't be opened: {error}") from error
         try:
-            # Held as long as the service is open: two servers on one folder would each take the other's runs for dead.
+            # Locked while the service is open: two servers on one folder would each take the other's runs for dead.
             conn.execute("PRAGMA locking_mode = EXCLUSIVE")
             conn.execute("PRAGMA journal_mode = WAL")
             conn.execute("PRAGMA secure_delete = ON")
@@ -119,7 +121,7 @@ class Store:
             (version,) = conn.execute("PRAGMA user_version").fetchone()
             if version not in (0, VERSION):
                 raise BadInput(
-                    f"{self._path}: was written by another version of geosleuth; update it, or move the file"
+                    f"{self._path}: written by another version of geosleuth; update geosleuth, or move the file"
                 )
             with committed(conn):
                 if version == 0:
@@ -130,12 +132,12 @@ class Store:
             conn.close()
             if "locked" in str(error):
                 raise BadInput(
-                    f"{self._path}: another geosleuth works on it; end that one, or set another GEOSLEUTH_HOME"
+                    f"{self._path}: in use by another geosleuth process; end that one, or set another GEOSLEUTH_HOME"
                 ) from error
             raise BadInput(f"{self._path}: can't be used: {error}") from error
         except sqlite3.DatabaseError as error:
             conn.close()
-            raise BadInput(f"{self._path}: is no service of geosleuth: {error}; move it away") from error
+            raise BadInput(f"{self._path}: not a geosleuth database: {error}; move it away") from error
         except BaseException:
             conn.close()
             raise
@@ -157,7 +159,7 @@ class Store:
     # Cases.
 
     async def add_case(self, title: str, notes: str, *, most: int) -> CaseRow | None:
-        """A new case; None where there are as many as there may be."""
+        """Add a case and return it; None if there are ``most`` already."""
         return await self._do(self._add_case, title, notes, most)
 
     def _add_case(self, title: str, notes: str, most: int) -> CaseRow | None:
@@ -173,10 +175,10 @@ class Store:
         return self._case(case_id)
 
     async def case(self, case_id: str) -> CaseRow:
-        """A case with its photos and runs.
+        """Return a case with its photos and runs.
 
         Raises:
-            NotThere: there is none.
+            NotThere: there is no such case.
         """
         return await self._do(self._case, case_id)
 
@@ -204,7 +206,7 @@ class Store:
         return [case_row(row, photos.get(row[0], ()), runs.get(row[0], ())) for row in rows]
 
     async def cases(self, query: str, limit: int, before: str | None) -> list[CaseRow]:
-        """Cases, newest first, whose title, notes or places hold all words of a query."""
+        """Return cases, newest first, whose title, notes or places hold all words of a query."""
         return await self._do(self._cases, query, limit, before)
 
     def _cases(self, query: str, limit: int, before: str | None) -> list[CaseRow]:
@@ -222,7 +224,7 @@ class Store:
         return self._whole(rows.fetchall())
 
     async def change_case(self, case_id: str, title: str | None, notes: str | None) -> CaseRow:
-        """Change words of a case."""
+        """Change the title or the notes of a case."""
         return await self._do(self._change_case, case_id, title, notes)
 
     def _change_case(self, case_id: str, title: str | None, notes: str | None) -> CaseRow:
@@ -235,7 +237,7 @@ class Store:
         return self._case(case_id)
 
     def _index(self, case_id: str) -> None:
-        """Bring up to date what searches look at."""
+        """Update the search column."""
         case = self._case(case_id)
         places = [str((run.answer or {}).get("place") or "") for run in case.runs]
         self._db.execute(
@@ -243,7 +245,7 @@ class Store:
         )
 
     async def delete_case(self, case_id: str) -> list[str]:
-        """Delete a case with all that belongs to it; the ids of its runs."""
+        """Delete a case with its photos and runs; return the ids of its runs."""
         return await self._do(self._delete_case, case_id)
 
     def _delete_case(self, case_id: str) -> list[str]:
@@ -257,7 +259,7 @@ class Store:
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     async def photos(self) -> dict[str, set[int]]:
-        """The numbers of the photos of every case."""
+        """Return the numbers of the photos of every case."""
         return await self._do(self._photos)
 
     def _photos(self) -> dict[str, set[int]]:
@@ -267,7 +269,7 @@ class Store:
         return found
 
     async def unchanged_since(self, when: float) -> list[str]:
-        """Cases that nobody changed since then and that nothing works on."""
+        """Return cases unchanged since then and without active runs."""
         return await self._do(self._unchanged_since, when)
 
     def _unchanged_since(self, when: float) -> list[str]:
@@ -281,7 +283,7 @@ class Store:
     # Photos.
 
     async def next_photo(self, case_id: str) -> int:
-        """A number that no photo of the case ever had."""
+        """Return a number that no photo of the case has had."""
         return await self._do(self._next_photo, case_id)
 
     def _next_photo(self, case_id: str) -> int:
@@ -294,11 +296,11 @@ class Store:
         return int(row[0])
 
     async def add_photo(self, case_id: str, number: int, name: str, found: Mapping[str, Any], *, most: int) -> PhotoRow:
-        """Note a photo whose file is in its place.
+        """Add a photo whose file is already stored.
 
         Raises:
             NotThere: the case was deleted meanwhile.
-            TooMany: other photos came in meanwhile, and the case is full.
+            TooMany: the case has become full meanwhile.
         """
         return await self._do(self._add_photo, case_id, number, name, found, most)
 
@@ -313,7 +315,7 @@ class Store:
         return photo_row((*row, now))
 
     async def delete_photo(self, case_id: str, number: int) -> None:
-        """Forget a photo."""
+        """Delete a photo."""
         await self._do(self._delete_photo, case_id, number)
 
     def _delete_photo(self, case_id: str, number: int) -> None:
@@ -325,7 +327,7 @@ class Store:
     # Runs.
 
     async def add_run(self, row: RunRow, said: Mapping[str, Any], copied: Sequence[StreamEvent] = ()) -> RunRow:
-        """A run that waits; ``said`` is what a person just said, ``copied`` what was told of the run it continues."""
+        """Add a queued run; ``said`` is the person's feedback, ``copied`` are events of the run it continues."""
         return await self._do(self._add_run, row, said, copied)
 
     def _add_run(self, row: RunRow, said: Mapping[str, Any], copied: Sequence[StreamEvent]) -> RunRow:
@@ -341,15 +343,15 @@ class Store:
                 )  # fmt: skip
             except sqlite3.IntegrityError as error:
                 raise NotThere(f"there is no case {row.case[:20]!r}") from error
-            self._insert_told(row.id, copied)
+            self._insert_events(row.id, copied)
             self._db.execute("UPDATE cases SET changed = ? WHERE id = ?", (now, row.case))
         return self._run(row.id)
 
     async def run(self, run_id: str) -> RunRow:
-        """A run.
+        """Return a run.
 
         Raises:
-            NotThere: there is none.
+            NotThere: there is no such run.
         """
         return await self._do(self._run, run_id)
 
@@ -360,7 +362,7 @@ class Store:
         return run_row(row[1:])
 
     async def said(self, run_id: str) -> dict[str, Any]:
-        """What a person said when the run was begun."""
+        """Return the person's feedback that started the run."""
         return await self._do(self._said, run_id)
 
     def _said(self, run_id: str) -> dict[str, Any]:
@@ -368,11 +370,11 @@ class Store:
         return dict(json.loads(said))
 
     async def run_ids(self) -> set[str]:
-        """The ids of all runs."""
+        """Return the ids of all runs."""
         return await self._do(lambda: {run_id for (run_id,) in self._db.execute("SELECT id FROM runs")})
 
     async def in_state(self, state: RunState) -> list[RunRow]:
-        """All runs in a state, oldest first."""
+        """Return all runs in a state, oldest first."""
         return await self._do(self._in_state, state)
 
     def _in_state(self, state: RunState) -> list[RunRow]:
@@ -388,7 +390,7 @@ class Store:
         trouble: str | None = None,
         result: Mapping[str, Any] | None = None,
     ) -> tuple[RunRow, list[StreamEvent]]:
-        """Say what became of a run, in its row and to its readers at once; it is on the disk before this returns."""
+        """Set a run's state, in its row and as an event; it is flushed to disk before this returns."""
         return await self._do(self._set_state, run_id, state, answer, trouble, result)
 
     def _set_state(
@@ -410,16 +412,16 @@ class Store:
                 )
                 row = self._run(run_id)
                 words = {"state": state, **({"trouble": row.trouble} if row.trouble else {})}
-                told = self._number(run_id, [("state", words, now)])
+                events = self._number(run_id, [("state", words, now)])
                 self._db.execute("UPDATE cases SET changed = ? WHERE id = ?", (now, row.case))
                 if answer is not None:
                     self._index(row.case)
         finally:
             self._db.execute("PRAGMA synchronous = NORMAL")
-        return row, told
+        return row, events
 
     async def result(self, run_id: str) -> dict[str, Any] | None:
-        """What came of a run, where it was kept."""
+        """Return the stored result of a run, if there is one."""
         return await self._do(self._result, run_id)
 
     def _result(self, run_id: str) -> dict[str, Any] | None:
@@ -427,7 +429,7 @@ class Store:
         return json.loads(row[0]) if row and row[0] else None
 
     async def delete_run(self, run_id: str) -> None:
-        """Delete a run with all that was told of it."""
+        """Delete a run with its events."""
         await self._do(self._delete_run, run_id)
 
     def _delete_run(self, run_id: str) -> None:
@@ -438,55 +440,55 @@ class Store:
             self._index(case)
         self._empty_log()
 
-    # What readers are told.
+    # Events.
 
-    async def tell(self, run_id: str, news: Sequence[tuple[str, Mapping[str, Any], float]]) -> list[StreamEvent]:
-        """Number things to be told and keep them; none where the run was deleted."""
-        return await self._do(self._tell, run_id, news)
+    async def append_events(self, run_id: str, items: Sequence[NewEvent]) -> list[StreamEvent]:
+        """Number and store events; return none if the run was deleted."""
+        return await self._do(self._append_events, run_id, items)
 
-    def _tell(self, run_id: str, news: Sequence[tuple[str, Mapping[str, Any], float]]) -> list[StreamEvent]:
+    def _append_events(self, run_id: str, items: Sequence[NewEvent]) -> list[StreamEvent]:
         with committed(self._db):
             if self._db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone() is None:
                 return []
-            return self._number(run_id, news)
+            return self._number(run_id, items)
 
-    def _number(self, run_id: str, news: Sequence[tuple[str, Mapping[str, Any], float]]) -> list[StreamEvent]:
+    def _number(self, run_id: str, items: Sequence[NewEvent]) -> list[StreamEvent]:
         (last,) = self._db.execute("SELECT max(id) FROM told WHERE run_id = ?", (run_id,)).fetchone()
         first = 0 if last is None else last + 1
-        told = [StreamEvent(first + at, kind, dict(data), when) for at, (kind, data, when) in enumerate(news)]
-        self._insert_told(run_id, told)
-        return told
+        events = [StreamEvent(first + at, kind, dict(data), when) for at, (kind, data, when) in enumerate(items)]
+        self._insert_events(run_id, events)
+        return events
 
-    def _insert_told(self, run_id: str, told: Iterable[StreamEvent]) -> None:
+    def _insert_events(self, run_id: str, events: Iterable[StreamEvent]) -> None:
         self._db.executemany(
             "INSERT INTO told (run_id, id, at, kind, data) VALUES (?, ?, ?, ?, ?)",
-            [(run_id, one.id, one.at, one.kind, _json(one.data)) for one in told],
+            [(run_id, one.id, one.at, one.kind, _json(one.data)) for one in events],
         )
 
-    async def told(self, run_id: str, first: int, limit: int = 200) -> list[StreamEvent]:
-        """What was told from an id on."""
-        return await self._do(self._told, run_id, first, limit)
+    async def events(self, run_id: str, first: int, limit: int = 200) -> list[StreamEvent]:
+        """Return events from an id on."""
+        return await self._do(self._events, run_id, first, limit)
 
-    def _told(self, run_id: str, first: int, limit: int) -> list[StreamEvent]:
+    def _events(self, run_id: str, first: int, limit: int) -> list[StreamEvent]:
         rows = self._db.execute(
             "SELECT id, kind, data, at FROM told WHERE run_id = ? AND id >= ? ORDER BY id LIMIT ?",
             (run_id, first, limit),
         )
-        return [told_row(row) for row in rows]
+        return [event_row(row) for row in rows]
 
     # Settings.
 
     async def settings(self) -> dict[str, Any]:
-        """All settings that were ever changed."""
+        """Return all settings that were ever changed."""
         return await self._do(
             lambda: {name: json.loads(value) for name, value in self._db.execute("SELECT name, value FROM settings")}
         )
 
-    async def keep_settings(self, changes: Mapping[str, Any]) -> None:
-        """Keep settings."""
-        await self._do(self._keep_settings, changes)
+    async def store_settings(self, changes: Mapping[str, Any]) -> None:
+        """Store settings."""
+        await self._do(self._store_settings, changes)
 
-    def _keep_settings(self, changes: Mapping[str, Any]) -> None:
+    def _store_settings(self, changes: Mapping[str, Any]) -> None:
         with committed(self._db):
             self._db.executemany(
                 "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",

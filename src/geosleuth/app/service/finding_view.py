@@ -60,7 +60,7 @@ _SEEN_CHARS, _SAYS_CHARS = 200, 400
 def views_of_clues(
     reasoning: Reasoning, images: Mapping[str, ImageInfo], firsts: Mapping[int, ImageInfo]
 ) -> list[ClueView]:
-    """The clues that count, the strongest first, then those that a person has ruled out.
+    """Return the clues that count, the strongest first, then those that a person has ruled out.
 
     Args:
         reasoning: what the detective made of a run.
@@ -84,7 +84,7 @@ def views_of_clues(
 
 
 def _hypotheses(found: Posterior) -> Iterator[tuple[str, str | None, LatLon | None, Sequence[Contribution]]]:
-    """The places that it may be, and the countries, with what each clue adds to them."""
+    """Yield the places that it may be, and the countries, with what each clue adds to them."""
     taken: list[LatLon] = []
     for one in found.candidates:
         if one.probability < LEAST_PLACE or len(taken) >= MOST_PLACES:
@@ -134,7 +134,7 @@ def _view(
 
 
 def _worded(clue: Clue, supports: Sequence[SupportView]) -> Clue:
-    """A clue in the words that fit the likeliest place it supports: a name is that of many places, one is meant."""
+    """Return a clue worded for the likeliest place it supports: a name may be that of many places."""
     best = next((one for one in supports if one["log_ratio"] > 0), None)
     if best is None or best["country"] is None:
         return clue
@@ -143,7 +143,7 @@ def _worded(clue: Clue, supports: Sequence[SupportView]) -> Clue:
 
 
 def _add(views: dict[str, ClueView], view: ClueView) -> None:
-    """Take in a clue; what goes by one id is shown as one, since it is rejected as one."""
+    """Add a clue; clues of one id are shown as one, since they are rejected as one."""
     known = views.get(view["id"])
     if known is None or _strength(view) > _strength(known):
         views[view["id"]] = view
@@ -161,7 +161,7 @@ _MOST_ODDS = 12
 
 
 def reasoning_of(finding: Finding, plan: Plan) -> Reasoning | None:
-    """What the detective made of a run; None where somebody else worked on it, or it may not be told."""
+    """Return the detective's reasoning on a run; None if another policy worked on it, or it may not be shown."""
     if finding.granularity != "exact" or finding.album is None or not isinstance(plan.policy, Detective):
         return None
     conversation = conversation_of(
@@ -174,7 +174,7 @@ def reasoning_of(finding: Finding, plan: Plan) -> Reasoning | None:
 
 
 def clue_views(reasoning: Reasoning | None, trajectory: Trajectory) -> list[ClueView]:
-    """The clues of a run, the strongest first, and those that a person has ruled out."""
+    """Return the clues of a run, the strongest first, and those that a person has ruled out."""
     if reasoning is None:
         return []
     images = {image.handle: image for image in trajectory.images}
@@ -182,11 +182,11 @@ def clue_views(reasoning: Reasoning | None, trajectory: Trajectory) -> list[Clue
 
 
 def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -> AnswerView:
-    """The answer, no finer than the finding may be told.
+    """Return the answer, no finer than the finding's granularity.
 
     Args:
         finding: what came of it.
-        radii_km: how large candidates are, by their folded names; answers tell it of the best only.
+        radii_km: radii of candidates by folded name; answers state only that of the best.
     """
     digest = digest_of(finding)
     answer, account = digest.answer, digest.account
@@ -219,7 +219,7 @@ def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -
 
 
 def candidate_view(one: Hypothesis, radius_km: float | None = None) -> CandidateView:
-    """A candidate of the pool; ``radius_km`` where the pool does not know it."""
+    """Return a candidate of the pool; ``radius_km`` where the pool does not know it."""
     return {
         "id": one.id,
         "name": one.place,
@@ -234,17 +234,17 @@ def candidate_view(one: Hypothesis, radius_km: float | None = None) -> Candidate
 
 
 def radii_of(reasoning: Reasoning | None) -> dict[str, float]:
-    """How large the detective takes its candidates to be, by their folded names."""
+    """Return how large the detective takes its candidates to be, by their folded names."""
     found = [] if reasoning is None else standing(reasoning)
     return {fold(one.name): round(one.radius_km, 3) for one in found if one.radius_km is not None}
 
 
 def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultView:
-    """All of a finding.
+    """Return all of a finding.
 
     Args:
-        finding: what came of it, capped as it is to be told.
-        reasoning: what the detective made of it, see `reasoning_of`; its clues are told at ``exact`` only.
+        finding: the result, already capped.
+        reasoning: the detective's, see `reasoning_of`; its clues are shown at ``exact`` only.
     """
     trajectory = finding.trajectory
     shown_run = finding.picked or trajectory
@@ -275,7 +275,7 @@ def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultV
 
 
 def compare_view(left: ResultView, right: ResultView) -> CompareView:
-    """What differs between two results."""
+    """Return what differs between two results."""
     ours, theirs = left["answer"], right["answer"]
     away_km = _apart_km(ours, theirs)
     same: bool | None = None
@@ -298,7 +298,7 @@ def compare_view(left: ResultView, right: ResultView) -> CompareView:
 
 
 def budget_view(budget: Budget) -> BudgetView:
-    """A budget."""
+    """Return a budget."""
     return {
         "turns": budget.turns,
         "calls": budget.calls,
@@ -309,12 +309,12 @@ def budget_view(budget: Budget) -> BudgetView:
 
 
 def _finite(value: float | None) -> float | None:
-    """Sums of what odd services say they took may pass all bounds, which JSON can't say."""
+    """Return sums of what odd services say they took may pass all bounds, which JSON can't say."""
     return value if value is not None and isfinite(value) else None
 
 
 def spent_view(spent: Spent, budget: Budget) -> SpentView:
-    """What was used, and of how much."""
+    """Return what was used, and of how much."""
     return {
         "turns": spent.turns,
         "calls": spent.calls,
@@ -327,12 +327,12 @@ def spent_view(spent: Spent, budget: Budget) -> SpentView:
 
 
 def ended_view(reason: EndReason, trouble: str | None) -> EndedView:
-    """How a run ended."""
+    """Return how a run ended."""
     return {"reason": reason, "trouble": shown(trouble)}
 
 
 def for_the_wire(view: T) -> T:
-    """A view whose texts any file and wire can hold: a model may write half a surrogate pair."""
+    """Return a view whose texts any file and wire can hold: a model may write half a surrogate pair."""
     return cast("T", _written(view))
 
 
@@ -345,17 +345,17 @@ def _written(value: Any) -> Any:
 
 
 def shown(text: str | None) -> str | None:
-    """A text; None where there is none, or where it was left out for the sake of granularity."""
+    """Return a text; None if there is none, or if granularity left it out."""
     return None if text is None or is_withheld(text) else text
 
 
 def lat_of(point: LatLon | None) -> float | None:
-    """Degrees north, where there is a point."""
+    """Return degrees north, where there is a point."""
     return None if point is None else point.lat
 
 
 def lon_of(point: LatLon | None) -> float | None:
-    """Degrees east, where there is a point."""
+    """Return degrees east, where there is a point."""
     return None if point is None else point.lon
 
 
@@ -379,7 +379,7 @@ def _rival(one: Rival, finding: Finding, radii_km: Mapping[str, float]) -> Rival
 
 
 def _noted(one: Rival, pool: Iterable[Hypothesis]) -> Hypothesis | None:
-    """The candidate of the pool that this place is, where it was noted."""
+    """Return the candidate of the pool that this place is, where it was noted."""
     for noted in pool:
         if one.is_answer and noted.fate == "answered":
             return noted
@@ -387,7 +387,7 @@ def _noted(one: Rival, pool: Iterable[Hypothesis]) -> Hypothesis | None:
 
 
 def _is_same(name: str, point: LatLon | None, other: str, at: LatLon | None) -> bool:
-    """Whether two candidates are one place; a country is no town, though its largest stands for it on the map."""
+    """Return whether two candidates are one place; a country differs from its largest town on the map."""
     if fold(name) and fold(name) == fold(other):
         return True
     near = point is not None and at is not None and distance_km(point, at) <= SAME_PLACE_KM
@@ -463,8 +463,8 @@ def _apart_km(one: AnswerView, other: AnswerView) -> float | None:
 
 def _difference(one: AnswerView, other: AnswerView, away_km: float | None, *, same: bool | None) -> str:
     if same is None:
-        told = sum((one["located"], other["located"]))
-        return "Neither run found a place." if told == 0 else "Only one of the runs found a place."
+        either = one["located"] or other["located"]
+        return "Only one of the runs found a place." if either else "Neither run found a place."
     if same:
         return "Both runs mean the same place."
     return "The runs mean different places" + ("." if away_km is None else f", {distance(away_km)} apart.")
@@ -475,7 +475,7 @@ def _counted(clues: Iterable[ClueView]) -> set[str]:
 
 
 def _odds(ours: Sequence[RivalView], theirs: Sequence[RivalView]) -> list[OddsView]:
-    """Candidates side by side, the likeliest in either run first."""
+    """Return candidates of both runs, the likeliest in either first."""
     rows: list[OddsView] = [
         {"name": one["name"], "lat": one["lat"], "lon": one["lon"], "left": one["probability"], "right": None}
         for one in ours

@@ -1,6 +1,6 @@
-"""How the service and its processes talk: JSON with bytes beside it, over two pipes; and a full disk in one line.
+"""Messages between the service and its processes: JSON and bytes over two pipes; and errors of a full disk.
 
-Nothing that comes out of a process is ever more than data to whoever reads it: it may have opened a hostile file.
+What a process sends is treated as data only: it may have opened a hostile file.
 """
 
 import asyncio
@@ -16,19 +16,19 @@ from geosleuth.errors import GeosleuthError
 
 _HEAD = struct.Struct(">II")
 MOST_BYTES = 256 * 1024 * 1024
-"""No message is longer; whoever sends one that is has lost its mind."""
+"""The longest message that is accepted."""
 
 Frame = tuple[dict[str, Any], bytes]
 
 
 def packed(message: Mapping[str, Any], blob: bytes = b"") -> bytes:
-    """A message as it travels."""
+    """Return a message as bytes for the pipe."""
     text = plain_json(message).encode()
     return _HEAD.pack(len(text), len(blob)) + text + blob
 
 
 def plain_json(value: Mapping[str, Any]) -> str:
-    """JSON that every program reads: in ASCII, for texts with half a surrogate pair, and no number that is none."""
+    """Return JSON that every program reads: ASCII, for half surrogate pairs, and no NaN or infinity."""
     try:
         return json.dumps(value, separators=(",", ":"), allow_nan=False)
     except ValueError:
@@ -38,7 +38,7 @@ def plain_json(value: Mapping[str, Any]) -> str:
 
 
 def read_frame(stream: BinaryIO) -> Frame | None:
-    """The next message; None where the other side has gone."""
+    """Return the next message; None if the other side has gone."""
     head = _whole(stream, _HEAD.size)
     if head is None:
         return None
@@ -53,10 +53,10 @@ def _whole(stream: BinaryIO, count: int) -> bytes | None:
 
 
 async def receive(stream: asyncio.StreamReader) -> Frame:
-    """The next message of a process.
+    """Return the next message of a process.
 
     Raises:
-        EOFError: the process has gone, or what it says is no message.
+        EOFError: the process has gone, or sent something that is not a message.
     """
     try:
         text_bytes, blob_bytes = _HEAD.unpack(await stream.readexactly(_HEAD.size))
@@ -70,16 +70,16 @@ async def receive(stream: asyncio.StreamReader) -> Frame:
 
 
 class DiskFull(GeosleuthError):
-    """Nothing more can be kept until somebody frees some space."""
+    """Nothing more can be stored until space is freed."""
 
     def __init__(self) -> None:
-        """Say so."""
+        """Say what to do."""
         super().__init__("the server's disk is full; free some space and try again")
 
 
 @contextmanager
-def full_disk_told() -> Iterator[None]:
-    """Raise `DiskFull` in place of whatever the block raises because the disk is full."""
+def disk_full_errors() -> Iterator[None]:
+    """Raise `DiskFull` in place of errors that a full disk caused."""
     try:
         yield
     except Exception as error:
@@ -89,7 +89,7 @@ def full_disk_told() -> Iterator[None]:
 
 
 def is_full_disk(error: BaseException) -> bool:
-    """Whether an error, or what caused it, says that the disk is full."""
+    """Return whether an error, or what caused it, says that the disk is full."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):

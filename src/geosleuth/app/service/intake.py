@@ -13,7 +13,7 @@ from geosleuth.errors import BadInput
 from geosleuth.photo import check_case_pixels
 
 from .database import Store, new_id
-from .frames import full_disk_told
+from .frames import disk_full_errors
 from .model import NotThere, PhotoRow, ServiceLimits, TooLarge, TooMany, WrongState, file_name
 from .processes import WorkerPool
 
@@ -33,7 +33,7 @@ class Folders:
         return self._root / "desk.sqlite"
 
     def make(self) -> None:
-        """Make the folder, for its owner alone.
+        """Create the folder, for its owner only.
 
         Raises:
             BadInput: it can't be made.
@@ -49,7 +49,7 @@ class Folders:
         return self._root / "cases"
 
     def make_case(self, case_id: str) -> None:
-        """Make the folders of a case.
+        """Create the folders of a case.
 
         Raises:
             BadInput: they can't be made.
@@ -61,19 +61,19 @@ class Folders:
             raise BadInput(f"{self._root}: can't be written: {error.strerror or error}") from error
 
     def part(self, case_id: str) -> Path:
-        """A photo that is still coming in."""
+        """Return a photo that is still coming in."""
         return self._cases / case_id / _PHOTOS / f"{new_id()}{_PART}"
 
     def photo(self, case_id: str, number: int) -> Path:
-        """A photo as it came."""
+        """Return a photo as it came."""
         return self._cases / case_id / _PHOTOS / str(number)
 
     def picture(self, case_id: str, number: int, most_px: int) -> Path:
-        """A smaller picture of a photo."""
+        """Return a smaller picture of a photo."""
         return self._cases / case_id / _PICTURES / f"{number}-{most_px}.jpg"
 
     def trajectory(self, case_id: str, run_id: str) -> Path:
-        """A run's trajectory; those of several minds have theirs beside it."""
+        """Return a run's trajectory; those of several minds have theirs beside it."""
         return self._cases / case_id / _RUNS / f"{run_id}.jsonl"
 
     def remove_case(self, case_id: str) -> None:
@@ -92,7 +92,7 @@ class Folders:
             file.unlink(missing_ok=True)
 
     def sweep(self, known: Mapping[str, Collection[int]], runs: Collection[str]) -> None:
-        """Remove what a process left behind that was ended in the middle of something: all but what is known."""
+        """Remove files that a killed process left behind: all but the known ones."""
         for folder in self._cases.iterdir():
             if folder.name not in known:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -140,7 +140,7 @@ class Intake:
             raise TooMany(f"{self._limits.uploads} photos are coming in already; send this one again in a moment")
         self._coming += 1
         try:
-            with full_disk_told():
+            with disk_full_errors():
                 return await self._take_in(case_id, name, data)
         finally:
             self._coming -= 1

@@ -1,7 +1,7 @@
-"""Runs that wait, the processes that work on them, and what their readers are told as it happens.
+"""The queue of runs, the processes that work on them, and the live feed of their events.
 
-A reader is a place in the sequence and nothing more: nobody waits for the slowest one, and none costs memory. The
-newest things are at hand; whoever is further behind reads from the database.
+A reader is only a position in the sequence: a slow one delays nobody and costs no memory. The newest events are kept in
+memory; readers further behind read from the database.
 """
 
 import asyncio
@@ -21,20 +21,20 @@ from .model import NotThere, RunRow, RunState, StreamEvent
 from .processes import CalledOff, Gone, News, OutOfMemory, WorkerProcess
 
 RECENT = 256
-"""How many of the newest things told of a run are kept at hand."""
+"""How many of a run's newest events are kept in memory."""
 
 _PAGE = 200
 
 
 class _Live:
-    """A run that is not over yet; ``changed`` is set once something more was told, and replaced by another."""
+    """An active run; ``changed`` is set at each new event, and replaced by a new one."""
 
     def __init__(self) -> None:
         self._recent: deque[StreamEvent] = deque(maxlen=RECENT)
         self.changed = asyncio.Event()
 
-    def add(self, told: Sequence[StreamEvent]) -> None:
-        self._recent.extend(told)
+    def add(self, events: Sequence[StreamEvent]) -> None:
+        self._recent.extend(events)
         self.wake()
 
     def wake(self) -> None:
@@ -42,72 +42,72 @@ class _Live:
         self.changed = asyncio.Event()
 
     def since(self, first: int) -> list[StreamEvent] | None:
-        """What is at hand from an id on; None where older things are asked for."""
+        """Return the events from an id on; None if older ones are needed."""
         if not self._recent or first < self._recent[0].id:
             return None
         return list(self._recent)[first - self._recent[0].id :]
 
 
 class Feed:
-    """Keeps what is told and hands it to whoever watches."""
+    """Stores events and delivers them to readers."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._live: dict[str, _Live] = {}
 
     def begin(self, run_id: str) -> None:
-        """A run waits from now on."""
+        """Start the feed of a run."""
         self._live.setdefault(run_id, _Live())
 
     def end(self, run_id: str) -> None:
-        """Nothing more will be told of a run."""
+        """End the feed of a run."""
         live = self._live.pop(run_id, None)
         if live is not None:
             live.wake()
 
     def end_all(self) -> None:
-        """The service closes."""
+        """End all feeds."""
         for run_id in list(self._live):
             self.end(run_id)
 
-    async def tell(self, run_id: str, *news: tuple[str, Mapping[str, Any], float | None]) -> None:
-        """Tell something; it is kept before anybody is told, so that nobody knows an id that a crash takes back."""
-        stamped = [(kind, data, time.time() if at is None else at) for kind, data, at in news]
-        self._hand_out(run_id, await self._store.tell(run_id, stamped))
+    async def publish(self, run_id: str, *items: tuple[str, Mapping[str, Any], float | None]) -> None:
+        """Store events, then deliver them: no reader sees an id that a crash could take back."""
+        stamped = [(kind, data, time.time() if at is None else at) for kind, data, at in items]
+        self._deliver(run_id, await self._store.append_events(run_id, stamped))
 
     async def set_state(self, run_id: str, state: RunState, **more: Any) -> RunRow:
-        """Change a run's state, and tell it; takes what `Store.set_state` takes.
+        """Change a run's state and publish it; takes the arguments of `Store.set_state`.
 
         Raises:
             NotThere: there is no such run.
         """
-        row, told = await self._store.set_state(run_id, state, **more)
-        self._hand_out(run_id, told)
+        row, events = await self._store.set_state(run_id, state, **more)
+        self._deliver(run_id, events)
         return row
 
     async def is_active(self, run_id: str) -> bool:
-        """Whether a run's row says that it waits or is worked on.
+        """Return whether a run's row says that it is queued or running.
 
         Raises:
             NotThere: there is no such run.
         """
         return (await self._store.run(run_id)).active
 
-    def _hand_out(self, run_id: str, told: Sequence[StreamEvent]) -> None:
+    def _deliver(self, run_id: str, events: Sequence[StreamEvent]) -> None:
         live = self._live.get(run_id)
         if live is not None:
-            live.add(told)
+            live.add(events)
 
     async def watch(self, run_id: str, after: int) -> AsyncIterator[list[StreamEvent]]:
-        """Everything after an id, then what comes, as many at a time as there are, until the run's last."""
+        """Yield batches of events after an id, then new ones, until the run's last."""
         at = after + 1
         while True:
             live = self._live.get(run_id)
-            # Held before the newest things are looked at, so that nothing slips in between.
+            # Taken before the newest events are read, so that none is missed in between.
             changed = None if live is None else live.changed
             batch = None if live is None else live.since(at)
             if batch is None:
-                batch = await self._store.told(run_id, at, _PAGE)
+                batch = await self._store.events(run_id, at, _PAGE)
             if batch:
                 at = batch[-1].id + 1
                 yield batch
@@ -118,33 +118,33 @@ class Feed:
 
 
 JobOf = Callable[[RunRow], Awaitable[Mapping[str, Any]]]
-"""Makes the work order of a run, keys included, at the moment when it begins."""
+"""Makes the job of a run, keys included, when it begins."""
 
 SETTLE_S = 5.0
-"""After how long an end that could not be kept is tried again."""
+"""After how long storing the end of a run is tried again."""
 
 _ANNOUNCED = 3
-_LEFT = "nobody works on this run any more; continue it, or start again"
+_LEFT = "this run was abandoned; continue it, or start again"
 _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class _UnderWay:
-    hand: WorkerProcess
+class _ActiveRun:
+    worker: WorkerProcess
     called_off: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class _Outbox:
-    """What a process tells of a run, on its way to the readers: what comes while some of it is kept, goes together."""
+    """Events of a run on their way to readers. Those that arrive during a write are batched into the next one."""
 
     def __init__(self, feed: Feed, run_id: str) -> None:
         self._feed, self._run_id = feed, run_id
         self._waiting: News = []
         self._sending: asyncio.Task[None] | None = None
 
-    def put(self, news: News) -> None:
-        self._waiting += news
+    def put(self, items: News) -> None:
+        self._waiting += items
         if self._sending is None or self._sending.done():
             self._sending = asyncio.create_task(self._send())
 
@@ -154,14 +154,14 @@ class _Outbox:
 
     async def _keep(self) -> None:
         while self._waiting:
-            news, self._waiting = self._waiting, []
+            batch, self._waiting = self._waiting, []
             try:
-                await self._feed.tell(self._run_id, *news)
+                await self._feed.publish(self._run_id, *batch)
             except DiskFull:
-                self._waiting = news + self._waiting
+                self._waiting = batch + self._waiting
                 raise
 
-    async def emptied(self) -> None:
+    async def flush(self) -> None:
         if self._sending is not None:
             await self._sending
         await self._keep()
@@ -169,7 +169,7 @@ class _Outbox:
 
 @dataclass(slots=True)
 class _Ending:
-    """What became of a run, until its row says so."""
+    """The end of a run that is not stored yet."""
 
     state: RunState
     more: dict[str, Any] = field(default_factory=dict)
@@ -177,89 +177,89 @@ class _Ending:
 
 
 class Jobs:
-    """Takes runs in turn, as many at once as there are processes."""
+    """Runs jobs in order, as many at once as there are processes."""
 
     def __init__(self, feed: Feed, job_of: JobOf, *, workers: int, cancel_s: float, memory_bytes: int = 0) -> None:
         self._feed, self._job_of = feed, job_of
         self._cancel_s = cancel_s
         self._memory_bytes = memory_bytes
-        self._hands = [WorkerProcess("runs", memory_bytes=memory_bytes) for _ in range(workers)]
+        self._workers = [WorkerProcess("runs", memory_bytes=memory_bytes) for _ in range(workers)]
         self._waiting: deque[str] = deque()
-        self._under_way: dict[str, _UnderWay] = {}
+        self._active: dict[str, _ActiveRun] = {}
         self._unsettled: dict[str, _Ending] = {}
         self._settling = asyncio.Lock()
         self._some = asyncio.Condition()
         self._tasks: list[asyncio.Task[None]] = []
 
     def begin(self) -> None:
-        """Start the processes, and take up what waits."""
-        self._tasks = [asyncio.create_task(self._serve(hand)) for hand in self._hands]
-        self._tasks.append(asyncio.create_task(self._settle_now_and_then()))
+        """Start the processes, and begin on the queue."""
+        self._tasks = [asyncio.create_task(self._serve(worker)) for worker in self._workers]
+        self._tasks.append(asyncio.create_task(self._settle_periodically()))
 
     async def close(self) -> None:
-        """End all processes; what they were at is interrupted."""
+        """End all processes; their runs are interrupted."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(hand.end() for hand in self._hands))
+        await asyncio.gather(*(worker.end() for worker in self._workers))
         await self._settle_all()
 
     @property
     def pids(self) -> list[int]:
-        """The processes that there are."""
-        return [hand.pid for hand in self._hands if hand.pid is not None]
+        """The ids of the processes."""
+        return [worker.pid for worker in self._workers if worker.pid is not None]
 
     def position(self, run_id: str) -> int | None:
-        """Where a run stands in the queue, from 1; None where it does not wait."""
+        """Return a run's position in the queue, from 1; None if it is not queued."""
         return self._waiting.index(run_id) + 1 if run_id in self._waiting else None
 
     @property
     def waiting(self) -> int:
-        """How many runs wait."""
+        """How many runs are queued."""
         return len(self._waiting)
 
     async def put(self, run_id: str) -> None:
-        """Let a run wait its turn."""
+        """Queue a run."""
         self._feed.begin(run_id)
         self._waiting.append(run_id)
         with suppress(DiskFull):
-            await self._feed.tell(run_id, ("state", {"state": "queued", "position": self.position(run_id)}, None))
+            await self._feed.publish(run_id, ("state", {"state": "queued", "position": self.position(run_id)}, None))
         async with self._some:
             self._some.notify()
 
     async def cancel(self, run_id: str) -> None:
-        """Call a run off; when this returns, nobody works on it any more and its row says so."""
+        """Cancel a run; when this returns, no process works on it and its row says so."""
         if run_id in self._waiting:
             self._waiting.remove(run_id)
             await self._end(run_id, _Ending("cancelled"))
             await self._announce()
             return
-        under_way = self._under_way.get(run_id)
-        if under_way is None:
+        active = self._active.get(run_id)
+        if active is None:
             return
-        if not under_way.called_off:
-            under_way.called_off = True
-            under_way.hand.call_off()
+        if not active.called_off:
+            active.called_off = True
+            active.worker.call_off()
         try:
             async with asyncio.timeout(self._cancel_s):
-                await under_way.over.wait()
+                await active.over.wait()
         except TimeoutError:
-            under_way.hand.kill()
-            await under_way.over.wait()
+            active.worker.kill()
+            await active.over.wait()
 
     async def settle(self, run_id: str) -> None:
-        """Say what became of a run in its row, if nobody works on it any more; for rows that don't say so yet.
+        """Store the end of a run that no process works on any more, if its row lacks it.
 
         Raises:
-            DiskFull: it can't be kept.
+            DiskFull: it can't be stored.
             NotThere: there is no such run.
         """
         async with self._settling:
-            if run_id in self._waiting or run_id in self._under_way or not await self._feed.is_active(run_id):
+            if run_id in self._waiting or run_id in self._active or not await self._feed.is_active(run_id):
                 return
             await self._keep(run_id, self._unsettled.get(run_id) or _Ending("interrupted", {"trouble": _LEFT}))
 
-    async def _settle_now_and_then(self) -> None:
+    async def _settle_periodically(self) -> None:
         while True:
             await asyncio.sleep(SETTLE_S)
             await self._settle_all()
@@ -274,30 +274,30 @@ class Jobs:
                 self._unsettled.pop(run_id, None)
                 self._feed.end(run_id)
 
-    async def _serve(self, hand: WorkerProcess) -> None:
-        await _ready(hand)
+    async def _serve(self, worker: WorkerProcess) -> None:
+        await _ready(worker)
         while True:
             async with self._some:
                 await self._some.wait_for(lambda: bool(self._waiting))
                 run_id = self._waiting.popleft()
-                under_way = self._under_way[run_id] = _UnderWay(hand)
+                active = self._active[run_id] = _ActiveRun(worker)
             try:
-                await self._carry_out(run_id, under_way)
+                await self._execute(run_id, active)
             except asyncio.CancelledError:
                 raise
             except Exception:  # noqa: BLE001  (logged, and the run says so)
-                _log.exception("a run could not be carried out")
+                _log.exception("a run failed unexpectedly")
                 with suppress(Exception):
                     await self._end(run_id, _Ending("failed", {"trouble": "a bug in the service"}))
             finally:
-                del self._under_way[run_id]
-                under_way.over.set()
-            if under_way.called_off:
-                # Threads that were in the middle of something go on in there.
-                await hand.end()
-                await _ready(hand)
+                del self._active[run_id]
+                active.over.set()
+            if active.called_off:
+                # Its threads may still be busy.
+                await worker.end()
+                await _ready(worker)
 
-    async def _carry_out(self, run_id: str, under_way: _UnderWay) -> None:
+    async def _execute(self, run_id: str, active: _ActiveRun) -> None:
         try:
             row = await self._feed.set_state(run_id, "running")
         except NotThere:
@@ -309,40 +309,40 @@ class Jobs:
         await self._announce()
         outbox = _Outbox(self._feed, run_id)
         try:
-            state, more = await self._worked(row, under_way, outbox)
+            state, more = await self._worked(row, active, outbox)
         except BaseException:
             with suppress(DiskFull):
-                await outbox.emptied()
+                await outbox.flush()
             raise
         await self._end(run_id, _Ending(state, more, outbox))
 
-    async def _worked(self, row: RunRow, under_way: _UnderWay, outbox: _Outbox) -> tuple[RunState, dict[str, Any]]:
-        """What became of a run, and what its row says of it."""
+    async def _worked(self, row: RunRow, active: _ActiveRun, outbox: _Outbox) -> tuple[RunState, dict[str, Any]]:
+        """Return a run's final state and the columns to store."""
         try:
             job = await self._job_of(row)
-            # Looked at only now: until keys were fetched there was nothing in the process to call off.
-            if under_way.called_off:
+            # Checked only now: until the keys were fetched there was nothing in the process to cancel.
+            if active.called_off:
                 raise CalledOff
-            done, _ = await under_way.hand.work("locate", job, on_news=outbox.put)
+            done, _ = await active.worker.work("locate", job, on_news=outbox.put)
             found = {key: done.get(key) for key in ("answer", "trouble", "result")}
             return ("failed" if done.get("failed") else "done"), found
         except CalledOff:
             return "cancelled", {}
         except Gone:
-            if under_way.called_off:
+            if active.called_off:
                 return "cancelled", {}
-            return "failed", {"trouble": "the process that worked on it ended: killed, or out of memory"}
+            return "failed", {"trouble": "its process ended: killed, or out of memory; start it again"}
         except OutOfMemory:
-            # What is left in there may have as little.
-            await under_way.hand.end()
+            # Its memory may stay exhausted.
+            await active.worker.end()
             allowed = f"the {self._memory_bytes / 1024**3:.3g} GiB of memory" if self._memory_bytes else "the memory"
-            way_out = "give smaller photos, or start the server with a larger --run-memory"
-            return "failed", {"trouble": f"this run needs more than {allowed} it may have; {way_out}"}
+            way_out = "use smaller photos, or start the server with a larger --run-memory"
+            return "failed", {"trouble": f"this run needs more than {allowed} allowed; {way_out}"}
         except GeosleuthError as error:
             return "failed", {"trouble": str(error)}
 
     async def _end(self, run_id: str, ending: _Ending) -> None:
-        """Keep the end of a run, or try it again later where the disk is full."""
+        """Store the end of a run, or try again later if the disk is full."""
         try:
             await self._keep(run_id, ending)
         except DiskFull:
@@ -351,21 +351,21 @@ class Jobs:
     async def _keep(self, run_id: str, ending: _Ending) -> None:
         with suppress(NotThere):
             if ending.outbox is not None:
-                await ending.outbox.emptied()
+                await ending.outbox.flush()
             await self._feed.set_state(run_id, ending.state, **ending.more)
         self._unsettled.pop(run_id, None)
         self._feed.end(run_id)
 
     async def _announce(self) -> None:
-        """Tell the next few where they stand now."""
+        """Publish the positions of the next few runs."""
         for run_id in list(self._waiting)[:_ANNOUNCED]:
-            # Asked anew for each: somebody may have taken it up meanwhile.
+            # Read again for each: a worker may have taken it meanwhile.
             if (position := self.position(run_id)) is not None:
                 with suppress(DiskFull):
-                    await self._feed.tell(run_id, ("state", {"state": "queued", "position": position}, None))
+                    await self._feed.publish(run_id, ("state", {"state": "queued", "position": position}, None))
 
 
-async def _ready(hand: WorkerProcess) -> None:
-    """Start a process ahead of time; one that can't be started now is tried again when there is work."""
+async def _ready(worker: WorkerProcess) -> None:
+    """Start a process ahead of time; if that fails, it is tried again when there is work."""
     with suppress(OSError):
-        await hand.ready()
+        await worker.ready()

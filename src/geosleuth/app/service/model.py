@@ -41,7 +41,7 @@ class TooMany(BadInput):
 
 
 class NeedsConsent(UserError):
-    """Photos would leave this machine: nobody agreed to these hosts yet."""
+    """Photos would leave this machine for hosts without consent."""
 
     def __init__(self, hosts: Iterable[str], words: str) -> None:
         """Name the hosts, and say in one line what would go where."""
@@ -52,7 +52,7 @@ class NeedsConsent(UserError):
 
 @dataclass(frozen=True, slots=True)
 class ServiceLimits:
-    """What the service takes in at most.
+    """The largest inputs of the service.
 
     ``opening_bytes`` is the memory of the process that opens photos, as far as the system can limit it, and
     ``opening_s`` its time for one photo. ``asking_s`` is the time for a file, a picture or a check. ``run_bytes`` is
@@ -88,15 +88,15 @@ def share_of_memory(workers: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What holds for all runs until it is changed; keys are no part of it.
+    """Settings for all runs; keys are stored elsewhere.
 
     Attributes:
-        model: who thinks where a request names nobody; None is the detective.
+        model: the default model; None is the detective.
         base_url: where that model is served.
         offline: nothing is asked over the network, not even this machine's own.
-        granularity: no run tells, or keeps, anything finer.
-        retention_days: cases that nobody changed for so long are deleted; None keeps them.
-        online_tiles: a template of map tiles from the network, where somebody wants them.
+        granularity: no run shows, or stores, anything finer.
+        retention_days: cases unchanged for this long are deleted; None keeps them.
+        online_tiles: a URL template of map tiles from the network; None for none.
     """
 
     model: str | None = None
@@ -111,7 +111,7 @@ class Settings:
 class RunRequest:
     """What a run is to do; the words are those of ``geosleuth locate``.
 
-    ``area`` is a GeoJSON geometry, as somebody drew it, that the place lies in; ``within`` says so in words instead.
+    ``area`` is a GeoJSON geometry, that the place lies in; ``within`` says so in words instead.
     ``send_to`` names the hosts that photos may be sent to.
     """
 
@@ -153,7 +153,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
-    """One thing that readers of a run are told; ids count from 0 in each run, ``at`` is the time since 1970."""
+    """One event of a run for its readers; ids count from 0 in each run, ``at`` is a Unix time."""
 
     id: int
     kind: str
@@ -183,9 +183,9 @@ class RunRow:
 
     Attributes:
         parent: the run that it continues.
-        granularity: how finely it tells and keeps places.
+        granularity: how finely it shows and stores places.
         photos: the numbers of the photos that it works on.
-        answer: in short: place, lat, lon, radius_km, probability; None where there is none (yet).
+        answer: in short: place, lat, lon, radius_km, probability; None if there is none (yet).
         trouble: in one line, where something went wrong.
         position: how many runs are before it while it waits, itself counted: 1 is the next.
         rejected: what people rejected so far: ``clues`` and ``places``.
@@ -229,51 +229,51 @@ _SEARCHED_CHARACTERS = 100_000
 
 
 def when(seconds: float | None) -> datetime | None:
-    """A stored time."""
+    """Return a stored time."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 def moment(seconds: float) -> datetime:
-    """A stored time that is always there."""
+    """Return a stored time that is always there."""
     return datetime.fromtimestamp(seconds, UTC)
 
 
 def readable(text: str) -> str:
-    """A text that can be kept: half a surrogate pair is none."""
+    """Return a text that can be stored, without half surrogate pairs."""
     return text.encode("utf-8", "replace").decode()
 
 
 def searched(*texts: str) -> str:
-    """What searches look at, in one line and one case."""
+    """Return what searches look at, in one line and one case."""
     return " ".join(readable(" ".join(texts)).casefold().split())[:_SEARCHED_CHARACTERS]
 
 
 def request_to_dict(request: RunRequest) -> dict[str, Any]:
-    """A request as plain JSON."""
+    """Return a request as plain JSON."""
     return {**asdict(request), "send_to": list(request.send_to)}
 
 
 def request_from_dict(plain: Mapping[str, Any]) -> RunRequest:
-    """A stored request; what another version knew beyond ours is left out."""
+    """Return a stored request; what another version knew beyond ours is left out."""
     known = {field.name for field in fields(RunRequest)}
     kept = {name: value for name, value in plain.items() if name in known}
     return RunRequest(**{**kept, "send_to": tuple(kept.get("send_to") or ())})
 
 
 def case_row(row: Sequence[Any], photos: Sequence[PhotoRow], runs: Sequence[RunRow]) -> CaseRow:
-    """A case."""
+    """Return a case."""
     case_id, title, notes, created, changed = row
     return CaseRow(case_id, title, notes, moment(created), moment(changed), tuple(photos), tuple(runs))
 
 
 def photo_row(row: Sequence[Any]) -> PhotoRow:
-    """A photo."""
+    """Return a photo."""
     case, number, name, size, width, height, form, kind, sha256, added = row
     return PhotoRow(case, number, name, size, width, height, form, kind, sha256, moment(added))
 
 
 def run_row(row: Sequence[Any]) -> RunRow:
-    """A run."""
+    """Return a run from its row."""
     run_id, case, parent, state, request, rejected, photos, granularity, created, started, ended, answer, trouble = row
     return RunRow(
         id=run_id,
@@ -292,8 +292,8 @@ def run_row(row: Sequence[Any]) -> RunRow:
     )
 
 
-def told_row(row: Sequence[Any]) -> StreamEvent:
-    """Something told."""
+def event_row(row: Sequence[Any]) -> StreamEvent:
+    """Return an event from its row."""
     told_id, kind, data, at = row
     return StreamEvent(told_id, kind, json.loads(data), at)
 
@@ -306,7 +306,7 @@ _NO_LETTERS = re.compile(r"[^\w-]+")
 
 
 def text(words: str, most: int, what: str) -> str:
-    """A text of several lines.
+    """Return a text of several lines.
 
     Raises:
         BadInput: it is too long.
@@ -319,7 +319,7 @@ def text(words: str, most: int, what: str) -> str:
 
 
 def line(words: str, most: int, what: str) -> str:
-    """A text of one line.
+    """Return a text of one line.
 
     Raises:
         BadInput: it is too long.
@@ -328,20 +328,20 @@ def line(words: str, most: int, what: str) -> str:
 
 
 def file_name(words: str) -> str:
-    """What a photo's file was called, without folders and without what no name should hold."""
+    """Return what a photo's file was called, without folders and without what no name should hold."""
     last = PurePosixPath(text(words[:4000], 4000, "name").replace("\\", "/")).name
     clean = " ".join(_shown(last).split())
     return clean[-_NAME_CHARACTERS:] or _UNNAMED
 
 
 def export_name(*names: str) -> str:
-    """What a file may be called on any system, less its ending, after the first name that has letters or digits."""
+    """Return a file name, without suffix, for any system, from the first name with letters or digits."""
     safe = (_NO_LETTERS.sub("-", unicodedata.normalize("NFC", name))[:_EXPORT_CHARACTERS].strip("-_") for name in names)
     return next(filter(None, safe), _UNNAMED)
 
 
 def _shown(words: str) -> str:
-    """Without control characters and marks that turn the direction of what follows."""
+    """Return a text without control and direction characters."""
     unwanted = (one for one in words if one in _TURNS or unicodedata.category(one) in ("Cc", "Zl", "Zp"))
     return words.translate(dict.fromkeys(map(ord, unwanted), " "))
 

@@ -1,4 +1,4 @@
-"""The service's side of its processes: started ahead of time, asked one thing at a time, ended if they hang."""
+"""The service's worker processes: started ahead of time, one task at a time, killed if they hang."""
 
 import asyncio
 import logging
@@ -14,13 +14,13 @@ from .frames import DiskFull, Frame, packed, receive
 from .model import NeedsConsent, NotThere, WrongState
 
 Kind = Literal["runs", "opens", "helps"]
-"""What a process is for; it makes itself ready for that before it is asked."""
+"""The purpose of a process, for which it imports modules ahead of time."""
 
 News = list[tuple[str, dict[str, Any], float]]
 OnNews = Callable[[News], None]
 
 _NOT_THEIRS = frozenset({"GEOSLEUTH_TOKEN"})
-"""Of the environment, what the door alone needs."""
+"""Environment variables that only the HTTP server needs."""
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ class Gone(Exception):
 
 
 class CalledOff(Exception):
-    """The work was called off, and closed what it had open."""
+    """The work was cancelled, and closed what it had open."""
 
 
 class OutOfMemory(Exception):
@@ -38,7 +38,7 @@ class OutOfMemory(Exception):
 
 
 class WorkerProcess:
-    """One process. Whoever waits for its work and is cancelled, ends it; the next piece of work starts another."""
+    """One process. Cancelling the wait for its work ends it; the next task starts another."""
 
     def __init__(self, kind: Kind, *, memory_bytes: int = 0) -> None:
         self._kind = kind
@@ -57,12 +57,12 @@ class WorkerProcess:
             return
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
-        # Whoever waits may be cancelled; the process is still taken in, so that it can be ended.
+        # The wait may be cancelled; the process is still registered, so that it can be ended.
         await asyncio.shield(self._starting)
 
     async def _start(self) -> None:
         try:
-            # Without -P the folder that the service was started in could slip in modules of its own.
+            # Without -P, modules in the current folder would be imported.
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-P",
@@ -86,14 +86,14 @@ class WorkerProcess:
         return {**ours, **(slim if self._kind == "opens" else {})}
 
     async def work(
-        self, chore: str, details: Mapping[str, Any], blob: bytes = b"", on_news: OnNews | None = None
+        self, task: str, details: Mapping[str, Any], blob: bytes = b"", on_news: OnNews | None = None
     ) -> Frame:
-        """Have something done.
+        """Execute a task.
 
         Raises:
             Gone: the process ended meanwhile.
-            CalledOff: somebody called it off.
-            OutOfMemory: it was given too little memory.
+            CalledOff: it was cancelled.
+            OutOfMemory: it needs more memory than allowed.
             GeosleuthError: it was refused, or failed.
         """
         await self.ready()
@@ -102,7 +102,7 @@ class WorkerProcess:
             raise Gone
         try:
             with suppress(ConnectionError):
-                process.stdin.write(packed({"do": chore, "with": details}, blob))
+                process.stdin.write(packed({"do": task, "with": details}, blob))
                 await process.stdin.drain()
             while True:
                 message, made = await receive(process.stdout)
@@ -121,12 +121,12 @@ class WorkerProcess:
             raise
 
     def call_off(self) -> None:
-        """Ask the process to give up what it does; `end` makes sure."""
+        """Ask the process to cancel its work; `end` makes sure."""
         if self._process is not None and self._process.stdin is not None and not self._process.stdin.is_closing():
             self._process.stdin.write(packed({"cancel": True}))
 
     def kill(self) -> None:
-        """End the process at once; whoever waits for its work gets `Gone`."""
+        """Kill the process; a wait for its work raises `Gone`."""
         if self._process is not None:
             with suppress(ProcessLookupError):
                 self._process.kill()
@@ -145,56 +145,56 @@ class WorkerProcess:
             process.stdin.close()
         await process.wait()
         if process.stdout is not None:
-            # What is left in the pipe is read, so that it closes.
+            # Drain the pipe, so that it closes.
             with suppress(EOFError, ConnectionError):
                 await process.stdout.read()
         # The transport has no public way to be closed.
         getattr(process, "_transport").close()  # noqa: B009
-        # Only now: whoever was cancelled meanwhile leaves the rest to the next who ends it.
+        # Only now: if cancelled before, the next call of `end` does the rest.
         if self._process is process:
             self._process = None
 
 
 class WorkerPool:
-    """Several processes for short chores, each of which has its time."""
+    """Several processes for short tasks with a time limit."""
 
     def __init__(self, kind: Kind, count: int, *, seconds: float, memory_bytes: int = 0) -> None:
         self._all = [WorkerProcess(kind, memory_bytes=memory_bytes) for _ in range(count)]
-        # Whoever worked last is warm, and works next.
+        # The last used process is warm, and is used next.
         self._free: asyncio.LifoQueue[WorkerProcess] = asyncio.LifoQueue()
-        for hand in reversed(self._all):
-            self._free.put_nowait(hand)
+        for worker in reversed(self._all):
+            self._free.put_nowait(worker)
         self._seconds = seconds
 
     async def ready(self) -> None:
-        """Start the first process ahead of time; where it can't be started now, it is tried again when it is needed."""
+        """Start the first process ahead of time; if that fails, it is tried again when needed."""
         with suppress(OSError):
             await self._all[0].ready()
 
-    async def work(self, chore: str, details: Mapping[str, Any], blob: bytes = b"") -> Frame:
-        """Have something done by whoever is free.
+    async def work(self, task: str, details: Mapping[str, Any], blob: bytes = b"") -> Frame:
+        """Execute a task in a free process.
 
         Raises:
             BadInput: it took too long or too much memory, or broke the process.
             GeosleuthError: it was refused, or failed.
         """
-        hand = await self._free.get()
+        worker = await self._free.get()
         try:
             async with asyncio.timeout(self._seconds):
-                return await hand.work(chore, details, blob)
+                return await worker.work(task, details, blob)
         except TimeoutError as error:
             raise BadInput(f"this took longer than the {self._seconds:g} s allowed") from error
         except Gone as error:
-            raise BadInput("this broke the process that worked on it") from error
+            raise BadInput("this crashed its process") from error
         except OutOfMemory as error:
-            await hand.end()
+            await worker.end()
             raise BadInput("this needs more memory than is allowed") from error
         finally:
-            self._free.put_nowait(hand)
+            self._free.put_nowait(worker)
 
     async def end(self) -> None:
         """End all processes."""
-        await asyncio.gather(*(hand.end() for hand in self._all))
+        await asyncio.gather(*(worker.end() for worker in self._all))
 
 
 def _raised(error: Mapping[str, Any]) -> Exception:  # noqa: PLR0911  (one return a kind)

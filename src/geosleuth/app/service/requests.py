@@ -23,7 +23,7 @@ _ON_THIS_DISK = ("", "detective", "same", "hf", "replay")
 
 
 def allowed_granularity(wanted: Granularity, cap: Granularity) -> Granularity:
-    """The coarser of two levels.
+    """Return the coarser of two levels.
 
     Raises:
         BadInput: there is no such level.
@@ -34,7 +34,7 @@ def allowed_granularity(wanted: Granularity, cap: Granularity) -> Granularity:
 
 
 def settled(request: RunRequest, settings: Settings) -> RunRequest:
-    """A request with what it leaves open taken from the settings.
+    """Return a request with what it leaves open taken from the settings.
 
     Raises:
         BadInput: it asks for something that can't be.
@@ -96,7 +96,7 @@ def locate_request(
 
 
 def check_consent(plan: "Plan", send_to: Iterable[str]) -> None:
-    """Refuse to send photos to a host that nobody agreed to.
+    """Refuse to send photos to a host without consent.
 
     Raises:
         NeedsConsent: there is one.
@@ -110,7 +110,7 @@ def check_consent(plan: "Plan", send_to: Iterable[str]) -> None:
 
 
 def continued(request: RunRequest, feedback: Feedback) -> RunRequest:
-    """The request of a run that goes on from another: what a person adds comes on top, an area replaces an area."""
+    """Return the request of a run that continues another: feedback is added, an area replaces an area."""
     hint = "; ".join(part for part in (request.hint, feedback.hint) if part) or None
     changed = replace(request, hint=hint, send_to=tuple(dict.fromkeys((*request.send_to, *feedback.send_to))))
     if feedback.area is not None or feedback.within is not None:
@@ -125,11 +125,11 @@ def rejected_of(
     reject_clues: Sequence[str] = (),
     reject_candidates: Sequence[str] = (),
 ) -> Rejected:
-    """What a person has ruled out, by the ids that the page knows.
+    """Return what a person has ruled out, by the ids that the page knows.
 
     Args:
-        clues: those of the run, as they were told or stand in its result.
-        candidates: those that were told, those of the result's pool and of its answer; the last of an id counts.
+        clues: those of the run, from its events or its result.
+        candidates: from its events, the result's pool and its answer; the last of an id counts.
         reject_clues: ids of clues.
         reject_candidates: ids of candidates.
 
@@ -150,7 +150,7 @@ def rejected_of(
 
 
 def with_rejected(trajectory: Trajectory, rejected: Rejected) -> Trajectory:
-    """The trajectory with the rejected candidates of its pool dropped, whoever goes on from it.
+    """Return the trajectory with the rejected candidates of its pool dropped.
 
     So that a model that fails, or says nothing, can't fall back on a place that a person has ruled out.
     """
@@ -164,7 +164,7 @@ def with_rejected(trajectory: Trajectory, rejected: Rejected) -> Trajectory:
 
 
 def _holds(place: RejectedPlace, one: Hypothesis) -> bool:
-    """Whether a candidate is a place that was rejected, or lies in it; a country does not lie in its largest town."""
+    """Return whether a candidate is, or lies in, a rejected place; a country does not lie in its largest town."""
     if fold(one.place) == fold(place.name) or (one.country is not None and one.country == place.country):
         return True
     extent = place.extent
@@ -173,7 +173,7 @@ def _holds(place: RejectedPlace, one: Hypothesis) -> bool:
 
 
 def rejected_to_dict(rejected: Rejected) -> dict[str, Any]:
-    """As JSON, to be kept with a run."""
+    """Return JSON to store with a run."""
     return {
         "clues": list(rejected.clues),
         "texts": list(rejected.texts),

@@ -1,4 +1,4 @@
-"""One run, in a process of the service: the command's own way, with everything told as it happens."""
+"""One run in a process of the service: as the command does it, with live events."""
 
 import asyncio
 import os
@@ -28,16 +28,16 @@ from .finding_view import for_the_wire, reasoning_of, result_view
 from .model import request_from_dict
 from .requests import check_consent, locate_request, rejected_from_dict, with_rejected
 from .stream_events import EventTranslator, StreamItem
-from .worker_tasks import Tell, photos_of
+from .worker_tasks import Publish, photos_of
 
 _STEP = 0.05
 
 
-async def run_job(job: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    """Carry out a run and keep its trajectory; what it came to is on the disk when this returns.
+async def run_job(job: Mapping[str, Any], publish: Publish) -> dict[str, Any]:
+    """Execute a run and store its trajectory; the result is on disk when this returns.
 
     Raises:
-        GeosleuthError: something must be mended, or failed.
+        GeosleuthError: the request is invalid, or the run failed.
     """
     with quiet_libraries():
         request = request_from_dict(job["request"])
@@ -53,22 +53,22 @@ async def run_job(job: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         async with AsyncExitStack() as held:
             await plan.load(held)
             if plan.needs_atlas:
-                await _prepare(tell)
+                await _prepare(publish)
             atlas = OfflineAtlas()
-            telling = _Publisher(plan, photos, tell)
+            publisher = _Publisher(plan, photos, publish)
             if resume_from is not None:
-                telling.catch_up(resume_from.trajectory.events, known)
+                publisher.catch_up(resume_from.trajectory.events, known)
             finding = await run_plan(
                 plan,
                 photos,
                 atlas,
                 similar=plan.similar_for(photos),
                 keep_in=keep_in,
-                sinks=(telling.event,),
-                say=telling.line,
+                sinks=(publisher.event,),
+                say=publisher.line,
                 resume_from=resume_from,
             )
-        telling.close(finding)
+        publisher.close(finding)
         for path in (keep_in, *files_beside(keep_in, plan.several)):
             _settle(path)
         return _done(finding, plan)
@@ -88,15 +88,15 @@ def _done(finding: Finding, plan: Plan) -> dict[str, Any]:
 
 
 def short(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer as lists of cases and runs show it."""
+    """Return the answer as lists of cases and runs show it."""
     answer = result["answer"]
     return {key: answer.get(key) for key in ("place", "lat", "lon", "radius_km", "probability")}
 
 
 def _resume_from(job: Mapping[str, Any], plan: Plan) -> tuple[ResumeFrom | None, int]:
-    """What to go on from, and how many of its events readers know; None where the run begins anew.
+    """Return what to resume, and how many of its events readers know; None if the run starts over.
 
-    It does at less than ``exact``, where no words were kept to go on from, and where several minds work.
+    It starts over below ``exact``, where no text was stored to continue from, and with several agents.
     """
     parent = job.get("parent")
     if parent is None or plan.granularity != "exact" or plan.several is not None or not Path(parent).is_file():
@@ -116,7 +116,7 @@ def _resume_from(job: Mapping[str, Any], plan: Plan) -> tuple[ResumeFrom | None,
     return ResumeFrom(replace(with_rejected(trajectory, rejected), id=new_id()), words), known
 
 
-async def _prepare(tell: Tell) -> None:
+async def _prepare(publish: Publish) -> None:
     """Build the base atlas, once in the life of an installation, and say so: it takes half a minute."""
     shown = -1.0
 
@@ -124,19 +124,19 @@ async def _prepare(tell: Tell) -> None:
         nonlocal shown
         if share >= shown + _STEP:
             shown = share
-            tell(("state", {"state": "preparing", "what": what, "share": round(share, 2)}, time.time()))
+            publish(("state", {"state": "preparing", "what": what, "share": round(share, 2)}, time.time()))
 
     await asyncio.to_thread(ensure_base, progress)
     if shown >= 0:
-        tell(("state", {"state": "running"}, time.time()))
+        publish(("state", {"state": "running"}, time.time()))
 
 
 class _Publisher:
-    """Tells readers of a run, in the order in which they should know."""
+    """Publishes a run's events in the right order."""
 
-    def __init__(self, plan: Plan, photos: Sequence[OpenedPhoto], tell: Tell) -> None:
-        self._tell, self._name = tell, plan.policy.name
-        self._teller = EventTranslator(
+    def __init__(self, plan: Plan, photos: Sequence[OpenedPhoto], publish: Publish) -> None:
+        self._publish, self._name = publish, plan.policy.name
+        self._translate = EventTranslator(
             granularity=plan.granularity,
             detective=plan.policy if isinstance(plan.policy, Detective) and plan.several is None else None,
             claims=[one.claims for one in photos],
@@ -146,33 +146,33 @@ class _Publisher:
         self._held_back: list[StreamItem] = []
 
     def catch_up(self, events: Sequence[Event], known: int) -> None:
-        """Take in what happened before; readers know the first part, which the service has copied for them."""
+        """Replay earlier events; readers already have the first part, which the service has copied."""
         for event in events:
-            told = self._teller(event)
+            items = self._translate(event)
             if event.index >= known:
-                self._put(told)
+                self._put(items)
 
     def event(self, event: Event) -> None:
-        """An event, as it happens."""
-        told = self._teller(event)
+        """Publish an event as it happens."""
+        items = self._translate(event)
         if self._capped:
-            # The answer as it may be told is known only once the run is over, and the end comes after it.
-            self._held_back += [one for one in told if one[0] == "ended"]
-            told = [one for one in told if one[0] != "ended"]
-        self._put(told)
+            # The capped answer is known only once the run is over, and the end comes after it.
+            self._held_back += [one for one in items if one[0] == "ended"]
+            items = [one for one in items if one[0] != "ended"]
+        self._put(items)
 
     def line(self, words: str) -> None:
-        """A line about one of several minds."""
+        """Publish a line about one of several agents."""
         self._lines += 1
         self._put([("member", {"number": self._lines, "name": self._name, "words": words})])
 
     def close(self, finding: Finding) -> None:
-        """Tell what had to wait."""
-        self._put([*self._teller.closing(finding), *self._held_back])
+        """Publish what had to wait."""
+        self._put([*self._translate.closing(finding), *self._held_back])
 
-    def _put(self, told: Sequence[StreamItem]) -> None:
+    def _put(self, items: Sequence[StreamItem]) -> None:
         now = time.time()
-        self._tell(*((kind, data, now) for kind, data in told))
+        self._publish(*((kind, data, now) for kind, data in items))
 
 
 def _settle(path: Path) -> None:

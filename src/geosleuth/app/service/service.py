@@ -1,4 +1,4 @@
-"""The service itself: what the page, the API and scripts ask of the cases on this machine."""
+"""The case service behind the page, the API and scripts."""
 
 import asyncio
 import time
@@ -38,7 +38,7 @@ from .processes import WorkerPool
 from .requests import allowed_granularity, continued, settled
 
 Keys = Callable[[], Mapping[str, str]]
-"""Gives the keys of services by the names of their environment variables, whenever a run begins; may take a while."""
+"""Returns the services' keys by environment variable, whenever a run begins; may be slow."""
 
 HELPERS = 2
 
@@ -72,41 +72,41 @@ class CaseService:
     async def open(
         cls, folder: Path, *, workers: int = 1, limits: ServiceLimits | None = None, keys: Keys = dict
     ) -> "CaseService":
-        """Open a service, made where there is none; runs that waited go on waiting, those under way are interrupted.
+        """Open a service, creating it if needed; queued runs stay queued, running ones become interrupted.
 
         Args:
-            folder: everything that the service keeps is in there.
-            workers: how many runs are worked on at once.
-            limits: what the service takes in at most.
-            keys: asked for the keys of services at the beginning of each run.
+            folder: everything that the service stores.
+            workers: how many runs are processed at once.
+            limits: the largest inputs.
+            keys: called for the keys of services at the start of each run.
 
         Raises:
-            BadInput: another process works on this folder, or it can't be used.
+            BadInput: another process uses this folder, or it can't be used.
         """
         service = cls(folder, workers=max(1, workers), limits=limits or ServiceLimits(), keys=keys)
         await asyncio.to_thread(service._folders.make)
         await service._store.open()
         try:
-            await service._take_up()
+            await service._recover()
         except BaseException:
             await service.close()
             raise
         return service
 
-    async def _take_up(self) -> None:
+    async def _recover(self) -> None:
         kept = await self._store.settings()
         self._settings = replace(self._settings, **{k: v for k, v in kept.items() if k in Settings.__slots__})
         await asyncio.to_thread(self._folders.sweep, await self._store.photos(), await self._store.run_ids())
         for row in await self._store.in_state("running"):
-            trouble = "geosleuth ended while this was worked on; continue it, or start again"
-            # Where the disk is full, whoever asks for the run settles it.
+            trouble = "geosleuth stopped during this run; continue it, or start again"
+            # If the disk is full, the next request for the run settles it.
             with suppress(DiskFull):
                 await self._feed.set_state(row.id, "interrupted", trouble=trouble)
         self._jobs.begin()
         for row in await self._store.in_state("queued"):
             await self._jobs.put(row.id)
         await self.sweep()
-        self._starting = [asyncio.create_task(hands.ready()) for hands in (self._intake, self._helpers)]
+        self._starting = [asyncio.create_task(pool.ready()) for pool in (self._intake, self._helpers)]
 
     async def __aenter__(self) -> "CaseService":
         return self
@@ -117,7 +117,7 @@ class CaseService:
         await self.close()
 
     async def close(self) -> None:
-        """End all processes and let go of the folder; what was under way can be continued later."""
+        """End all processes and release the folder; interrupted runs can be continued later."""
         await asyncio.gather(*self._starting, return_exceptions=True)
         await self._jobs.close()
         await asyncio.gather(self._intake.end(), self._helpers.end())
@@ -128,26 +128,26 @@ class CaseService:
 
     @property
     def settings(self) -> Settings:
-        """What holds for all runs that begin from now on."""
+        """The settings for all new runs."""
         return self._settings
 
     async def change_settings(self, **changes: Any) -> Settings:
         """Change some settings, by the names of `Settings`.
 
         Raises:
-            BadInput: there is no such setting.
+            BadInput: unknown setting.
         """
         known = {one.name for one in fields(Settings)}
         if unknown := changes.keys() - known:
             raise BadInput(f"there is no setting {min(unknown)[:40]!r}; there are {', '.join(sorted(known))}")
         changed = replace(self._settings, **changes)
-        await self._store.keep_settings(changes)
+        await self._store.store_settings(changes)
         self._settings = changed
         await self.sweep()
         return changed
 
     async def sweep(self) -> int:
-        """Delete the cases that are older than the settings allow; how many there were."""
+        """Delete cases older than the settings allow; return how many."""
         days = self._settings.retention_days
         if days is None:
             return 0
@@ -159,11 +159,11 @@ class CaseService:
     # Cases.
 
     async def new_case(self, title: str = "", notes: str = "") -> CaseRow:
-        """A new case.
+        """Return a new case.
 
         Raises:
             BadInput: the words are too long.
-            TooMany: there are as many cases as the service takes.
+            TooMany: the service is full.
         """
         words = line(title, self.limits.title_characters, "title"), text(notes, self.limits.notes_characters, "notes")
         made = await self._store.add_case(*words, most=self.limits.cases)
@@ -172,7 +172,7 @@ class CaseService:
         return made
 
     async def cases(self, *, query: str = "", limit: int = 50, before: str | None = None) -> list[CaseRow]:
-        """Cases, newest first: those whose title, notes or found places hold every word of the query.
+        """Return cases, newest first: those whose title, notes or found places hold every word of the query.
 
         Args:
             query: words, or parts of words.
@@ -183,15 +183,15 @@ class CaseService:
         return [self._placed(row) for row in rows]
 
     async def case(self, case_id: str) -> CaseRow:
-        """A case.
+        """Return a case.
 
         Raises:
-            NotThere: there is none.
+            NotThere: there is no such case or run.
         """
         return self._placed(await self._store.case(case_id))
 
     def _placed(self, row: CaseRow) -> CaseRow:
-        """The case with the places of its runs in the queue."""
+        """Return the case with the places of its runs in the queue."""
         return replace(row, runs=tuple(self._with_position(run) for run in row.runs))
 
     def _with_position(self, row: RunRow) -> RunRow:
@@ -217,7 +217,7 @@ class CaseService:
         """
         for run in (await self._store.case(case_id)).runs:
             await self._jobs.cancel(run.id)
-        # Those too that were begun meanwhile: nobody may work on what is gone, or write a file of it again.
+        # Runs started meanwhile too: none may work on a deleted case, or write its files again.
         for run_id in await self._store.delete_case(case_id):
             await self._jobs.cancel(run_id)
         await asyncio.to_thread(self._folders.remove_case, case_id)
@@ -225,13 +225,13 @@ class CaseService:
     # Photos.
 
     async def add_photo(self, case_id: str, name: str, data: AsyncIterator[bytes]) -> PhotoRow:
-        """Take in a photo: its bytes go straight to the disk, and another process opens it.
+        """Add a photo: its bytes go straight to disk, and another process opens it.
 
         Raises:
             NotThere: there is no such case.
-            TooLarge: the file is larger than the service takes.
-            TooMany: the case has as many photos as it takes.
-            BadInput: it is no photo, or can't be opened within the limits.
+            TooLarge: the file is larger than allowed.
+            TooMany: the case has the most photos allowed.
+            BadInput: not a photo, or it can't be opened within the limits.
         """
         return await self._intake.add(case_id, name, data)
 
@@ -245,7 +245,7 @@ class CaseService:
         await self._intake.delete(case_id, number)
 
     async def photo_jpeg(self, case_id: str, number: int, *, most_px: int) -> bytes:
-        """A photo's pixels as JPEG, its longest side at most so many pixels; no metadata is in it.
+        """Return a photo's pixels as JPEG, its longest side at most so many pixels; no metadata is in it.
 
         Raises:
             NotThere: there is no such photo.
@@ -255,13 +255,13 @@ class CaseService:
     # Runs.
 
     async def start(self, case_id: str, request: RunRequest) -> RunRow:
-        """Let a run wait its turn; every word is checked first, and nothing has been sent when this returns.
+        """Queue a run; the request is checked first, and nothing has been sent when this returns.
 
         Raises:
             NotThere: there is no such case.
-            BadInput: something in the request must be mended, or the case has no photo.
-            NeedsConsent: photos would go to a host that nobody agreed to.
-            TooMany: as many runs wait as the service takes.
+            BadInput: the request is invalid, or the case has no photo.
+            NeedsConsent: photos would go to a host without consent.
+            TooMany: the queue is full.
         """
         case = await self._store.case(case_id)
         if not case.photos:
@@ -273,34 +273,34 @@ class CaseService:
         )  # fmt: skip
         return await self._enqueue(row)
 
-    async def go_on(self, run_id: str, feedback: Feedback) -> RunRow:
-        """A new run that goes on from one that is over, with a person's words; the run itself stays as it is.
+    async def continue_run(self, run_id: str, feedback: Feedback) -> RunRow:
+        """Queue a new run that continues a finished one with a person's feedback; the old run stays unchanged.
 
         Raises:
             NotThere: there is no such run, or it has no such clue or candidate.
-            WrongState: it is not over yet.
+            WrongState: it is still active.
             BadInput, NeedsConsent, TooMany: as for `start`.
         """
         parent = await self._over(run_id)
-        told = await self._all_told(run_id)
+        events = await self._all_events(run_id)
         wanted = settled(continued(parent.request, feedback), self._settings)
         row = RunRow(
             new_id(), parent.case, run_id, "queued", wanted, wanted.granularity, parent.photos, datetime.now(UTC),
-            rejected=await self._rejected(parent, feedback, told),
+            rejected=await self._rejected(parent, feedback, events),
         )  # fmt: skip
-        # What was capped, or found by several, is begun anew: see `running`.
-        goes_on = wanted.granularity == parent.granularity == "exact" and wanted.parallel == 1 and not wanted.verifier
-        copied = [one for one in told if one.kind not in _NOT_COPIED] if goes_on else []
+        # Capped runs, and those of several agents, start over: see `runner`.
+        continues = wanted.granularity == parent.granularity == "exact" and wanted.parallel == 1 and not wanted.verifier
+        copied = [one for one in events if one.kind not in _NOT_COPIED] if continues else []
         area = feedback.area is not None or feedback.within is not None
         said = {"hint": feedback.hint, "area": area, "copied": bool(copied)}
         return await self._enqueue(row, said, [replace(one, id=at) for at, one in enumerate(copied)])
 
-    async def _rejected(self, parent: RunRow, feedback: Feedback, told: list[StreamEvent]) -> dict[str, Any]:
-        candidates = [one.data for one in told if one.kind == "candidate"]
-        answers = [one.data for one in told if one.kind == "answer"]
+    async def _rejected(self, parent: RunRow, feedback: Feedback, events: list[StreamEvent]) -> dict[str, Any]:
+        candidates = [one.data for one in events if one.kind == "candidate"]
+        answers = [one.data for one in events if one.kind == "answer"]
         order = {
             "before": parent.rejected,
-            "clues": [clue for one in told if one.kind == "clues" for clue in one.data["clues"]],
+            "clues": [clue for one in events if one.kind == "clues" for clue in one.data["clues"]],
             "candidates": candidates + [rival for answer in answers for rival in answer["candidates"]],
             "reject_clues": list(feedback.reject_clues),
             "reject_candidates": list(feedback.reject_candidates),
@@ -308,8 +308,8 @@ class CaseService:
         made, _ = await self._helpers.work("reject", order)
         return made
 
-    async def _all_told(self, run_id: str) -> list[StreamEvent]:
-        return [told async for several in self._feed.watch(run_id, -1) for told in several]
+    async def _all_events(self, run_id: str) -> list[StreamEvent]:
+        return [event async for batch in self._feed.watch(run_id, -1) for event in batch]
 
     async def _enqueue(
         self, row: RunRow, said: Mapping[str, Any] = _NO_WORDS, copied: Sequence[StreamEvent] = ()
@@ -322,7 +322,7 @@ class CaseService:
         return self._with_position(made)
 
     async def _order(self, row: RunRow) -> dict[str, Any]:
-        """What a process needs to know to work on a run; keys travel in memory alone."""
+        """Return what a process needs to work on a run; keys stay in memory."""
         return {**await self._reference(row), "keys": dict(await asyncio.to_thread(self._keys))}
 
     async def _reference(self, row: RunRow) -> dict[str, Any]:
@@ -345,7 +345,7 @@ class CaseService:
         return {**await self._order(row), "parent": parent, "feedback": await self._store.said(row.id)}
 
     async def cancel(self, run_id: str) -> RunRow:
-        """Call a run off; when this returns, nobody works on it. A run that is over stays as it is.
+        """Cancel a run; when this returns, no process works on it. A finished run stays as it is.
 
         Raises:
             NotThere: there is no such run.
@@ -357,15 +357,15 @@ class CaseService:
         return await self.run(run_id)
 
     async def run(self, run_id: str) -> RunRow:
-        """A run.
+        """Return a run.
 
         Raises:
-            NotThere: there is none.
+            NotThere: there is no such case or run.
         """
         return self._with_position(await self._store.run(run_id))
 
     async def delete_run(self, run_id: str) -> None:
-        """Delete a run, called off first where it is under way; runs that went on from it stay.
+        """Delete a run, cancelling it first if it is active; runs that continued it stay.
 
         Raises:
             NotThere: there is no such run.
@@ -376,37 +376,37 @@ class CaseService:
         await asyncio.to_thread(self._folders.remove_run, row.case, run_id)
 
     async def watch(self, run_id: str, *, after: int = -1) -> AsyncIterator[StreamEvent]:
-        """What is told of a run after an id, then what comes as it happens; ends after the run's last.
+        """Yield a run's events after an id, then new ones as they happen; ends after the run's last.
 
-        Nobody waits for a slow reader, and what it missed is there when it asks.
+        A slow reader delays nobody, and finds what it missed when it asks.
 
         Raises:
             NotThere: there is no such run.
         """
         await self._store.run(run_id)
-        async for several in self._feed.watch(run_id, after):
-            for told in several:
-                yield told
+        async for batch in self._feed.watch(run_id, after):
+            for event in batch:
+                yield event
 
     async def result(self, run_id: str) -> dict[str, Any]:
-        """Return what a run came to, or had come to when it was broken off: the document of ``locate --json``.
+        """Return the result of a run, finished or stopped early: the document of ``locate --json``.
 
         Raises:
             NotThere: there is no such run.
-            WrongState: it is not over yet, or had done nothing.
+            WrongState: it is still active, or did nothing.
         """
-        return await self._told_as("result", run_id)
+        return await self._stored_or_made("result", run_id)
 
     async def view(self, run_id: str) -> dict[str, Any]:
         """Return the same as pages show it; see `finding_view.result_view`.
 
         Raises:
             NotThere: there is no such run.
-            WrongState: it is not over yet, or had done nothing.
+            WrongState: it is still active, or did nothing.
         """
-        return await self._told_as("view", run_id)
+        return await self._stored_or_made("view", run_id)
 
-    async def _told_as(self, form: Literal["result", "view"], run_id: str) -> dict[str, Any]:
+    async def _stored_or_made(self, form: Literal["result", "view"], run_id: str) -> dict[str, Any]:
         row = await self._over(run_id)
         kept = await self._store.result(run_id) or {}
         if "view" not in kept and "answer" in kept:
@@ -417,18 +417,18 @@ class CaseService:
         return made
 
     async def file(self, run_id: str, format: str) -> tuple[bytes, str, str]:  # noqa: A002  (the word for it)
-        """A run as a file: its content, its media type and a name for it; `FILES` lists the formats.
+        """Return a run as a file: its content, its media type and a name for it; `FILES` lists the formats.
 
         Raises:
             NotThere: there is no such run, or no such format.
-            WrongState: the run is not over yet, or had done nothing.
+            WrongState: the run is still active, or did nothing.
         """
         row = await self._over(run_id)
         found, data = await self._helpers.work("file", {**await self._reading(row), "format": format})
-        return data, str(found["media_type"]), f"{await self._called(row)}.{format}"
+        return data, str(found["media_type"]), f"{await self._file_name(row)}.{format}"
 
-    async def _called(self, row: RunRow) -> str:
-        """What files of a run are called; below ``exact`` the name of no photo and no case is told."""
+    async def _file_name(self, row: RunRow) -> str:
+        """Return the file name for a run; below ``exact`` it reveals no name of a photo or case."""
         if row.granularity != "exact":
             return export_name("photo-1")
         case = await self._store.case(row.case)
@@ -437,7 +437,7 @@ class CaseService:
         return export_name(*stems, case.title) if len(stems) == 1 else export_name(case.title, *stems)
 
     async def picture(self, run_id: str, handle: str) -> bytes:
-        """A picture that a run has shown so far, by its handle, as JPEG.
+        """Return a picture that a run has shown so far, by its handle, as JPEG.
 
         Raises:
             NotThere: there is no such run, or no such picture.
@@ -447,25 +447,25 @@ class CaseService:
         return data
 
     async def check(self, run_id: str, lat: float, lon: float) -> dict[str, Any]:
-        """What a run says about a place that somebody claims; see `locate_check.Checked`.
+        """Return what a run says about a claimed place; see `locate_check.Checked`.
 
         Raises:
             NotThere: there is no such run.
-            WrongState: it is not over yet, or had done nothing.
-            BadInput: there is no such place on the Earth.
+            WrongState: it is still active, or did nothing.
+            BadInput: the coordinates are out of range.
         """
         if not is_valid(lat, lon):
-            raise BadInput("that is no point: latitudes go from -90 to 90, longitudes from -180 to 180")
+            raise BadInput("not a point: latitudes go from -90 to 90, longitudes from -180 to 180")
         row = await self._over(run_id)
         made, _ = await self._helpers.work("check", {**await self._reading(row), "check": f"{lat:.7f},{lon:.7f}"})
         return made
 
     async def compare(self, left: str, right: str) -> dict[str, Any]:
-        """What differs between two runs; see `finding_view.compare_view`.
+        """Return what differs between two runs; see `finding_view.compare_view`.
 
         Raises:
             NotThere: there is no such run.
-            WrongState: one of them is not over yet, or had done nothing.
+            WrongState: one of them is still active, or did nothing.
         """
         order = {"left": await self.view(left), "right": await self.view(right)}
         made, _ = await self._helpers.work("compare", order)
@@ -481,5 +481,5 @@ class CaseService:
         return row
 
     async def _reading(self, row: RunRow) -> dict[str, Any]:
-        """What a process needs to know to read a run; it asks nobody, so it needs no key."""
+        """Return what a process needs to read a stored run; it calls no service, so it needs no key."""
         return {**await self._reference(row), "keys": {}}

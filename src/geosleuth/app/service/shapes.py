@@ -26,7 +26,7 @@ class BudgetView(TypedDict):
 
 
 class SpentView(TypedDict):
-    """What a run has used since it began, and its budget since it began or was last gone on with."""
+    """What a run has used since it began, and its budget since it began or was last resumed."""
 
     turns: int
     calls: int
@@ -276,7 +276,7 @@ class TeamView(TypedDict):
 
 
 class VersionsView(TypedDict):
-    """Which geosleuth made the run, and which told of it."""
+    """Which geosleuth made the run, and which describes it."""
 
     run: str
     told_by: str

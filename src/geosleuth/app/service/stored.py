@@ -39,7 +39,7 @@ async def view_of(details: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def check_of(details: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run says about a place that somebody claims."""
+    """Return what a run says about a claimed place."""
     finding, plan, atlas = await _finding(details, check=details["check"])
     # Whoever thought otherwise than the detective left an answer to compare, and no reasoning.
     checked = await check_claim(finding, plan or _plan(details, RunRequest(), details["check"]), atlas)
@@ -49,7 +49,7 @@ async def check_of(details: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def file_of(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """A run in one of the formats, with its media type."""
+    """Return a run in one of the formats, with its media type."""
     wanted = str(details["format"])
     if wanted == TRAJECTORY:
         return {"media_type": "application/x-ndjson"}, _file(details).read_bytes()
@@ -70,7 +70,7 @@ async def file_of(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 
 async def picture_of(details: Mapping[str, Any]) -> bytes:
-    """A picture that a run has shown so far, as JPEG."""
+    """Return a picture that a run has shown so far, as JPEG."""
     trajectory = _trajectory(details)
     handle = str(details["handle"])
     image = next((one for one in trajectory.images if one.handle == handle), None)
@@ -91,7 +91,7 @@ async def picture_of(details: Mapping[str, Any]) -> bytes:
 
 
 async def _finding(details: Mapping[str, Any], check: str | None = None) -> tuple[Finding, Plan | None, OfflineAtlas]:
-    """A stored run as a finding; the plan is the detective's, None where somebody else thought."""
+    """Return a stored run as a finding; the plan is the detective's, None for other policies."""
     trajectory, opened = _trajectory(details), await photos_of(details)
     request = request_from_dict(details["request"])
     by_detective = trajectory.started.policy == DETECTIVE and not _team(details)

@@ -1,4 +1,4 @@
-"""From the events of a run to what its readers are told, one event at a time; `shapes` has what each kind holds."""
+"""Translate a run's events for its readers, one at a time; `shapes` defines each kind."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
@@ -61,14 +61,14 @@ View = (
     StartedView | ResumedView | SaidView | ObservedView | CandidateView | CluesView | SpentView | AnswerView | EndedView
 )
 StreamItem = tuple[EventKind, dict[str, Any]]
-"""What is told: its kind, and its view as plain JSON."""
+"""A stream event's kind, and its view as plain JSON."""
 
 
 class EventTranslator:
-    """Tells of one run; call it with each event in order, from the first on, also where the run went on from another.
+    """Translates one run; call it with every event in order, also those of the run that it continues.
 
-    It takes events as they are and blanks them itself: of a capped run nothing is told that could name a place. What
-    such a run came to is known only once it was capped as a whole; `closing` tells it then.
+    It blanks events itself: a capped run shows nothing that could name a place. Its answer is known only once the whole
+    run is capped; `closing` returns it then.
     """
 
     def __init__(
@@ -78,12 +78,12 @@ class EventTranslator:
         detective: Detective | None = None,
         claims: Sequence[Claims] = (),
     ) -> None:
-        """Begin a run.
+        """Start a run.
 
         Args:
-            granularity: nothing finer is told.
-            detective: who thinks, where it is the detective: its clues are told as they change.
-            claims: what the photos' files claim, to be held beside the answer.
+            granularity: nothing finer is shown.
+            detective: the policy, if it is the detective: its clues are shown as they change.
+            claims: what the photos' files claim, shown with the answer.
         """
         self._exact = granularity == "exact"
         self._blank = EventBlanker(granularity)
@@ -106,18 +106,18 @@ class EventTranslator:
         self._weighed = 0
 
     def __call__(self, event: Event) -> list[StreamItem]:
-        """What an event tells; nothing where it tells readers nothing new."""
-        told = self._blank(event)
-        self._events.append(told)
-        self._spending.see(told.body)
-        return [(kind, cast("dict[str, Any]", for_the_wire(view))) for kind, view in self._views(told)]
+        """Return the stream items of an event; none if it has nothing new for readers."""
+        event = self._blank(event)
+        self._events.append(event)
+        self._spending.see(event.body)
+        return [(kind, cast("dict[str, Any]", for_the_wire(view))) for kind, view in self._views(event)]
 
     def whole(self, trajectory: Trajectory) -> list[StreamItem]:
-        """What a stored run tells."""
-        return [telling for event in trajectory.events for telling in self(event)]
+        """Return the stream items of a stored run."""
+        return [item for event in trajectory.events for item in self(event)]
 
     def closing(self, finding: Finding) -> list[StreamItem]:
-        """What is left to tell once the run is over: of a capped run its answer, as finely as may be told."""
+        """Return the items left once the run is over: the answer of a capped run, no finer than its cap."""
         if self._exact:
             return []
         return [("answer", cast("dict[str, Any]", for_the_wire(answer_view(finding))))]
@@ -153,10 +153,10 @@ class EventTranslator:
         return [("candidate", view)]
 
     def _ended(self, ended: Ended) -> list[tuple[EventKind, View]]:
-        told: list[tuple[EventKind, View]] = [("spent", spent_view(ended.spent, self._spending.budget))]
+        views: list[tuple[EventKind, View]] = [("spent", spent_view(ended.spent, self._spending.budget))]
         if self._exact:
-            told.append(("answer", self._answer()))
-        return [*told, ("ended", ended_view(ended.reason, ended.trouble))]
+            views.append(("answer", self._answer()))
+        return [*views, ("ended", ended_view(ended.reason, ended.trouble))]
 
     def _begin(self, budget: Budget, event: Event) -> None:
         self._spending, self._began_s = Spending(budget), event.at_s
@@ -192,13 +192,13 @@ class EventTranslator:
                 for call in (map(self._quotes.filled_in, step.calls) if self._quotes else step.calls)
             ],
         }
-        told: list[tuple[EventKind, View]] = [("said", view), *self._changed_clues()]
-        return told if self._pending else [*told, self._spent(event)]
+        views: list[tuple[EventKind, View]] = [("said", view), *self._changed_clues()]
+        return views if self._pending else [*views, self._spent(event)]
 
     def _part(self, call: ToolCall) -> Sequence[float] | None:
-        """The part of a photo that a call is about, in shares of it; None where it is about no part, or nobody knows.
+        """Return the part of a photo that a call is about, in shares of it; None if none or unknown.
 
-        How boxes are given is known from the first outcome that says so.
+        The scale of boxes is known from the first outcome that states it.
         """
         given = call.arguments if isinstance(call.arguments, Mapping) else {}
         sides, image = given.get("bbox_2d"), self._images.get(str(given.get("image")))
@@ -238,8 +238,8 @@ class EventTranslator:
             "points": points,
             "seconds": round(seen.seconds, 3),
         }
-        told: list[tuple[EventKind, View]] = [("observed", view)]
-        return told if self._pending else [*told, self._spent(event)]
+        views: list[tuple[EventKind, View]] = [("observed", view)]
+        return views if self._pending else [*views, self._spent(event)]
 
     def _spent(self, event: Event) -> tuple[EventKind, View]:
         spent: Spent = self._spending.spent(event.at_s - self._began_s)
@@ -260,7 +260,7 @@ class EventTranslator:
         }
 
     def _picture_words(self) -> Mapping[str, str]:
-        """What handles stand for: a reader sees photos, and knows no handles."""
+        """Return handles as words: a reader sees photos, and knows no handles."""
         several = len(self._firsts) > 1
         words = {}
         for handle, image in self._images.items():
@@ -270,9 +270,9 @@ class EventTranslator:
         return words
 
     def _changed_clues(self) -> list[tuple[EventKind, View]]:
-        """The clues, where the detective has new ones; its step has weighed them already."""
+        """Return the clues if the detective has new ones; its step has weighed them already."""
         reasoning = self._detective.newest if self._detective and self._exact else None
-        # Before the first outcome there is nothing but what people know, and without new ones nothing changes.
+        # Before the first outcome there are only people's hints, and without new outcomes nothing changes.
         if reasoning is None or reasoning.notebook.called == self._weighed:
             return []
         self._weighed = reasoning.notebook.called

@@ -1,6 +1,6 @@
-"""A service process, ``python -m geosleuth.app.service.worker``: does what it is told, and ends with the service.
+"""A service process, ``python -m geosleuth.app.service.worker``: executes tasks, and ends with the service.
 
-Arguments: what it is for, and the most bytes of memory that it may have, or 0. What it can do is in `chores`; nothing
+Arguments: its purpose, and the most bytes of memory that it may use, or 0. Its tasks are in `worker_tasks`; nothing
 else can be asked.
 """
 
@@ -33,7 +33,7 @@ def main() -> None:
     """Work until the service is gone."""
     parent = os.getppid()
     _die_with(parent)
-    # The service decides when it ends, not whoever presses Ctrl-C in the service's terminal.
+    # The service ends it, not Ctrl-C in the service's terminal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # Libraries may print what they like: the pipes are ours.
@@ -53,7 +53,7 @@ class _Worker:
     def __init__(self, inbox: BinaryIO, outbox: BinaryIO) -> None:
         self._inbox, self._outbox = inbox, outbox
         self._sending = threading.Lock()
-        self._under_way: asyncio.Task[None] | None = None
+        self._running: asyncio.Task[None] | None = None
 
     async def work(self) -> None:
         loop = asyncio.get_running_loop()
@@ -66,32 +66,32 @@ class _Worker:
                         loop.call_soon_threadsafe(self._call_off)
                     else:
                         loop.call_soon_threadsafe(waiting.put_nowait, frame)
-            # The service has gone, whatever else goes on here.
+            # The service has gone: end at once.
             os._exit(0)
 
         threading.Thread(target=listen, daemon=True).start()
         while True:
             message, blob = await waiting.get()
-            self._under_way = asyncio.create_task(self._carry_out(message, blob))
+            self._running = asyncio.create_task(self._execute(message, blob))
             with suppress(asyncio.CancelledError):
-                await self._under_way
-            self._under_way = None
+                await self._running
+            self._running = None
 
     def _call_off(self) -> None:
-        if self._under_way is not None:
-            self._under_way.cancel()
+        if self._running is not None:
+            self._running.cancel()
 
     def _send(self, message: Mapping[str, Any], blob: bytes = b"") -> None:
         with self._sending:
             self._outbox.write(packed(message, blob))
             self._outbox.flush()
 
-    async def _carry_out(self, message: dict[str, Any], blob: bytes) -> None:
+    async def _execute(self, message: dict[str, Any], blob: bytes) -> None:
         from .worker_tasks import TASKS
 
-        def news(*told: tuple[str, Mapping[str, Any], float]) -> None:
-            if told:
-                self._send({"news": told})
+        def news(*items: tuple[str, Mapping[str, Any], float]) -> None:
+            if items:
+                self._send({"news": items})
 
         try:
             done, made = await TASKS[message["do"]](message["with"], blob, news)
@@ -101,12 +101,12 @@ class _Worker:
             raise
         except MemoryError:
             self._send({"error": {"kind": "memory", "message": "it needs more memory than it may have"}})
-        except Exception as error:  # noqa: BLE001  (told to the service, which keeps its trace)
+        except Exception as error:  # noqa: BLE001  (sent to the service, which logs its trace)
             self._send({"error": _told(error)})
 
 
 def _told(error: Exception) -> dict[str, Any]:
-    """An error in the words that the service may pass on."""
+    """Return an error in the words that the service may pass on."""
     if is_full_disk(error):
         return {"kind": "disk"}
     if isinstance(error, _SAID_ON_PURPOSE):

@@ -1,4 +1,4 @@
-"""What the service's processes can be asked to do; each takes plain JSON and bytes, and gives the same back."""
+"""Tasks of the service's processes; each takes and returns plain JSON and bytes."""
 
 import asyncio
 import os
@@ -13,16 +13,16 @@ from .requests import check_consent, locate_request
 if TYPE_CHECKING:
     from geosleuth.photo import OpenedPhoto
 
-Tell = Callable[..., None]
-"""Takes any number of (kind, data, time): what readers of a run are to be told now."""
+Publish = Callable[..., None]
+"""Takes any number of events (kind, data, time) for the readers of a run."""
 
 Made = tuple[dict[str, Any], bytes]
-Task = Callable[[Mapping[str, Any], bytes, Tell], Awaitable[Made]]
+Task = Callable[[Mapping[str, Any], bytes, Publish], Awaitable[Made]]
 
 
 @contextmanager
 def keys_in_place(keys: Mapping[str, str]) -> Iterator[None]:
-    """Keys of services in this process's environment, for one piece of work."""
+    """Put keys of services into this process's environment for one task."""
     before = {name: os.environ.get(name) for name in keys}
     os.environ.update(keys)
     try:
@@ -35,8 +35,8 @@ def keys_in_place(keys: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-async def open_photo(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
-    """Open a photo that nobody vouches for, and write the smaller pictures that pages show."""
+async def open_photo(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Open an untrusted photo, and write the smaller pictures that pages show."""
     from geosleuth.photo import Limits
     from geosleuth.photo import open_photo as opened_photo
 
@@ -67,7 +67,7 @@ def _write_jpeg(image: Any, most_px: int, path: Path) -> None:
 
 
 async def photos_of(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
-    """Open the photos of a run; messages call them by their numbers, since nobody needs to know where they lie.
+    """Open the photos of a run; messages name them by number, not by path.
 
     Raises:
         BadInput: one can't be opened, or they have too many pixels together.
@@ -78,8 +78,8 @@ async def photos_of(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
     return await asyncio.to_thread(open_photos, paths, names=[f"photo {one['number']}" for one in details["photos"]])
 
 
-async def check_words(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
-    """Check every word of a request, and whether somebody agreed to where photos would go; nothing is sent."""
+async def check_words(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Check a request, and the consent to send photos; nothing is sent."""
     from geosleuth.pipeline.plan import make_plan
 
     from .requests import rejected_from_dict
@@ -92,8 +92,8 @@ async def check_words(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> 
     return {"model": plan.policy.name, "method": plan.method.name}, b""
 
 
-async def reject(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
-    """What is ruled out so far, with what somebody rejects now."""
+async def reject(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return what is ruled out so far, with what is rejected now."""
     from .requests import rejected_from_dict, rejected_of, rejected_to_dict
 
     now = rejected_of(
@@ -105,51 +105,51 @@ async def reject(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
     return rejected_to_dict(rejected_from_dict(details["before"]) + now), b""
 
 
-async def locate(details: Mapping[str, Any], _blob: bytes, tell: Tell) -> Made:
-    """Carry a run out."""
+async def locate(details: Mapping[str, Any], _blob: bytes, publish: Publish) -> Made:
+    """Execute a run."""
     from .runner import run_job
 
     with keys_in_place(details["keys"]):
-        return await run_job(details, tell), b""
+        return await run_job(details, publish), b""
 
 
-async def result(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
-    """What a stored run came to."""
+async def result(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return the result of a stored run."""
     from .stored import result_of
 
     return await result_of(details), b""
 
 
-async def view(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
-    """What a stored run came to, as pages show it."""
+async def view(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return the result of a stored run, as pages show it."""
     from .stored import view_of
 
     return await view_of(details), b""
 
 
-async def file(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
-    """A stored run in one of the formats."""
+async def file(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return a stored run in one of the formats."""
     from .stored import file_of
 
     return await file_of(details)
 
 
-async def picture(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
-    """A picture of a run, by its handle."""
+async def picture(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return a picture of a run, by its handle."""
     from .stored import picture_of
 
     return {}, await picture_of(details)
 
 
-async def check(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
-    """What a stored run says about a place that somebody claims."""
+async def check(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return what a stored run says about a claimed place."""
     from .stored import check_of
 
     return await check_of(details), b""
 
 
-async def compare(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
-    """What differs between two results."""
+async def compare(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return what differs between two results."""
     from .finding_view import compare_view
 
     return dict(compare_view(details["left"], details["right"])), b""

@@ -25,14 +25,14 @@ Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class LandAndSea:
     """An area divided into land and sea, in pixels."""
 
     land: Geometries
     sea: Geometries
 
 
-def divide(coast: Geometries, area: Rectangle) -> Ground | None:
+def divide(coast: Geometries, area: Rectangle) -> LandAndSea | None:
     """Divide a rectangle by the coastlines that run through it; None where none of them divides it.
 
     Every coastline piece says on which side of it land lies. Coast and rectangle together make faces, and each face
@@ -52,7 +52,7 @@ def divide(coast: Geometries, area: Rectangle) -> Ground | None:
         return None
     # joined, because neighbours filled one by one leave a seam between them
     land, sea = (shapely.get_parts(shapely.union_all(faces[side])) for side in (votes > 0, votes < 0))
-    return Ground(land=land, sea=sea)
+    return LandAndSea(land=land, sea=sea)
 
 
 def _pieces(coast: Geometries, area: Rectangle) -> Geometries:
@@ -385,20 +385,20 @@ def _paint_region(canvas: Canvas, view: View, part: Part) -> None:
     if area is None:
         return
     coast = part.layers.get("coast", EMPTY).geometries
-    ground = divide(coast, area)
-    if ground is not None:
-        canvas.fill(ground.sea, style.SEA)
-        canvas.fill(ground.land, style.LAND)
+    divided = divide(coast, area)
+    if divided is not None:
+        canvas.fill(divided.sea, style.SEA)
+        canvas.fill(divided.land, style.LAND)
         return
     if _stands_on_land(part):
         canvas.rectangle(*area, style.LAND)
         return
     for times in _WIDER:
         wider, rectangle = _wider(view, part, times)
-        ground = divide(wider, rectangle)
-        if ground is not None:
+        divided = divide(wider, rectangle)
+        if divided is not None:
             middle = shapely.Point((area[0] + area[2]) / 2, (area[1] + area[3]) / 2)
-            at_sea = bool(shapely.intersects(ground.sea, middle).any())
+            at_sea = bool(shapely.intersects(divided.sea, middle).any())
             canvas.rectangle(*area, style.SEA if at_sea else style.LAND)
             return
 

@@ -41,7 +41,7 @@ class Prompt:
 def split_prompts(
     prompt_ids: Sequence[Sequence[int]], image_grid_thw: Any, *, image_id: int, merge: int
 ) -> list[Prompt]:
-    """Give each prompt its images: they come in the order in which their tokens occur over all prompts.
+    """Assign images to prompts: they come in the order of their tokens over all prompts.
 
     Raises:
         BadInput: a prompt is empty, or tokens and images do not match.
@@ -68,7 +68,7 @@ def split_prompts(
 
 
 def rope_positions(prompt: Prompt, *, merge: int) -> tuple[Positions, int]:
-    """Positions of a prompt along time, height and width, [3, tokens], and the next position less the next index.
+    """Return positions of a prompt in time, height and width, [3, tokens], and next position minus next index.
 
     As `get_rope_index` of the model has them, without its many small steps on the GPU.
     """
@@ -87,7 +87,7 @@ def rope_positions(prompt: Prompt, *, merge: int) -> tuple[Positions, int]:
 
 
 def first_alike(prompts: Sequence[Prompt], pixel_values: Any) -> list[int]:
-    """For each prompt the number of the first one with the same tokens and the same images, pixel by pixel.
+    """Return for each prompt the number of the first with the same tokens and the same images, pixel by pixel.
 
     Groups of completions of one prompt then share its prefill.
     """
@@ -115,7 +115,7 @@ def chunks(lengths: Sequence[int], most_tokens: int) -> list[slice]:
 
 
 def _image_runs(ids: Positions, image_id: int) -> tuple[tuple[int, int], ...]:
-    """Where runs of image tokens start and end."""
+    """Return where runs of image tokens start and end."""
     inside = np.concatenate(([False], ids == image_id, [False]))
     edges = np.flatnonzero(inside[1:] != inside[:-1])
     return tuple((int(start), int(end)) for start, end in edges.reshape(-1, 2))
@@ -130,7 +130,7 @@ class Written:
     """Completions, each ended by its first end token if it has one, and the log probability of every token.
 
     The log probabilities are those at the temperature that was sampled with, before top-p or a ban cut anything off;
-    they are empty where they were not asked for.
+    they are empty if they were not asked for.
     """
 
     ids: list[list[int]]
@@ -154,7 +154,7 @@ class FastGenerator:
         banned_ids: Sequence[int] = (),
         prefill_tokens: int = PREFILL_TOKENS,
     ) -> None:
-        """Take a model where it lies; it must stay on that device.
+        """Use a model on its device; it must stay there.
 
         Args:
             model: a transformers Qwen3VLForConditionalGeneration with plain (merged) weights.
@@ -203,7 +203,7 @@ class FastGenerator:
         return self._decoder.captures
 
     def refresh(self) -> None:
-        """Take over the model's present weights; every call of `generate` starts with it."""
+        """Copy the model's present weights; every call of `generate` starts with it."""
         self._weights.refresh()
 
     def generate(
@@ -218,7 +218,7 @@ class FastGenerator:
         seed: int | None = None,
         greedy: bool = False,
     ) -> list[list[int]]:
-        """The completion of each prompt, up to its first end token, that one included; `sample` explains the rest."""
+        """Return the completion of each prompt up to and including its first end token; see `sample`."""
         return self.sample(
             prompt_ids, pixel_values, image_grid_thw, max_new_tokens=max_new_tokens, temperature=temperature,
             top_p=top_p, seed=seed, greedy=greedy, logprobs=False,
@@ -237,7 +237,7 @@ class FastGenerator:
         greedy: bool = False,
         logprobs: bool = True,
     ) -> Written:
-        """Write one completion for each prompt.
+        """Generate one completion for each prompt.
 
         Images come concatenated as the processor gives them, in the order of their tokens over all prompts. Prompts
         that are the same, images included, are read once. Without a seed one is drawn from torch's own numbers, so
@@ -283,7 +283,7 @@ class FastGenerator:
 
     @contextmanager
     def _quiet_model(self) -> Iterator[None]:
-        """No gradients, no dropout, no checkpointing of activations (which would leave no cache behind)."""
+        """Switch off gradients, dropout and activation checkpointing (which would leave no cache)."""
         training = [module for module in self._model.modules() if module.training]
         for module in training:
             module.training = False
@@ -322,7 +322,7 @@ class FastGenerator:
         decoder.start(logits, lengths, torch.from_numpy(deltas).to(self._device), mode, batch)
 
     def _prefill(self, chunk: list[Prompt], pixel_values: Any) -> tuple[Any, Any, list[int]]:
-        """The model's own pass over prompts, padded on the right: its cache, its last logits, offsets of positions."""
+        """Run the model over prompts, padded on the right; return its cache, last logits and position offsets."""
         torch, device = self._torch, self._device
         width = max(len(prompt.ids) for prompt in chunk)
         ids = np.full((len(chunk), width), self._pad, dtype=np.int64)
@@ -350,7 +350,7 @@ class FastGenerator:
         return output.past_key_values, last, offsets
 
     def _write(self, lengths: Any, max_new_tokens: int, mode: Mode) -> tuple[Any, Any]:
-        """Decode what was started: tokens and log probabilities, [rows, tokens], padded after each row's end."""
+        """Decode; return tokens and log probabilities, [rows, tokens], padded after each row's end."""
         decoder, rows = self._decoder, len(lengths)
         tokens = np.full((rows, max_new_tokens), self._pad, dtype=np.int64)
         likely = np.zeros((rows, max_new_tokens), dtype=np.float32)
@@ -426,7 +426,7 @@ class Checked:
     fine: bool
 
     def lines(self) -> list[str]:
-        """The findings as a table, one variant a line."""
+        """Return the findings as a table, one variant a line."""
         head = f"{'way':24}{'as generate':>12}{'most diff':>11}{'mean diff':>11}{'seconds':>9}{'tokens/s':>11}"
         rows = [
             f"{way.name:24}{way.same_as_generate:12.1%}{way.most_difference:11.2g}{way.mean_difference:11.2g}"
@@ -440,7 +440,7 @@ class Checked:
 def random_prompts(
     model: Any, count: int, *, tokens: int, images: int = 1, grid: tuple[int, int, int] = (1, 16, 16), seed: int = 0
 ) -> Prompts:
-    """Prompts of noise: about so many text tokens each (lengths vary), and up to so many images of one grid each."""
+    """Return random prompts of about so many text tokens (lengths vary) and up to so many images of one grid."""
     torch: Any = require("torch", extra="train")
     random = np.random.default_rng(seed)
     config = model.config
@@ -467,14 +467,14 @@ def random_prompts(
 
 
 def image_ids(model: Any) -> list[int]:
-    """The tokens that stand for images and videos."""
+    """Return the tokens that stand for images and videos."""
     return [model.config.image_token_id, model.config.video_token_id]
 
 
 def stock_generate(
     model: Any, prompts: Prompts, *, pad_id: int, max_new_tokens: int, dtype: Any = None, **sampling: Any
 ) -> list[list[int]]:
-    """`model.generate` as trainers call it, padded on the left; nothing ends a completion, and no image is in it.
+    """Call `model.generate` as trainers do, padded on the left; completions have no end token and no image.
 
     A ``dtype`` runs it under autocast.
     """
@@ -606,7 +606,7 @@ def _agreement(wanted: list[list[int]], got: list[list[int]]) -> float:
 
 
 def logprob_differences(model: Any, prompts: Prompts, written: Written, dtype: Any) -> Any:
-    """How far each token's log probability lies from the one in the model's own pass over prompt and completion."""
+    """Return each token's difference in log probability from the model's own pass over prompt and completion."""
     torch: Any = require("torch", extra="train")
     device = model.get_input_embeddings().weight.device
     rows = [[*prompt, *completion] for prompt, completion in zip(prompts.ids, written.ids, strict=True)]

@@ -107,7 +107,7 @@ class Weights:
         return joined
 
     def _head_norms(self, attention: Any, keep: Any) -> Any:
-        """The weights of the query norm and the key norm, once a head, so that one product serves them all."""
+        """Return the weights of the query norm and the key norm, once a head, so that one product serves them all."""
         rows = [self.shape.heads, self.shape.kv_heads]
         weight = attention.q_norm.weight
         joined = self._torch.empty((sum(rows), self.shape.head_size), dtype=keep, device=weight.device)
@@ -145,12 +145,12 @@ class Mode:
 
 
 def batch_bucket(rows: int, most: int, least: int = 1) -> int:
-    """How many rows a step is run for when so many are asked for: at least ``least``, never over ``most``."""
+    """Return how many rows a step is run for when so many are asked for: at least ``least``, never over ``most``."""
     return next((size for size in _LADDER if max(rows, least) <= size <= most), most)
 
 
 def span_bucket(tokens: int, most: int) -> int:
-    """How many tokens of the caches a step reads when so many are filled: coarser steps for longer ones."""
+    """Return how many tokens of the caches a step reads when so many are filled: coarser steps for longer ones."""
     step = SPAN_STEP
     while tokens > 4 * step:
         step *= 2
@@ -161,7 +161,7 @@ class Decoder:
     """The state of a batch that is being written, and the step that carries it on."""
 
     def __init__(self, weights: Weights, device: Any, *, graphs: bool, attention: Attention) -> None:
-        """Nothing is allocated before `reserve`."""
+        """Set up; nothing is allocated before `reserve`."""
         self._torch: Any = require("torch", extra="train")
         self._weights = weights
         self._device = device
@@ -203,13 +203,13 @@ class Decoder:
         self._cos, self._sin = self._rotations(tokens)
 
     def set_tokens(self, eos_ids: list[int], pad_id: int, banned_ids: list[int]) -> None:
-        """Which tokens end a row, what an ended row goes on with, what is never written: before the first step."""
+        """Set the end tokens, the padding after them, and tokens that are never written; before the first step."""
         self._eos = self._torch.tensor(eos_ids, dtype=self._torch.long, device=self._device)
         self._banned = self._torch.tensor(banned_ids, dtype=self._torch.long, device=self._device)
         self._pad = self._torch.tensor(pad_id, dtype=self._torch.long, device=self._device)
 
     def set_sampling(self, temperature: float, top_p: float, seed: int) -> None:
-        """What the next batch is drawn with."""
+        """Set how the next batch is sampled."""
         self._temperature.fill_(temperature)
         self._top_p.fill_(top_p)
         self.generator.manual_seed(seed)
@@ -248,7 +248,7 @@ class Decoder:
             graph.replay()
 
     def read(self, rows: int, columns: int) -> tuple[Any, Any, Any]:
-        """What the steps since the last reading wrote, as arrays: tokens, log probabilities, which rows have ended.
+        """Return what was written since the last reading: tokens, log probabilities, which rows have ended.
 
         This is where the host waits for the GPU.
         """
@@ -309,7 +309,7 @@ class Decoder:
         self._accept(*self._choose(logits, mode), slice(0, batch))
 
     def _attending(self, batch: int, span: int, length: Any) -> Any:
-        """A function from queries [rows, heads, size] and whole caches to what the rows' heads see, one line a row."""
+        """Return a function from queries [rows, heads, size] and whole caches to attention output, one line a row."""
         torch, shape = self._torch, self._weights.shape
         if self._attention == "varlen":
             used = (length + 1).to(torch.int32)

@@ -1,6 +1,6 @@
 """TRL's GRPO made quick for small models: our generator in place of `generate`, pictures and words made ready once.
 
-TRL shows every picture to the image processor anew in every turn of every reply, draws with `model.generate`, whose
+TRL gives every picture to the image processor again in every turn of every reply, draws with `model.generate`, whose
 time for a small model is spent on launching kernels, and goes through templates for every call and every result, though
 the replies of a group say and hear much the same. All three are replaced from outside, on one trainer; what is learned
 and how stays TRL's.
@@ -24,7 +24,7 @@ _WORDS_KEPT = 16_384
 
 
 def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens: int = 2048) -> Any:
-    """Let a trainer of `geosleuth.train.grpo` draw with the fast generator; returns the trainer.
+    """Make a trainer of `geosleuth.train.grpo` sample with the fast generator; return the trainer.
 
     Attributes are added to it: ``drawing_seconds`` and ``drawn_tokens`` count what was drawn. The generator is made at
     the first draw, and follows the weights as they are trained.
@@ -68,14 +68,14 @@ def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens:
         return ids, None
 
     trainer._generate_single_turn = MethodType(single_turn, trainer)  # noqa: SLF001  (TRL has no hook for it)
-    _go_through_templates_once(trainer)
+    _cache_templates(trainer)
     return trainer
 
 
-def _go_through_templates_once(trainer: Any) -> None:
-    """Keep what templates make of tools, results and replies.
+def _cache_templates(trainer: Any) -> None:
+    """Cache what templates make of tools, results and replies.
 
-    Replies are told apart by their tokens alone: what stands before them ends alike, with the assistant's name.
+    Replies are identified by their tokens alone: the text before them always ends with the assistant's name.
     """
     transformers: Any = require("transformers", extra="train")
     tokenizer = trainer.processing_class.tokenizer
@@ -88,7 +88,7 @@ def _go_through_templates_once(trainer: Any) -> None:
     read: dict[tuple[int, ...], dict[str, Any]] = {}
 
     def remembered_suffix_ids(messages: Any) -> list[int]:
-        # Of a picture only its size decides what stands for it.
+        # Only a picture's size decides which tokens represent it.
         key = json.dumps(messages, default=lambda image: list(image.size))
         if key not in written:
             _make_room(written)
@@ -113,7 +113,7 @@ def _make_room(kept: dict[Any, Any]) -> None:
 
 @contextmanager
 def ready_images(processor: Any, keep: int = 2048) -> Iterator[None]:
-    """Let a processor take pictures that are at final size already as they are, and give their patches as bytes.
+    """Let a processor accept pictures at final size unchanged, and return their patches as bytes.
 
     The model must be one that takes bytes, see `patch_vision_inputs`: TRL copies the pictures of all replies turn after
     turn, and numbers made ready are eight times as large.

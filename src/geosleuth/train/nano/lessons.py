@@ -1,20 +1,20 @@
-"""What the nano model is taught before it meets the task, one chat a lesson.
+"""Lessons for the nano model before it meets the task, one chat each.
 
 A lesson is a chat as templates take it, with pictures in it. What it says of signs and streets is in the picture, by
 the scene's own marks: lines that are too small to be read are not asked for, nor is the side of the road where nobody
-drives. What misleads is read like any sign, and never told as true. The place itself is what the model is to learn to
-guess: country, town and point are the scene's, whether or not a clue tells them.
+drives. A misleading sign is read like any other, and never stated as true. The place itself is what the model learns
+to guess: country, town and point are the scene's, whether or not a clue shows them.
 
-Whoever uses a tool's words must first be able to take them over. A small model learns that late, or never, where few of
-the words it is judged by are such; here all of them are. What is said again are words that are a token each, in no
-order, and points drawn at random: nothing but the text itself can tell what comes next. With snippets of names, whose
-letters tell the letters after them, it takes several times as long.
+To use a tool's output, the model must first learn to copy text. A small model learns that late, or never, if few of its
+target tokens are copies; in the lessons "echo" all of them are. They repeat one-token words in random order and random
+points, so that only the text itself predicts what comes next. With snippets of names, whose letters predict each other,
+learning takes several times as long.
 
-Which money, ending, script or word belongs to which country is learned from many scenes. Here a scene is only designed,
-not drawn or played, so that there can be many more of them.
+Which currency, domain, script or word belongs to which country is learned from many scenes that are only designed, not
+drawn or played.
 
-Which line to ask for, and which hit to take, needs no picture. So scenes are only designed, and their signs are read as
-if they stood in rows: that costs about a quarter of what a drawn scene does.
+Which line to look up, and which hit to take, needs no picture either. Signs of designed scenes are read as if they
+stood in rows: that costs about a quarter of a drawn scene.
 """
 
 import json
@@ -43,13 +43,13 @@ Kind = Literal["echo", "perception", "reading", "format", "copying", "telling", 
 Chat = list[dict[str, Any]]
 
 READ_PX = 7.0
-"""The lowest letters, in pixels of the original, that a lesson asks to read; cuts of signs are shown enlarged."""
+"""The smallest letters, in pixels of the original, that a lesson asks to read; crops of signs are enlarged."""
 
 CHAIN = "chain"
-"""What the scene calls names that many shops share: they tell no more than a country, unless the street is known."""
+"""The sort of names that many shops share: they show only the country, unless the street is known."""
 
 AREAS = ("phone", "postcode", "distance")
-"""What tells an area, by numbers that no map lists as names."""
+"""Sorts of clues that show an area by numbers, which no map lists as names."""
 
 _CROPS = 4
 _BOXES = 8
@@ -72,19 +72,19 @@ class Lesson:
     tools: bool = False
 
 
-def asked(question: str, image: Image.Image | None = None) -> dict[str, Any]:
-    """A user's turn."""
+def user_turn(question: str, image: Image.Image | None = None) -> dict[str, Any]:
+    """Return a user's turn."""
     pictures = [] if image is None else [{"type": "image", "image": image}]
     return {"role": "user", "content": [*pictures, {"type": "text", "text": question}]}
 
 
-def told(words: str) -> dict[str, Any]:
-    """The assistant's turn."""
+def assistant_turn(words: str) -> dict[str, Any]:
+    """Return the assistant's turn."""
     return {"role": "assistant", "content": [{"type": "text", "text": words}]}
 
 
-def seeing(scene: Scene, drawing: Drawing, chance: random.Random) -> Lesson:
-    """What is in the whole picture: the country, scripts, the side of the road, where signs stand."""
+def picture_lesson(scene: Scene, drawing: Drawing, chance: random.Random) -> Lesson:
+    """Return questions about the whole picture: country, scripts, driving side, where signs are."""
     questions = [
         ("Which country is this?", scene.spot.country_name),
         ("Which scripts are on the signs?", ", ".join(scripts(scene)) or "none"),
@@ -97,12 +97,12 @@ def seeing(scene: Scene, drawing: Drawing, chance: random.Random) -> Lesson:
     chance.shuffle(questions)
     messages: Chat = []
     for number, (question, answer) in enumerate(questions):
-        messages += [asked(question, drawing.image if number == 0 else None), told(answer)]
+        messages += [user_turn(question, drawing.image if number == 0 else None), assistant_turn(answer)]
     return Lesson("perception", messages)
 
 
-def reading(scene: Scene, drawing: Drawing, chance: random.Random) -> Lesson | None:
-    """What stands on signs, each in a cut of its own; None where no sign can be read."""
+def sign_reading(scene: Scene, drawing: Drawing, chance: random.Random) -> Lesson | None:
+    """Return questions about signs, each in its own crop; None if no sign can be read."""
     clues = {clue.id: clue for clue in scene.clues}
     boards = [mark for mark in drawing.marks if mark.line is None and clues[mark.clue].lines]
     boards = [mark for mark in boards if clues[mark.clue].visibility != "hidden" and mark.letter_px >= READ_PX]
@@ -111,23 +111,23 @@ def reading(scene: Scene, drawing: Drawing, chance: random.Random) -> Lesson | N
     for mark in boards[:_CROPS]:
         box = padded(mark.box, scene.size, chance.uniform(0.05, 0.35), chance)
         clue = clues[mark.clue]
-        messages += [asked("Read the sign.", drawing.image.crop(box)), told(" / ".join(clue.lines))]
+        messages += [user_turn("Read the sign.", drawing.image.crop(box)), assistant_turn(" / ".join(clue.lines))]
     return Lesson("reading", messages) if messages else None
 
 
 def levels(scene: Scene, marks: Sequence[Mark], opening: Chat) -> Lesson:
-    """From the picture alone to country, town and point: what its clues say, then the answer."""
+    """Return the answer from the picture alone: what its clues say, then country, town and point."""
     marked = {mark.clue for mark in marks}
     plain = [clue for clue in scene.clues if clue.visibility == "plain" and clue.id in marked]
     readable = [clue for clue in plain if not clue.misleading]
     readable.sort(key=lambda clue: ("precise", "region", "country").index(clue.level))
     said = " ".join(clue.says for clue in readable[:_CLUES_TOLD])
     answer = answer_words(scene.spot.country_name, scene.spot.town, scene.spot.point, digits=2)
-    return Lesson("levels", [*opening, told(f"{said}\n{answer}".strip())])
+    return Lesson("levels", [*opening, assistant_turn(f"{said}\n{answer}".strip())])
 
 
 def answer_words(country: str, city: str | None, point: LatLon, *, digits: int = 5) -> str:
-    """The answer in the form that the method nano asks for, from coarse to fine."""
+    """Return the answer in the form that the method nano asks for, from coarse to fine."""
     fields: dict[str, Any] = {"country": country}
     if city:
         fields["city"] = city
@@ -136,26 +136,26 @@ def answer_words(country: str, city: str | None, point: LatLon, *, digits: int =
 
 
 def unseen(scene: Scene, marks: Sequence[Mark]) -> list[Clue]:
-    """Clues of a scene that its picture came out without, such as the side of the road where nobody drives."""
+    """Return a scene's clues that its picture does not show, such as the driving side if there are no cars."""
     marked = {mark.clue for mark in marks}
     return [clue for clue in scene.clues if clue.id not in marked]
 
 
 def scripts(scene: Scene) -> list[str]:
-    """The scripts on the signs of a scene, sorted."""
+    """Return the scripts on the signs of a scene, sorted."""
     written = {script_of(line) for clue in scene.clues for line in clue.lines}
     return sorted(written - {"none"})
 
 
 def boxes(scene: Scene, marks: Sequence[Mark]) -> list[list[int]]:
-    """The signs' boxes in thousandths of the picture, from left to right."""
+    """Return the signs' boxes in thousandths of the picture, from left to right."""
     written = {clue.id for clue in scene.clues if clue.lines}
     found = [thousandths(mark.box, scene.size) for mark in marks if mark.line is None and mark.clue in written]
     return sorted(found)
 
 
 def closer_looks(scene: Scene, marks: Sequence[Mark], *, small: bool = False) -> list[list[int]]:
-    """The parts of the picture that show signs from near, from left to right; only of small ones, if asked."""
+    """Return the parts of the picture that show signs from near, from left to right; only of small ones, if asked."""
     written = {clue.id for clue in scene.clues if clue.lines and (clue.visibility == "small" or not small)}
     looks = [around(mark.box, scene.size) for mark in marks if mark.line is None and mark.clue in written]
     return sorted(look for at, look in enumerate(looks) if look not in looks[:at])
@@ -164,7 +164,7 @@ def closer_looks(scene: Scene, marks: Sequence[Mark], *, small: bool = False) ->
 def padded(
     box: Sequence[float], size: tuple[int, int], share: float, chance: random.Random
 ) -> tuple[int, int, int, int]:
-    """A box with some room around it, not the same on all sides, inside the picture."""
+    """Return a box with some room around it, not the same on all sides, inside the picture."""
     across, down = share * (box[2] - box[0]), share * (box[3] - box[1])
     sides = (
         box[0] - across * chance.uniform(0.3, 1.7),
@@ -179,7 +179,7 @@ def padded(
 
 @cache
 def largest_towns(world: World) -> Mapping[str, tuple[str, LatLon]]:
-    """By country the largest town of the training split: none of those that are held out is ever named."""
+    """Return the largest town of the training split by country; held-out towns are never named."""
     largest: dict[str, tuple[str, LatLon]] = {}
     for town in sorted(world.towns_in("train"), key=lambda town: -town.population):
         largest.setdefault(town.country, (town.name, town.point))
@@ -187,7 +187,7 @@ def largest_towns(world: World) -> Mapping[str, tuple[str, LatLon]]:
 
 
 def town_to_guess(world: World, country: str) -> tuple[str, LatLon]:
-    """The town to answer with where only the country is known, and where it lies.
+    """Return the town to answer with where only the country is known, and where it lies.
 
     Raises:
         BadInput: no town of that country may be trained on.
@@ -198,19 +198,19 @@ def town_to_guess(world: World, country: str) -> tuple[str, LatLon]:
         raise BadInput(f"the world has no town of {country} to train on; draw scenes of the split train") from None
 
 
-def guess(world: World, scene: Scene) -> dict[str, Any]:
-    """The assistant's answer where no more than the country is known: its largest town.
+def country_guess(world: World, scene: Scene) -> dict[str, Any]:
+    """Return the assistant's answer if only the country is known: its largest town.
 
     Raises:
         BadInput: see `town_to_guess`.
     """
-    return told(answer_words(scene.spot.country_name, *town_to_guess(world, scene.spot.country), digits=2))
+    return assistant_turn(answer_words(scene.spot.country_name, *town_to_guess(world, scene.spot.country), digits=2))
 
 
 def precise(scene: Scene) -> list[Clue]:
-    """Clues that a map may know, and numbers that tell an area; the most telling first.
+    """Return clues that a map may know, and numbers that show an area; the most precise first.
 
-    A chain is among them: no sign says that a name is one, and the map knows which of its shops stands in a street.
+    Chains are included: no sign says that a name is a chain, and the map knows which shop is in a street.
     """
     order = ("business", CHAIN, "town_name", "street_name", "bus_stop", *AREAS)
     useful = [
@@ -223,9 +223,9 @@ def precise(scene: Scene) -> list[Clue]:
 
 
 def all_lessons(scene: Scene, drawing: Drawing, opening: Chat, chance: random.Random) -> Iterator[Lesson]:
-    """What one picture teaches without tools."""
-    yield seeing(scene, drawing, chance)
-    if (read := reading(scene, drawing, chance)) is not None:
+    """Yield what one picture teaches without tools."""
+    yield picture_lesson(scene, drawing, chance)
+    if (read := sign_reading(scene, drawing, chance)) is not None:
         yield read
     yield levels(scene, drawing.marks, opening)
 
@@ -239,18 +239,18 @@ _NUMBERS = 0.35
 
 
 def whole_words(tokenizer: Any) -> list[str]:
-    """The words that are one token each, wherever they stand in a line; sorted."""
+    """Return the words that are one token each anywhere in a line; sorted."""
     texts = (tokenizer.convert_tokens_to_string([token]) for token in tokenizer.get_vocab())
     words = {text.strip() for text in texts if text.startswith(" ")}
     return sorted(word for word in words if len(word) >= _LEAST_LETTERS and word.isalpha())
 
 
 def echoes(words: Sequence[str], chance: random.Random, count: int) -> Iterator[Lesson]:
-    """Words in no order, some with points among them, to be said again.
+    """Yield lessons that repeat random words, some with points among them.
 
     Args:
         words: that lines are made of, see `whole_words`.
-        chance: decides.
+        chance: random numbers.
         count: how many lessons.
     """
     for _ in range(count):
@@ -259,15 +259,15 @@ def echoes(words: Sequence[str], chance: random.Random, count: int) -> Iterator[
             for at in chance.sample(range(len(items)), chance.randint(1, 2)):
                 items[at] = f"; {any_point(chance)};"
         said = " ".join(items)
-        yield Lesson("echo", [asked(f"Say again: {said}"), told(said)])
+        yield Lesson("echo", [user_turn(f"Say again: {said}"), assistant_turn(said)])
 
 
 def listed(names: Sequence[str], chance: random.Random, count: int) -> Iterator[Lesson]:
-    """Lists of places with their points, in about the words of the map, and questions after some of them.
+    """Yield lists of places with their points, worded like the map's, and questions about some of them.
 
     Args:
         names: of places.
-        chance: decides.
+        chance: random numbers.
         count: how many lists.
     """
     names = sorted(set(names))
@@ -283,12 +283,12 @@ def listed(names: Sequence[str], chance: random.Random, count: int) -> Iterator[
             question = f"Where is {chance.choice((f'number {at + 1}', places[at]))}?"
             lat, lon = points[at].split(", ")
             answer = chance.choice((points[at], f'{{"lat": {lat}, "lon": {lon}}}'))
-            messages += [asked(question if messages else "\n".join([*lines, question])), told(answer)]
+            messages += [user_turn(question if messages else "\n".join([*lines, question])), assistant_turn(answer)]
         yield Lesson("echo", messages)
 
 
 def any_point(chance: random.Random) -> str:
-    """Coordinates as the map writes them, of nowhere in particular."""
+    """Return random coordinates as the map writes them."""
     return f"{chance.uniform(-60, 75):.5f}, {chance.uniform(-180, 180):.5f}"
 
 
@@ -300,14 +300,14 @@ SCENES = 3
 """How many scenes one chat asks about."""
 
 
-def tellings(world: World, seed: int, number: int, chance: random.Random, count: int) -> Iterator[Lesson]:
-    """Chats about scenes that are the number's own.
+def sign_lessons(world: World, seed: int, number: int, chance: random.Random, count: int) -> Iterator[Lesson]:
+    """Yield chats about the scenes that belong to a number.
 
     Args:
         world: where scenes are set; only its towns to train on.
         seed: of the scenes.
         number: whose scenes.
-        chance: decides in which order lines stand.
+        chance: decides the order of lines.
         count: how many chats.
     """
     for at in range(number * count, (number + 1) * count):
@@ -318,13 +318,13 @@ def tellings(world: World, seed: int, number: int, chance: random.Random, count:
             if lines:
                 chance.shuffle(lines)
                 listed = "\n".join(f'{place}. "{line}"' for place, line in enumerate(lines, 1))
-                messages += [asked(f"What do the signs tell?\n{listed}"), guess(world, scene)]
+                messages += [user_turn(f"What do the signs tell?\n{listed}"), country_guess(world, scene)]
         if messages:
             yield Lesson("telling", messages)
 
 
 def lines_in_sight(scene: Scene) -> list[str]:
-    """What stands on signs that are not hidden, misleading ones too: one learns to tell them by what stands beside."""
+    """Return the lines of signs that are not hidden; misleading ones too, to learn to recognise them by context."""
     return [line for clue in scene.clues if clue.visibility != "hidden" for line in clue.lines]
 
 
@@ -334,13 +334,13 @@ _LEFT, _TOP, _ROWS_PX = 60, 40, 90
 
 
 def posed_undrawn(scene: Scene) -> Posed:
-    """A scene as an episode poses it, with an empty picture and signs that can be read."""
+    """Return a scene as an episode poses it, with an empty picture and signs that can be read."""
     opened = blank(scene.size)
     return Posed((opened,), truth_of(scene), clue_reader(scene, rows(scene), photo=opened.photo.handle))
 
 
 def rows(scene: Scene) -> list[Mark]:
-    """Marks of all lines that stand plainly in the scene, one under the other; none of a whole sign, to zoom to."""
+    """Return marks of all plainly visible lines, one below the other; none of a whole sign."""
     written = [
         (clue.id, at, line)
         for clue in scene.clues if clue.visibility == "plain"
@@ -355,7 +355,7 @@ def rows(scene: Scene) -> list[Mark]:
 
 
 def without_pictures(opening: Chat) -> Chat:
-    """An opening of which only the words are left."""
+    """Return an opening of which only the words are left."""
     return [
         {**message, "content": [part for part in message["content"] if part["type"] != "image"]}
         if isinstance(message["content"], list) else message
@@ -365,7 +365,7 @@ def without_pictures(opening: Chat) -> Chat:
 
 @cache
 def blank(size: tuple[int, int]) -> OpenedPhoto:
-    """An empty picture."""
+    """Return an empty picture."""
     stream = BytesIO()
     Image.new("RGB", size, (128, 128, 128)).save(stream, "JPEG")
     return open_photo(stream.getvalue())

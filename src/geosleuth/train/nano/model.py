@@ -117,7 +117,7 @@ RESPONSE_TEMPLATE: Final[dict[str, Any]] = {
 
 
 def make_tokenizer(corpus: Iterable[str], *, vocabulary: int = VOCABULARY) -> Any:
-    """A tokenizer of bytes and their pairs, trained on texts; the same for the same texts in the same order.
+    """Train a byte-pair tokenizer on texts; the same texts in the same order give the same one.
 
     Digits are tokens one by one. There are never more than ``vocabulary`` tokens, and fewer where the texts are few.
     """
@@ -191,7 +191,7 @@ SHAPES: Final[dict[Size, Shape]] = {
 
 
 def make_nano(folder: Path, *, size: Size = "nano", seed: int = 0, corpus: Iterable[str]) -> Path:
-    """Make a model that knows nothing yet and save it; the same for the same size, seed and texts.
+    """Save an untrained model; the same size, seed and texts give the same one.
 
     Args:
         folder: where it goes; made where it is missing.
@@ -242,7 +242,7 @@ def make_nano(folder: Path, *, size: Size = "nano", seed: int = 0, corpus: Itera
 
 
 def load_nano_processor(folder: Path) -> Any:
-    """The processor of a nano model, with pictures made ready by Pillow also where torchvision is installed.
+    """Load the processor of a nano model, with pictures preprocessed by Pillow even if torchvision is installed.
 
     Lessons, rollouts and evaluations then see the same pixels on every machine.
 
@@ -256,7 +256,7 @@ def load_nano_processor(folder: Path) -> Any:
 
 
 def parameters(model: Any) -> int:
-    """How many weights a model has, those used twice counted once."""
+    """Return how many weights a model has, those used twice counted once."""
     return sum(weights.numel() for weights in model.parameters())
 
 
@@ -286,7 +286,7 @@ def _configuration(transformers: Any, shape: Shape, tokenizer: Any) -> Any:
 
 
 def _initialise(torch: Any, model: Any, shape: Shape) -> None:
-    """Weights to start training from: normal, and narrower where a layer adds to what flows past it.
+    """Initialise weights: normal, and narrower where a layer adds to the residual stream.
 
     The narrowing keeps the sum over all layers from growing with their number.
     """
@@ -323,7 +323,7 @@ _WORDS: Final = (
 
 
 def corpus(world: World) -> Iterator[str]:
-    """Texts of a world, always in the same order: its towns that may be trained on, one after the other.
+    """Yield texts of a world, always in the same order: its training towns, one after the other.
 
     Every name comes once by itself; a few of each town come in calls, results and answers as episodes hold them. Names
     of towns that are held out don't come: how well their letters fit the tokens is part of what is measured.
@@ -346,14 +346,14 @@ def corpus(world: World) -> Iterator[str]:
 
 
 def digit_groups() -> str:
-    """Every group of two and of three digits: often enough among the texts, each becomes a token."""
+    """Return every group of two and of three digits: often enough among the texts, each becomes a token."""
     return " ".join(f"{number:0{digits}}" for digits in (2, 3) for number in range(10**digits))
 
 
 def _chat(
     one: Business, town: WorldTown, found: Sequence[tuple[Business, WorldTown]], chance: random.Random
 ) -> Iterator[str]:
-    """What a call, its result and an answer about one business say."""
+    """Yield what a call, its result and an answer about one business say."""
     country = country_names(town.country).get("en", town.country)
     box = [chance.randrange(1000) for _ in range(4)]
     width, height = chance.randrange(300, 1632), chance.randrange(200, 1224)

@@ -1,16 +1,16 @@
 """Chats encoded in bulk and kept in shards: many processes write whole files, one trainer reads meanwhile.
 
 The outcome is that of the processor itself, which takes each picture through several copies and, in some versions,
-tells whose words are whose wrongly once a chat holds pictures.
+assigns words to the wrong speaker once a chat holds pictures.
 
     FOLDER/perception/3f2a...-000000.shard     chats of one kind, from one writer
     FOLDER/trajectory/...
 
 A shard is raw arrays one after the other and, at its end, a JSON index, its length and the number of samples. It is
-written aside and renamed once complete. Readers map it into memory, so that a pool larger than memory is no trouble,
+written aside and renamed once complete. Readers map it into memory, so a pool may be larger than memory,
 and read an index when they first need it: a pool of a million samples opens at once.
 
-A pool grows while it is read. What a draw gives hangs on the shards it was made from, the step and the seed alone; to
+A pool grows while it is read. A draw depends only on the shards it was made from, the step and the seed; to
 repeat a run exactly, keep the names that `ShardPool.names` gives along with the step.
 """
 
@@ -47,21 +47,21 @@ class Encoded:
     images: tuple[Pixels, ...] = ()
 
     def __len__(self) -> int:
-        """How many tokens it has, those of pictures with them."""
+        """Return the number of tokens, pictures included."""
         return len(self.input_ids)
 
 
 def encode_chat(processor: Any, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] | None) -> Encoded:
-    """One chat, encoded as the processor would.
+    """Return one chat, encoded as the processor would.
 
     Args:
-        processor: of a Qwen-VL model, with a chat template that tells by generation tags what the assistant writes.
+        processor: of a Qwen-VL model, with a chat template whose generation tags mark what the assistant writes.
         messages: as templates take them. A picture's part holds an image, or an array from `final_pixels`, which is
             worthwhile where many chats show the same photo.
-        tools: in OpenAI's form, or None where the chat shows none.
+        tools: in OpenAI's form, or None if the chat shows none.
 
     Raises:
-        ValueError: a picture is far too oblong, or an array is none of `final_pixels`.
+        ValueError: a picture is far too oblong, or an array is not from `final_pixels`.
     """
     text, spans = _written(processor, messages, tools)
     sheets = tuple(_pixels(processor, image) for image in _images(messages))
@@ -77,7 +77,7 @@ def encode_chat(processor: Any, messages: Sequence[Message], tools: Sequence[Map
 
 
 def final_pixels(processor: Any, image: Image.Image) -> Pixels:
-    """A picture at the size at which the model sees it.
+    """Return a picture at the size at which the model sees it.
 
     Raises:
         ValueError: it is far too oblong.
@@ -87,7 +87,7 @@ def final_pixels(processor: Any, image: Image.Image) -> Pixels:
 
 
 def final_size(processor: Any, height: int, width: int) -> tuple[int, int]:
-    """The height and width at which the model sees a picture: whole cells, as many as the budget of pixels allows.
+    """Return the height and width at which the model sees a picture: whole cells within the pixel budget.
 
     Raises:
         ValueError: it is far too oblong.
@@ -99,19 +99,19 @@ def final_size(processor: Any, height: int, width: int) -> tuple[int, int]:
 
 
 def final_shrink(processor: Any) -> Shrink:
-    """What brings pictures to that size.
+    """Return what brings pictures to that size.
 
     Raises:
-        ValueError: the processor makes them ready in a way of its own.
+        ValueError: the processor preprocesses pictures in its own way.
     """
     shrink = shrink_of(processor)
     if shrink is None:
-        raise ValueError(f"{type(processor).__name__} makes pictures ready in a way of its own")
+        raise ValueError(f"{type(processor).__name__} preprocesses pictures in its own way")
     return shrink
 
 
 def image_tokens(processor: Any, height: int, width: int) -> int:
-    """How many tokens a picture of a final size takes."""
+    """Return how many tokens a picture of a final size takes."""
     cell = _cell(processor)
     return (height // cell) * (width // cell)
 
@@ -124,7 +124,7 @@ def _cell(processor: Any) -> int:
 def _written(
     processor: Any, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] | None
 ) -> tuple[str, list[tuple[int, int]]]:
-    """The chat's text, and where in it the assistant's words stand."""
+    """Return the chat's text, and where in it the assistant's words stand."""
     templates: Any = require("transformers.utils.chat_template_utils", extra="train")
     texts, spans = templates.render_jinja_template(
         conversations=[list(messages)],
@@ -151,7 +151,7 @@ def _pixels(processor: Any, image: Any) -> Pixels:
     cell = _cell(processor)
     fits = image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3
     if not fits or image.shape[0] % cell or image.shape[1] % cell:
-        raise ValueError(f"an array of shape {image.shape} is no picture at final size; make it with final_pixels")
+        raise ValueError(f"an array of shape {image.shape} not a picture at final size; make it with final_pixels")
     return image
 
 
@@ -168,12 +168,12 @@ class ShardWriter:
         folder: the pool's.
         kind: the sort of sample, such as "perception": a folder in the pool.
         writer: a name that no other writer of this kind has, such as "worker-3". A writer that starts again under its
-            name goes on after the shards that it finished.
+            name continues after the shards that it finished.
         samples: how many samples a shard holds; what is left at the end makes a smaller one.
     """
 
     def __init__(self, folder: Path, kind: str, writer: str, *, samples: int = 64) -> None:
-        """Look which shards this writer has finished already.
+        """Find the shards that this writer has finished already.
 
         Raises:
             BadInput: a name can't be that of a file.
@@ -188,7 +188,7 @@ class ShardWriter:
         self.shards = 1 + max((int(number) for name, _, number in finished if name == writer), default=-1)
 
     def add(self, sample: Encoded, about: Mapping[str, Any] | None = None) -> None:
-        """Take a sample, with a few words about it as plain data; a full shard is written at once.
+        """Add a sample with plain data about it; a full shard is written at once.
 
         Raises:
             BadInput: the shard can't be written.
@@ -198,7 +198,7 @@ class ShardWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is waiting as a shard.
+        """Write the waiting samples as a shard.
 
         Raises:
             BadInput: it can't be written.
@@ -209,11 +209,11 @@ class ShardWriter:
             self._waiting = []
 
     def __enter__(self) -> "ShardWriter":
-        """This writer."""
+        """Return this writer."""
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        """Write the last shard, also where the block was interrupted: what is waiting is whole samples."""
+        """Write the last shard, even if the block was interrupted: waiting samples are complete."""
         self.flush()
 
 
@@ -221,7 +221,7 @@ class Shard:
     """A complete shard, mapped into memory. Arrays of its samples can't be written to."""
 
     def __init__(self, path: Path) -> None:
-        """Look how many samples there are.
+        """Count the samples.
 
         Raises:
             BadInput: the file is no shard.
@@ -238,7 +238,7 @@ class Shard:
             raise self._broken()
 
     def __len__(self) -> int:
-        """How many samples it holds."""
+        """Return the number of samples."""
         return self._samples
 
     @property
@@ -255,10 +255,10 @@ class Shard:
         return found
 
     def _broken(self) -> BadInput:
-        return BadInput(f"{self.path}: is no whole shard of samples; delete it")
+        return BadInput(f"{self.path}: not a complete shard; delete it")
 
     def __getitem__(self, number: int) -> Encoded:
-        """One sample."""
+        """Return one sample."""
         entry = self._index[number]
         at, tokens = entry["at"], entry["tokens"]
         ids = self._bytes[at : at + 4 * tokens].view(np.int32)
@@ -269,7 +269,7 @@ class Shard:
         return Encoded(ids, mask, tuple(images))
 
     def about(self, number: int) -> Mapping[str, Any]:
-        """What its writer said about a sample."""
+        """Return what its writer said about a sample."""
         found: Mapping[str, Any] = self._index[number]["about"]
         return found
 
@@ -295,7 +295,7 @@ class ShardPool:
         self.refresh()
 
     def refresh(self) -> int:
-        """Take in the shards that were finished since, and say how many those are.
+        """Add the shards finished since, and return how many.
 
         Raises:
             BadInput: a shard is missing or damaged.
@@ -327,9 +327,9 @@ class ShardPool:
     def sample(
         self, weights: Mapping[str, float], n: int, seed: int, step: int = 0, *, newest: float = 1.0
     ) -> list[Encoded]:
-        """Draw samples, each of a kind drawn by its weight. Kinds of which there is nothing yet are left out.
+        """Draw samples, each of a kind drawn by its weight. Kinds without samples are left out.
 
-        The state of a run is the step and the seed: no draw hangs on those before it.
+        The state of a run is the step and the seed: no draw depends on earlier ones.
 
         Args:
             weights: by kind, in any unit.
@@ -344,7 +344,7 @@ class ShardPool:
         counts = self.counts
         there = {kind: weight for kind, weight in sorted(weights.items()) if weight > 0 and counts.get(kind)}
         if not there:
-            raise BadInput(f"{self._folder} holds no sample of the kinds {', '.join(sorted(weights)) or '(none)'} yet")
+            raise BadInput(f"{self._folder} holds no samples of the kinds {', '.join(sorted(weights)) or '(none)'} yet")
         chance = np.random.default_rng([seed, step])
         kinds = chance.choice(len(there), size=n, p=np.array(list(there.values())) / sum(there.values()))
         names = list(there)
@@ -356,16 +356,16 @@ class ShardPool:
         return found
 
     def lengths(self, kind: str) -> list[int]:
-        """How many tokens each sample of a kind has."""
+        """Return how many tokens each sample of a kind has."""
         return [length for shard in self._in_order.get(kind, ()) for length in shard.lengths]
 
     def at(self, kind: str, number: int) -> Encoded:
-        """One sample of a kind, by its number among all of that kind."""
+        """Return one sample of a kind, by its number among all of that kind."""
         shard, inside = self._place(kind, number)
         return shard[inside]
 
     def about(self, kind: str, number: int) -> Mapping[str, Any]:
-        """What its writer said about a sample."""
+        """Return what its writer said about a sample."""
         shard, inside = self._place(kind, number)
         return shard.about(inside)
 

@@ -4,18 +4,18 @@ The teacher is a rule, not a model: a stand-in for one that is good at the task.
 asks the map for what it has read, or what all lines tell where only numbers tell an area, and takes the hit that is
 right. Lines are quoted by number. It asks in several ways: mostly for one line, often for two at once, a name and the
 street or town beside it, seldom for all. Which of them pays is left to reinforcement learning. It cheats in one way: it
-knows which of the lines, hits and parts of the picture are the telling ones, and which mislead. But it only looks where
+knows which of the lines, hits and parts of the picture are useful, and which mislead. But it only looks where
 a reading says that writing is too small, only asks for what it has read, and only names a point that an observation has
 shown it; otherwise it asks what all lines tell together, and names the country's largest town, as one would who knows
 no more.
 
-`stroll` makes the same moves without aim, except that whoever zooms looks at a sign: from such chats a model learns how
+`stroll` makes the same moves without aim, except that a zoom shows a sign: from such chats a model learns how
 calls are written and where signs are, and nothing about when calls help.
 
 A model that can't copy what a tool tells learns from no search, and reinforcement learning then takes the searches out
 of it. These lessons cost a small part of what a drawn scene does, so there can be many.
 
-Several processes work side by side, each on its own scenes, so that whoever trains never waits for pictures.
+Several processes work side by side, each on its own scenes, so that the trainer never waits for pictures.
 """
 
 import random
@@ -49,35 +49,35 @@ from .lessons import (
     Lesson,
     all_lessons,
     answer_words,
-    asked,
+    assistant_turn,
     closer_looks,
+    country_guess,
     echoes,
-    guess,
     listed,
     posed_undrawn,
     precise,
-    tellings,
-    told,
+    sign_lessons,
     town_to_guess,
+    user_turn,
     whole_words,
     without_pictures,
 )
 from .shards import Encoded, encode_chat, final_pixels
 
 NEAR_KM = 2.0
-"""The teacher is content with a point that is so near."""
+"""How near a point must be for the teacher to stop."""
 
 AREA_KM = 25.0
-"""Likewise, where no sign tells more than the area."""
+"""The same, if signs show no more than the area."""
 
 READ, SEARCH, CLUES = READER, "geocode", "clues"
-"""What reads signs, what asks the map, and what tells the area of telephone numbers, postcodes and distances."""
+"""The tools that read signs, search the map, and give the area of phone numbers, postcodes and distances."""
 
 TWO, ALL = 0.35, 0.15
 """How often two lines, and all lines of a reading, are asked for at once, where there are so many."""
 
 ALONE = 0.3
-"""How often a telephone number with its country is asked for alone; other numbers need all lines to tell of one."""
+"""How often a phone number with its country code is looked up alone; other numbers need all lines."""
 
 _SEARCHES = 3
 _ZOOMS = 2
@@ -103,7 +103,7 @@ class Notes:
     """
 
     def __init__(self, environment: GeoEnvironment, opening: Chat) -> None:
-        """Begin with the question."""
+        """Start with the question."""
         self._environment, self.messages = environment, list(opening)
         self.views, self.shown = 1, ""
         self.read: dict[str, tuple[str, int, int]] = {}
@@ -120,14 +120,14 @@ class Notes:
         return TURNS - 1 - len(self._made)
 
     def is_new(self, name: str, **arguments: Any) -> bool:
-        """Whether a call was not made before; the loop carries out none twice."""
+        """Return whether a call was not made before; the loop carries out none twice."""
         return (name, self._spelled_out(name, arguments)) not in self._made
 
     def _spelled_out(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any] | str:
         return self._quotes.filled_in(ToolCall("", name, arguments)).arguments
 
     def call(self, name: str, **arguments: Any) -> Mapping[str, Any]:
-        """Make a call; the data of what came back."""
+        """Make a call and return the observation's data."""
         self.messages.append(
             {
                 "role": "assistant",
@@ -153,7 +153,7 @@ class Notes:
         return data
 
     def _take_in(self, data: Mapping[str, Any]) -> None:
-        """Lines, without those that were cut off for length: the model does not see them either."""
+        """Keep the lines that were read, without those cut off for length: the model does not see them either."""
         self._readings += 1
         for number, line in enumerate(data["lines"], 1):
             self.heard.add(line["text"])
@@ -161,12 +161,12 @@ class Notes:
                 self.read[line["text"]] = data["image"], number, self._readings
 
     def quoted(self, line: str) -> str:
-        """A line that was read, by its number."""
+        """Return a line that was read, by its number."""
         image, number, _ = self.read[line]
         return quote(number, None if self.is_newest(line) else image)
 
     def is_newest(self, line: str) -> bool:
-        """Whether a line that was read stands in the newest reading."""
+        """Return whether a line is part of the newest reading."""
         return self.read[line][2] == self._readings
 
 
@@ -179,7 +179,7 @@ def teach(
     chance: random.Random,
     kind: Kind = "trajectory",
 ) -> tuple[Lesson, float | None, Notes]:
-    """One chat, how far off its answer is in km (None where it is the country's largest town), and its notes.
+    """Return one chat, how far off its answer is in km (None if it is the country's largest town), and its notes.
 
     Args:
         world: of the scene.
@@ -210,10 +210,10 @@ def teach(
             zooms += 1
             notes.call("zoom", bbox_2d=window)
             notes.call(READ, image=f"image-{notes.views}")
-        beside = _beside(scene, clue, line, notes.read)
-        if line not in notes.read or (clue.sort == CHAIN and not beside):
+        context = _context_lines(scene, clue, line, notes.read)
+        if line not in notes.read or (clue.sort == CHAIN and not context):
             continue
-        name, arguments = _question(scene, clue.sort, line, beside, notes, chance)
+        name, arguments = _question(scene, clue.sort, line, context, notes, chance)
         if not notes.is_new(name, **arguments):
             continue
         searches += 1
@@ -222,41 +222,44 @@ def teach(
     if best is None or distance_km(best, truth) > max(NEAR_KM, distance_km(capital, truth)):
         if notes.calls_left and (believed := _believed(scene, notes)) and notes.is_new(CLUES, text=believed):
             notes.call(CLUES, text=believed)
-        return Lesson(kind, [*notes.messages, guess(world, scene)], tools=True), None, notes
+        return Lesson(kind, [*notes.messages, country_guess(world, scene)], tools=True), None, notes
     words = answer_words(scene.spot.country_name, None, best)
-    lesson = Lesson(kind, [*notes.messages, told(words)], tools=True)
+    lesson = Lesson(kind, [*notes.messages, assistant_turn(words)], tools=True)
     return lesson, distance_km(best, truth), notes
 
 
 def _nearer(best: LatLon | None, data: Mapping[str, Any], truth: LatLon, shown: str) -> LatLon | None:
-    """The best point so far, or a nearer one that a call has shown."""
+    """Return the best point so far, or a nearer one that a call has shown."""
     found = [best, nearest_shown(data, truth, shown)]
     return min((point for point in found if point), key=lambda point: distance_km(point, truth), default=None)
 
 
 def looking_up(notes: Notes, chance: random.Random) -> Lesson | None:
-    """A list of hits without its story, and questions about it: how to copy a point out of a tool's words."""
+    """Return a list of hits with questions about it: how to copy a point from a tool's output."""
     messages: Chat = []
     for shown, points in notes.lists:
         rows = [number for number, point in enumerate(points) if at(point) in shown]
         chance.shuffle(rows)
         for turn, number in enumerate(rows[:_ASKED]):
             question = f"Where is number {number + 1}?"
-            messages += [asked(f"{shown}\n{question}" if turn == 0 else question), told(at(points[number]))]
+            messages += [
+                user_turn(f"{shown}\n{question}" if turn == 0 else question),
+                assistant_turn(at(points[number])),
+            ]
     return Lesson("format", messages) if messages else None
 
 
 def stroll(
     world: World, scene: Scene, drawing: Drawing, environment: GeoEnvironment, opening: Chat, chance: random.Random
 ) -> Lesson:
-    """Valid calls without aim, and the country's largest town as the answer."""
+    """Return a chat of valid but aimless calls, with the country's largest town as the answer."""
     notes = Notes(environment, opening)
     windows = closer_looks(scene, drawing.marks) or [list(_WHOLE)]
     for _ in range(chance.randint(0, 3)):
         name, arguments = _any_move(scene, windows, notes, chance)
         if notes.is_new(name, **arguments):
             notes.call(name, **arguments)
-    return Lesson("format", [*notes.messages, guess(world, scene)], tools=True)
+    return Lesson("format", [*notes.messages, country_guess(world, scene)], tools=True)
 
 
 def _any_move(
@@ -272,8 +275,8 @@ def _any_move(
     return name, {"address" if name == SEARCH else "text": said}
 
 
-def _beside(scene: Scene, clue: Clue, line: str, read: Collection[str]) -> list[str]:
-    """Lines that were read and say where that is which a line names: the street or the town of a business."""
+def _context_lines(scene: Scene, clue: Clue, line: str, read: Collection[str]) -> list[str]:
+    """Return lines that were read and locate what a line names: the street or town of a business."""
     coarser = _COARSER.get(clue.sort, ())
     told_by = [one for one in precise(scene) if one is clue or one.sort in coarser]
     return [
@@ -283,9 +286,9 @@ def _beside(scene: Scene, clue: Clue, line: str, read: Collection[str]) -> list[
 
 
 def _question(
-    scene: Scene, sort: str, line: str, beside: list[str], notes: Notes, chance: random.Random
+    scene: Scene, sort: str, line: str, context: list[str], notes: Notes, chance: random.Random
 ) -> tuple[str, dict[str, str]]:
-    """The call that asks what a line tells, or a line and one beside it, or all lines that it stands among."""
+    """Return the call that looks up a line, a line with a neighbour, or all lines around it."""
     if sort in AREAS:
         alone = line.startswith("+") and chance.random() < ALONE
         return CLUES, {"text": notes.quoted(line) if alone else _believed(scene, notes) or notes.quoted(line)}
@@ -293,13 +296,13 @@ def _question(
     among = notes.is_newest(line) and sum(map(notes.is_newest, notes.read)) > 1
     if way < ALL and among and notes.is_new(SEARCH, address=EVERY):
         return SEARCH, {"address": EVERY}
-    if beside and (sort == CHAIN or way < ALL + TWO):
-        return SEARCH, {"address": f"{notes.quoted(line)}, {notes.quoted(chance.choice(beside))}"}
+    if context and (sort == CHAIN or way < ALL + TWO):
+        return SEARCH, {"address": f"{notes.quoted(line)}, {notes.quoted(chance.choice(context))}"}
     return SEARCH, {"address": notes.quoted(line)}
 
 
 def _believed(scene: Scene, notes: Notes) -> str:
-    """All that was read, reading by reading; line by line where something misleads, without that; "" for nothing."""
+    """Return all that was read as text, without misleading lines; "" if nothing was read."""
     misleading = {line for clue in scene.clues if clue.misleading for line in clue.lines}
     if misleading.isdisjoint(notes.heard):
         newest = next((image for line, (image, _, _) in notes.read.items() if notes.is_newest(line)), None)
@@ -310,20 +313,20 @@ def _believed(scene: Scene, notes: Notes) -> str:
 
 
 def points_in(data: Mapping[str, Any]) -> list[LatLon]:
-    """The points of what a call has found: of hits, or of the areas that clues lead to."""
+    """Return the points of what a call has found: of hits, or of the areas that clues lead to."""
     together = data.get("together", {}).get("places", ())
     spots = [spot for hit in data.get("results", ()) for spot in hit.get("spots", (hit,))]
     return [LatLon(spot["lat"], spot["lon"]) for spot in (*together, *spots)]
 
 
 def nearest_shown(data: Mapping[str, Any], truth: LatLon, shown: str) -> LatLon | None:
-    """Of the hits whose numbers the observation shows, the one next to the truth."""
+    """Return the hit nearest to the truth, among those that the observation shows."""
     points = [point for point in points_in(data) if at(point) in shown]
     return min(points, key=lambda point: distance_km(point, truth), default=None)
 
 
 _BY_PHONE = 0.3
-"""The share of questions after a telephone number, where there is one."""
+"""The share of questions about a phone number, if there is one."""
 
 LookUp = Callable[[ToolCall], Observation]
 """Carries out a call on the world's map."""
@@ -339,7 +342,7 @@ def look_ups(
     chance: random.Random,
     count: int,
 ) -> Iterator[Lesson]:
-    """Questions after businesses of towns of the training split; those whose answer is not shown are left out.
+    """Yield questions about businesses of towns of the training split; those whose answer is not shown are left out.
 
     Args:
         world: whose businesses are asked for.
@@ -370,10 +373,10 @@ def look_ups(
             "copying",
             [
                 dict(system),
-                asked(question),
+                user_turn(question),
                 {"role": "assistant", "content": [], "tool_calls": [call]},
                 {"role": "tool", "name": name, "content": [{"type": "text", "text": text}]},
-                told(answer_words(country_name(town.country), None, point)),
+                assistant_turn(answer_words(country_name(town.country), None, point)),
             ],
             tools=True,
         )
@@ -383,21 +386,21 @@ STROLLS = 0.8
 """The share of scenes that are also strolled through without aim."""
 
 LOOK_UPS = 2
-"""How many businesses are asked for beside each scene."""
+"""How many businesses are looked up for each scene."""
 
 UNDRAWN, UNDRAWN_SEED = 3, 2
-"""How many scenes are played beside each without being drawn, and how far their seed is from that of the drawn ones."""
+"""How many undrawn scenes are played for each drawn one, and the distance of their seeds."""
 
 _TOWNS = 4  # whose names stand in lists
 
-ECHOES, LISTS, TELLINGS = 24, 6, 5
-"""How many lessons in saying again, in lists of places, and in what signs tell, are made at a time."""
+ECHOES, LISTS, SIGN_LESSONS = 24, 6, 5
+"""How many lessons in repeating, in lists of places and in reading signs are made at a time."""
 
 
 class Teaching:
-    """Makes the lessons of one scene after the other, all but those that need no picture: `Speaking` makes them.
+    """Makes the lessons of one scene after the other, except those without pictures: see `Speaking`.
 
-    What a scene teaches hangs on its number, not on those before.
+    What a scene teaches depends on its number only.
 
     Args:
         world: where scenes are set.
@@ -418,7 +421,7 @@ class Teaching:
         self._shown: list[dict[str, Any]] = []
 
     def lessons(self, number: int) -> Iterator[Lesson]:
-        """All that a scene teaches; the photo that several lessons open with is one image in all of them."""
+        """Yield all that a scene teaches; the photo that several lessons open with is one image in all of them."""
         scene = design_scene(self.world, self.seed, number, split=self._split)
         chance = random.Random(f"lessons {self.seed} {number}")  # noqa: S311 - no secret depends on it
         drawing = draw_scene(scene)
@@ -438,7 +441,7 @@ class Teaching:
         yield from self._undrawn(number, chance)
 
     def _undrawn(self, number: int, chance: random.Random) -> Iterator[Lesson]:
-        """Chats about scenes that are the number's own too: those of the seed itself are drawn."""
+        """Yield chats about undrawn scenes of this number; those of the seed itself are drawn."""
         for which in range(number * UNDRAWN, (number + 1) * UNDRAWN):
             scene = design_scene(self.world, self.seed + UNDRAWN_SEED, which, split=self._split)
             self._posed, self._shown = {scene.id: posed_undrawn(scene)}, []
@@ -446,14 +449,14 @@ class Teaching:
             yield teach(self.world, scene, (), self._environment, opening, chance, "undrawn")[0]
 
     def encoded(self, number: int) -> Iterator[tuple[str, Encoded]]:
-        """The same, as the model takes it in, with the kind of each."""
+        """Yield the same, as the model takes it in, with the kind of each."""
         seen: dict[int, Any] = {}
         for lesson in self.lessons(number):
             messages = [_shrunk(self._processor, message, seen) for message in lesson.messages]
             yield lesson.kind, encode_chat(self._processor, messages, self.tools if lesson.tools else None)
 
     def _look_up(self, call: ToolCall) -> Observation:
-        """What the map says, outside of any rollout."""
+        """Return what the map says, outside of any rollout."""
         (seen,) = self._background.run(self.setting.toolset.run([call], self._environment.case))
         return seen
 
@@ -461,7 +464,7 @@ class Teaching:
         return self._posed[row["scene"]]
 
     def _opening(self, scene: Scene) -> Chat:
-        """A new rollout's system message and question."""
+        """Return a new rollout's system message and question."""
         parts = self._environment.reset(scene=scene.id)
         # The first rollout's picture serves all, so that it is encoded and kept once.
         self._shown = self._shown or parts
@@ -469,7 +472,7 @@ class Teaching:
 
 
 class Speaking:
-    """Makes the lessons that need neither picture nor map: what is said again, made-up lists, and what signs tell.
+    """Makes the lessons that need neither picture nor map: repeated words, made-up lists, and lines of signs.
 
     There can be any number of them, also before the map is made.
 
@@ -480,32 +483,32 @@ class Speaking:
     """
 
     def __init__(self, world: World, seed: int, processor: Any) -> None:
-        """Look which words are a token each."""
+        """Find the words that are one token each."""
         self._world, self._seed, self._processor = world, seed, processor
         self._towns = world.towns_in("train")
         self._words = whole_words(processor.tokenizer)
 
     def lessons(self, number: int) -> Iterator[Lesson]:
-        """Some of them; which, hangs on the number."""
+        """Yield the lessons of a number."""
         chance = random.Random(f"spoken {self._seed} {number}")  # noqa: S311 - no secret depends on it
         yield from echoes(self._words, chance, ECHOES)
         yield from listed(_some_names(self._world, self._towns, chance), chance, LISTS)
         # Scenes of their own: those of the seed itself are drawn and played.
-        yield from tellings(self._world, self._seed + 1, number, chance, TELLINGS)
+        yield from sign_lessons(self._world, self._seed + 1, number, chance, SIGN_LESSONS)
 
     def encoded(self, number: int) -> Iterator[tuple[str, Encoded]]:
-        """The same, as the model takes it in, with the kind of each."""
+        """Yield the same, as the model takes it in, with the kind of each."""
         for lesson in self.lessons(number):
             yield lesson.kind, encode_chat(self._processor, lesson.messages, None)
 
 
 def _some_names(world: World, towns: Sequence[WorldTown], chance: random.Random) -> list[str]:
-    """The names of all businesses of a few towns."""
+    """Return the names of all businesses of a few towns."""
     return [business.name for town in chance.sample(towns, _TOWNS) for business in world.businesses(town)]
 
 
 def _shrunk(processor: Any, message: Mapping[str, Any], seen: dict[int, Any]) -> dict[str, Any]:
-    """A message with its pictures at final size; one that several lessons show is made so once."""
+    """Return a message with its pictures at final size; a picture shared by lessons is resized once."""
     content = message.get("content")
     if not isinstance(content, list):
         return dict(message)

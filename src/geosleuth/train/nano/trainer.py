@@ -4,14 +4,14 @@ Rows are padded on the right. No token looks ahead, so what is learned from neve
 an attention mask gives the same loss as one with it; without it, the fast kernels for plain causal attention apply.
 
 Packed rows hold several chats one after the other. transformers keeps them apart by itself, with a mask of blocks,
-where it is given positions that start anew, no attention mask, and ``use_cache=False``; so packing is exact with any
+where positions restart, no attention mask, and ``use_cache=False``; so packing is exact with any
 implementation of attention that takes a mask. The cost of attention grows with the length of a row, whatever is in it:
 rows of a thousand tokens or so save the padding without paying for it there.
 
-The rows of a run are draws from a growing pool, so they have no fixed order on disk. What a step draws hangs on its
+The rows of a run are draws from a growing pool, so they have no fixed order on disk. What a step draws depends on its
 number, the seed, the number of loaders and the shards that were there; loss, masks, optimiser and checkpoints are those
 of TRL. So a run that is cut into slices ends with the weights of one that was never stopped, as long as the pool and
-the number of loaders stay the same. Where the pool has grown meanwhile, a slice goes on about as far along in draws
+the number of loaders stay the same. Where the pool has grown meanwhile, a slice continues about as far along in draws
 from all that is there.
 """
 
@@ -54,7 +54,7 @@ class Collator:
     with_mask: bool = True
 
     def __call__(self, samples: Sequence[Encoded]) -> dict[str, Any]:
-        """A batch, as `ready` takes it. The pictures in it are in the order of their tokens."""
+        """Return a batch for `ready`, its pictures in the order of their tokens."""
         torch: Any = require("torch", extra="train")
         rows = _packed(samples, self.row_tokens) if self.row_tokens else [[sample] for sample in samples]
         longest = max(sum(map(len, row)) for row in rows)
@@ -69,7 +69,7 @@ class Collator:
                 part = slice(at, at + len(sample))
                 ids[number, part] = sample.input_ids
                 labels[number, part] = np.where(sample.mask, sample.input_ids, IGNORED)
-                # The first token of a chat is foretold by nothing that belongs to it.
+                # Nothing in a chat predicts its first token.
                 labels[number, at] = IGNORED
                 positions[0, number, part] = np.arange(len(sample))
                 positions[1:, number, part] = positions_of(self.processor, sample)
@@ -92,7 +92,7 @@ class Collator:
         return tensors
 
     def ready(self, batch: Mapping[str, Any], device: Any = "cpu", dtype: Any = None) -> dict[str, Any]:
-        """What the model is called with: the batch on a device, pictures cut into patches and normalised there."""
+        """Return the model's arguments: the batch on a device, pictures cut into patches and normalised there."""
         torch: Any = require("torch", extra="train")
         moved = {name: tensor.to(device, non_blocking=True) for name, tensor in batch.items() if name != "pixels"}
         if self.row_tokens:
@@ -103,13 +103,13 @@ class Collator:
         return moved
 
     def bytes_of_patches(self, image: Any) -> Any:
-        """One picture at final size, a tensor of bytes [height, width, 3], as rows of patches, still bytes."""
+        """Return one picture at final size, a tensor of bytes [height, width, 3], as rows of patches, still bytes."""
         images = self.processor.image_processor
         high, wide = (side // images.patch_size for side in image.shape[:2])
         return _cut(image.reshape(1, -1), high, wide, images.patch_size, images.merge_size).flatten(1)
 
     def _patches(self, torch: Any, flat: Any, grids: list[list[int]], dtype: Any) -> Any:
-        """Pictures as rows of patches; those of one size are cut together, since a device likes few large steps."""
+        """Return pictures as rows of patches; those of one size are cut together, as a device likes few large steps."""
         images = self.processor.image_processor
         patch, merge, times = images.patch_size, images.merge_size, images.temporal_patch_size
         sizes = [3 * patch * patch * high * wide for _, high, wide in grids]
@@ -131,13 +131,13 @@ class Collator:
 
 
 def _cut(stack: Any, high: int, wide: int, patch: int, merge: int) -> Any:
-    """Pictures of one size, a row each, as patches in the order of the model: those that are merged side by side."""
+    """Return pictures of one size as patches in the model's order: merged ones side by side."""
     cells = stack.view(-1, high // merge, merge, patch, wide // merge, merge, patch, 3)
     return cells.permute(0, 1, 4, 2, 5, 7, 3, 6).reshape(-1, 3, patch, patch)
 
 
 def positions_of(processor: Any, sample: Encoded) -> NDArray[np.int64]:
-    """Where the model places each token: in time, down and across; a picture's tokens lie on a grid."""
+    """Return where the model places each token: in time, down and across; a picture's tokens lie on a grid."""
     cell = processor.image_processor.patch_size * processor.image_processor.merge_size
     found = np.empty((3, len(sample)), np.int64)
     at = place = 0
@@ -157,7 +157,7 @@ def positions_of(processor: Any, sample: Encoded) -> NDArray[np.int64]:
 
 
 def batches(lengths: Sequence[int], tokens: int = 65_536, *, pad_to: int = 64, seed: int = 0) -> Iterator[list[int]]:
-    """Samples of about the same length together, padding counted, as many as fit; the batches in a drawn order.
+    """Yield samples of about the same length together, padding counted, as many as fit; the batches in a drawn order.
 
     Every sample comes once. One that is longer than ``tokens`` makes a batch by itself.
     """
@@ -176,14 +176,14 @@ def batches(lengths: Sequence[int], tokens: int = 65_536, *, pad_to: int = 64, s
 
 
 def _begins(here: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Where stretches of true begin. Two pictures never touch: each stands between tokens of its own."""
+    """Return where stretches of true begin. Two pictures never touch: each stands between tokens of its own."""
     before = np.zeros_like(here)
     before[1:] = here[:-1]
     return np.logical_and(here, ~before)
 
 
 def _packed(samples: Sequence[Encoded], row_tokens: int) -> list[list[Encoded]]:
-    """Samples in rows, the longest first, each in the first row that has room."""
+    """Return samples in rows, the longest first, each in the first row that has room."""
     rows: list[list[Encoded]] = []
     room: list[int] = []
     for sample in sorted(samples, key=len, reverse=True):
@@ -216,8 +216,8 @@ class Study:
         learning_rate: the highest.
         tokens: of one step, padding counted.
         warmup_share: the share of the steps in which the rate rises.
-        seconds: stop after so long even if steps are left, with a checkpoint to go on from.
-        enough: stop once three lines of the history in a row say that this share of tokens is told rightly.
+        seconds: stop after so long even if steps are left, with a checkpoint to resume from.
+        enough: stop once three lines of the history in a row show this share of tokens predicted correctly.
         limit: use only so many samples of each kind named; the first by their shards.
         seed: of the draws.
         loaders: processes that put batches together; 0 does it in this one.
@@ -238,7 +238,7 @@ class Study:
 
 
 def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, log_steps: int = 10) -> dict[str, Any]:
-    """Train a model on a pool; a checkpoint in the folder is gone on from.
+    """Train a model on a pool; a checkpoint in the folder is resumed.
 
     A step whose gradient is not a number moves no weight by it, and is counted.
 
@@ -352,10 +352,10 @@ def fresh_batches(
     loader: int = 0,
     loaders: int = 1,
 ) -> Iterator[Any]:
-    """The endless batches of one of several loaders, from a step of the run on; waits while the pool is empty.
+    """Yield the endless batches of one of several loaders, from a step of the run on; waits while the pool is empty.
 
     Loaders take turns, so that each has a sequence of its own; after a restart the first loader is asked first, and so
-    goes on with the sequence whose turn it is.
+    continues the sequence whose turn it is.
 
     Args:
         folder: of the pool.
@@ -385,7 +385,7 @@ def fresh_batches(
 
 
 def _content(base: Any, enough: float | None) -> Any:
-    """A callback that ends a run once enough tokens are told rightly, several lines of the history in a row."""
+    """Return a callback that ends a run once enough tokens are right, several lines of the history in a row."""
 
     class Content(base):  # type: ignore[misc]
         in_a_row = 0
@@ -401,7 +401,7 @@ def _content(base: Any, enough: float | None) -> Any:
 
 
 def _fed(torch: Any, begin: Callable[[int, int], Iterator[Any]]) -> Any:
-    """A data set of what ``begin`` gives in each loader, told its number and how many there are."""
+    """Return a data set of what ``begin`` yields in each loader, given its number and how many there are."""
 
     class Fed(torch.utils.data.IterableDataset):  # type: ignore[misc]
         def __iter__(self) -> Iterator[Any]:
@@ -415,7 +415,7 @@ def _fed(torch: Any, begin: Callable[[int, int], Iterator[Any]]) -> Any:
 
 
 def _drawn(pool: ShardPool, how: Study, draw: int) -> list[Encoded]:
-    """Chats for a few batches, in the shares that are wanted; of a kind with a limit only the first ones."""
+    """Return chats for a few batches, in the shares that are wanted; of a kind with a limit only the first ones."""
     chance = np.random.default_rng([how.seed, draw])
     counts = {kind: min(count, how.limit.get(kind, count)) for kind, count in pool.counts.items()}
     there = {kind: weight for kind, weight in sorted(how.weights.items()) if weight > 0 and counts.get(kind)}

@@ -1,4 +1,4 @@
-"""Designing scenes: what stands where, what can be told from it, and what is honest to say."""
+"""Designing scenes: what is where, what it shows, and what is honest to say."""
 
 from .scene import (
     HIDDEN_SHARE,

@@ -21,7 +21,7 @@ from geosleuth.world.model import Ground, Layout, Line, Look, Plant, Roof, Sky, 
 
 
 def codes(text: str) -> frozenset[str]:
-    """ISO codes that stand in a row."""
+    """Return ISO codes from a text."""
     return frozenset(text.split())
 
 
@@ -139,7 +139,7 @@ STYLES = (
 
 
 def style_of(country: str) -> Style:
-    """The way to build in a country; Central Europe's where it is not known."""
+    """Return the way to build in a country; Central Europe's where it is not known."""
     return next((style for style in STYLES if country in style.countries.split()), STYLES[0])
 
 
@@ -150,12 +150,12 @@ _NO_EDGE = codes("GB NL JP IN VN ID NP BD KE TZ NG ET")
 
 
 def centre_line(country: str) -> tuple[Line, bool]:
-    """The colour of the line down the middle of a larger road, and whether it is a pair."""
+    """Return the colour of the line down the middle of a larger road, and whether it is a pair."""
     return ("yellow" if country in _YELLOW_CENTRE else "white"), country in _DOUBLE_CENTRE
 
 
 def edge_line(country: str) -> Line:
-    """The colour of the line along the edge of a larger road."""
+    """Return the colour of the line along the edge of a larger road."""
     return "yellow" if country in _YELLOW_EDGE else "none" if country in _NO_EDGE else "white"
 
 
@@ -178,11 +178,11 @@ _MIXES: Mapping[str, Mapping[Weather, float]] = {
     "wet": {"clear": 0.20, "cloudy": 0.36, "overcast": 0.20, "rain": 0.24},
     "snowy": {"clear": 0.34, "cloudy": 0.22, "overcast": 0.24, "snow": 0.16, "fog": 0.04},
 }
-"""How often each weather is met, in round numbers that were set by hand: they make scenes varied, no statistics."""
+"""How often each weather occurs, in round numbers set by hand: for variety, not as statistics."""
 
 
 def sky_at(point: LatLon, climate: str, chance: random.Random) -> Sky:
-    """A moment by day, with what the sky is like then."""
+    """Return a moment by day, with what the sky is like then."""
     moments = [_moment(point, chance) for _ in range(_TRIES)]
     seen = sun_positions(moments, point.lat, point.lon)
     elevations = np.round(seen.apparent_elevation_deg, 6)
@@ -197,7 +197,7 @@ def sky_at(point: LatLon, climate: str, chance: random.Random) -> Sky:
 
 
 def season_of(lat: float, climate: str, at: datetime) -> Season:
-    """The season there: wet and dry ones in the tropics, the four elsewhere, by hemisphere."""
+    """Return the season there: wet and dry ones in the tropics, the four elsewhere, by hemisphere."""
     month = at.month if lat >= 0 else (at.month + 5) % 12 + 1
     is_tropical = abs(lat) < _TROPICS_DEG
     if climate[:1] == "B" and is_tropical:
@@ -212,12 +212,12 @@ def season_of(lat: float, climate: str, at: datetime) -> Season:
 
 
 def is_snowed_in(sky: Sky, climate: str) -> bool:
-    """Whether snow lies on the ground."""
+    """Return whether snow lies on the ground."""
     return sky.weather == "snow" or (sky.season == "winter" and climate[:2] in ("Df", "Dw", "Ds", "ET", "EF"))
 
 
 def _moment(point: LatLon, chance: random.Random) -> datetime:
-    """Some day, some time between early morning and evening by the sun's own clock, to the minute."""
+    """Return some day, some time between early morning and evening by the sun's own clock, to the minute."""
     day, minute = chance.randrange(_DAYS), chance.randrange(6 * 60, 19 * 60)
     return _FIRST_DAY + timedelta(days=day, minutes=minute - round(point.lon * 4))
 
@@ -284,7 +284,7 @@ _COLOURS = {
 
 
 class PlateLook(NamedTuple):
-    """Ground, ink, and the band at the left, None where there is none."""
+    """Background, ink, and the band at the left, None if there is none."""
 
     ground: str
     ink: str
@@ -292,13 +292,13 @@ class PlateLook(NamedTuple):
 
 
 def plate_look(country: str) -> PlateLook:
-    """The colours of a country's ordinary plates, black on white where it is not known."""
+    """Return the colours of a country's ordinary plates, black on white where it is not known."""
     ground, ink = _COLOURS.get(country, ("#ffffff", "#111111"))
     return PlateLook(ground, ink, _BLUE if country in _EUROPEAN else None)
 
 
 def number_plate(country: str, chance: random.Random) -> str | None:
-    """A plate of the country's form, None where the form is not known here."""
+    """Return a plate of the country's form, None if the form is not known here."""
     form = _FORMS.get(country)
     if form is None:
         return None
@@ -334,13 +334,13 @@ _LAYOUTS: Mapping[Layout, float] = {
 
 
 def draw_layout(chance: random.Random) -> Layout:
-    """A kind of street, high streets most of all."""
+    """Draw a kind of street at random, mostly high streets."""
     (layout,) = chance.choices(list(_LAYOUTS), list(_LAYOUTS.values()))
     return layout
 
 
 def look_of(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Look:
-    """How a street of this kind looks there and then."""
+    """Return how a street of this kind looks there and then."""
     style = style_of(spot.country)
     centre, double = centre_line(spot.country)
     edge = edge_line(spot.country)
@@ -378,15 +378,15 @@ def look_of(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Look
 
 
 def terrain_at(point: LatLon, country: str, chance: random.Random) -> Terrain:
-    """Coast where the map has sea within a few kilometres; hills and mountains where the country has many."""
+    """Return the terrain: coast near the sea; hills and mountains where the country has many."""
     if _is_coast(round(point.lat, 2), round(point.lon, 2)) and chance.random() < 0.6:
         return "coast"
-    wish = chance.random()
+    draw = chance.random()
     if country in _MOUNTAINOUS:
-        return "mountains" if wish < 0.6 else "hills"
+        return "mountains" if draw < 0.6 else "hills"
     if country in _HILLY:
-        return "mountains" if wish < 0.12 else "hills" if wish < 0.6 else "flat"
-    return "hills" if wish < 0.2 else "flat"
+        return "mountains" if draw < 0.12 else "hills" if draw < 0.6 else "flat"
+    return "hills" if draw < 0.2 else "flat"
 
 
 @lru_cache(maxsize=8192)
@@ -399,10 +399,10 @@ def _is_coast(lat: float, lon: float) -> bool:
 def _plant(spot: Spot, chance: random.Random) -> Plant:
     climate = spot.climate
     known = _PLANTS.get(climate) or _PLANTS.get({"D": "Dfc", "E": "ET", "B": "BSk"}.get(climate[:1], "Cfb"), ())
-    wish = chance.random()
-    if spot.country in _EAST_ASIA and climate[:1] in "CA" and wish < 0.3:
+    draw = chance.random()
+    if spot.country in _EAST_ASIA and climate[:1] in "CA" and draw < 0.3:
         return "bamboo"
-    if spot.country in _CACTUS and climate[:1] == "B" and wish < 0.4:
+    if spot.country in _CACTUS and climate[:1] == "B" and draw < 0.4:
         return "cactus"
     return chance.choice(known)
 
@@ -422,7 +422,7 @@ def _ground(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Grou
 
 
 def _other_road(spot: Spot, layout: Layout) -> Road:
-    """What a road is made of now and then instead of asphalt."""
+    """Return what a road is made of now and then instead of asphalt."""
     if layout in ("square", "high_street") and spot.country in _COBBLED:
         return "cobbles"
     if layout in ("country_road", "market") and style_of(spot.country).storeys[0] == 1:

@@ -1,4 +1,4 @@
-"""Compose a scene from seed and number: a spot, its light, its look, what can be told from it, and its answer."""
+"""Compose a scene from seed and number: a spot, its light, its look, its clues, and its answer."""
 
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -38,13 +38,13 @@ _FINENESS: dict[ClueLevel, int] = {"country": 0, "region": 1, "precise": 2}
 
 
 def truth_of(scene: Scene) -> Truth:
-    """Where the scene really is."""
+    """Return where the scene really is."""
     spot = scene.spot
     return Truth(spot.point, spot.country, spot.region, spot.town)
 
 
 def address_of(scene: Scene) -> Address:
-    """What somebody who read every legible clue could rightly say; a level that no clue reaches stays open.
+    """Return what a reader of every legible clue could rightly say; a level without clues stays open.
 
     The wording varies with the scene's seed.
     """
@@ -61,7 +61,7 @@ def address_of(scene: Scene) -> Address:
 
 
 def _precise_name(scene: Scene) -> str:
-    """The finest named place that the legible clues reach together, finest first."""
+    """Return the finest named place that the legible clues reach together, finest first."""
     sorts = {clue.sort for clue in scene.clues if not clue.misleading and clue.visibility != "hidden"}
     door, town = scene.business, scene.spot.town
     if door is None or not sorts & {"business", "chain"}:
@@ -111,24 +111,24 @@ def _level(
         weak = [clue for clue in own if clue.board is None] if level == "country" else []
         reasoning = " ".join(clue.says for clue in weak) or None
         return Level(None, tuple(_short(clue) for clue in weak), reasoning, chance.choice(_OPEN[level]))
-    told = " ".join(clue.says for clue in own)
+    statements = " ".join(clue.says for clue in own)
     against = " ".join(chance.choice(_AGAINST).format(what=_short(clue)) for clue in foreign)
-    reasoning = f"{chance.choice(_OPENINGS)}{told} {against}".strip()
+    reasoning = f"{chance.choice(_OPENINGS)}{statements} {against}".strip()
     sure = any(clue.level == "precise" and clue.sort != "chain" for clue in honest) and level != "precise"
     return Level(name, tuple(map(_short, own)), reasoning, None if sure else chance.choice(_LEFT[level]))
 
 
 def _short(clue: Clue) -> str:
-    """A clue in a few words: what is written, or what is seen."""
+    """Return a clue in a few words: what is written, or what is seen."""
     return f"{clue.sort.replace('_', ' ')}: {' / '.join(clue.lines)}" if clue.lines else clue.says
 
 
 def locatability_of(scene: Scene) -> float:
-    """From 0 to 10, by what is legible.
+    """Return the locatability from 0 to 10, by what is legible.
 
     10 a business, street or town that can be read; 8.5 a number, postcode or distances of the region; 8 a branch of a
     chain; 7.5 language, money, plates; a point less for what must be zoomed into. 6 a street without a word, 3 to 4.5
-    one that tells nothing, 5.5 where something hidden might be made out. What misleads, blur and fog take half a point
+    one without clues, 5.5 where something hidden might be made out. What misleads, blur and fog take half a point
     each.
     """
     legible = [clue for clue in scene.clues if clue.visibility != "hidden" and not clue.misleading]
@@ -159,7 +159,7 @@ def _worth_of_nothing(scene: Scene) -> float:
 
 
 def tags_of(scene: Scene) -> dict[str, str]:
-    """Ten element tags, each yes, no or maybe."""
+    """Return ten element tags, each yes, no or maybe."""
     look, sky = scene.look, scene.sky
     written = [clue for clue in scene.clues if clue.lines]
     legible = [clue for clue in written if clue.visibility != "hidden"]
@@ -184,7 +184,7 @@ _OF_LANGUAGE = frozenset({"business", "chain", "language", "street_name", "town_
 
 
 LEVEL_SHARES: Mapping[ClueLevel | None, float] = {"precise": 0.40, "region": 0.30, "country": 0.20, None: 0.10}
-"""The finest level that a legible clue reaches, None where nothing tells."""
+"""The finest level that a legible clue reaches, None if there is no clue."""
 SATELLITE_LEVEL_SHARES: Mapping[ClueLevel | None, float] = {"country": 0.70, None: 0.30}
 """Nothing is written that could be read from above."""
 
@@ -192,7 +192,7 @@ SMALL_SHARE = 0.20
 MISLEADING_SHARE = 0.20
 HIDDEN_SHARE = 0.15
 LOOKS_ONLY_SHARE = 0.15
-"""Of scenes that tell the country at best: those that have not a word in them."""
+"""The share of scenes without any text, among those that show at best the country."""
 REAL_SHARE = 0.25
 """Of scenes in a world with added regions: those that stand in their real towns."""
 MIXED_KINDS: Mapping[SceneKind, float] = {"street": 0.80, "panorama": 0.12, "satellite": 0.08}
@@ -202,7 +202,7 @@ MIXED_KINDS: Mapping[SceneKind, float] = {"street": 0.80, "panorama": 0.12, "sat
 class Wants:
     """What a caller insists on; None leaves it to chance.
 
-    ``level`` is the finest that legible clues shall reach, ``nothing`` that none tells anything. ``small`` puts what
+    ``level`` is the finest that legible clues shall reach, ``nothing`` that there are none. ``small`` puts what
     tells most too small for a first view. ``chain`` asks for a business whose name stands in several towns, or for one
     that stands once. ``country`` is an ISO code, ``town`` a name of the world's. ``kind`` goes before the argument of
     the same name.
@@ -221,9 +221,9 @@ class Wants:
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
         if self.nothing and (self.level or self.small):
-            raise BadInput("a scene in which nothing tells has no level and nothing small to read; want one of them")
+            raise BadInput("a scene without clues has no level and no small text; ask for one of them")
         if self.kind == "satellite" and (self.small or self.misleading or self.hidden or self.level in _WRITTEN):
-            raise BadInput("nothing is written in a satellite tile: it tells the country at best, and misleads nobody")
+            raise BadInput("a satellite tile has no text: it shows the country at best, and can't mislead")
 
 
 _WRITTEN = ("region", "precise")
@@ -243,7 +243,7 @@ class Plan:
 
 
 def plan_of(kind: SceneKind, wants: Wants, chance: random.Random) -> Plan:
-    """Decide what is left open. Every share is drawn every time, so that one wish changes nothing else."""
+    """Decide what is left open. Every share is drawn every time, so that one request changes nothing else."""
     kind = wants.kind or kind
     shares = SATELLITE_LEVEL_SHARES if kind == "satellite" else LEVEL_SHARES
     (level,) = chance.choices(list(shares), list(shares.values()))
@@ -280,7 +280,7 @@ _TRIES = 4
 def design_scene(
     world: World, seed: int, number: int, *, split: Split, kind: SceneKind = "street", wants: Wants | None = None
 ) -> Scene:
-    """One scene; the same world, seed, number, split, kind and wants give the same scene on every machine.
+    """Return one scene; the same world, seed, number, split, kind and wants give the same scene on every machine.
 
     Raises:
         BadInput: the world has no such town in this split, or the wants contradict the kind.
@@ -329,7 +329,7 @@ def _countries(world: World, split: Split) -> tuple[str, ...]:
 
 
 def _town(world: World, split: Split, wants: Wants, chance: random.Random) -> WorldTown:
-    """A town: every second one of any country alike, the others as many as the world has of each.
+    """Return a town: every second one of any country alike, the others as many as the world has of each.
 
     Where there are real towns of added regions, a stated share of scenes stands in those.
     """
@@ -347,7 +347,7 @@ def _town(world: World, split: Split, wants: Wants, chance: random.Random) -> Wo
 
 
 def _door(known: Sequence[Business], plan: Plan, chance: random.Random) -> Business:
-    """A business of the town; of a chain, or of none, where that is wanted."""
+    """Return a business of the town; of a chain, or of none, where that is wanted."""
     fit = [one for one in known if (plan.chain is None or one.chain == plan.chain) and _can_be_written(one)]
     return chance.choice(fit or known)
 
@@ -364,7 +364,7 @@ def _layout(plan: Plan, chance: random.Random) -> Layout:
 
 
 def _stand(world: World, town: WorldTown, door: Business | None, chance: random.Random) -> tuple[Spot, float]:
-    """In front of the door and a little along the street, or somewhere on a street; and which way the street runs."""
+    """Return a spot near a door, or somewhere on a street, and the direction of the street."""
     streets = world.streets(town)
     # The streets of an added region are those of all its towns: there one stands at some door of the right one.
     near = door or (chance.choice(world.businesses(town)) if town.real else None)
@@ -389,14 +389,14 @@ def _stand(world: World, town: WorldTown, door: Business | None, chance: random.
 
 
 def _along(line: Sequence[LatLon], chance: random.Random) -> LatLon:
-    """Somewhere on one of a line's stretches."""
+    """Return a random point on a line."""
     first = chance.randrange(len(line) - 1)
     here, there, share = line[first], line[first + 1], chance.random()
     return LatLon(here.lat + share * (there.lat - here.lat), here.lon + share * (there.lon - here.lon))
 
 
 def _bare(look: Look) -> Look:
-    """A road that says nothing of the country."""
+    """Return a road that says nothing of the country."""
     return replace(look, centre_line="none", centre_double=False, edge_line="none", poles="none", wires=False)
 
 
@@ -407,7 +407,7 @@ def _size(plan: Plan) -> tuple[int, int]:
 
 
 def _camera(plan: Plan, heading: float, chance: random.Random) -> Camera:
-    """Somebody on foot, or a camera on a car; now and then not quite sharp. A panorama is put together of views."""
+    """Return the camera of a pedestrian or a car, sometimes not quite sharp; for panoramas one of several views."""
     on_car = chance.random() < 0.4
     height = round(chance.uniform(2.2, 2.7) if on_car else chance.uniform(1.45, 1.75), 2)
     field = 90.0 if plan.kind == "panorama" else round(chance.uniform(62, 82), 1)
@@ -433,7 +433,7 @@ def _clues(world: World, pen: Pen, plan: Plan, door: Business | None, look: Look
 
 
 def _precise(world: World, pen: Pen, door: Business) -> list[Clue]:
-    """A door that the map knows, and enough besides that it is the only one of its name."""
+    """Return a door that the map knows, and enough besides that it is the only one of its name."""
     chance = pen.chance
     # Drawn beforehand, so that worlds which differ in names alone have the same scenes otherwise.
     street, number, fixing, phone, stop, beside = (chance.random() for _ in range(6))
@@ -458,7 +458,7 @@ def _precise(world: World, pen: Pen, door: Business) -> list[Clue]:
 
 
 def _region(world: World, pen: Pen) -> list[Clue]:
-    """An area code, a postcode or a distance sign, among what tells the country."""
+    """Return an area code, a postcode or a distance sign, among clues to the country."""
     chance = pen.chance
     makers: list[Callable[[], Clue | None]] = [
         lambda: pen.distances(_towns(world, pen.town.split, pen.town.country, None) or world.towns),
@@ -475,7 +475,7 @@ def _region(world: World, pen: Pen) -> list[Clue]:
 
 
 def _country(_world: World, pen: Pen) -> list[Clue]:
-    """Language, money, plates, web addresses, a chain that is at home there: two or three of them."""
+    """Return two or three of: language, money, plates, web addresses, a national chain."""
     makers = [pen.price, pen.web_address, pen.plate, pen.road, pen.brand]
     pen.chance.shuffle(makers)
     made = [clue for make in makers if (clue := make()) is not None and clue.level == "country"]
@@ -491,7 +491,7 @@ def _some(chance: random.Random, makers: Sequence[Callable[[], Clue | None]], sh
 
 
 def _one_each(found: Sequence[Clue | None]) -> list[Clue]:
-    """One clue a board; several shops may stand side by side."""
+    """Return one clue a board; several shops may stand side by side."""
     kept: list[Clue] = []
     for clue in found:
         if clue is not None and (clue.board == "shop_front" or all(one.board != clue.board for one in kept)):
@@ -500,13 +500,13 @@ def _one_each(found: Sequence[Clue | None]) -> list[Clue]:
 
 
 def _small(clue: Clue, plan: Plan, chance: random.Random) -> Clue:
-    """What tells most is small, and so is half of the rest."""
-    tells_least = clue.level == "country" and plan.level != "country"
-    return clue if tells_least and chance.random() < 0.5 else replace(clue, visibility="small")
+    """Return a clue made small: always the most precise ones, and half of the rest."""
+    coarsest = clue.level == "country" and plan.level != "country"
+    return clue if coarsest and chance.random() < 0.5 else replace(clue, visibility="small")
 
 
 def _with_hidden(written: list[Clue], pen: Pen) -> list[Clue]:
-    """One more thing that tells, or would if nothing stood before it."""
+    """Return the clues with one more that is hidden behind something."""
     boards = {clue.board for clue in written}
     makers = (pen.town_name, pen.plate, pen.road, pen.web_address, pen.brand)
     made = [clue for make in makers if (clue := make()) is not None and clue.board not in boards]
@@ -514,7 +514,7 @@ def _with_hidden(written: list[Clue], pen: Pen) -> list[Clue]:
 
 
 def _misleading(world: World, pen: Pen, taken: Collection[Board | None]) -> Clue:
-    """Something from elsewhere, on a board that is still free if there is one."""
+    """Return something from elsewhere, on a board that is still free if there is one."""
     tries = [_from_elsewhere(world, pen, _elsewhere(world, pen)) for _ in range(_TRIES)]
     return next((clue for clue in tries if clue.board not in taken), tries[0])
 
@@ -524,12 +524,12 @@ def _from_elsewhere(world: World, pen: Pen, town: WorldTown) -> Clue:
 
 
 def _elsewhere(world: World, pen: Pen) -> WorldTown:
-    """A town of another country, of the same split."""
+    """Return a town of another country, of the same split."""
     return pen.chance.choice(_towns(world, pen.split, pen.chance.choice(_abroad(world, pen.split, pen.town)), None))
 
 
 def _abroad(world: World, split: Split, town: WorldTown) -> list[str]:
-    """The other countries of a split; none in a world of one country, where nothing can speak of another."""
+    """Return the other countries of a split; none in a world of one country, where nothing can speak of another."""
     return [code for code in _countries(world, split) if code != town.country]
 
 

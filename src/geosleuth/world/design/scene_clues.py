@@ -1,4 +1,4 @@
-"""The clues of a scene, written and unwritten: each is true of the place and says why it tells, or is meant to mislead.
+"""The clues of a scene, written and unwritten: each is true of the place and explained, or is meant to mislead.
 
 Written down for made-up scenes alone, and not taken from the tables by which clues are read. A number tells the
 country's way of numbering; that just this road passes the town is not said.
@@ -43,7 +43,7 @@ _FORMS = {
 
 
 def road_number(country: str, chance: random.Random) -> str | None:
-    """A road's number as the country writes it, None where it is not known here."""
+    """Return a road's number as the country writes it, None if it is not known here."""
     form = _FORMS.get(country)
     if form is None:
         return None
@@ -68,9 +68,9 @@ _STATES = {part[:2]: part[3:] for part in _STATE_NAMES.split("|")}
 
 
 def area_of(number: str, town: WorldTown) -> str | None:
-    """What the numbering plan says a number belongs to, the empty text where it names no area.
+    """Return what the numbering plan says a number belongs to, the empty text where it names no area.
 
-    None where it names one that is not the town's: such a number would be a false clue. The area that the table of
+    None if it names one that is not the town's: such a number would be a false clue. The area that the table of
     lands gives a town is taken to be right.
     """
     info = phone(number, town.country)
@@ -88,7 +88,7 @@ def area_of(number: str, town: WorldTown) -> str | None:
 
 
 def number_of_area(town: WorldTown, chance: random.Random) -> str | None:
-    """A number that begins as the town's do, as dialled at home or from abroad; None where no area is known."""
+    """Return a number that begins as the town's do, as dialled at home or from abroad; None if no area is known."""
     import phonenumbers
     from phonenumbers import PhoneNumberFormat
 
@@ -156,12 +156,12 @@ _SLUGS = ("nova", "aurora", "stella", "primo", "orion", "delta", "alfa", "luna",
 
 
 def half_of(things: Sequence[_T], split: Split) -> Sequence[_T]:
-    """One split's half of a list of words: what is seen in training is not asked for again."""
+    """Return one split's half of a list of words: what is seen in training is not asked for again."""
     return things[1 if split == "held-out" else 0 :: 2] or things
 
 
 def within_sentence(country: str) -> str:
-    """A country's name with its article: "the Netherlands"."""
+    """Return a country's name with its article: "the Netherlands"."""
     country = country.removeprefix("The ")
     return f"the {country}" if country.startswith(_WITH_ARTICLE) else country
 
@@ -183,7 +183,7 @@ class Pen:
     def clue(
         self, sort: Sort, level: ClueLevel, says: str, board: Board, *lines: str, place: str | None = None
     ) -> Clue:
-        """A clue about this spot, pointing as far as its level goes."""
+        """Return a clue about this spot, pointing as far as its level goes."""
         return Clue(
             id="", sort=sort, level=level, says=says, board=board, lines=lines, country=self.spot.country,
             region=self.spot.region if level != "country" else None, place=place if level == "precise" else None,
@@ -191,7 +191,7 @@ class Pen:
         )  # fmt: skip
 
     def business(self, one: Business) -> Clue:
-        """The name over the door of a business that the map knows."""
+        """Return the name over the door of a business that the map knows."""
         town = self.spot.town
         if one.chain:
             says = f"The shop is called {one.name}; it is one of a chain that the map knows in several towns."
@@ -202,12 +202,12 @@ class Pen:
         return self.clue("business", "precise", says, "shop_front", one.name, place=f"{one.name}, {town}")
 
     def street_name(self, street: str) -> Clue:
-        """A street's name plate."""
+        """Return a street's name plate."""
         says = f"The plate names the street, {street}; the map knows a street of that name in {self.spot.town}."
         return self.clue("street_name", "precise", says, "street_plate", street, place=f"{street}, {self.spot.town}")
 
     def house_number(self, one: Business) -> Clue | None:
-        """The number beside the door."""
+        """Return the number beside the door."""
         if not one.house_number or not one.street:
             return None
         says = f"The house has the number {one.house_number}, which fixes the spot once the street is known."
@@ -215,18 +215,18 @@ class Pen:
         return self.clue("house_number", "precise", says, "house_number", one.house_number, place=place)
 
     def bus_stop(self, stop: str) -> Clue:
-        """What the stop is called."""
+        """Return what the stop is called."""
         says = f"The bus stop is called {stop}; there is one in {self.spot.town}."
         return self.clue("bus_stop", "precise", says, "bus_stop", stop, place=f"{stop}, {self.spot.town}")
 
     def town_name(self) -> Clue:
-        """The sign where the town begins."""
+        """Return the sign where the town begins."""
         name = self.spot.town_on_signs
         says = f"The sign names the town: {name} is {self.spot.town} in {self.land}."
         return self.clue("town_name", "precise", says, "town_sign", name, place=self.spot.town)
 
     def address(self, one: Business) -> Clue:
-        """A notice with street, town and postcode, as the map has them."""
+        """Return a notice with street, town and postcode, as the map has them."""
         name, code = self.spot.town_on_signs, one.postcode or ""
         place = f"{name} {code}" if self.town.country in POSTCODE_LAST else f"{code} {name}"
         lines = [*([street_line(self.town.country, one)] if one.street else []), place.strip()]
@@ -234,7 +234,7 @@ class Pen:
         return self.clue("town_name", "precise", says, "notice", *lines, place=", ".join(lines))
 
     def phone(self, one: Business) -> Clue | None:
-        """The shop's own telephone number, where it says nothing wrong about the region."""
+        """Return the shop's own telephone number, where it says nothing wrong about the region."""
         if not one.phone:
             return None
         lines = [self._labelled(one.phone)]
@@ -249,7 +249,7 @@ class Pen:
         return self.clue("phone", "country", says, "notice", *lines)
 
     def area_code(self) -> Clue | None:
-        """A telephone number with the area code of the town, or of its region; nobody's on the map."""
+        """Return a phone number with the area code of the town or its region; of no business on the map."""
         number = number_of_area(self.town, self.chance)
         area = area_of(number, self.town) if number else None
         if number is None or not area:
@@ -264,7 +264,7 @@ class Pen:
         return f"Tel. {number}" if self.town.land.words[0].isascii() and self.chance.random() < 0.5 else number
 
     def postcode(self, world_seed: int) -> Clue | None:
-        """A postcode without its town, where the atlas can tell its region."""
+        """Return a postcode without its town, if the atlas knows its region."""
         code = postcode_of(self.town, self.chance.randrange(3), world_seed)
         if not code or not (self.town.postcode or self.spot.country in by_postcode(code).regions):
             return None
@@ -272,14 +272,14 @@ class Pen:
         return self.clue("postcode", "region", says, "notice", code)
 
     def region_name(self) -> Clue | None:
-        """A banner of the region, where nothing else tells it."""
+        """Return a banner of the region, if nothing else shows it."""
         region = self.spot.region
         if region is None or not drawable(region):
             return None
         return self.clue("town_name", "region", f"The banner names the region: {region}.", "banner", region)
 
     def distances(self, towns: Sequence[WorldTown]) -> Clue | None:
-        """A road sign with two or three other towns and how far they are by road."""
+        """Return a road sign with two or three other towns and how far they are by road."""
         here = self.spot.point
         near = sorted(
             (round(distance_km(here, town.point), 3), town.name_on_signs)
@@ -302,14 +302,14 @@ class Pen:
         return self.clue("distance", "region", says, "direction_sign", *lines)
 
     def language(self, *, board: Board = "shop_front") -> Clue:
-        """What a shop sells, in the language of the place."""
+        """Return what a shop sells, in the language of the place."""
         words = half_of(self.town.land.words, self.split)
         word = self.chance.choice(words)
         says = f"The sign reads {word}, in a language and a script that signs in {self.land} have."
         return self.clue("language", "country", says, board, word)
 
     def price(self) -> Clue | None:
-        """A price in the country's money."""
+        """Return a price in the country's money."""
         prices = self.town.land.prices
         if not prices:
             return None
@@ -319,7 +319,7 @@ class Pen:
         return self.clue("price", "country", says, "poster", word, price)
 
     def web_address(self) -> Clue | None:
-        """A web address under the country's own domain."""
+        """Return a web address under the country's own domain."""
         domain = self.town.land.domain
         if domain == "com":
             return None
@@ -328,7 +328,7 @@ class Pen:
         return self.clue("web_address", "country", says, self.chance.choice(("notice", "banner")), address)
 
     def brand(self) -> Clue | None:
-        """A chain that is at home in the country."""
+        """Return a chain that is at home in the country."""
         names = NATIONAL.get(self.spot.country)
         if not names:
             return None
@@ -337,7 +337,7 @@ class Pen:
         return self.clue("brand", "country", says, self.chance.choice(("shop_front", "billboard")), name)
 
     def plate(self) -> Clue | None:
-        """A car's number plate; some countries write the state on it."""
+        """Return a car's number plate; some countries write the state on it."""
         plate = number_plate(self.spot.country, self.chance)
         if plate is None:
             return None
@@ -349,7 +349,7 @@ class Pen:
         return self.clue("number_plate", "country", says, "number_plate", plate)
 
     def road(self) -> Clue | None:
-        """A road's number."""
+        """Return a road's number."""
         number = road_number(self.spot.country, self.chance)
         if number is None:
             return None
@@ -358,7 +358,7 @@ class Pen:
 
 
 def street_line(country: str, one: Business) -> str:
-    """Street and number as the country orders them; the empty text where there is no street."""
+    """Return street and number in the country's order; empty without a street."""
     if not one.house_number:
         return one.street or ""
     return f"{one.house_number} {one.street}" if country in _NUMBER_FIRST else f"{one.street} {one.house_number}"
@@ -383,7 +383,7 @@ _RICH_SHARE = 0.6
 
 
 def misleading_clue(pen: Pen, town: WorldTown, street: Callable[[], str]) -> Clue:
-    """Something from another country.
+    """Return something from another country.
 
     Args:
         pen: writes for the scene's spot.
@@ -433,29 +433,31 @@ _FROM_ABOVE = frozenset({"architecture", "vegetation", "terrain", "sun"})
 
 
 def unwritten_clues(kind: SceneKind, spot: Spot, look: Look, sky: Sky) -> tuple[Clue, ...]:
-    """All that such a street shows without words. None of it names one country, so that ``country`` is left open."""
-    told: list[tuple[Sort, str]] = []
+    """Return what a street shows without text. None of it names one country, so ``country`` is left open."""
+    found: list[tuple[Sort, str]] = []
     if look.centre_line != "none":
         side = sum(facts.driving_side == look.drives_on for facts in all_countries().values())
-        told.append(("driving_side", f"Traffic keeps to the {look.drives_on}, as in {side} countries and territories."))
+        found.append(
+            ("driving_side", f"Traffic keeps to the {look.drives_on}, as in {side} countries and territories.")
+        )
         pair = "A pair of lines" if look.centre_double else "A line"
         edge = "" if look.edge_line == "none" else f", with {look.edge_line} lines at the edges"
-        told.append(("road_marking", f"{pair} in {look.centre_line} runs down the middle of the road{edge}."))
+        found.append(("road_marking", f"{pair} in {look.centre_line} runs down the middle of the road{edge}."))
     if look.poles != "none":
         wires = "with wires overhead" if look.wires else "without wires"
-        told.append(("pole", f"Poles of {look.poles} stand along the street, {wires}."))
-    told.append(("architecture", f"The houses are of a style: {style_of(spot.country).words}."))
+        found.append(("pole", f"Poles of {look.poles} stand along the street, {wires}."))
+    found.append(("architecture", f"The houses are of a style: {style_of(spot.country).words}."))
     if look.plant != "none":
         climate = describe_climate(spot.climate)
-        told.append(("vegetation", f"Plants ({look.plant}) fit the climate: {climate}."))
+        found.append(("vegetation", f"Plants ({look.plant}) fit the climate: {climate}."))
     if look.terrain != "flat":
         there = {"hills": "Hills rise", "mountains": "Mountains rise", "coast": "The sea lies"}[look.terrain]
-        told.append(("terrain", f"{there} behind the houses."))
+        found.append(("terrain", f"{there} behind the houses."))
     if sky.weather in _SUNNY:
-        told.append(("sun", _shadows(sky)))
+        found.append(("sun", _shadows(sky)))
     return tuple(
         Clue(id="", sort=sort, level="country", says=says)
-        for sort, says in told
+        for sort, says in found
         if kind != "satellite" or sort in _FROM_ABOVE
     )
 

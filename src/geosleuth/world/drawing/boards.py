@@ -26,7 +26,7 @@ class Sheet:
         self.pixels: Pixels = np.full((height, width), plain).view(np.uint8).reshape(height, width, 4)
 
     def image(self) -> Image.Image:
-        """The picture as it is now."""
+        """Return the picture as it is now."""
         return Image.fromarray(self.pixels)
 
     def rectangle(self, left: float, top: float, right: float, bottom: float, fill: Colour) -> None:
@@ -55,7 +55,7 @@ class Sheet:
         self.polygon(points, fill)
 
     def frame(self, inset: float, width: float, ink: Colour) -> None:
-        """A line along the edges."""
+        """Draw a line along the edges."""
         self.rectangle(inset, inset, self.width - inset, inset + width, ink)
         self.rectangle(inset, self.height - inset - width, self.width - inset, self.height - inset, ink)
         self.rectangle(inset, inset, inset + width, self.height - inset, ink)
@@ -91,13 +91,13 @@ _SHAPED: frozenset[Panel] = frozenset({"rounded", "pill", "enamel", "awning", "t
 
 
 def margins_em(design: Design) -> tuple[float, float, float, float]:
-    """Room around the letters: left, top, right, bottom, in ems of the main line."""
+    """Return the margins: left, top, right, bottom, in ems of the main line."""
     usual = _MARGINS.get(design.panel, (0.55, 0.25, 0.55, 0.2))
     return _PLATE_MARGINS.get(design.panel, usual) if design.board == "number_plate" else usual
 
 
 def draw_panel(design: Design, colours: Colours, width: int, height: int, em: float, chance: random.Random) -> Sheet:
-    """An empty panel of a design."""
+    """Draw an empty panel of a design."""
     sheet = Sheet(width, height, colours[0], empty=design.panel in _SHAPED)
     draw = _plate_band if design.panel == "band" and design.board == "number_plate" else _PANELS.get(design.panel)
     if draw is not None:
@@ -183,7 +183,7 @@ def _band(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> N
 
 
 def _hair(em: float) -> float:
-    """How wide a thin line is."""
+    """Return how wide a thin line is."""
     return max(1.0, em * 0.06)
 
 
@@ -197,7 +197,7 @@ def _planks(sheet: Sheet, colours: Colours, em: float, chance: random.Random) ->
 
 
 def _lightbox(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """Brighter in the middle, where the lamps are."""
+    """Draw a light box, brighter in the middle."""
     del chance
     ground, _, accent = colours
     rows = np.arange(sheet.height)
@@ -208,7 +208,7 @@ def _lightbox(sheet: Sheet, colours: Colours, em: float, chance: random.Random) 
 
 
 def _stripes(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """Slanted stripes, paled so that letters stand out."""
+    """Draw slanted stripes, pale so that letters stand out."""
     del chance
     ground, _, accent = colours
     step = max(4.0, 0.9 * em)
@@ -246,7 +246,7 @@ def _chalk(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> 
 
 
 def _torn(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """Paper with a ragged edge, once folded."""
+    """Draw paper with a ragged edge, once folded."""
     ground = colours[0]
     depth = 0.14 * em
 
@@ -271,7 +271,7 @@ def _torn(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> N
 
 
 def _awning(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """A cloth whose lower edge hangs in scallops."""
+    """Draw a cloth whose lower edge hangs in scallops."""
     del chance
     ground, _, accent = colours
     scallop = 0.75 * em
@@ -287,7 +287,7 @@ def _awning(sheet: Sheet, colours: Colours, em: float, chance: random.Random) ->
 
 
 def _burst(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """Rays from the middle."""
+    """Draw rays from the middle."""
     del em, chance
     ground, _, accent = colours
     x, y = sheet.width / 2, sheet.height / 2
@@ -302,7 +302,7 @@ def _burst(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> 
 
 
 def _split(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """A picture of sorts above: a disc and hills in the accent's shades."""
+    """Draw a picture of sorts above: a disc and hills in the accent's shades."""
     ground, _, accent = colours
     band = 1.35 * em
     sheet.rectangle(0, 0, sheet.width, band, accent)
@@ -380,7 +380,7 @@ class BoardPlan:
         return min((row.size for row in self.rows), default=1.0)
 
     def line_box(self, line: int) -> tuple[float, float, float, float]:
-        """Where a line of the clue stands: left, top, right, bottom as shares of the board."""
+        """Return where a line of the clue stands: left, top, right, bottom as shares of the board."""
         rows = [row for row in self.rows if row.line == line]
         return (
             min(row.left for row in rows) / self.wide, min(row.top + 0.12 * row.size for row in rows) / self.tall,
@@ -390,7 +390,7 @@ class BoardPlan:
 
 
 def plans_for(clue: Clue, chance: random.Random, look: Look | None = None) -> tuple[BoardPlan, ...]:
-    """A clue's board laid out as its design has it; a second time where its lines can be broken to be narrower.
+    """Return a clue's board laid out as its design has it; a second time where its lines can be broken to be narrower.
 
     ``look`` gives number plates their colours.
     """
@@ -428,7 +428,7 @@ def _laid_out(clue: Clue, design: Design, hues: tuple[str, str, str], narrower: 
 
 
 def broken(text: str, widest: float, design: Design) -> list[str]:
-    """A line in as many pieces as it needs to be no wider than that, broken between words."""
+    """Return a line in as many pieces as it needs to be no wider than that, broken between words."""
     words = text.split(" ")
     if width_em(text, design.lettering) <= widest or len(words) == 1:
         return [text]
@@ -445,7 +445,7 @@ def broken(text: str, widest: float, design: Design) -> list[str]:
 
 
 def draw_board(plan: BoardPlan, em_px: float, chance: random.Random) -> Image.Image:
-    """The board as a picture (RGBA), an em of its main line so many pixels tall."""
+    """Draw the board as RGBA, with an em of its main line so many pixels tall."""
     width, height = max(4, round(plan.wide * em_px)), max(4, round(plan.tall * em_px))
     sheet = draw_panel(plan.design, plan.colours, width, height, em_px, chance)
     for row in plan.rows:

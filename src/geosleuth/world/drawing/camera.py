@@ -23,18 +23,18 @@ _FINENESS = 16
 
 @lru_cache(maxsize=2048)
 def sine(degrees: float) -> float:
-    """A sine that is the same on every machine."""
+    """Return a sine that is the same on every machine."""
     return round(math.sin(math.radians(degrees)), 9)
 
 
 @lru_cache(maxsize=2048)
 def cosine(degrees: float) -> float:
-    """A cosine that is the same on every machine."""
+    """Return a cosine that is the same on every machine."""
     return round(math.cos(math.radians(degrees)), 9)
 
 
 def on_grid(value: float) -> float:
-    """A pixel coordinate moved to the next sixteenth."""
+    """Return a pixel coordinate moved to the next sixteenth."""
     return math.floor(value * _FINENESS + 0.5) / _FINENESS
 
 
@@ -64,7 +64,7 @@ class View:
         object.__setattr__(self, "_turn", turn)
 
     def seen(self, point: Point3) -> Point3:
-        """A point of the street as the camera has it: to the right, away from it, and up."""
+        """Return a point of the street as the camera has it: to the right, away from it, and up."""
         sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
         x, y, z = point[0] - self.x_m, point[1], point[2] - self.height_m
         ahead = x * sin_yaw + y * cos_yaw
@@ -82,11 +82,11 @@ class View:
         return math.floor(x * _FINENESS + 0.5) / _FINENESS, math.floor(y * _FINENESS + 0.5) / _FINENESS
 
     def depth_m(self, point: Point3) -> float:
-        """How far ahead of the camera a point lies; negative behind it."""
+        """Return how far ahead of the camera a point lies; negative behind it."""
         return self.seen(point)[1]
 
     def project(self, point: Point3) -> Point2 | None:
-        """The pixel of a point; None for what is behind the camera or touches it."""
+        """Return the pixel of a point; None for what is behind the camera or touches it."""
         sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
         x, y, z = point
         x -= self.x_m
@@ -101,7 +101,7 @@ class View:
         return math.floor(right * _FINENESS + 0.5) / _FINENESS, math.floor(down * _FINENESS + 0.5) / _FINENESS
 
     def outline(self, points: Sequence[Point3]) -> list[Point2]:
-        """A flat shape's outline in pixels, cut off where it reaches behind the camera; empty where all of it does."""
+        """Return a flat shape's outline in pixels, clipped behind the camera; empty if all of it is behind."""
         seen = [self.seen(point) for point in points]
         if all(point[1] > NEAR_M for point in seen):
             return [self._flat(point) for point in seen]
@@ -117,7 +117,7 @@ class View:
         return [self._flat(point) for point in kept]
 
     def sixteenths_many(self, points: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """Pixels of many points in sixteenths (last axis x, y, z to last axis x, y); which are before the camera."""
+        """Return many points as sixteenths of pixels (last axis x, y, z to x, y), and which are before the camera."""
         sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
         x, y, up = points[..., 0] - self.x_m, points[..., 1], points[..., 2] - self.height_m
         away, right = x * sin_yaw + y * cos_yaw, x * cos_yaw - y * sin_yaw
@@ -132,7 +132,7 @@ class View:
         return np.floor(flat, out=flat).astype(np.int32), before
 
     def sixteenths(self, points: Sequence[Point3]) -> list[int] | None:
-        """Pixels of a shape's corners in sixteenths, x and y in turn; None where one is behind the camera.
+        """Return pixels of a shape's corners in sixteenths, x and y in turn; None if one is behind the camera.
 
         The same as ``outline``, in one go: most of what a street is made of comes through here.
         """
@@ -155,10 +155,10 @@ class View:
     def uprights(
         self, start: Point3, along: Point3, rects: Iterable[tuple[float, float, float, float]]
     ) -> list[int] | None:
-        """Corners of rectangles on an upright plane, in sixteenths of a pixel, eight numbers for each.
+        """Return corners of rectangles on an upright plane, in sixteenths of a pixel, eight numbers each.
 
         The plane begins at ``start`` and runs on towards ``along``; a rectangle is left, bottom, right, top in metres
-        from there. None where one reaches behind the camera, or the camera looks up or down: upright edges are
+        from there. None if one reaches behind the camera, or the camera looks up or down: upright edges are
         upright in the picture then, which saves half the work.
         """
         sin_yaw, cos_yaw, sin_pitch, _ = self._turn
@@ -189,7 +189,7 @@ class View:
         return out
 
     def direction(self, azimuth_deg: float, elevation_deg: float) -> Point2 | None:
-        """The pixel of something endlessly far away; None behind the camera.
+        """Return the pixel of something endlessly far away; None behind the camera.
 
         The azimuth counts to the right from the street's own direction: the sun's is its azimuth less the heading.
         """
@@ -209,7 +209,7 @@ class View:
         return on_grid(self.height * self.level + self.focal_px * sin_pitch / max(cos_pitch, 1e-6))
 
     def pixels_per_metre(self, point: Point3) -> float:
-        """How large a metre is at a point, where it faces the camera."""
+        """Return how large a metre is at a point, where it faces the camera."""
         return self.focal_px / max(self.depth_m(point), NEAR_M)
 
 
@@ -233,10 +233,10 @@ class Lens(Protocol):
         """How high it stands."""
 
     def project(self, point: Point3) -> Point2 | None:
-        """The pixel of a point, where it has one."""
+        """Return the pixel of a point, where it has one."""
 
     def pixels_per_metre(self, point: Point3) -> float:
-        """How large a metre is there."""
+        """Return how large a metre is there."""
 
     @property
     def sees_behind(self) -> bool:
@@ -247,7 +247,7 @@ class Lens(Protocol):
         """The row of the horizon."""
 
     def direction(self, azimuth_deg: float, elevation_deg: float) -> Point2 | None:
-        """The pixel of something endlessly far away, to the right of the street's direction and up."""
+        """Return the pixel of something endlessly far away, to the right of the street's direction and up."""
 
 
 Rect = tuple[float, float, float, float]
@@ -263,7 +263,7 @@ class Wall:
     facing: Point3
 
     def at(self, right_m: float, up_m: float, out_m: float = 0.0) -> Point3:
-        """A point on the wall, or a little in front of it."""
+        """Return a point on the wall, or a little in front of it."""
         return (
             self.start[0] + self.along[0] * right_m + self.facing[0] * out_m,
             self.start[1] + self.along[1] * right_m + self.facing[1] * out_m,
@@ -271,7 +271,7 @@ class Wall:
         )
 
     def quad(self, rect: Rect, out_m: float = 0.0) -> tuple[Point3, Point3, Point3, Point3]:
-        """A rectangle on the wall: top left, top right, bottom right, bottom left."""
+        """Return a rectangle on the wall: top left, top right, bottom right, bottom left."""
         left, bottom, right, top = rect
         return (
             self.at(left, top, out_m),
@@ -281,10 +281,10 @@ class Wall:
         )
 
     def quads(self, rects: Iterable[Rect], out_m: float = 0.0) -> NDArray[np.float64]:
-        """Many rectangles at once, for `Canvas.polygons3`."""
+        """Return many rectangles at once, for `Canvas.polygons3`."""
         return np.array([self.quad(rect, out_m) for rect in rects], dtype=np.float64).reshape(-1, 4, 3)
 
     def lines(self, ends: Iterable[Rect], out_m: float = 0.0) -> NDArray[np.float64]:
-        """Many lines at once, each from its left bottom to its right top, for `Canvas.strokes3`."""
+        """Return many lines at once, each from its left bottom to its right top, for `Canvas.strokes3`."""
         pairs = [(self.at(left, low, out_m), self.at(right, high, out_m)) for left, low, right, high in ends]
         return np.array(pairs, dtype=np.float64).reshape(-1, 2, 3)

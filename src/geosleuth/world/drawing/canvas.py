@@ -31,7 +31,7 @@ def colour(text: str) -> Colour:
 
 
 def mixed(one: Colour, other: Colour, share: float) -> Colour:
-    """A colour between two: the second one's share runs from 0 to 1."""
+    """Return a colour between two: the second one's share runs from 0 to 1."""
     red, green, blue = one
     return (
         int(red + (other[0] - red) * share + 0.5),
@@ -41,7 +41,7 @@ def mixed(one: Colour, other: Colour, share: float) -> Colour:
 
 
 def lit(base: Colour, light: float) -> Colour:
-    """A colour under more (over 1) or less light."""
+    """Return a colour under more (over 1) or less light."""
     red, green, blue = base
     return min(255, int(red * light + 0.5)), min(255, int(green * light + 0.5)), min(255, int(blue * light + 0.5))
 
@@ -82,7 +82,7 @@ def blended(part: Pixels, mask: Pixels, fill: Sequence[int], alpha: float) -> No
 
 
 def between(one: Point3, other: Point3, share: float) -> Point3:
-    """A point on the way from one to another."""
+    """Return a point on the way from one to another."""
     x, y, z = (a + (b - a) * share for a, b in zip(one, other, strict=True))
     return x, y, z
 
@@ -100,7 +100,7 @@ class Canvas:
             self.pixels[:] = ground
 
     def image(self) -> Image.Image:
-        """The picture as it is now."""
+        """Return the picture as it is now."""
         return Image.fromarray(self.pixels)
 
     def polygon(self, points: Sequence[Point2], fill: Colour, alpha: float = 1.0) -> None:
@@ -179,7 +179,7 @@ class Canvas:
             self.line(self.view.outline((tuple(start), tuple(end)))[:2], ink)
 
     def _many(self, shapes: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Shapes as OpenCV has them, and those that must be cut at the camera or are far outside, as they came."""
+        """Return shapes for OpenCV, and unchanged those that must be clipped at the camera or are far outside."""
         flat, before = self.view.sixteenths_many(shapes)
         far = (_FAR_OUT + self.view.width) * _ONE
         if before.all() and flat.min() > -far and flat.max() < far:
@@ -276,7 +276,7 @@ class Canvas:
         return True
 
     def _corners(self, points: Sequence[Point2]) -> NDArray[np.int32] | None:
-        """Points as OpenCV has them: sixteenths of a pixel, counted from the middle of the first pixel."""
+        """Return points as OpenCV has them: sixteenths of a pixel, counted from the middle of the first pixel."""
         if not self._near(points):
             points = _cut_to(points, -64, -64, self.view.width + 64, self.view.height + 64)
         if len(points) < 3:
@@ -299,7 +299,7 @@ def _round() -> list[Point2]:
 
 
 def _cut_to(points: Sequence[Point2], left: float, top: float, right: float, bottom: float) -> list[Point2]:
-    """A shape cut off at a frame (Sutherland and Hodgman's way)."""
+    """Clip a shape to a frame (Sutherland-Hodgman)."""
     kept = list(points)
     for axis, bound, sign in ((0, left, 1), (0, right, -1), (1, top, 1), (1, bottom, -1)):
         before, kept = kept, []
@@ -337,7 +337,7 @@ def warped(target: NDArray[np.uint8], picture: Image.Image, quad: Sequence[Point
 
 
 def _aslant(size: tuple[int, ...], texture: tuple[int, ...], quad: Sequence[Point2]) -> NDArray[np.int32]:
-    """For four samples to a pixel, the texel of each. The texture has an empty rim: samples outside land there."""
+    """Return the texel of each of four samples per pixel. The texture has an empty rim for samples outside."""
     across, down, over = _way_back(quad)
     (height, width), (tall, wide) = size, texture
     columns = np.arange(2 * width, dtype=np.float32) * np.float32(0.5) + np.float32(0.25)
@@ -355,7 +355,7 @@ def _aslant(size: tuple[int, ...], texture: tuple[int, ...], quad: Sequence[Poin
 def _upright(
     size: tuple[int, ...], texture: tuple[int, ...], sides: Point2, left: Point2, right: Point2
 ) -> NDArray[np.int32]:
-    """The same where both sides are upright, as on every wall: a column of pixels is then a column of texels."""
+    """Return the same where both sides are upright, as on every wall: a column of pixels is then a column of texels."""
     (height, width), (tall, wide) = size, texture
     columns = np.arange(2 * width, dtype=np.float64) * 0.5 + 0.25
     share = (columns - sides[0]) / (sides[1] - sides[0])
@@ -392,13 +392,13 @@ def _texels(plane: NDArray[np.float32], depth: NDArray[np.float32], count: int) 
 
 
 def _fourfold(samples: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Sums of two by two samples."""
+    """Return sums of two by two samples."""
     rows = samples[::2] + samples[1::2]
     return rows[:, ::2] + rows[:, 1::2]
 
 
 def _premultiplied(picture: Image.Image, light: float) -> NDArray[np.uint32]:
-    """Red, green, blue and cover in one number each (from the lowest byte), with an empty rim around them."""
+    """Return red, green, blue and coverage as one number each (from the lowest byte), with an empty rim."""
     import cv2
 
     scale = int(light * 256 + 0.5)
@@ -419,7 +419,7 @@ def _premultiplied(picture: Image.Image, light: float) -> NDArray[np.uint32]:
 
 
 def _way_back(quad: Sequence[Point2]) -> tuple[Point3, Point3, Point3]:
-    """Three rows of the map from pixels to shares of the picture: (u, v) = (first, second) / third."""
+    """Return three rows of the map from pixels to shares of the picture: (u, v) = (first, second) / third."""
     (x0, y0), (x1, y1), (x2, y2), (x3, y3) = quad
     dx1, dx2, sx = x1 - x2, x3 - x2, x0 - x1 + x2 - x3
     dy1, dy2, sy = y1 - y2, y3 - y2, y0 - y1 + y2 - y3

@@ -125,7 +125,7 @@ def draw_stall(canvas: Canvas, stall: Stall, light: Light) -> None:
 
 
 def draw_crossing(canvas: Canvas, at_m: float, road_half: float, light: Light) -> None:
-    """White bars across the road."""
+    """Draw white bars across the road."""
     count = max(4, round(road_half / 0.55))
     step = 2 * road_half / count
     bars = [
@@ -138,7 +138,7 @@ def draw_crossing(canvas: Canvas, at_m: float, road_half: float, light: Light) -
 def fences_of(
     gardens: list[tuple[float, float, float, float]], edge: float, chance: random.Random
 ) -> tuple[Fence, ...]:
-    """Fences before houses that stand back: one kind for each, with a gap at the door.
+    """Return fences before houses set back: one kind for each, with a gap at the door.
 
     Args:
         gardens: for each house its side (-1 or 1), start and end along the street, and where its door is.
@@ -176,7 +176,7 @@ class PoleLine:
     def things(
         self, canvas: Canvas, material: Material, light: Light, *, wires: bool
     ) -> list[tuple[float, Callable[[], None]]]:
-        """What there is to draw, each with its distance."""
+        """Return what there is to draw, each with its distance."""
         drawn: list[tuple[float, Callable[[], None]]] = []
         for number, (x, y) in enumerate(self.at):
             has_box = number == self.transformer
@@ -197,7 +197,7 @@ class PoleLine:
 
 
 def pole_line(x_m: float, chance: random.Random, *, first_m: float = -12.0, far_m: float = 150.0) -> PoleLine:
-    """A row of poles at one side of the street, beginning behind the camera so that wires pass over it."""
+    """Return a row of poles at one side of the street, beginning behind the camera so that wires pass over it."""
     step = chance.uniform(24, 34)
     y = first_m - chance.uniform(0, 6)
     at = []
@@ -251,7 +251,7 @@ def _wires(canvas: Canvas, here: Point2, there: Point2, height_m: float, arms: i
 def shaft(
     canvas: Canvas, foot: Point3, top: Point3, thick_m: tuple[float, float], colour: Colour, light: Light
 ) -> None:
-    """An upright round thing: lighter on the sun's side, darker on the other."""
+    """Draw an upright round thing: lighter on the sun's side, darker on the other."""
     low, high = canvas.view.project(foot), canvas.view.project(top)
     if low is None or high is None:
         return
@@ -275,7 +275,7 @@ def shaft(
 
 
 def draw_lamp(canvas: Canvas, at: Point2, reach_m: float, light: Light, *, height_m: float = 6.2) -> None:
-    """A street lamp whose arm reaches over the road: to the left for a negative reach. It shines at night."""
+    """Draw a street lamp whose arm reaches over the road: to the left for a negative reach. It shines at night."""
     x, y = at
     depth = canvas.view.depth_m((x, y, 1.0))
     if depth < 1.5:
@@ -311,7 +311,7 @@ _RING: tuple[Point2, ...] = (
 
 
 def draw_bollard(canvas: Canvas, at: Point2, light: Light, *, band: Colour | None = (232, 232, 226)) -> None:
-    """A short post at the kerb, with a bright band."""
+    """Draw a short post at the kerb, with a bright band."""
     x, y = at
     if canvas.view.depth_m((x, y, 0.5)) < 1.2:
         return
@@ -333,7 +333,7 @@ _FIGURES = 16
 
 
 def draw_person(canvas: Canvas, at: Point2, light: Light, chance: random.Random) -> tuple[int, int, int, int] | None:
-    """Draw somebody who walks or stands at a point of the street; returns the box filled, None where not seen."""
+    """Draw a person at a point of the street; return the box filled, None if not visible."""
     figure = chance.randrange(_FIGURES)
     height = 1.78 - 0.02 * chance.randrange(14)
     if canvas.view.depth_m((at[0], at[1], 1.0)) < 2:

@@ -83,7 +83,7 @@ def _chimney(canvas: Canvas, lot: Lot, tone: Colour, rise: float, depth_m: float
 
 
 def _curved(canvas: Canvas, lot: Lot, tone: Colour, tone_side: Colour, depth_m: float) -> None:
-    """A vault, or upturned eaves: a slope of five strips, steep at its foot."""
+    """Draw a vault, or upturned eaves: a slope of five strips, steep at its foot."""
     rise = 2.2
     points = [(depth_m / 2 * (1 - cosine(a)), rise * sine(a)) for a in range(0, 91, 18)]
     end = _near_end(lot)
@@ -99,7 +99,7 @@ def _curved(canvas: Canvas, lot: Lot, tone: Colour, tone_side: Colour, depth_m: 
 
 
 def _level(canvas: Canvas, lot: Lot, tone: Colour, depth_m: float) -> None:
-    """A parapet around a flat roof."""
+    """Draw a parapet around a flat roof."""
     top = lot.height + 0.55
     end = _near_end(lot)
     front = _x(lot, 0.0)
@@ -128,7 +128,7 @@ def _level(canvas: Canvas, lot: Lot, tone: Colour, depth_m: float) -> None:
 
 
 def _on_terrace(canvas: Canvas, lot: Lot, light: Light, distance_m: float, chance: random.Random) -> None:
-    """A water tank and washing lines stand on flat roofs where it is warm."""
+    """Draw a water tank and washing lines on a flat roof where it is warm."""
     tank = light.hazed(light.shade(chance.choice(((60, 64, 70), (196, 200, 204), (92, 120, 150)))), distance_m)
     y = lot.start + lot.width * chance.randrange(20, 70) / 100
     x, low = _x(lot, 2.2), lot.height + 0.5
@@ -161,7 +161,7 @@ class Tones:
         object.__setattr__(self, "_veil", self.light.veil(self.distance_m))
 
     def __call__(self, base: Colour) -> Colour:
-        """A colour on this wall, in this light, through so much air."""
+        """Return a colour on this wall, in this light, through so much air."""
         return mixed(self.light.shade(base, self.facing), self.light.horizon, self._veil)
 
 
@@ -201,7 +201,7 @@ def draw_house(canvas: Canvas, lot: Lot, look: Look, light: Light) -> None:
 
 
 def _in_frame(canvas: Canvas, lot: Lot) -> bool:
-    """Whether some of a house may be in the picture: what is wholly to one side or behind is not."""
+    """Return whether some of a house may be in the picture: what is wholly to one side or behind is not."""
     view = canvas.view
     front, back = lot.side * lot.front, lot.side * (lot.front + DEPTH_M)
     seen = [view.seen((x, y, 0.0)) for x in (front, back) for y in (lot.start, lot.end)]
@@ -214,13 +214,13 @@ def _in_frame(canvas: Canvas, lot: Lot) -> bool:
 
 
 def _width_px(canvas: Canvas, face: Wall, lot: Lot) -> float:
-    """How wide a front is in the picture; wide for one that reaches behind the camera."""
+    """Return how wide a front is in the picture; wide for one that reaches behind the camera."""
     left, right = canvas.view.project(face.at(0.0, 1.5)), canvas.view.project(face.at(lot.width, 1.5))
     return float(canvas.view.width) if left is None or right is None else abs(right[0] - left[0])
 
 
 def _far_windows(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
-    """Windows of a house that is seen as a narrow strip: panes alone."""
+    """Draw windows of a house that is seen as a narrow strip: panes alone."""
     columns = max(2, round(lot.width / 2.8))
     wide = lot.width / columns * 0.5
     floors = [(lot.ground_floor + floor * 3.0 + 0.75, 1.6) for floor in range(lot.storeys - 1)]
@@ -239,7 +239,7 @@ def _far_windows(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: ran
 
 
 def _side(canvas: Canvas, lot: Lot, light: Light, distance: float) -> None:
-    """The end of the house that looks towards the camera."""
+    """Draw the end of the house that looks towards the camera."""
     end = lot.start if lot.start > 0 else lot.end if lot.end < 0 else None
     if end is None:
         return
@@ -264,7 +264,7 @@ def _side_windows(canvas: Canvas, lot: Lot, wall: Wall, tones: Tones) -> None:
 
 
 def _pattern(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, *, fine: bool) -> None:
-    """Courses of brick, boards, joints: hair lines, so that a wall is not one flat colour."""
+    """Draw courses of brick, boards, joints: hair lines, so that a wall is not one flat colour."""
     wide, tall = lot.width, lot.height
     joint = tones(mixed(lot.paint, (90, 84, 78) if sum(lot.paint) > 330 else (210, 205, 196), 0.22))
     lines: list[Rect] = []
@@ -302,7 +302,7 @@ def _pattern(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, *, fine: bool) 
 
 
 def _storeys(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
-    """Windows of the upper floors."""
+    """Draw windows of the upper floors."""
     columns = max(1, round(lot.width / chance.choice((2.2, 2.6, 3.1))))
     wide = min(1.5, lot.width / columns * chance.choice((0.42, 0.5, 0.6)))
     tall = chance.choice((1.3, 1.6, 1.9))
@@ -363,12 +363,12 @@ def _windows(
 
 
 def shop_door(lot: Lot) -> float:
-    """Where along its front the middle of a house's door is."""
+    """Return where along its front the middle of a house's door is."""
     return lot.width * (0.84 if lot.seed % 2 else 0.16)
 
 
 def _shop(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
-    """Shop windows and a door under the strip where the board hangs."""
+    """Draw shop windows and a door under the strip where the board hangs."""
     trim = chance.choice((*_DOORS, *_FRAMES))
     inside = _LAMPLIGHT if tones.light.night else (70, 76, 82)
     wide, door = lot.width, shop_door(lot)
@@ -399,7 +399,7 @@ def _shop(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Ran
 
 
 def _goods(canvas: Canvas, glass: list[Rect], face: Wall, tones: Tones, chance: random.Random) -> None:
-    """Things in the shop window: a shelf of bright boxes."""
+    """Draw things in the shop window: a shelf of bright boxes."""
     hues: tuple[Colour, ...] = ((190, 70, 58), (210, 168, 70), (82, 132, 110), (96, 116, 168), (196, 188, 172))
     for fill in chance.sample(hues, 3):
         boxes: list[Rect] = []
@@ -413,7 +413,7 @@ def _goods(canvas: Canvas, glass: list[Rect], face: Wall, tones: Tones, chance: 
 
 
 def _awning(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
-    """A cloth over the pavement, below the board."""
+    """Draw a cloth over the pavement, below the board."""
     one = colour(chance.choice(("#b23a48", "#2f6690", "#3a7d44", "#d9a441", "#7a5c8e", "#8d5524")))
     count = max(4, round(lot.width / 0.8))
     step = (lot.width - 0.3) / count
@@ -439,7 +439,7 @@ def _shed(canvas: Canvas, lot: Lot, face: Wall, tones: Tones) -> None:
 
 
 def _ground_floor(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
-    """A door and windows."""
+    """Draw a door and windows."""
     door = shop_door(lot)
     frame, pane = chance.choice(_FRAMES), chance.choice(_PANES)
     canvas.rects3(face, [(door - 0.62, 0.0, door + 0.62, 2.38)], tones(frame), 0.02)

@@ -172,17 +172,17 @@ HELD_OUT_DESIGNS: frozenset[str] = frozenset(design.name for design in _ALL if d
 
 
 def designs_for(board: Board, split: Split) -> tuple[str, ...]:
-    """The designs that a board may have in a scene of a split: held-out scenes show held-out designs alone."""
+    """Return the designs that a board may have in a scene of a split: held-out scenes show held-out designs alone."""
     return tuple(name for name in DESIGNS[board] if (name in HELD_OUT_DESIGNS) == (split == "held-out"))
 
 
 def design_of(name: str, board: Board) -> Design:
-    """A design by its name; the board's first one where the name means nothing for it."""
+    """Return a design by its name; the board's first one where the name means nothing for it."""
     design = DESIGN_OF.get(name)
     return design if design is not None and design.board == board else DESIGN_OF[DESIGNS[board][0]]
 
 
-# Faces are opened at these sizes alone: each opening unpacks the font anew, which is slow for the large scripts.
+# Faces are opened at these sizes alone: each opening unpacks the font again, which is slow for the large scripts.
 _SIZES_PX = (20, 32, 46, 66, 96, 140)
 _WIDTHS = {"condensed": 0.84, "wide": 1.14}
 _SLANT = 0.2
@@ -195,25 +195,25 @@ _LOCK = threading.Lock()
 
 
 def drawable(text: str) -> bool:
-    """Whether the fonts have every letter of a text."""
+    """Return whether the fonts have every letter of a text."""
     return line(text, bold=True) is not None
 
 
 @lru_cache(maxsize=4096)
 def width_em(text: str, lettering: Lettering) -> float:
-    """How wide a text is, in ems."""
+    """Return how wide a text is, in ems."""
     wide = width_px(text, _MEASURED_PX, bold=_bold(lettering)) / _MEASURED_PX * _WIDTHS.get(lettering, 1.0)
     return wide + (_SLANT if lettering == "slanted" else 0.0)
 
 
 @lru_cache(maxsize=4096)
 def height_em(text: str) -> float:
-    """How tall a line of this text is, in ems: scripts with marks above and below need more."""
+    """Return how tall a line of this text is, in ems: scripts with marks above and below need more."""
     return (measure([text], _MEASURED_PX)[1] - 2 * HALO_PX) / _MEASURED_PX
 
 
 def letters(text: str, em_px: float, lettering: Lettering) -> Image.Image:
-    """A mask of one line of text, without margins at its sides, an em so many pixels tall.
+    """Return a mask of one line of text, without margins at its sides, an em so many pixels tall.
 
     Raises:
         ValueError: where no font has one of the letters.
@@ -233,7 +233,7 @@ def letters(text: str, em_px: float, lettering: Lettering) -> Image.Image:
 
 
 def _mask(text: str, size_px: int, *, bold: bool) -> Image.Image:
-    """One line at a size that a face is opened at, from the first letter's start to the last one's end."""
+    """Return one line at a size that a face is opened at, from the first letter's start to the last one's end."""
     laid = line(text, bold=bold)
     runs = laid.runs if laid else ()
     direction = ("rtl" if laid and laid.right_to_left else "ltr") if can_shape() else None
@@ -262,7 +262,7 @@ def _bold(lettering: Lettering) -> bool:
 
 
 def _slanted(mask: Image.Image, aside_px: int) -> Image.Image:
-    """Letters that lean to the right: every row moved by whole pixels."""
+    """Return letters that lean to the right: every row moved by whole pixels."""
     pixels = np.asarray(mask)
     height, width = pixels.shape
     leaning = np.zeros((height, width + aside_px), np.uint8)
@@ -273,7 +273,7 @@ def _slanted(mask: Image.Image, aside_px: int) -> Image.Image:
 
 
 def _wobbling(mask: Image.Image, size: int) -> Image.Image:
-    """Letters of an unsteady hand: columns moved up and down by whole pixels."""
+    """Return letters of an unsteady hand: columns moved up and down by whole pixels."""
     pixels = np.asarray(mask)
     out = np.zeros_like(pixels)
     tall = max(1, round(size * 0.05))

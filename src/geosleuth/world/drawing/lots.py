@@ -80,7 +80,7 @@ class Lot:
 def lots_of(
     look: Look, main_side: Side, main_at: float, chance: random.Random, reach: tuple[float, float], shops: int = 1
 ) -> tuple[Lot, ...]:
-    """The houses of a street. One stands with its middle at ``main_at`` on the main side.
+    """Return the houses of a street. One stands with its middle at ``main_at`` on the main side.
 
     It is a shop where there are any ``shops`` to be seen, and its neighbours are shops where there are more.
     """
@@ -135,5 +135,5 @@ def _between(chance: random.Random, bounds: tuple[float, float]) -> float:
 
 
 def dice(seed: str | int) -> random.Random:
-    """Chance for drawing: the same seed falls the same way on every machine."""
+    """Return random numbers for drawing, the same for a seed on every machine."""
     return random.Random(seed)  # noqa: S311 - no secret depends on it

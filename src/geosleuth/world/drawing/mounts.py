@@ -26,7 +26,7 @@ def hang(canvas: Canvas, painter: Painter, street: Street, scene: Scene, light: 
 
 
 def _far(canvas: Canvas, board: Hung, street: Street) -> float:
-    """How far a board counts as: it comes right after the house or the vehicle that carries it."""
+    """Return how far a board counts as: it comes right after the house or the vehicle that carries it."""
     x, y, _ = board.middle
     carriers: list[tuple[float, float]] = []
     if board.place.support in {"wall", "roof"}:
@@ -63,7 +63,7 @@ def _brightness(board: Hung, light: Light) -> float:
 
 
 def _holder(canvas: Canvas, board: Hung, light: Light) -> None:
-    """Posts, a frame, a shadow on the wall, ropes."""
+    """Draw what holds a board: posts, a frame, a shadow on the wall, ropes."""
     left, bottom, right, top = board.rect
     wall = board.place.wall
     metal = light.shade((112, 116, 120))
@@ -101,7 +101,7 @@ def _frame(canvas: Canvas, board: Hung, wide_m: float, fill: Colour, out_m: floa
 
 
 def _bars(canvas: Canvas, board: Hung, ink: Colour, *, reach_m: float, up_m: float, width_m: float) -> None:
-    """Bars or ropes from both upper and both lower corners outwards."""
+    """Draw bars or ropes from both upper and both lower corners outwards."""
     left, bottom, right, top = board.rect
     wall = board.place.wall
     for high in (top, bottom):
@@ -130,7 +130,7 @@ def draw_cover(canvas: Canvas, cover: Cover, light: Light) -> None:
 
 
 def _leaves(canvas: Canvas, cover: Cover, light: Light, chance: random.Random) -> None:
-    """A bough that hangs into the picture from above."""
+    """Draw a bough that hangs into the picture from above."""
     middle = canvas.view.project(cover.at)
     if middle is None:
         return
@@ -157,7 +157,7 @@ def _leaves(canvas: Canvas, cover: Cover, light: Light, chance: random.Random) -
 
 
 def _cloth(canvas: Canvas, cover: Cover, light: Light, chance: random.Random) -> None:
-    """A sheet hung out, in folds."""
+    """Draw a sheet hung out, in folds."""
     x, y, z = cover.at
     fill = chance.choice(_CLOTHS)
     folds = 6
@@ -174,7 +174,7 @@ def _cloth(canvas: Canvas, cover: Cover, light: Light, chance: random.Random) ->
 
 
 def _crates(canvas: Canvas, cover: Cover, light: Light) -> None:
-    """A stack from the ground up."""
+    """Draw a stack from the ground up."""
     x, y, z = cover.at
     half, top = cover.half_m, z + cover.tall_m * 0.7
     count = max(2, round(top / 0.35))

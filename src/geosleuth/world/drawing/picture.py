@@ -1,7 +1,7 @@
 """A scene as a picture or a panorama, and where in it every clue is.
 
 The heading is in the middle of the picture. Above and below the views, which reach 69 degrees up and down, their last
-rows go on: sky and road have no detail there.
+rows continue: sky and road have no detail there.
 """
 
 import io
@@ -37,7 +37,7 @@ Pixels = tuple[int, int, int, int]
 
 
 def marks_of(scene: Scene, lens: Lens, street: Street) -> tuple[Mark, ...]:
-    """A mark for every clue that is in the picture, and one for each line of those that are written."""
+    """Return a mark for every clue that is in the picture, and one for each line of those that are written."""
     marks: list[Mark] = []
     boards = {board.plan.clue.id: board for board in street.boards}
     for clue in scene.clues:
@@ -81,9 +81,9 @@ def _box(points: tuple[Point3, ...], lens: Lens) -> Pixels | None:
 
 
 def _unwritten(clue: Clue, scene: Scene, lens: Lens, street: Street) -> Pixels | None:
-    """Where what isn't written can be seen: a stretch of road, a house, a tree, the horizon."""
+    """Return where what isn't written can be seen: a stretch of road, a house, a tree, the horizon."""
     match clue.sort:
-        case "driving_side":  # told by those who drive there, and by nothing else
+        case "driving_side":  # shown only by the cars there
             along = ("away", "towards")
             cars = [_upright(car.at, 0.9, 1.5) for car in street.cars if car.facing in along]
             shapes = cars + [_upright(bus.at, 1.25, 3.1) for bus in street.buses if bus.facing in along]
@@ -112,7 +112,7 @@ def _upright(at: Point2, half_m: float, tall_m: float) -> tuple[Point3, Point3, 
 
 
 def _road(half_m: float, lens: Lens) -> Pixels | None:
-    """A stretch of road ahead, the nearest that shows."""
+    """Return a stretch of road ahead, the nearest that shows."""
     for near in (2.0, 4.0, 7.0, 12.0):
         box = _box(((-half_m, near, 0.0), (half_m, near, 0.0), (half_m, 40.0, 0.0), (-half_m, 40.0, 0.0)), lens)
         if box is not None and _area(box) > lens.width * lens.height // 400:
@@ -121,7 +121,7 @@ def _road(half_m: float, lens: Lens) -> Pixels | None:
 
 
 def _sun(scene: Scene, lens: Lens) -> Pixels | None:
-    """The sun itself where it is in the picture; else the road with the shadows on it."""
+    """Return the sun itself where it is in the picture; else the road with the shadows on it."""
     at = lens.direction(scene.sky.sun_azimuth_deg - scene.camera.heading_deg, scene.sky.sun_elevation_deg)
     if at is not None and 0 <= at[0] < lens.width and 0 <= at[1] < lens.height:
         half = lens.width // 20
@@ -156,13 +156,13 @@ class Shadows:
         return self.light.direct > 0.05
 
     def block(self, left_m: float, right_m: float, near_m: float, far_m: float, height_m: float) -> None:
-        """Something upright with a rectangle for its ground plan: a house, a wall, a car."""
+        """Add the shadow of a block: a house, a wall, a car."""
         corners = [(left_m, near_m), (right_m, near_m), (right_m, far_m), (left_m, far_m)]
         tops = [(x + self.away[0] * height_m, y + self.away[1] * height_m) for x, y in corners]
         self.shapes.append(_hull(corners + tops))
 
     def post(self, at: Point2, height_m: float, width_m: float = 0.2) -> None:
-        """Something tall and thin: a pole, a lamp, a trunk."""
+        """Add the shadow of something tall and thin: a pole, a lamp, a trunk."""
         end = (at[0] + self.away[0] * height_m, at[1] + self.away[1] * height_m)
         along, across = end[0] - at[0], end[1] - at[1]
         length = float(np.sqrt(along * along + across * across)) or 1.0
@@ -172,7 +172,7 @@ class Shadows:
         )
 
     def plant(self, at: Point2, plant: Plant, height_m: float) -> None:
-        """A trunk and the crown above it."""
+        """Add the shadow of a trunk and the crown above it."""
         if plant == "none":
             return
         middle, half = CROWNS[plant]
@@ -220,7 +220,7 @@ class Shadows:
 
 
 def _hull(points: Sequence[Point2]) -> list[Point2]:
-    """The outline around some points."""
+    """Return the outline around some points."""
     ordered = sorted(set(points))
     halves: list[list[Point2]] = []
     for run in (ordered, ordered[::-1]):
@@ -238,7 +238,7 @@ def _turn(one: Point2, two: Point2, three: Point2) -> float:
 
 
 def _framed(points: list[Point2], width: int, height: int) -> list[Point2]:
-    """Points that a drawing of 32-bit sixteenths can hold: far ones are cut off well outside the picture."""
+    """Return points that a drawing of 32-bit sixteenths can hold: far ones are cut off well outside the picture."""
     from .canvas import _cut_to
 
     if all(-4.0 * width <= x <= 5.0 * width and -4.0 * height <= y <= 5.0 * height for x, y in points):
@@ -274,7 +274,7 @@ def finish(pixels: NDArray[np.uint8], scene: Scene) -> None:
 
 
 def _soften(pixels: NDArray[np.uint8]) -> None:
-    """A pixel becomes a quarter of each neighbour and half of itself, across and then down."""
+    """Blur: a pixel becomes a quarter of each neighbour and half of itself, across and then down."""
     right, low = pixels[:, -1].copy(), pixels[-1].copy()
     for step in (3, pixels.shape[1] * 3):
         line = pixels.reshape(-1)
@@ -292,7 +292,7 @@ def _mean(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.uint8]
 
 @cache
 def _grain(level: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """What to add and what to take away, a tile of it, the same for all colours."""
+    """Return what to add and what to take away, a tile of it, the same for all colours."""
     noise = np.random.Generator(np.random.PCG64(level)).integers(
         0, level + 1, (2, 2 * _TILE, 2 * _TILE), dtype=np.uint8
     )
@@ -315,7 +315,7 @@ class Round:
     x_m: float
 
     def project(self, point: Point3) -> Point2 | None:
-        """The pixel of a point: every point has one."""
+        """Return the pixel of a point: every point has one."""
         across, ahead, up = point[0] - self.x_m, point[1], point[2] - self.height_m
         flat = math.sqrt(across * across + ahead * ahead)
         azimuth = round(math.degrees(math.atan2(across, ahead)), 9)
@@ -326,7 +326,7 @@ class Round:
         )
 
     def pixels_per_metre(self, point: Point3) -> float:
-        """How large a metre is at a point, where it faces the camera."""
+        """Return how large a metre is at a point, where it faces the camera."""
         across, ahead, up = point[0] - self.x_m, point[1], point[2] - self.height_m
         away = math.sqrt(across * across + ahead * ahead + up * up)
         return self.width / math.tau / max(away, 0.25)
@@ -342,12 +342,12 @@ class Round:
         return self.height / 2
 
     def direction(self, azimuth_deg: float, elevation_deg: float) -> Point2:
-        """The pixel of something endlessly far away, to the right of the street's direction and up."""
+        """Return the pixel of something endlessly far away, to the right of the street's direction and up."""
         turn = round((azimuth_deg + 180) % 360 - 180, 9)
         return on_grid(self.width * (0.5 + turn / 360)), on_grid(self.height * (0.5 - elevation_deg / 180))
 
     def views(self) -> tuple[View, ...]:
-        """The four views that the picture is put together from."""
+        """Return the four views that the picture is put together from."""
         side = self.width * 3 // 8
         tall = int(side * _TALL)
         return tuple(View(side, tall, 90.0, self.height_m, self.x_m, yaw) for yaw in YAWS)
@@ -368,7 +368,7 @@ class Round:
 
 
 def _unrolled(face: NDArray[np.uint8], start: int, end: int, width: int, picture: NDArray[np.uint8]) -> None:
-    """Some columns of a view of 90 degrees, its pixels moved to where degrees are evenly spaced."""
+    """Fill some columns from a view of 90 degrees, with degrees evenly spaced."""
     tall, side = face.shape[:2]
     height = picture.shape[0]
     texels = face.view("<u4").reshape(-1)
@@ -393,7 +393,7 @@ def _unrolled(face: NDArray[np.uint8], start: int, end: int, width: int, picture
 
 @lru_cache(maxsize=16)
 def _columns(side: int, width: int, across: float) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """For every column of the picture, the view's column, and how much higher things are there than in the middle."""
+    """Return for each picture column the view's column, and how much higher things are there than in the middle."""
     columns, stretch = [], []
     for x in range(width):
         aside = math.radians(((x + 0.5 + across) / width - 0.5) * 90)
@@ -404,7 +404,7 @@ def _columns(side: int, width: int, across: float) -> tuple[NDArray[np.int32], N
 
 @lru_cache(maxsize=16)
 def _rises(side: int, height: int, down: float) -> NDArray[np.float32]:
-    """For every row of the picture, how far below the view's middle it looks, in the view's middle column."""
+    """Return for each picture row how far below the view's middle it looks, in the view's middle column."""
     rises = []
     for y in range(height):
         below = min(89.0, max(-89.0, ((y + 0.5 + down) / height - 0.5) * 180))
@@ -424,7 +424,7 @@ class Drawing:
     marks: tuple[Mark, ...]
 
     def jpeg(self) -> bytes:
-        """The picture as a camera would store it."""
+        """Return the picture as a camera would store it."""
         stored = io.BytesIO()
         self.image.save(stored, "JPEG", quality=JPEG_QUALITY)
         return stored.getvalue()
@@ -472,7 +472,7 @@ def _street_picture(scene: Scene) -> Drawing:
 
 
 def draw_on(canvas: Canvas, scene: Scene, street: Street, light: Light) -> NDArray[np.uint8]:
-    """Draw a street as one camera sees it; returns the sky alone, for whoever wants to know what covers it."""
+    """Draw a street as one camera sees it; return the sky alone, to find what covers it."""
     look, sky, view = scene.look, scene.sky, canvas.view
     window = SkyWindow.of(view, scene.camera.heading_deg)
     draw_sky(canvas.pixels, window, sky, light, dice(f"sky {scene.seed}"))
@@ -493,7 +493,7 @@ def draw_on(canvas: Canvas, scene: Scene, street: Street, light: Light) -> NDArr
 
 
 def _queue_still(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
-    """Houses, fences, stalls and plants."""
+    """Queue houses, fences, stalls and plants."""
     look, sky = scene.look, scene.sky
     for lot in street.lots:
         far = _far(canvas, lot.side * lot.front, lot.middle) + BACKDROP_M2
@@ -511,7 +511,7 @@ def _queue_still(painter: Painter, canvas: Canvas, scene: Scene, street: Street,
 
 
 def _queue_things(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
-    """Vehicles, people, lamps, poles, and what hides boards."""
+    """Queue vehicles, people, lamps, poles, and what hides boards."""
     look = scene.look
     for car in street.cars:
         park = partial(draw_car, canvas, car.at, car.colour, car.facing, light, kind=car.kind, taxi=car.taxi)

@@ -43,7 +43,7 @@ class Around:
     drives_on: Literal["left", "right"]
 
     def away_side(self, y: float) -> float:
-        """The side of the road on which traffic shows its rear at a distance: 1 is right of the middle, -1 left."""
+        """Return the side of the road on which traffic shows its rear: 1 is right of the middle, -1 left."""
         return 2 * lane_x(self.drives_on, 1.0, "away" if y >= 0 else "towards")
 
     @property
@@ -53,7 +53,7 @@ class Around:
 
 
 def places_for(around: Around, board: Board) -> Iterator[Place]:
-    """The places that suit a board."""
+    """Return the places that suit a board."""
     return _SUITED[board](around)
 
 
@@ -132,7 +132,7 @@ def _over_shops(lots: Sequence[Lot]) -> Iterator[Place]:
 
 
 def _blades(lots: Sequence[Lot]) -> Iterator[Place]:
-    """Signs that stick out from the fronts, seen by whoever comes along the street."""
+    """Yield places for signs that stick out from the fronts, seen from along the street."""
     for lot in lots:
         for y in (lot.start + 0.6, lot.middle, lot.end - 0.6):
             ahead = -1.0 if y > 0 else 1.0
@@ -162,7 +162,7 @@ def _roofs(lots: Sequence[Lot]) -> Iterator[Place]:
 
 
 def _within(place: Place, lots: Sequence[Lot]) -> bool:
-    """Whether a post would stand in a house, or in its garden wall."""
+    """Return whether a post would stand in a house, or in its garden wall."""
     x, y, _ = place.wall.start
     return any(
         lot.start - 4 < y < lot.end + 4 and (x > 0) == (lot.side > 0) and abs(x) > lot.front - 3.5 for lot in lots
@@ -176,7 +176,7 @@ def _by_doors(lots: Sequence[Lot]) -> Iterator[Place]:
 
 
 def _facing(lens: Lens, x: float, y: float, turned: float) -> Wall:
-    """An upright plane at a point of the street, turned from the traffic towards the camera by a share."""
+    """Return an upright plane at a point of the street, turned from the traffic towards the camera by a share."""
     away_x, away_y = lens.x_m - x, -y
     length = math.sqrt(away_x * away_x + away_y * away_y) or 1.0
     ahead = -1.0 if y >= 0 else 1.0
@@ -198,7 +198,7 @@ def _posts(
 
 
 def _steps(reach: tuple[int, int], lens: Lens) -> Iterator[float]:
-    """Distances along the street, farther apart the farther they are; behind the camera too where it sees that."""
+    """Yield distances along the street, farther apart with distance; behind the camera too if it sees that."""
     y = float(reach[0])
     while y <= reach[1]:
         yield y
@@ -208,7 +208,7 @@ def _steps(reach: tuple[int, int], lens: Lens) -> Iterator[float]:
 
 
 def _cars(around: Around, road_half: float, reach: tuple[int, int] = (3, 11)) -> Iterator[Place]:
-    """Rears of cars on the side of the road where they go that way, or with their noses to a kerb."""
+    """Yield places on the rears of cars on their side of the road, or parked at a kerb."""
     lens = around.lens
     body: Rect = (-0.92, 0.0, 0.92, 1.5)
     room = (0.95, 0.3)
@@ -244,7 +244,7 @@ def _across(lens: Lens) -> Iterator[Place]:
 
 
 def stands_for(around: Around, board: Board) -> Iterator[Place]:
-    """Stands and posts all over the place, for what found none; buses anywhere on the road for what is on a bus."""
+    """Yield stands and posts everywhere for boards without a place; for those on a bus, buses on the road."""
     lens, road_half = around.lens, around.sizes.road_half
     if board == "bus":
         yield from _buses(around, road_half, (5, 30))
@@ -314,7 +314,7 @@ class Hung:
 
 
 def view_shrinks(size: tuple[int, int]) -> float:
-    """How many times smaller a picture's first view is than the picture itself."""
+    """Return how many times smaller a picture's first view is than the picture itself."""
     return max(1.0, math.sqrt(size[0] * size[1] / _FIRST_VIEW_PX))
 
 
@@ -333,7 +333,7 @@ class _Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _Target:
     """What a board would like: an em in metres, how much it may grow, and how tall its smallest line's should look."""
 
     em_m: float
@@ -348,7 +348,7 @@ _ANY = _Terms(1.0, 0.0, crowded=True, growth=2.0)
 
 
 def place_boards(scene: Scene, lens: Lens, lots: Sequence[Lot], chance: random.Random) -> tuple[Hung, ...]:
-    """Hang every board of a scene. Where no good place is free, a stand takes the least bad one: none is left out."""
+    """Place every board of a scene. If no good place is free, a stand takes the least bad one: none is left out."""
     written = [clue for clue in scene.clues if clue.board is not None and clue.lines]
     written.sort(key=lambda clue: (_ORDER.index(clue.board or "notice"), clue.visibility == "small"))
     placed: list[Hung] = []
@@ -377,7 +377,7 @@ def place_boards(scene: Scene, lens: Lens, lots: Sequence[Lot], chance: random.R
 
 
 def _in_sight(lot: Lot, lens: Lens) -> bool:
-    """Whether boards on a house could be read: near enough, and at least a corner of it in the picture."""
+    """Return whether boards on a house could be read: near enough, and at least a corner of it in the picture."""
     if min(abs(lot.start), abs(lot.end)) > 30:
         return False
     points = (lens.project(lot.face.at(lot.width * share, up)) for share in (0.05, 0.5, 0.95) for up in (1.0, 3.3))
@@ -385,14 +385,14 @@ def _in_sight(lot: Lot, lens: Lens) -> bool:
 
 
 def legs(rect: Rect) -> tuple[float, ...]:
-    """Where along a wall the posts under a board stand: one under a narrow board, two under a wide one."""
+    """Return where along a wall the posts under a board stand: one under a narrow board, two under a wide one."""
     left, _, right, _ = rect
     wide = right - left
     return ((left + right) / 2,) if wide < 1.9 else (left + wide * 0.2, right - wide * 0.2)
 
 
 def _parts(place: Place, rect: Rect) -> list[Rect]:
-    """What comes with a board and stands before other things: a vehicle, posts."""
+    """Return what comes with a board and stands before other things: a vehicle, posts."""
     parts = [place.body] if place.body else []
     if place.support == "post":
         parts += [(foot - 0.06, 0.0, foot + 0.06, rect[1]) for foot in legs(rect)]
@@ -400,7 +400,7 @@ def _parts(place: Place, rect: Rect) -> list[Rect]:
 
 
 def target_px(clue: Clue, size: tuple[int, int]) -> float:
-    """How tall an em of a clue's smallest line should be in the picture."""
+    """Return how tall an em of a clue's smallest line should be in the picture."""
     if clue.visibility == "small":
         return max(_SMALL_EM_PX, _LOST_EM_PX * view_shrinks(size))
     # A panorama's things are small: they are read by turning towards them.
@@ -413,9 +413,9 @@ def _best(
     chance: random.Random, terms: _Terms,
 ) -> tuple[float, Hung] | None:  # fmt: skip
     best: tuple[float, Hung] | None = None
-    wish = _Wish(*_EMS[plan.clue.board or "notice"], target_px(plan.clue, size), plan.smallest)
+    target = _Target(*_EMS[plan.clue.board or "notice"], target_px(plan.clue, size), plan.smallest)
     for place in places:
-        tried = _tried(plan, place, around, wish, taken, terms, best[0] if best else 1e9)
+        tried = _tried(plan, place, around, target, taken, terms, best[0] if best else 1e9)
         if tried is not None:
             cost = tried[0] + 0.12 * chance.randrange(100) / 100
             if best is None or cost < best[0]:
@@ -424,16 +424,16 @@ def _best(
 
 
 def _tried(
-    plan: BoardPlan, place: Place, around: Around, wish: _Wish, taken: Sequence[Box], terms: _Terms, under: float,
+    plan: BoardPlan, place: Place, around: Around, target: _Target, taken: Sequence[Box], terms: _Terms, under: float,
 ) -> tuple[float, Hung] | None:  # fmt: skip
-    """What a place would cost, and the board there; None where it can't be, or costs more than another does."""
+    """Return what a place would cost, and the board there; None if it can't be, or costs more than another does."""
     lens = around.lens
     middle = place.wall.at(place.middle, place.bottom + 0.3)
     at = lens.project(middle)
     if at is None or not (0 < at[0] < lens.width and 0 < at[1] < lens.height):
         return None
     metre = lens.pixels_per_metre(middle)
-    em, short, cost = _fitted(plan, place, metre, wish, terms)
+    em, short, cost = _fitted(plan, place, metre, target, terms)
     if cost > under or short > terms.short:
         return None
     wide, tall = plan.wide * em, plan.tall * em
@@ -456,21 +456,21 @@ def _tried(
     return cost, Hung(plan, place, rect, em, em * metre, box)
 
 
-def _fitted(plan: BoardPlan, place: Place, metre: float, wish: _Wish, terms: _Terms) -> tuple[float, float, float]:
-    """How tall an em is there in metres, by what share its letters fall short, and what that costs."""
-    base = wish.em_m
+def _fitted(plan: BoardPlan, place: Place, metre: float, target: _Target, terms: _Terms) -> tuple[float, float, float]:
+    """Return how tall an em is there in metres, by what share its letters fall short, and what that costs."""
+    base = target.em_m
     small = plan.clue.visibility == "small"
-    wanted = wish.target_px / max(metre * wish.smallest, 1e-6)
-    em = min(max(wanted, base * 0.3 if small else base), base * wish.growth * terms.growth)
+    wanted = target.target_px / max(metre * target.smallest, 1e-6)
+    em = min(max(wanted, base * 0.3 if small else base), base * target.growth * terms.growth)
     em = min(em, place.room[0] / plan.wide, place.room[1] / plan.tall)
-    reached = em * wish.smallest * metre / wish.target_px
+    reached = em * target.smallest * metre / target.target_px
     over = max(0.0, reached - 1) if small else 0.0
     short = max(0.0, 1 - reached)
     return em, short, 4 * short + 3 * over + 0.4 * abs(em / base - 1) + place.dear
 
 
 def _behind(lens: Lens, point: Point3, houses: Sequence[Lot], own: Wall) -> bool:
-    """Whether a house stands between the camera and a point, or the point is inside one."""
+    """Return whether a house stands between the camera and a point, or the point is inside one."""
     x, y, z = point
     for lot in houses:
         if lot.start > 45 or (x > 0) != (lot.side > 0) or abs(x) <= lot.front or lot.face == own:
@@ -501,7 +501,7 @@ def _inside(box: Box, lens: Lens) -> bool:
 
 
 def _overlap(one: Box, other: Box) -> float:
-    """Pixels that two boxes share, with a little air between them asked for."""
+    """Return pixels that two boxes share, with a little air between them asked for."""
     air = 5.0
     wide = min(one[2], other[2]) - max(one[0], other[0]) + air
     tall = min(one[3], other[3]) - max(one[1], other[1]) + air

@@ -82,7 +82,7 @@ class Pen:
         self.pixels[covered & open_above] = (*white, 255)
 
     def sprite(self) -> "Sprite":
-        """What was drawn, in all sizes."""
+        """Return what was drawn, in all sizes."""
         import cv2
 
         sizes = [self.pixels]
@@ -98,7 +98,7 @@ class Pen:
 
 
 def sun_on_the_right(view: View, light: Light) -> bool:
-    """Whether the sun lights the right side of what a camera sees."""
+    """Return whether the sun lights the right side of what a camera sees."""
     return light.sun[0] * cosine(view.yaw_deg) - light.sun[1] * sine(view.yaw_deg) > 0
 
 
@@ -111,7 +111,7 @@ class Sprite:
     def stand(
         self, canvas: Canvas, foot: tuple[float, float, float], height_m: float, light: Light
     ) -> tuple[int, int, int, int] | None:
-        """Set it upright into a street; returns the box it fills, or None where none of it is seen."""
+        """Set it upright into a street; returns the box it fills, or None if none of it is seen."""
         at = canvas.view.project(foot)
         if at is None:
             return None
@@ -179,14 +179,14 @@ _SNOW: Tones = ((196, 206, 222), (228, 234, 242), (250, 251, 253))
 
 
 def broadleaf(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
-    """A street tree: round or oval, bare in winter, in blossom now and then in spring."""
+    """Draw a street tree: round or oval, bare in winter, in blossom now and then in spring."""
     _leafy(
         pen, season, chance, snow=snow, bark=_BARK, crown=(0.62, 0.33 + chance.uniform(-0.04, 0.03), 0.36), density=1.0
     )
 
 
 def birch(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
-    """A slim tree with a white trunk and light leaves."""
+    """Draw a slim tree with a white trunk and light leaves."""
     _leafy(pen, season, chance, snow=snow, bark=_PALE_BARK, crown=(0.6, 0.2, 0.38), density=0.7)
     for _ in range(9):
         y = chance.uniform(0.03, 0.24)
@@ -194,7 +194,7 @@ def birch(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
 
 
 def conifer(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
-    """A spruce: drooping tiers, green all year."""
+    """Draw a spruce: drooping tiers, green all year."""
     del season
     dark, plain, light = chance.choice(_NEEDLES)
     pen.limb((0, 0), (0, 0.2), (0.04, 0.03), _BARK[0])
@@ -221,7 +221,7 @@ def conifer(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None
 
 
 def palm(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
-    """A palm: a ringed, bent trunk and a head of fronds."""
+    """Draw a palm: a ringed, bent trunk and a head of fronds."""
     lean = chance.uniform(-0.1, 0.1)
     spine = [(lean * (step / 10) * (step / 10), 0.78 * step / 10) for step in range(11)]
     for number, (here, there) in enumerate(pairwise(spine)):
@@ -257,7 +257,7 @@ def _frond(pen: Pen, head: Point2, angle: int, length: float, tone: Colour) -> N
 
 
 def cypress(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
-    """A dark flame."""
+    """Draw a cypress: a dark flame."""
     del season
     dark, plain, light = (26, 50, 36), (42, 72, 48), (78, 106, 66)
     pen.limb((0, 0), (0, 0.12), (0.03, 0.03), _BARK[0])
@@ -273,7 +273,7 @@ def cypress(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None
 
 
 def acacia(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
-    """A flat, wide umbrella on forking stems."""
+    """Draw an acacia: a flat, wide umbrella on forking stems."""
     tones = chance.choice(LEAVES["dry" if season in ("dry", "winter") else "wet"])
     tones = (
         mixed(tones[0], (88, 92, 52), 0.35),
@@ -295,7 +295,7 @@ def acacia(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
 
 
 def cactus(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
-    """A tall column with arms."""
+    """Draw a cactus: a tall column with arms."""
     del season
     tones = ((58, 86, 58), (84, 116, 74), (122, 150, 98))
     _column(pen, (0, 0), 0.98, 0.075, tones)
@@ -316,7 +316,7 @@ def _column(pen: Pen, foot: Point2, tall: float, half: float, tones: Tones) -> N
 
 
 def bamboo(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
-    """A thicket of canes."""
+    """Draw bamboo: a thicket of canes."""
     tones = LEAVES["dry" if season == "dry" else "spring"][0]
     for _ in range(22):
         x, lean, tall = chance.uniform(-0.2, 0.2), chance.uniform(-0.12, 0.12), chance.uniform(0.7, 0.97)
@@ -334,7 +334,7 @@ def bamboo(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
 
 
 def shrub(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
-    """A low, round bush."""
+    """Draw a low, round bush."""
     tones = chance.choice(LEAVES["dry" if season == "dry" else "summer" if season == "winter" else season])
     clusters = [
         (0.1 * number - 0.4 + chance.uniform(-0.05, 0.05), chance.uniform(0.26, 0.6), 0.3, 0.28) for number in range(9)
@@ -348,7 +348,7 @@ def _leafy(
     pen: Pen, season: str, chance: random.Random, *, snow: bool, bark: Tones, crown: tuple[float, float, float],
     density: float,
 ) -> None:  # fmt: skip
-    """A trunk with branches, and leaves unless it is winter; a crown is its middle's height and its two radii."""
+    """Draw a trunk with branches, and leaves unless it is winter; a crown is its middle's height and its two radii."""
     middle, wide, tall = crown
     bare = season == "winter"
     pen.limb((0, 0), (0, 0.34), (0.05 if bark is _BARK else 0.032, 0.034 if bark is _BARK else 0.024), bark[1])
@@ -392,7 +392,7 @@ def _foliage(
     pen: Pen, clusters: list[tuple[float, float, float, float]], tones: Tones, chance: random.Random, density: float,
     *, leaf: float = 0.0125,
 ) -> None:  # fmt: skip
-    """Clusters of leaves, dark below and right, bright above and left; a cluster is its middle and its two radii."""
+    """Draw clusters of leaves, dark below and right, bright above and left; a cluster is a centre and two radii."""
     for cluster in clusters:
         pen.blob(cluster[0], cluster[1], cluster[2] * 0.86, cluster[3] * 0.86, tones[0], fine=True)
     count = round(72 * density)
@@ -415,12 +415,12 @@ def _foliage(
 
 @cache
 def _turns() -> NDArray[np.float64]:
-    """Cosine and sine of every degree."""
+    """Return cosine and sine of every degree."""
     return np.array([(cosine(angle), sine(angle)) for angle in range(360)])
 
 
 def _toned(tones: Tones, bright: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Colours from the dark tone (0) over the plain (1) to the light one (2)."""
+    """Return colours from the dark tone (0) over the plain (1) to the light one (2)."""
     dark, plain, light = (np.array(tone, dtype=np.float64) for tone in tones)
     share = bright.ravel()[:, None]
     low = dark + (plain - dark) * np.minimum(share, 1)
@@ -454,7 +454,7 @@ def draw_plant(
     canvas: Canvas, at: tuple[float, float], plant: Plant, height_m: float, season: str, light: Light,
     chance: random.Random, *, snow: bool = False,
 ) -> tuple[int, int, int, int] | None:  # fmt: skip
-    """Draw a plant that stands at a point of the street; returns the box it fills, or None where it isn't seen."""
+    """Draw a plant that stands at a point of the street; returns the box it fills, or None if it isn't seen."""
     variant = chance.randrange(_VARIANTS)
     if plant == "none":
         return None
@@ -466,7 +466,7 @@ def draw_plant(
 
 
 def sprite(plant: Plant, season: str, variant: int, height_px: int, *, snow: bool) -> Sprite:
-    """One of a few individuals of a kind."""
+    """Return one of a few individuals of a kind."""
     kept = _large if height_px > _SIZES_PX[0] else _usual
     return kept(plant, season, variant, height_px, snow=snow)
 

@@ -45,12 +45,12 @@ class House:
     tone: int
 
     def corners(self, grow_m: float = 0.0) -> list[Point2]:
-        """Its ground plan."""
+        """Return its ground plan."""
         a, b = self.half[0] + grow_m, self.half[1] + grow_m
         return [self.at(x * a, y * b) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
 
     def at(self, along_m: float, across_m: float) -> Point2:
-        """A point of its plan, from its middle."""
+        """Return a point of its plan, from its middle."""
         (x, y), (u, v) = self.middle, self.along
         return x + u * along_m - v * across_m, y + v * along_m + u * across_m
 
@@ -67,14 +67,14 @@ class Tile:
     sea_from_deg: float | None
 
     def at_sea(self, point: Point2) -> bool:
-        """Whether a point lies in the water."""
+        """Return whether a point lies in the water."""
         if self.sea_from_deg is None:
             return False
         return point[0] * sine(self.sea_from_deg) + point[1] * cosine(self.sea_from_deg) > SHORE * self.half_m
 
 
 def plan_tile(scene: Scene, streets: Sequence[Sequence[LatLon]] | None, chance: random.Random) -> Tile:
-    """Lay a tile out around a scene's point; streets that nobody gives are made up."""
+    """Lay a tile out around a scene's point; missing streets are made up."""
     half = float(chance.choice((110, 140, 170, 200) if scene.look.layout != "industrial" else (210, 250)))
     lines = [_metres(scene.spot.point, line) for line in streets] if streets else _grid(scene.look.layout, half, chance)
     taken = _Taken(half)
@@ -114,7 +114,7 @@ class _Taken:
         cv2.fillConvexPoly(self.cells, np.array([self.spot(point) for point in corners], dtype=np.int32), 1)
 
     def beyond(self, towards_deg: float, from_m: float) -> None:
-        """All that lies farther than this in one direction: the sea."""
+        """Fill all that lies farther than this in one direction: the sea."""
         out, aside = (sine(towards_deg), cosine(towards_deg)), (cosine(towards_deg), -sine(towards_deg))
         far = 4 * self.half_m
         self.block([
@@ -139,7 +139,7 @@ def _metres(middle: LatLon, line: Sequence[LatLon]) -> list[Point2]:
 
 
 def _grid(layout: Layout, half_m: float, chance: random.Random) -> list[list[Point2]]:
-    """Streets as a small town has them: two directions, a little bent; some end early, one may run across."""
+    """Return streets of a small town: two directions, a little bent; some end early, one may run across."""
     turn = chance.randrange(90)
     along, across = (cosine(turn), sine(turn)), (-sine(turn), cosine(turn))
     apart = {"country_road": (170, 330), "industrial": (100, 190), "suburb": (58, 96)}.get(layout, (55, 110))
@@ -167,7 +167,7 @@ def _grid(layout: Layout, half_m: float, chance: random.Random) -> list[list[Poi
 
 
 def _row(scene: Scene, line: Sequence[Point2], taken: _Taken, chance: random.Random) -> list[House]:
-    """Houses on both sides of a street."""
+    """Return houses on both sides of a street."""
     road, setback, wide, deep, gap, empty = _HOUSING[scene.look.layout]
     low, high = scene.look.storeys
     found: list[House] = []
@@ -204,7 +204,7 @@ def _row(scene: Scene, line: Sequence[Point2], taken: _Taken, chance: random.Ran
 
 
 def _trees(scene: Scene, taken: _Taken, chance: random.Random) -> tuple[tuple[float, float, float], ...]:
-    """Trees in gardens, along streets and in small woods: where they stand and how wide they are."""
+    """Return trees in gardens, along streets and in small woods: positions and widths."""
     if scene.look.plant == "none":
         return ()
     narrow = {"cypress": 0.5, "cactus": 0.4, "shrub": 0.5, "conifer": 0.75, "birch": 0.75}.get(scene.look.plant, 1.0)
@@ -296,7 +296,7 @@ class _Sheet:
 
 
 def _land(whole: _Sheet, scene: Scene, tile: Tile, light: Light, chance: random.Random) -> None:
-    """Fields all over, the town's own ground about its streets, hills by light and shade."""
+    """Draw fields all over, the town's own ground about its streets, hills by light and shade."""
     import cv2
 
     look = scene.look
@@ -361,7 +361,7 @@ def _fields(
 
 
 def _relief(sheet: _Sheet, light: Light, strength: int, shift: int) -> NDArray[np.int16]:
-    """Slopes that face the sun are lighter than those that turn away."""
+    """Return slopes that face the sun are lighter than those that turn away."""
     import cv2
 
     heights = np.roll(cloud_noise(), (shift, shift), axis=(0, 1))[:320, :320].astype(np.int16)
@@ -418,7 +418,7 @@ def _roads(sheet: _Sheet, scene: Scene, tile: Tile, light: Light) -> None:
 
 
 def _shadows(sheet: _Sheet, tile: Tile, light: Light) -> bool:
-    """Shadows of houses and trees, darkening once; False without sun."""
+    """Draw shadows of houses and trees, darkening once; return False without sun."""
     import cv2
 
     if light.direct <= 0.05:
@@ -443,7 +443,7 @@ def _shadows(sheet: _Sheet, tile: Tile, light: Light) -> bool:
 
 
 def _cars(sheet: _Sheet, scene: Scene, tile: Tile, light: Light, chance: random.Random) -> None:
-    """Cars on their side of the road."""
+    """Draw cars on their side of the road."""
     side = 1 if scene.look.drives_on == "right" else -1
     for line in tile.streets:
         for (x0, y0), (x1, y1) in pairwise(line):
@@ -499,7 +499,7 @@ def _roof(sheet: _Sheet, scene: Scene, house: House, light: Light) -> None:
 
 
 def _lean(tone: Colour, east: float, north: float, light: Light) -> Colour:
-    """Slopes differ even under clouds, or roofs would be mere rectangles."""
+    """Return slopes differ even under clouds, or roofs would be mere rectangles."""
     lit = east * light.sun[0] + north * light.sun[1] if light.direct else (north - east) * 0.4
     return mixed(tone, (0, 0, 0), 0.16) if lit < 0 else mixed(tone, (255, 255, 255), 0.05)
 
@@ -545,7 +545,7 @@ def _canopies(sheet: _Sheet, scene: Scene, tile: Tile, light: Light, chance: ran
 
 
 def _marks(scene: Scene, tile: Tile, sheet: _Sheet, *, shadows: bool) -> tuple[Mark, ...]:
-    """Where what tells can be seen from above."""
+    """Return where clues can be seen from above."""
     half = tile.half_m
     inside = [house for house in tile.houses if max(map(abs, house.middle)) < 0.8 * half]
     marks = []

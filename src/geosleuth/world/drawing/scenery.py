@@ -79,12 +79,12 @@ class Street:
 
 
 def main_side(scene: Scene) -> Side:
-    """The side of the street with the shop that a picture is about."""
+    """Return the side of the street with the shop that a picture is about."""
     return 1 if dice(f"side {scene.seed}").random() < 0.5 else -1
 
 
 def view_of(scene: Scene) -> tuple[View, float]:
-    """The camera of a street picture, and where along the street the house in its middle stands."""
+    """Return the camera of a street picture, and where along the street the house in its middle stands."""
     chance = dice(f"view {scene.seed}")
     sizes = MEASURES[scene.look.layout]
     side = main_side(scene)
@@ -93,7 +93,7 @@ def view_of(scene: Scene) -> tuple[View, float]:
     low, high = (-75, 10) if scene.look.layout == "square" else (-30, 70) if sizes.setback > 4 else (10, 105)
     x = -side * sizes.road_half * chance.randrange(low, high) / 100
     yaw = float(chance.randrange(20, 42) if fronts else chance.randrange(4, 22))
-    # The far end of the street stays in the picture: its poles, trees and lines tell something too.
+    # The far end of the street stays in the picture: its poles, trees and lines are clues too.
     yaw = min(yaw, round(scene.camera.field_deg / 2 - 3, 3))
     front = sizes.road_half + sizes.pavement + min(sizes.setback, 2.0)
     across = front + side * -x
@@ -108,7 +108,7 @@ def view_of(scene: Scene) -> tuple[View, float]:
 
 
 def plan_street(scene: Scene, lens: Lens, main_at: float, reach: tuple[float, float]) -> Street:
-    """Put everything in its place."""
+    """Place everything in the street."""
     chance = dice(f"street {scene.seed}")
     shops = sum(clue.board == "shop_front" for clue in scene.clues)
     lots = lots_of(scene.look, main_side(scene), main_at, chance, reach, shops)
@@ -185,7 +185,7 @@ def _body_box(lens: Lens, board: Hung) -> Box | None:
 
 
 def _clear(lens: Lens, low: tuple[float, float, float], high: tuple[float, float, float], keep: list[Box]) -> bool:
-    """Whether a block in the street leaves every board free to be seen; False too where it touches the camera."""
+    """Return whether a block in the street leaves every board visible; False too if it touches the camera."""
     corners = [(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
     points = [lens.project(corner) for corner in corners]
     seen = [point for point in points if point is not None]
@@ -199,7 +199,7 @@ def _clear(lens: Lens, low: tuple[float, float, float], high: tuple[float, float
 
 
 def _covers(board: Hung, others: list[Box], lens: Lens, chance: random.Random) -> list[Cover]:
-    """What hides part of a board: on the way from the camera to it, so wide that a good part is behind it.
+    """Return what hides part of a board: on the way from the camera to it, so wide that a good part is behind it.
 
     Of a few that would do, the one that is least in the way of other boards.
     """
@@ -278,7 +278,7 @@ def _buses(boards: tuple[Hung, ...], look: Look) -> tuple[Bus, ...]:
 
 
 def _poles(scene: Scene, lens: Lens, keep: list[Box]) -> PoleLine | None:
-    """Poles along the kerb where they stand before the fewest boards; those that still would are left out."""
+    """Return poles along the kerb where they hide the fewest boards; those that still would are left out."""
     if scene.look.poles == "none":
         return None
     aside = MEASURES[scene.look.layout].road_half + 0.55
@@ -350,7 +350,7 @@ def _plants(
 
 
 def _may_grow(plant: Growing, lens: Lens, keep: list[Box], lots: tuple[Lot, ...]) -> bool:
-    """Whether a plant would stand in no house, in nobody's face and before no board."""
+    """Return whether a plant would be clear of houses, people and boards."""
     (x, y), tall = plant.at, plant.height_m
     crown, half = CROWNS[plant.plant]
     if any(
@@ -365,6 +365,6 @@ def _may_grow(plant: Growing, lens: Lens, keep: list[Box], lots: tuple[Lot, ...]
 
 
 def _in_view(at: Point2, up_m: float, lens: Lens) -> bool:
-    """Whether something that stands there, seen at half its height, is well inside the picture."""
+    """Return whether something that stands there, seen at half its height, is well inside the picture."""
     seen = lens.project((*at, up_m))
     return seen is not None and 0.04 < seen[0] / lens.width < 0.96 and 0 < seen[1] < lens.height and at[1] < 45

@@ -61,7 +61,7 @@ class Light:
     night: bool
 
     def shade(self, colour: Colour, facing: Vector = (0.0, 0.0, 1.0)) -> Colour:
-        """A colour as it looks on a surface that faces this way."""
+        """Return a colour as it looks on a surface that faces this way."""
         x, y, z = self.sun
         towards = facing[0] * x + facing[1] * y + facing[2] * z
         # Even a side that the sun misses gets three quarters of the light: streets are full of it.
@@ -75,17 +75,17 @@ class Light:
         )
 
     def hazed(self, colour: Colour, distance_m: float) -> Colour:
-        """A colour as it looks from far away."""
+        """Return a colour as it looks from far away."""
         return mixed(colour, self.horizon, self.veil(distance_m))
 
     def veil(self, distance_m: float) -> float:
-        """How much of the horizon's colour lies over what is this far away, 0 to 1."""
+        """Return how much of the horizon's colour lies over what is this far away, 0 to 1."""
         thick = self.haze * max(distance_m, 0.0) / 100
         return round(thick / (1 + thick), 6)
 
 
 def light_of(sky: Sky, camera: Camera) -> Light:
-    """The light in which a camera sees its street."""
+    """Return the light in which a camera sees its street."""
     zenith, horizon, glow, bright, tint = _hour(sky.sun_elevation_deg)
     grey, cover, dimmed, direct, haze = _CLOUDED[sky.weather]
     daylight = max(0.0, min(1.0, (sky.sun_elevation_deg + 12) / 18))
@@ -106,7 +106,7 @@ def light_of(sky: Sky, camera: Camera) -> Light:
 
 
 def sun_vector(sky: Sky, camera: Camera) -> Vector:
-    """Where the sun stands, seen along the street: right, forward, up."""
+    """Return where the sun stands, seen along the street: right, forward, up."""
     aside = math.radians(sky.sun_azimuth_deg - camera.heading_deg)
     up = math.radians(sky.sun_elevation_deg)
     level = round(math.cos(up), 9)
@@ -131,18 +131,18 @@ NOISE_PX = 512
 
 @cache
 def cloud_noise() -> NDArray[np.uint8]:
-    """Large billows with finer ones in them, 0 to 255."""
+    """Return large billows with finer ones in them, 0 to 255."""
     return _noise(20, ((4, 10), (8, 9), (16, 6), (32, 4), (64, 2), (128, 1)))
 
 
 @cache
 def ground_noise() -> NDArray[np.uint8]:
-    """Patches and fine grain, 0 to 255."""
+    """Return patches and fine grain, 0 to 255."""
     return _noise(21, ((8, 5), (32, 4), (128, 5), (256, 5), (512, 4)))
 
 
 def _noise(seed: int, octaves: tuple[tuple[int, int], ...]) -> NDArray[np.uint8]:
-    """Random cells of several sizes, grown smooth and added up; an octave is how many cells and how much they weigh."""
+    """Return smoothed random cells of several sizes, summed; an octave is the number of cells and their weight."""
     source = np.random.Generator(np.random.PCG64(seed))
     total = np.zeros((NOISE_PX, NOISE_PX), dtype=np.int64)
     margin = 3
@@ -180,32 +180,27 @@ class SkyWindow:
 
     @classmethod
     def of(cls, view: View, heading_deg: float) -> "SkyWindow":
-        """What a camera sees of the sky in a street that runs along this heading."""
+        """Return what a camera sees of the sky in a street that runs along this heading."""
         return cls((view.width, view.height), view.horizon_px, heading_deg + view.yaw_deg, view.field_deg)
 
     def azimuth_at(self, x: float) -> float:
-        """The direction of a column, in degrees from north to east."""
+        """Return the direction of a column, in degrees from north to east."""
         aside = (x - self.size[0] / 2) / self.far_px
         return round(self.heading_deg + math.degrees(aside if self.round else math.atan(aside)), 6)
 
-    def elevation_at(self, y: float) -> float:
-        """How high above the horizon a row looks, in degrees."""
-        up = (self.horizon_y - y) / self.far_px
-        return round(math.degrees(up if self.round else math.atan(up)), 6)
-
     def aside_deg(self, azimuth_deg: float) -> float:
-        """How far right of the middle a direction is, between -180 and 180."""
+        """Return how far right of the middle a direction is, between -180 and 180."""
         return round((azimuth_deg - self.heading_deg + 180) % 360 - 180, 6)
 
     def x_of(self, azimuth_deg: float) -> float | None:
-        """The column of a direction; None behind the camera."""
+        """Return the column of a direction; None behind the camera."""
         aside = self.aside_deg(azimuth_deg)
         if self.round:
             return self.size[0] / 2 + math.radians(aside) * self.far_px
         return None if abs(aside) > 80 else round(self.size[0] / 2 + math.tan(math.radians(aside)) * self.far_px, 4)
 
     def y_of(self, elevation_deg: float) -> float:
-        """The row of a height above the horizon."""
+        """Return the row of a height above the horizon."""
         up = math.radians(elevation_deg)
         return round(self.horizon_y - (up if self.round else math.tan(up)) * self.far_px, 4)
 
@@ -240,7 +235,7 @@ def draw_sky(pixels: NDArray[np.uint8], window: SkyWindow, sky: Sky, light: Ligh
 
 
 def _heights(window: SkyWindow, size: tuple[int, int], height: int) -> NDArray[np.int32]:
-    """How high above the horizon each pixel of the small sky looks, in quarters of a degree."""
+    """Return how high above the horizon each pixel of the small sky looks, in quarters of a degree."""
     columns, rows = size
     above = [(window.horizon_y - (at + 0.5) * height / rows) / window.far_px for at in range(rows)]
     if window.round:
@@ -261,7 +256,7 @@ def _by_tangent() -> NDArray[np.int32]:
 
 
 def _gradient(azimuths: list[float], up: NDArray[np.int32], sky: Sky, light: Light) -> Plane:
-    """The cloudless sky: from the horizon's colour to the zenith's, warmer and lighter about the sun."""
+    """Return the cloudless sky: from the horizon's colour to the zenith's, warmer and lighter about the sun."""
     high = np.arange(361, dtype=np.float32) / 4
     # A fifth of the way up the sky is half its zenith's blue.
     blue = (high / (high + 17))[up]
@@ -272,7 +267,7 @@ def _gradient(azimuths: list[float], up: NDArray[np.int32], sky: Sky, light: Lig
     wide = 806 * strength / (1300 + square)
     near = 63 * strength / (90 + square)
     glow = wide + near - wide * near
-    # Far from the sun the sky is a little darker than the table has it, so that its side can be told anywhere.
+    # Far from the sun the sky is a little darker than the table has it, so that its side shows everywhere.
     dim = (1 - 0.16 * strength * apart / 180)[None, :]
     shown = np.empty((3, *up.shape), dtype=np.float32)
     for channel in range(3):
@@ -316,7 +311,7 @@ def _clouds(
 
 
 def _cloud_colours(sky: Sky, light: Light) -> tuple[Colour, Colour]:
-    """The lit and the shaded side of a cloud."""
+    """Return the lit and the shaded side of a cloud."""
     if sky.weather not in _SHOWN_SUN:
         return mixed(light.horizon, light.zenith, 0.1), mixed(light.zenith, (70, 76, 88), 0.3 * light.brightness)
     if light.night:
@@ -337,7 +332,7 @@ def _stars(pixels: NDArray[np.uint8], cover: NDArray[np.bool_], light: Light, ch
 
 
 def _sun(pixels: NDArray[np.uint8], window: SkyWindow, sky: Sky, light: Light) -> None:
-    """The sun's own disc, where the picture reaches it."""
+    """Draw the sun's own disc, where the picture reaches it."""
     x = window.x_of(sky.sun_azimuth_deg)
     seen = _SHOWN_SUN.get(sky.weather, 0.0)
     if x is None or not seen or sky.sun_elevation_deg < -0.6:
@@ -365,7 +360,7 @@ def lay(pixels: NDArray[np.uint8], mask: NDArray[np.uint8], corner: tuple[int, i
 
 
 def shine(pixels: NDArray[np.uint8], middle: Point2, radius_px: float, fill: Colour, strength: float) -> None:
-    """A soft glow about a lamp."""
+    """Draw a soft glow about a lamp."""
     size = max(4, min(2 * round(radius_px), 2 * pixels.shape[1]))
     mask = (
         _glow().resize((size, size), Image.Resampling.BILINEAR).point([round(level * strength) for level in range(256)])
@@ -375,7 +370,7 @@ def shine(pixels: NDArray[np.uint8], middle: Point2, radius_px: float, fill: Col
 
 @cache
 def _glow() -> Image.Image:
-    """Light that fades outwards."""
+    """Return light that fades outwards."""
     steps = np.arange(64) - 31.5
     square = (steps * steps)[None, :] + (steps * steps)[:, None]
     fading = np.clip(1 - square / 992, 0, 1)
@@ -384,7 +379,7 @@ def _glow() -> Image.Image:
 
 @cache
 def _halo() -> Image.Image:
-    """A bright disc in a soft ring of light."""
+    """Return a bright disc in a soft ring of light."""
     steps = np.arange(256) - 127.5
     square = (steps * steps)[None, :] + (steps * steps)[:, None]
     fading = np.clip(1 - square / 16256, 0, 1)

@@ -62,7 +62,7 @@ def draw_street(
 def _strip(
     canvas: Canvas, left: float, right: float, up: float, fill: Colour, light: Light, *, rise: float = 0.0
 ) -> None:
-    """A strip along the whole street, in bands that pale with distance; its right edge may be higher."""
+    """Draw a strip along the whole street, in bands that pale with distance; its right edge may be higher."""
     shaded, high = light.shade(fill), up + rise
     for near, far in pairwise(_BANDS):
         tone = light.hazed(shaded, min(abs(near), abs(far)) * 1.3)
@@ -115,7 +115,7 @@ def _cobbles(canvas: Canvas, edge: float, light: Light, fill: Colour) -> None:
 
 
 def _patches(canvas: Canvas, edge: float, light: Light, fill: Colour, chance: random.Random) -> None:
-    """Mended places."""
+    """Draw patches of repaired road."""
     for _ in range(4):
         x, y = edge * chance.randrange(-80, 60) / 100, chance.randrange(3, 24)
         wide, deep = chance.randrange(5, 18) / 10, chance.randrange(10, 40) / 10
@@ -124,7 +124,7 @@ def _patches(canvas: Canvas, edge: float, light: Light, fill: Colour, chance: ra
 
 
 def _paths(canvas: Canvas, lots: tuple[Lot, ...], light: Light, fill: Colour) -> None:
-    """Ways to the doors of houses that stand back."""
+    """Draw paths to the doors of houses set back from the street."""
     from .houses import shop_door
 
     for lot in lots:
@@ -155,7 +155,7 @@ _LEVELS = 64
 
 
 def ground_colours(ground: Ground, season: str) -> tuple[Colour, Colour]:
-    """The darker and the lighter colour of a ground at a time of the year, in plain daylight."""
+    """Return the darker and the lighter colour of a ground at a time of the year, in plain daylight."""
     low, high = _GROUNDS[ground]
     if ground != "grass" or season not in _SEASONED:
         return low, high
@@ -197,7 +197,7 @@ def draw_ground(
 
 
 def _ground_table(ground: Ground, sky: Sky, light: Light) -> NDArray[np.uint8]:
-    """Colours by distance and unevenness: far ground is smooth and takes on the colour of the air."""
+    """Return colours by distance and unevenness: far ground is smooth and takes on the colour of the air."""
     low, high = (light.shade(colour) for colour in ground_colours(ground, sky.season))
     levels = np.arange(_LEVELS) / (_LEVELS - 1) - 0.5
     far_m = [40 * step / (_STEPS - step) for step in range(_STEPS)]
@@ -246,7 +246,7 @@ def _land_colour(look: Look, sky: Sky) -> Colour:
 
 
 def _seen(colour: Colour, distance_m: float, light: Light) -> Colour:
-    """Far land in the air before it, which is thinner up there than in the street."""
+    """Return the colour of far land through the air, which is thinner up there than in the street."""
     return light.hazed(light.shade(colour), distance_m * 0.3 if light.haze < 0.1 else distance_m)
 
 
@@ -257,7 +257,7 @@ def _points(window: SkyWindow) -> int:
 def _ridge(
     window: SkyWindow, chance: random.Random, waves: Sequence[tuple[int, float]], base: float, *, sharp: bool = False
 ) -> list[float]:
-    """The height of a line of hills across the picture, in degrees; waves are how many go around, and how high."""
+    """Return the height of a ridge across the picture, in degrees; waves are how many go around, and how high."""
     tables = [[chance.randrange(-1000, 1001) / 1000 for _ in range(count)] for count, _ in waves]
     heights = []
     for at in range(_points(window)):
@@ -324,7 +324,7 @@ def _facets(
 def _snow(
     pixels: NDArray[np.uint8], line: Sequence[tuple[int, int]], run: Sequence[int], snow_line: int, white: Colour
 ) -> None:
-    """Snow below a stretch of ridge; its lower edge follows the ridge in teeth, the same for all who draw over it."""
+    """Draw snow below a stretch of ridge; its lower edge follows the ridge in teeth, the same in every view."""
     if len(run) > 1:
         teeth = (30, 62, 40, 78, 26, 56)
         edge = [(line[at][0], line[at][1] + (snow_line - line[at][1]) * teeth[at % 6] // 100) for at in run]
@@ -339,7 +339,7 @@ def _trees_along(
     chance: random.Random,
     tall: float,
 ) -> None:
-    """A rough edge of woods, as far trees make it."""
+    """Draw a rough edge of woods, as far trees make it."""
     turns = np.frombuffer(chance.randbytes(720), dtype=np.uint8).astype(np.int64)
     count = 3 * (len(ridge) - 1)
     turn = _quarter_turns(window, count)
@@ -355,12 +355,12 @@ def _trees_along(
 
 @lru_cache(maxsize=8)
 def _quarter_turns(window: SkyWindow, count: int) -> NDArray[np.int64]:
-    """The direction of evenly spread columns, in quarters of a degree."""
+    """Return the direction of evenly spread columns, in quarters of a degree."""
     return np.array([round(window.azimuth_at(at * window.size[0] / count) * 4) for at in range(count + 1)])
 
 
 def _sea(pixels: NDArray[np.uint8], window: SkyWindow, light: Light, sky: Sky, chance: random.Random) -> None:
-    """Water below the horizon, a headland beyond it, light on the waves on the sun's side."""
+    """Draw water below the horizon, a headland beyond it, light on the waves on the sun's side."""
     width = window.size[0]
     top = round(window.horizon_y)
     depth = max(3, round(window.far_px * 0.02))

@@ -15,7 +15,7 @@ from .sky import Light, shine
 Facing = Literal["away", "towards", "left", "right"]
 """Which way a vehicle points, seen along the street."""
 Corners = tuple[Point3, Point3, Point3, Point3]
-"""A face: top left, top right, bottom right, bottom left as somebody before it sees them."""
+"""A face: top left, top right, bottom right, bottom left as seen from the front."""
 
 _FORWARD: dict[Facing, Point2] = {"away": (0, 1), "towards": (0, -1), "left": (-1, 0), "right": (1, 0)}
 _CIRCLE = tuple((cosine(angle), sine(angle)) for angle in range(0, 360, 20))
@@ -42,7 +42,7 @@ class Body:
         """Whether seams, mirrors and glints are large enough to be seen."""
 
     def place(self, u: float, v: float, z: float) -> Point3:
-        """A point of the vehicle in metres of the street."""
+        """Return a point of the vehicle in metres of the street."""
         along = u - self.length_m / 2
         return (
             self.at[0] + self.forward[0] * along + self.right[0] * v,
@@ -51,7 +51,7 @@ class Body:
         )
 
     def tone(self, colour: Colour, normal: Point3) -> Colour:
-        """A colour on a face that points this way (in the vehicle's own axes), in the light and air of the scene."""
+        """Return a colour on a face of this direction (in the vehicle's axes), in the light and air of the scene."""
         ahead, aside, up = normal
         facing = (
             self.forward[0] * ahead + self.right[0] * aside, self.forward[1] * ahead + self.right[1] * aside, up,
@@ -59,7 +59,7 @@ class Body:
         return self.light.hazed(self.light.shade(colour, facing), self.distance_m)
 
     def face(self, points: Sequence[Point3], normal: Point3, colour: Colour, alpha: float = 1.0) -> bool:
-        """Fill a flat face given in (u, v, z); False where it turns away from the camera."""
+        """Fill a flat face given in (u, v, z); False if it turns away from the camera."""
         if not self.shows(points[0], normal):
             return False
         self.canvas.polygon3([self.place(*point) for point in points], self.tone(colour, normal), alpha)
@@ -73,7 +73,7 @@ class Body:
             )
 
     def shows(self, point: Point3, normal: Point3) -> bool:
-        """Whether a face with this point and normal turns towards the camera."""
+        """Return whether a face with this point and normal turns towards the camera."""
         x, y, z = self.place(*point)
         view = self.canvas.view
         ahead, aside, up = normal
@@ -82,7 +82,7 @@ class Body:
         return across * (view.x_m - x) - along * y + up * (view.height_m - z) > 1e-9
 
     def wheel(self, u: float, v: float, radius: float, rim: Colour) -> None:
-        """A wheel on the outside of the body."""
+        """Draw a wheel on the outside of the body."""
         side = 1.0 if v > 0 else -1.0
         if not self.shows((u, v, radius), (0, side, 0)):
             return
@@ -91,36 +91,36 @@ class Body:
             self.canvas.polygon3([self.place(*point) for point in points], self.tone(colour, (0, side, 0)))
 
     def arch(self, u: float, v: float, radius: float) -> None:
-        """The dark opening above a wheel."""
+        """Draw the dark opening above a wheel."""
         side = 1.0 if v > 0 else -1.0
         upper = [(u + x * radius, v, 0.3 + max(z, -0.2) * radius) for x, z in _CIRCLE]
         self.face(upper, (0, side, 0), (24, 24, 26))
 
     def ground_shadow(self, half_width: float) -> None:
-        """The dark under a vehicle, with the sun or without."""
+        """Draw the dark under a vehicle, with the sun or without."""
         for grow, alpha in ((0.1, 0.34), (-0.12, 1.0)):
             low, high, aside = -grow, self.length_m + grow, half_width + grow
             plan = ((low, -aside, 0.0), (high, -aside, 0.0), (high, aside, 0.0), (low, aside, 0.0))
             self.canvas.polygon3([self.place(*point) for point in plan], (20, 21, 24), alpha)
 
     def end(self, u: float, half: float, low: float, high: float, *, front: bool) -> Corners:
-        """An upright rectangle across the vehicle, as somebody before its front or behind its rear sees it."""
+        """Return an upright rectangle across the vehicle, as seen from the front or the rear."""
         left = half if front else -half
         return (u, left, high), (u, -left, high), (u, -left, low), (u, left, low)
 
     def side(self, v: float, rear: float, front: float, low: float, high: float) -> Corners:
-        """An upright rectangle along the vehicle, as somebody beside it sees it."""
+        """Return an upright rectangle along the vehicle, as seen from the side."""
         first, last = (rear, front) if v > 0 else (front, rear)
         return (first, v, high), (last, v, high), (last, v, low), (first, v, low)
 
     def street(self, corners: Corners) -> Corners:
-        """A face in metres of the street."""
+        """Return a face in metres of the street."""
         one, two, three, four = (self.place(*corner) for corner in corners)
         return one, two, three, four
 
 
 def part(corners: Corners, left: float, top: float, right: float, bottom: float) -> Corners:
-    """A piece of a face; its edges are shares of the face's width and height from its top left corner."""
+    """Return a piece of a face; its edges are shares of the face's width and height from its top left corner."""
 
     def at(across: float, down: float) -> Point3:
         upper = _between(corners[0], corners[1], across)
@@ -135,7 +135,7 @@ def _between(one: Point3, other: Point3, share: float) -> Point3:
 
 
 def glass_in(light: Light) -> Colour:
-    """Window panes: they show the sky by day and little at night."""
+    """Return the colour of window panes: they show the sky by day and little at night."""
     return mixed(GLASS, light.zenith, 0.25)
 
 
@@ -175,24 +175,24 @@ _SHAPES: dict[Kind, _Shape] = {
 
 
 def lane_x(drives_on: Side, road_half_m: float, facing: Literal["away", "towards"]) -> float:
-    """Where cars of one direction drive, in metres right of the middle of the road."""
+    """Return where cars of one direction drive, in metres right of the middle of the road."""
     own_right = (drives_on == "right") == (facing == "away")
     return road_half_m / 2 if own_right else -road_half_m / 2
 
 
 def parked_facing(drives_on: Side, kerb: Side) -> Literal["away", "towards"]:
-    """Which way a car at one kerb points: the way that side of the road drives."""
+    """Return which way a car at one kerb points: the way that side of the road drives."""
     return "away" if drives_on == kerb else "towards"
 
 
 def random_kind(chance: random.Random) -> Kind:
-    """A kind of car, common ones more often."""
+    """Return a kind of car, common ones more often."""
     kinds: tuple[Kind, ...] = ("hatchback", "hatchback", "saloon", "saloon", "estate", "suv", "suv", "van", "pickup")
     return chance.choice(kinds)
 
 
 def car_size_m(kind: Kind) -> tuple[float, float, float]:
-    """Length, width and height of a car, for its shadow and to keep others out of it."""
+    """Return length, width and height of a car, for its shadow and to keep others out of it."""
     shape = _SHAPES[kind]
     return shape.length, shape.width, shape.roof
 
@@ -242,7 +242,7 @@ def _underneath(body: Body, shape: _Shape, half: float) -> None:
 
 
 def _shell(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
-    """The lower body: two sides, boot and bonnet; ends follow with their lamps."""
+    """Draw the lower body: two sides, boot and bonnet; ends follow with their lamps."""
     length = shape.length
     for v in (-half, half):
         turned = (0.0, v / half, 0.0)
@@ -297,7 +297,7 @@ def _doors(body: Body, shape: _Shape, v: float, colour: Colour) -> None:
 
 
 def _bed(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
-    """The open bed of a pickup, dark inside."""
+    """Draw the open bed of a pickup, dark inside."""
     front = shape.cabin[0]
     inner = (
         (0.16, 0.1 - half, 1.0),
@@ -372,7 +372,7 @@ def _roof_sign(body: Body, shape: _Shape) -> None:
 
 
 def _ends(body: Body, shape: _Shape, half: float, colour: Colour, plate: Image.Image | None) -> Corners | None:
-    """Rear and front with lamps, bumper and plate."""
+    """Draw rear and front with lamps, bumper and plate."""
     shown: Corners | None = None
     lit = body.light.night or body.light.brightness < 0.78
     for front in (False, True):
@@ -410,7 +410,7 @@ def _lamp(body: Body, lamp: Corners, turned: tuple[float, float, float], *, fron
 def _plate(
     body: Body, face: Corners, turned: tuple[float, float, float], plate: Image.Image | None, *, lower: float
 ) -> Corners:
-    """The plate's place on a face, with the plate itself where there is one."""
+    """Return the plate's place on a face, with the plate itself where there is one."""
     wide = abs(face[0][1] - face[1][1])
     tall = face[0][2] - face[3][2]
     share = PLATE_M[1] / PLATE_M[0] if plate is None else plate.height / plate.width

@@ -1,6 +1,6 @@
 """One episode: photos, the agent's tools and budget, and a reward; the agent's loop turned inside out for trainers.
 
-`Episode.step` takes what the policy says next and comes back with what it is told. Everything in between is the loop
+`Episode.step` takes the policy's next step and returns the result. Everything in between is the loop
 of `geosleuth.agent`: budgets, repeated calls, reminders, the candidate pool, and the trajectory that remembers it all.
 So training sees what later runs do. The truth stays here: neither the case that tools work on nor the loop holds it.
 """
@@ -47,7 +47,7 @@ from geosleuth.world.world import World, open_world, world_atlas
 class Posed:
     """Photos of one place, and the truth about it. The truth goes to the reward and nowhere else.
 
-    ``truth`` is None where rewards are worked out elsewhere, such as by a trainer that keeps tools and truths apart.
+    ``truth`` is None if rewards are worked out elsewhere, such as by a trainer that keeps tools and truths apart.
     ``reader`` reads text in place of the text reading that comes with the package, see `geosleuth.world.clue_reader`.
     """
 
@@ -64,7 +64,7 @@ Raises `BadInput` where the row can't be used.
 
 
 def row_of(item: Item) -> dict[str, Any]:
-    """A photo of a data set as a row that `pose_photo` takes.
+    """Return a photo of a data set as a row that `pose_photo` takes.
 
     Raises:
         BadInput: the photo lies inside another file; rows can only name photos that are files of their own.
@@ -83,7 +83,7 @@ def row_of(item: Item) -> dict[str, Any]:
 
 
 def pose_photo(row: Mapping[str, Any], folder: Path | None = None) -> Posed:
-    """An episode about a photo on disk: columns ``photo``, ``lat``, ``lon`` and, where known, the names of the place.
+    """Return an episode about a photo on disk: columns ``photo``, ``lat``, ``lon`` and optional place names.
 
     Args:
         row: ``photo`` is a path, or the content of a file; the names are ``country``, ``region`` and ``city``.
@@ -101,7 +101,7 @@ def pose_photo(row: Mapping[str, Any], folder: Path | None = None) -> Posed:
 
 
 def truth_of_row(row: Mapping[str, Any]) -> Truth:
-    """Where the photo of a row was taken.
+    """Return where the photo of a row was taken.
 
     Raises:
         BadInput: there is no point, or it lies nowhere on Earth.
@@ -153,7 +153,7 @@ class Setting:
     words: Callable[[Observation], str] = field(default=observation_text, repr=False)
 
     def earned(self, answer: Answer, truth: Truth) -> float:
-        """What an answer earns, between ``reward.least`` and ``reward.most``."""
+        """Return what an answer earns, between ``reward.least`` and ``reward.most``."""
         return float(self.reward.score([answer], [truth], self.helpers).total[0])
 
 
@@ -168,7 +168,7 @@ def offline_setting(
     answer_by: AnswerBy = "tool",
     force_answer: bool = False,
 ) -> Setting:
-    """A setting in which nothing leaves this machine.
+    """Return a setting in which nothing leaves this machine.
 
     Args:
         method: a preset's name or a method of your own: it brings words, tools and budget.
@@ -220,7 +220,7 @@ WORDS = ("method", "reward", "tools", "turns", "calls", "answer_by", "box_scale"
 
 
 def setting_of(words: Mapping[str, Any]) -> Setting:
-    """A setting from plain data, as files and commands hold it; whatever is left out is as in `offline_setting`.
+    """Return a setting from plain data, as files and commands hold it; whatever is left out is as in `offline_setting`.
 
     ``turns`` and ``calls`` change the method's budget. ``world`` is the seed of the world whose map tools ask, which is
     made where it is not there yet; without it they ask the atlas with the user's regions.
@@ -239,7 +239,7 @@ def setting_of(words: Mapping[str, Any]) -> Setting:
 
 
 def geocoder_of(atlas: Atlas) -> Geocoder:
-    """Finds addresses for rewards: where the best hit of the atlas lies."""
+    """Return a geocoder for rewards: the atlas's best hit."""
     background = Background()
 
     def geocode(text: str) -> LatLon | None:
@@ -253,7 +253,7 @@ def geocoder_of(atlas: Atlas) -> Geocoder:
 
 
 def worded(setting: Setting) -> Method:
-    """The setting's method, its words saying how the answer is given here."""
+    """Return the setting's method, its words saying how the answer is given here."""
     method = setting.method
     if setting.answer_by == "reply":
         return method
@@ -312,11 +312,11 @@ class Episode:
 
     @property
     def answer(self) -> Answer:
-        """The answer; without point and place where there is none."""
+        """The answer; without point and place if there is none."""
         return (self.trajectory.answer if self._events else None) or Answer()
 
     async def begin(self) -> None:
-        """Let the loop come to the point where it asks for the first step; steps said meanwhile wait for that."""
+        """Run the loop until it asks for the first step; steps given meanwhile wait."""
         async with self._turn:
             await self._begin()
 
@@ -334,7 +334,7 @@ class Episode:
         await self._wait()
 
     async def step(self, step: Step) -> StepResult:
-        """Say the next step; what the policy is told then. A step after the end is told that it is too late.
+        """Take the policy's next step and return the result. After the end, the result says that it is too late.
 
         Steps that come at once are taken one after the other, as turns of their own.
         """
@@ -353,14 +353,14 @@ class Episode:
             return self._result(step.calls, self._events[before:])
 
     async def close(self) -> None:
-        """End it here; the best candidate of the pool is the answer where none was given."""
+        """End the episode; without an answer, the best candidate of the pool is used."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])
         self._over = True
 
     def drop(self) -> None:
-        """End it without waiting, from any thread; for whoever lets go of it in the middle."""
+        """End it without waiting, from any thread; for an episode that is abandoned."""
         task = self._task
         if task is not None and not task.done():
             # A loop that is closed has called off all that ran in it.
@@ -368,10 +368,10 @@ class Episode:
                 task.get_loop().call_soon_threadsafe(task.cancel)
 
     def reward(self) -> float:
-        """What the answer earns; an episode that goes on has none yet and earns the least.
+        """Return the reward of the answer; an open episode has none yet and gets the least.
 
         Raises:
-            ValueError: nobody told it the truth.
+            ValueError: the episode has no truth.
         """
         if self._truth is None:
             raise ValueError("this episode was made without a truth; score its answer elsewhere")
@@ -406,18 +406,18 @@ class Episode:
 
 
 def refused(call: ToolCall, text: str) -> Observation:
-    """The outcome of a call that is not carried out."""
+    """Return the outcome of a call that is not carried out."""
     return Observation(call.id, str(call.name)[:60], text, failure="over_budget")
 
 
 def _readable(call: ToolCall) -> ToolCall:
-    """A call whose arguments are an object or a text; trainers pass on whatever JSON a model wrote."""
+    """Return a call whose arguments are an object or a text; trainers pass on whatever JSON a model wrote."""
     given: object = call.arguments
     return call if isinstance(given, Mapping | str) else replace(call, arguments=str(given))
 
 
 class _Outside:
-    """The policy's place in the loop: hands out what the policy is shown, and waits for what it says."""
+    """The policy's place in the loop: passes on what the policy is shown, and waits for its step."""
 
     name = "outside"
     hosts: frozenset[str] = frozenset()
@@ -427,24 +427,24 @@ class _Outside:
         self._said: asyncio.Queue[Step] = asyncio.Queue()
 
     async def shown(self) -> Conversation | None:
-        """What the policy is shown next; None when the run is over."""
+        """Return what the policy is shown next; None when the run is over."""
         return await self._shown.get()
 
     def say(self, step: Step) -> None:
-        """Let the run go on."""
+        """Resume the run with a step."""
         self._said.put_nowait(step)
 
     def leave(self) -> None:
-        """There is no more to show."""
+        """End the stream of results."""
         self._shown.put_nowait(None)
 
     async def step(self, conversation: Conversation) -> Step:
-        """Ask whoever is outside."""
+        """Wait for the outside policy's step."""
         self._shown.put_nowait(conversation)
         return await self._said.get()
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is open."""
 
 
 Reading = Literal["pixels", "clue boxes"]
@@ -452,7 +452,7 @@ Reading = Literal["pixels", "clue boxes"]
 
 
 def pose_scene(scene: Scene, *, reading: Reading = "pixels", kept: Path | None = None) -> Posed:
-    """An episode about a scene, with the very pixels that `geosleuth world make` would write to a file.
+    """Return an episode about a scene, with the very pixels that `geosleuth world make` would write to a file.
 
     ``kept`` is a folder of pictures that were drawn before; what is not there yet is drawn and put there.
 
@@ -468,7 +468,7 @@ def pose_scene(scene: Scene, *, reading: Reading = "pixels", kept: Path | None =
 
 
 def drawn(scene: Scene, kept: Path | None = None) -> tuple[bytes, tuple[Mark, ...]]:
-    """A scene's picture as a JPEG file, and its marks; from the folder of those that were drawn before, where it is."""
+    """Return a scene's picture as JPEG bytes, and its marks; from the folder of earlier drawings, if there."""
     if kept is None:
         drawing = draw_scene(scene)
         return drawing.jpeg(), drawing.marks
@@ -496,7 +496,7 @@ def scene_poser(
     reading: Reading = "pixels",
     kept: Path | None = None,
 ) -> Poser:
-    """Takes rows with a column ``scene``, the number of a scene from 0 on; see `scene_rows`.
+    """Return a poser for rows with a column ``scene``, a scene's number from 0; see `scene_rows`.
 
     Args:
         world: where the scenes stand. The atlas of the setting must be its own, see `geosleuth.world.world_atlas`.
@@ -517,7 +517,7 @@ def scene_poser(
 
 
 def scene_rows(count: int, start: int = 0) -> list[dict[str, Any]]:
-    """Rows for `scene_poser`: the numbers of ``count`` scenes, and no truth."""
+    """Return rows for `scene_poser`: the numbers of ``count`` scenes, and no truth."""
     return [{"scene": number} for number in range(start, start + count)]
 
 

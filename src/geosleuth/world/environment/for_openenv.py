@@ -26,7 +26,7 @@ MOST_SESSIONS = 16
 def openenv_app(
     setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser = pose_photo, *, sessions: int = MOST_SESSIONS
 ) -> Any:
-    """A FastAPI application that serves episodes about these rows.
+    """Return a FastAPI application that serves episodes about these rows.
 
     Args:
         setting: how episodes are played; answers come as replies here.
@@ -49,7 +49,7 @@ def openenv_app(
 
 
 def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -> tuple[type, type, type]:
-    """Action, observation and environment; OpenEnv wants classes, and its base classes exist only where it does."""
+    """Return the action, observation and environment classes; their base classes need OpenEnv installed."""
     types = needed("openenv.core.env_server.types", PACKAGE)
     interfaces = needed("openenv.core.env_server.interfaces", PACKAGE)
     from pydantic import Field, create_model
@@ -101,14 +101,14 @@ def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -
             if episode is None:
                 return observation(messages=["reset was not called"], done=True, reward=setting.reward.least)
             self._steps += 1
-            told = background.run(episode.step(Step(text=action.reply, calls=calls_of(action.calls))))
-            seen = [setting.words(one) for one in told.observations]
-            images = [info for one in told.observations for info in one.images]
+            result = background.run(episode.step(Step(text=action.reply, calls=calls_of(action.calls))))
+            seen = [setting.words(one) for one in result.observations]
+            images = [info for one in result.observations for info in one.images]
             return observation(
-                messages=[*seen, *told.words],
+                messages=[*seen, *result.words],
                 images=_pictures(episode, images),
-                done=told.over,
-                reward=episode.reward() if told.over else None,
+                done=result.over,
+                reward=episode.reward() if result.over else None,
             )
 
         @property
@@ -125,7 +125,7 @@ def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -
 
 
 def calls_of(given: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
-    """Calls as a client wrote them; what is no call is one to a tool that there is not."""
+    """Return a client's calls; an invalid one becomes a call to an unknown tool."""
     return tuple(ToolCall(str(one.get("id", "")), str(one.get("name", "")), one.get("arguments", {})) for one in given)
 
 

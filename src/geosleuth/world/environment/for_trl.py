@@ -39,7 +39,7 @@ _ANSWERING = Toolset([answer])
 class GeoEnvironment(EnvironmentBase):
     """One rollout after the other; `environment_for` makes classes of this that have the tools as methods.
 
-    Every call counts as a turn of the budget: TRL does not tell an environment which calls came in one reply. No call
+    Every call counts as a turn of the budget: TRL does not say which calls came in one reply. No call
     raises, whatever the model wrote. What other methods than tools there are is hidden from TRL by an underscore.
     """
 
@@ -61,7 +61,7 @@ class GeoEnvironment(EnvironmentBase):
 
     @property
     def trouble(self) -> Exception | None:
-        """What broke this rollout, where something did: a bug of ours, which the model was told of in plain words."""
+        """The bug of ours that broke this rollout, if any; the model saw a plain message."""
         return self._running().trouble
 
     def reset(self, **columns: Any) -> list[dict[str, Any]]:
@@ -79,7 +79,7 @@ class GeoEnvironment(EnvironmentBase):
         return opening_parts(episode)
 
     def get_reward(self) -> float:
-        """What the answer earns; a rollout that stopped without one is closed, and its best candidate stands in."""
+        """Return the reward; a rollout without an answer is closed, and its best candidate is used."""
         episode = self._running()
         self._background.run(episode.close())
         return episode.reward()
@@ -89,29 +89,29 @@ class GeoEnvironment(EnvironmentBase):
         try:
             if call.name == ANSWER_TOOL and self._setting.answer_by == "tool":
                 return self._answer(call)
-            told = self._say(Step(calls=(call,)))
+            result = self._say(Step(calls=(call,)))
         except Exception as error:  # noqa: BLE001  (a model must not be able to stop a training run; kept in `trouble`)
             episode.trouble = error
             return refused(call, BROKE)
-        seen = told.observations[0]
-        return replace(seen, text="\n\n".join((seen.text, *self._besides(told))))
+        seen = result.observations[0]
+        return replace(seen, text="\n\n".join((seen.text, *self._besides(result))))
 
     def _answer(self, call: ToolCall) -> Observation:
-        """The tool `answer` is a reply without a call to the loop."""
+        """Return the tool `answer` is a reply without a call to the loop."""
         if self._running().over:
             return refused(call, TAKEN)
         (seen,) = self._background.run(_ANSWERING.run([call], self._running().case))
         if seen.failure is not None:
             return seen
-        told = self._say(Step(text=seen.text))
-        if told.over:
+        result = self._say(Step(text=seen.text))
+        if result.over:
             return Observation(call.id, call.name, TAKEN)
-        return Observation(call.id, call.name, "\n\n".join(told.words), failure="refused")
+        return Observation(call.id, call.name, "\n\n".join(result.words), failure="refused")
 
-    def _besides(self, told: StepResult) -> Sequence[str]:
-        if not told.words:
+    def _besides(self, result: StepResult) -> Sequence[str]:
+        if not result.words:
             return ()
-        return (*told.words, ONLY_THE_ANSWER) if self._setting.answer_by == "tool" else told.words
+        return (*result.words, ONLY_THE_ANSWER) if self._setting.answer_by == "tool" else result.words
 
     def _say(self, step: Step) -> StepResult:
         return self._background.run(self._running().step(step))
@@ -123,7 +123,7 @@ class GeoEnvironment(EnvironmentBase):
 
 
 def environment_for(setting: Setting, pose: Poser = pose_photo) -> type[GeoEnvironment]:
-    """A class to pass as ``environment_factory``: its methods are the setting's tools.
+    """Return a class to pass as ``environment_factory``: its methods are the setting's tools.
 
     Args:
         setting: how episodes are played.
@@ -140,7 +140,7 @@ def environment_for(setting: Setting, pose: Poser = pose_photo) -> type[GeoEnvir
 
 
 def opening_parts(episode: Episode) -> list[dict[str, Any]]:
-    """Each photo behind its caption, then the question: in the order in which later runs show them."""
+    """Return each photo behind its caption, then the question: in the order in which later runs show them."""
     parts: list[dict[str, Any]] = []
     for info in episode.images:
         image = episode.case.album[info.handle].image
@@ -149,7 +149,7 @@ def opening_parts(episode: Episode) -> list[dict[str, Any]]:
 
 
 def prompt_for(setting: Setting) -> list[dict[str, Any]]:
-    """The column ``prompt`` of every row: the system message, and the user message that ``reset`` fills."""
+    """Return the column ``prompt`` of every row: the system message, and the user message that ``reset`` fills."""
     task = Task((), force_answer=setting.force_answer)
     system = worded(setting).system(task, setting.toolset.names)
     return [{"role": "system", "content": system}, {"role": "user", "content": ""}]
@@ -158,7 +158,7 @@ def prompt_for(setting: Setting) -> list[dict[str, Any]]:
 def hear_replies(
     completions: Sequence[Any], environments: Iterable[GeoEnvironment], **_columns: Any
 ) -> list[float | None]:
-    """A reward function that gives none: it lets every environment hear the model's last words before it is scored.
+    """Pass the model's last reply to every environment before scoring; as a reward function it gives none.
 
     Pass it as ``reward_funcs`` where answers are plain replies. It comes before ``get_reward`` because TRL asks the
     environments last. It returns None for every rollout, which TRL leaves out of the sum.
@@ -173,7 +173,7 @@ def hear_replies(
 
 
 def last_words(completion: Any) -> Step | None:
-    """The reply that a completion ends with; None where it ends otherwise, such as with a call."""
+    """Return the reply that a completion ends with; None if it ends otherwise, such as with a call."""
     last = completion[-1] if isinstance(completion, Sequence) and not isinstance(completion, str) and completion else {}
     if not isinstance(last, Mapping) or last.get("role") != "assistant" or last.get("tool_calls"):
         return Step(text=completion) if isinstance(completion, str) else None

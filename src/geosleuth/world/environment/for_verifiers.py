@@ -64,10 +64,10 @@ class GeoTools(vf.Toolset[GeoToolsConfig, vf.State]):  # type: ignore[misc]
     def _calling(self, name: str, method: Any) -> Any:
         async def call(**arguments: Any) -> Any:
             given = {key: value for key, value in arguments.items() if value is not None}
-            told = await self._episode.step(Step(calls=(ToolCall("", name, given),)))
-            seen = told.observations[0]
+            step = await self._episode.step(Step(calls=(ToolCall("", name, given),)))
+            seen = step.observations[0]
             result = await mcp_result(seen, self._episode.case)
-            result.content.extend(needed("mcp.types", "mcp").TextContent(text=text) for text in told.words)
+            result.content.extend(needed("mcp.types", "mcp").TextContent(text=text) for text in step.words)
             return result
 
         own = inspect.signature(method)
@@ -88,12 +88,12 @@ class GeoTask(vf.Task[GeoData, vf.State, GeoTaskConfig]):  # type: ignore[misc]
 
     @classmethod
     def toolsets(cls, config: GeoTaskConfig) -> list[Any]:
-        """The tools of one rollout."""
+        """Return the tools of one rollout."""
         return [GeoTools(config.tools)]
 
     @vf.reward  # type: ignore[untyped-decorator]
     async def place(self, trace: Any) -> float:
-        """What the last reply earns."""
+        """Return what the last reply earns."""
         setting = setting_in(self.data.folder)
         row = rows_in(self.data.folder)[int(self.data.name)]
         return setting.earned(setting.method.read_answer(trace.last_reply), truth_of_row(row))
@@ -113,7 +113,7 @@ class GeoTaskset(vf.Taskset[GeoTask, GeoTasksetConfig]):  # type: ignore[misc]
     OWN_FOLDER = ""
 
     def load(self) -> Iterator[GeoTask]:
-        """The tasks, in the order of the rows."""
+        """Yield the tasks, in the order of the rows."""
         folder = self.config.folder or self.OWN_FOLDER
         for number, row in enumerate(rows_in(folder)):
             yield GeoTask(_data(number, row, folder), self.config.task)
@@ -135,7 +135,7 @@ def _data_url(jpeg: bytes) -> str:
 
 @cache
 def setting_in(folder: str) -> Setting:
-    """How the tasks of a folder are played.
+    """Return how the tasks of a folder are played.
 
     Raises:
         BadInput: it is no folder that `write_verifiers` wrote.
@@ -145,7 +145,7 @@ def setting_in(folder: str) -> Setting:
 
 @cache
 def rows_in(folder: str) -> list[dict[str, Any]]:
-    """The rows of a folder, truths included.
+    """Return the rows of a folder, truths included.
 
     Raises:
         BadInput: it is no folder that `write_verifiers` wrote.

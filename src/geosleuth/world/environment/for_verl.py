@@ -34,7 +34,7 @@ _AFTER_TOOLS = "</tool_response>"
 
 
 def write_verl(folder: Path, items: Iterable[Item], words: Mapping[str, Any]) -> int:
-    """Write ``tools.yaml`` and ``rows.parquet`` into a folder; how many rows there are.
+    """Write ``tools.yaml`` and ``rows.parquet`` into a folder; return the number of rows.
 
     Args:
         folder: made where it is not there; files of these names are replaced.
@@ -60,7 +60,7 @@ def write_verl(folder: Path, items: Iterable[Item], words: Mapping[str, Any]) ->
 
 
 def tools_yaml(setting: Setting, words: Mapping[str, Any]) -> str:
-    """The tools as verl's ``tool_config_path`` names them."""
+    """Return the tools as verl's ``tool_config_path`` names them."""
     import yaml
 
     config = {"type": "native", **words}
@@ -99,7 +99,7 @@ def _row(number: int, item: Item, setting: Setting, words: Mapping[str, Any]) ->
 def compute_score(
     data_source: str, solution_str: str, ground_truth: str, extra_info: Mapping[str, Any] | None = None, **_more: Any
 ) -> float:
-    """A reward function for verl's ``custom_reward_function``: what the last words of a rollout earn.
+    """Return a reward function for verl's ``custom_reward_function``: what the last words of a rollout earn.
 
     Raises:
         BadInput: the row was not made by `write_verl`.
@@ -111,7 +111,7 @@ def compute_score(
 
 
 def answer_in(reply: str, setting: Setting) -> Answer:
-    """The answer in what a model wrote, whatever tools said before it."""
+    """Return the answer in what a model wrote, whatever tools said before it."""
     return setting.method.read_answer(reply.rpartition(_AFTER_TOOLS)[2])
 
 
@@ -134,31 +134,31 @@ class GeoTool:
         self._setting = _setting(json.dumps(played, sort_keys=True))
 
     def get_openai_tool_schema(self) -> Any:
-        """The schema, as verl read it."""
+        """Return the schema, as verl read it."""
         return self.tool_schema
 
     async def create(self, instance_id: str | None = None, **_more: Any) -> tuple[str, Any]:
-        """An id for a call: what a rollout has in common hangs on the rollout itself."""
+        """Return an id for a call; shared state belongs to the rollout."""
         return instance_id or str(uuid4()), _response()
 
     async def execute(
         self, instance_id: str, parameters: dict[str, Any], **given: Any
     ) -> tuple[Any, float, dict[str, Any]]:
-        """Make the call in the rollout's episode; words and pictures, no reward yet, and how the call went."""
+        """Make the call in the rollout's episode; return text and pictures, no reward yet, and metrics."""
         episode = await self._episode(given["agent_data"])
-        told = await episode.step(Step(calls=(ToolCall(instance_id, self.name, parameters),)))
-        seen = told.observations[0]
+        result = await episode.step(Step(calls=(ToolCall(instance_id, self.name, parameters),)))
+        seen = result.observations[0]
         pictures = [episode.case.album[info.handle].image for info in seen.images]
         captions = [info.caption for info in seen.images]
-        text = "\n\n".join((self._setting.words(seen), *captions, *told.words))
+        text = "\n\n".join((self._setting.words(seen), *captions, *result.words))
         return _response(text, pictures), 0.0, {"failed": float(seen.failure is not None)}
 
     async def calc_reward(self, instance_id: str, **_more: Any) -> float:  # noqa: ARG002  (verl's own names)
-        """Nothing: answers earn, calls do not."""
+        """Return nothing: answers earn, calls do not."""
         return 0.0
 
     async def release(self, instance_id: str, **_more: Any) -> None:
-        """Nothing hangs on a call."""
+        """Do nothing: a call holds no state."""
 
     async def _episode(self, rollout: Any) -> Episode:
         episode = self._episodes.get(rollout)

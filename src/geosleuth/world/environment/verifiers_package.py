@@ -47,7 +47,7 @@ package-data = {{ {NAME} = ["*.json", "*.jsonl"] }}
 
 
 def write_verifiers(folder: Path, items: Iterable[Item], words: Mapping[str, Any]) -> int:
-    """Write a project with the package ``geosleuth_world``; how many tasks it has.
+    """Write a project with the package ``geosleuth_world``; return the number of tasks.
 
     Args:
         folder: made where it is not there; install it with pip, or put it on the path.

@@ -42,13 +42,13 @@ def _spoken(land: Land) -> str | None:
 
 @cache
 def land_of(country: str) -> Land | None:
-    """The land of a country, the first where it has several; None where its signs are not known."""
+    """Return the land of a country, the first where it has several; None if its signs are not known."""
     return next((land for land in (*WORLD_LANDS, *SMALL_LANDS) if land.code == country), None)
 
 
 @cache
 def language_of(land: Land) -> Language:
-    """The language of a land's signs."""
+    """Return the language of a land's signs."""
     return LANGUAGES[_spoken(land) or ""]
 
 

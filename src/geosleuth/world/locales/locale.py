@@ -48,7 +48,7 @@ def language(
     street_stems: str, streets: str = "", chains: str = "", common_form: str = "{trade} {house}",
     town_form: str = "{trade} {town}",
 ) -> Language:  # fmt: skip
-    """A language from texts: parts stand between bars, words for one trade between slashes, chains after a letter."""
+    """Return a language from texts: bars separate parts, slashes words of one trade; chains follow a letter."""
     return Language(
         code,
         tuple(tuple(word.strip() for word in part.split("/")) for part in _cut(trades)),
@@ -98,7 +98,7 @@ def land(
     code: str, domain: str, towns: str, words: str, streets: str = "", prices: str = "", digits: int = 0, *,
     own: bool = False,
 ) -> Land:  # fmt: skip
-    """A land from texts: parts stand between bars, what is known of a town between semicolons."""
+    """Return a land from texts: parts stand between bars, what is known of a town between semicolons."""
     return Land(code, domain, _towns(towns), _cut(words), _cut(streets), _cut(prices), digits, own)
 
 

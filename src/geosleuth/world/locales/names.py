@@ -50,14 +50,14 @@ _CYRILLIC: Final = {
 
 
 def in_cyrillic(name: str) -> str:
-    """A Serbian name in Serbia's other alphabet."""
+    """Return a Serbian name in Serbia's other alphabet."""
     for latin, cyrillic in _CYRILLIC.items():
         name = name.replace(latin, cyrillic)
     return name
 
 
 def spelled(text: str, country: str) -> str:
-    """A text as the country spells its language: Switzerland has no ß."""
+    """Return a text as the country spells its language: Switzerland has no ß."""
     return text.replace("ß", "ss") if country == "CH" else text
 
 
@@ -264,7 +264,7 @@ STREETS: Final = {
 
 @cache
 def areas() -> dict[str, str]:
-    """First figures behind the country's code, by GeoNames number ("2950159") and by region ("BR.27")."""
+    """Return area codes by GeoNames number ("2950159") and by region ("BR.27")."""
     data = gzip.decompress((files("geosleuth.world.locales") / "data" / "areas.tsv.gz").read_bytes())
     return dict(line.split("\t") for line in data.decode("ascii").splitlines())
 
@@ -293,13 +293,13 @@ Countries whose codes need a table of places (the United Kingdom, Ireland, Peru)
 
 
 def options_for(sign: str) -> str:
-    """What may stand at a place of a mask."""
+    """Return what may stand at a place of a mask."""
     return FIGURES if sign == "#" else _LETTERS if sign == "@" else sign
 
 
 @cache
 def beginnings() -> dict[str, tuple[str, ...]]:
-    """With what codes begin, by region ("FR.11") or by GeoNames number; a country's code where its codes tell regions.
+    """Return the prefixes of codes by region ("FR.11") or GeoNames number; by country where codes show regions.
 
     ``scripts/build_postcode_beginnings.py`` makes the table from what the atlas knows; the rest is written here.
     """

@@ -65,7 +65,7 @@ PAIR_ENDINGS = (".html", ".json")
 
 
 def thresholds_km(text: str | None) -> tuple[float, ...]:
-    """The distances of a ``--within`` option, ascending; the ten usual ones without it."""
+    """Return the distances of a ``--within`` option, ascending; the ten usual ones without it."""
     if text is None:
         return THRESHOLDS_KM
     try:
@@ -79,14 +79,14 @@ def thresholds_km(text: str | None) -> tuple[float, ...]:
 
 
 def published(dataset: str | None) -> tuple[PublishedRow, ...]:
-    """The papers' rows on a data set, if one was named."""
+    """Return the papers' rows on a data set, if one was named."""
     return () if dataset is None else rows_for(dataset)
 
 
 def score_all(files: Sequence[Path], parser: ParserName, distance: DistanceMethod) -> list[Scored]:
     """Score files and the results of runs, with a progress bar.
 
-    A run goes by its folder's name; what shares a name is told apart by its folder, ending or number.
+    A run is named by its folder; equal names are distinguished by folder, suffix or number.
     """
     records = [records_of(path) for path in files]
     with reading(records) as progress:
@@ -97,7 +97,7 @@ def score_all(files: Sequence[Path], parser: ParserName, distance: DistanceMetho
 
 
 def records_of(path: Path) -> Path:
-    """The file of records that is meant: the path itself, or the results of the run whose folder it is.
+    """Return the file of records that is meant: the path itself, or the results of the run whose folder it is.
 
     Raises:
         BadInput: a folder without results of a run.
@@ -116,7 +116,7 @@ def records_of(path: Path) -> Path:
 
 
 def labels(files: Sequence[Path]) -> list[str]:
-    """For each file or folder the shortest naming that no other shares."""
+    """Return for each file or folder the shortest unique name."""
     files = [path.resolve() if path.is_dir() and not path.name else path for path in files]
     namings = (
         [path.name if path.is_dir() else path.stem for path in files],
@@ -128,7 +128,7 @@ def labels(files: Sequence[Path]) -> list[str]:
 
 
 def add_geocoded(scored: Sequence[Scored]) -> list[Scored]:
-    """Each file, followed by its geocoded copy where it has text answers without a point."""
+    """Return each file, followed by its geocoded copy if it has text answers without a point."""
     from geosleuth.app.console import building
     from geosleuth.atlas.base import BasePlaces, ensure_base, open_base
 
@@ -148,19 +148,19 @@ def add_geocoded(scored: Sequence[Scored]) -> list[Scored]:
 def report_all(
     scored: Sequence[Scored], by: Sequence[str], thresholds: Sequence[float], sure_within_km: float
 ) -> list[FileReport]:
-    """The figures of every file."""
+    """Return the figures of every file."""
     return [report_file(item, by=by, thresholds_km=thresholds, selective_km=sure_within_km) for item in scored]
 
 
 def positive_km(value: float, option: str) -> float:
-    """The distance that an option gives, if it is one."""
+    """Return the distance that an option gives, if it is one."""
     if not (isfinite(value) and value > 0):
         raise BadInput(f"{option} takes a positive distance in km, not {value:g}")
     return value
 
 
 def check_outputs(paths: Sequence[Path], endings: Sequence[str], records: Path | None, inputs: Sequence[Path]) -> None:
-    """Whether every output can be written; asked before the work, so that a typing error costs no waiting.
+    """Check that every output can be written, before the work.
 
     Raises:
         BadInput: an output of an unknown kind, in a folder that is not there, or in the place of another file we use.
@@ -180,7 +180,7 @@ def check_outputs(paths: Sequence[Path], endings: Sequence[str], records: Path |
 
 
 def write_score(path: Path, reports: Sequence[FileReport], rows: Sequence[PublishedRow]) -> None:
-    """The figures as a page, a document or a table, by the file's ending."""
+    """Write the figures as a page, a document or a table, by the file's suffix."""
     match path.suffix.lower():
         case ".html":
             text = render_page(reports, published=rows, generated=made_now(), command=command_line())
@@ -192,7 +192,7 @@ def write_score(path: Path, reports: Sequence[FileReport], rows: Sequence[Publis
 
 
 def write_pair(path: Path, scored: Sequence[Scored], pair: PairReport, moved: int) -> None:
-    """A comparison as a page, with the figures of both files, or as a document."""
+    """Write a comparison as a page, with the figures of both files, or as a document."""
     if path.suffix.lower() == ".html":
         thresholds = [item.threshold_km for item in pair.comparison.accuracies]
         reports = [report_file(item, thresholds_km=thresholds) for item in scored]
@@ -205,22 +205,22 @@ def write_pair(path: Path, scored: Sequence[Scored], pair: PairReport, moved: in
 
 
 def made_now() -> str:
-    """When a page is made, as it is to be read."""
+    """Return the current time for a page."""
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def as_json(document: Mapping[str, Any]) -> str:
-    """A document as the text of a file."""
+    """Return a document as the text of a file."""
     return dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def command_line() -> str:
-    """This very command, as it could be typed again."""
+    """Return this command as it could be typed again."""
     return shlex.join(["geosleuth", *sys.argv[1:]])
 
 
 def write_records(path: Path, scored: Sequence[Scored]) -> None:
-    """One line per record."""
+    """Write one line per record."""
     write_text_atomically(path, records_csv(scored))
 
 
@@ -254,7 +254,7 @@ def judge_file(path: Path, request: JudgeRequest, *, as_json: bool) -> None:
     """Judge a file of answers, print the figures, write what was asked for.
 
     Raises:
-        UserError: something must be mended; nothing has been sent.
+        UserError: invalid input; nothing has been sent.
         GeosleuthError: the model failed, after the figures so far have been printed.
     """
     with quiet_libraries():
@@ -267,12 +267,12 @@ def judge_file(path: Path, request: JudgeRequest, *, as_json: bool) -> None:
         settings = EndpointSettings(concurrency=request.jobs)
         policy = make_policy(request.model, base_url=request.base_url, settings=settings, offline=request.offline)
         entries = _entries(records, request.parser)
-        _ask_leave(policy, yes=request.yes)
+        _ask_consent(policy, yes=request.yes)
         [label] = labels([path])
         try:
             judged = asyncio.run(_work(entries, policy, keep_in, request, label))
         except asyncio.CancelledError:
-            talk("stopped; every verdict so far is kept, and the same command goes on from there")
+            talk("stopped; all verdicts so far are kept; run the same command to resume")
             raise typer.Exit(CTRL_C) from None
     for out in request.out:
         _write(out, judged)
@@ -294,19 +294,19 @@ def _entries(path: Path, parser: ParserName) -> list[Entry]:
     return entries
 
 
-def _ask_leave(policy: Policy, *, yes: bool) -> None:
+def _ask_consent(policy: Policy, *, yes: bool) -> None:
     """Say where names go, and ask before they leave the machine.
 
     Raises:
-        BadInput: nobody agreed.
+        BadInput: no consent was given.
     """
     names = "the names of places in data set and answers, and no photo,"
-    told = consent_line(policy, told=names, kept=names.rstrip(","))
+    consent = consent_line(policy, told=names, kept=names.rstrip(","))
     if yes or not policy.hosts:
-        talk(told)
+        talk(consent)
     elif not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{told}; add --yes to allow it")
-    elif not asked(f"{told}. Go on?"):
+        raise BadInput(f"{consent}; add --yes to allow it")
+    elif not asked(f"{consent}. Continue?"):
         raise BadInput("stopped; nothing was sent")
 
 
@@ -363,7 +363,7 @@ def _say_what_is_missing(judged: JudgedFile) -> None:
     missing = judged.open + judged.agreement.not_judged
     if so_far.stopped is not None:
         left = plural(missing, "question is", "questions are")
-        talk(f"stopped: {so_far.stopped}; {left} left open; the same command goes on from there")
+        talk(f"stopped: {so_far.stopped}; {left} left open; run the same command to resume")
     elif so_far.failed:
         talk(f"{plural(so_far.failed, 'question', 'questions')} failed, and the same command asks them again")
     if so_far.failed:

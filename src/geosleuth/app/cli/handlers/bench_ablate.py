@@ -58,7 +58,7 @@ USUAL_BLOCK = 50
 MOST_ROUNDS = 20
 """Each round opens every variant's model and writes its results once more; a large set is done in larger blocks."""
 
-# What nobody can lift by trying the next variant.
+# Limits that hold for every variant.
 _LIMITS = ("tokens", "usd", "seconds")
 
 
@@ -75,10 +75,10 @@ class Asked:
 
 
 def data_of(data: str | None) -> str:
-    """The data set's name, which only ``--only-show`` can do without.
+    """Return the data set's name, which only ``--only-show`` can do without.
 
     Raises:
-        BadInput: there is none.
+        BadInput: there is no such data set.
     """
     if data is None:
         raise BadInput("name the photos: --data SET, as for bench run; or --only-show to look at what is there")
@@ -86,7 +86,7 @@ def data_of(data: str | None) -> str:
 
 
 def plan_of(asked: Asked) -> AblationPlan:
-    """The variants that are asked for.
+    """Return the variants that are asked for.
 
     Raises:
         BadInput: there are none, or they are said in two ways at once.
@@ -104,7 +104,7 @@ def plan_of(asked: Asked) -> AblationPlan:
 
 
 def applied(locate: LocateRequest, changes: Mapping[str, Any]) -> LocateRequest:
-    """The options of a variant's run: the command's own, and on top of them what the variant changes."""
+    """Return the options of a variant's run: the command's own, and on top of them what the variant changes."""
     usual = {one.name: one.default for one in fields(LocateRequest)}
     changed: dict[str, Any] = {}
     for setting, value in changes.items():
@@ -119,7 +119,7 @@ def run_ablation(request: BenchRequest, asked: Asked, *, as_json: bool) -> None:
     """Run what is missing, say how far it is on stderr, print the comparison and write it into the folder.
 
     Raises:
-        UserError: something must be mended; what was finished is kept.
+        UserError: invalid input; what was finished is kept.
         typer.Exit: photos are missing or failed, or it was stopped.
     """
     wanted = plan_of(asked)
@@ -134,10 +134,10 @@ def run_ablation(request: BenchRequest, asked: Asked, *, as_json: bool) -> None:
         try:
             asyncio.run(ablation.work())
         except asyncio.CancelledError:
-            talk(f"stopped; {request.out} keeps what is finished; give the same command again to go on")
+            talk(f"stopped; {request.out} keeps what is finished; run the same command to resume")
             raise typer.Exit(CTRL_C) from None
     try:
-        _tell(request.out, plan, within_km, as_json=as_json)
+        _report(request.out, plan, within_km, as_json=as_json)
     except BadInput as error:
         if not ablation.trouble:
             raise
@@ -156,7 +156,7 @@ def show_ablation(out: Path, asked: Asked, *, as_json: bool) -> None:
         BadInput: it is no ablation's folder, or has nothing to compare yet.
     """
     plan = read_plan(out)
-    _tell(out, plan, _thresholds(asked, plan), as_json=as_json, write=asked.within is None)
+    _report(out, plan, _thresholds(asked, plan), as_json=as_json, write=asked.within is None)
 
 
 def _thresholds(asked: Asked, plan: AblationPlan) -> tuple[float, ...]:
@@ -216,16 +216,16 @@ class _Ablation:
     @property
     def trouble(self) -> list[str]:
         """What keeps the ablation from being whole."""
-        told = [self._stopped] if self._stopped else []
-        told += [f"{name}: {ending.words}" for name, ending in self._over.items() if ending.why == "given up"]
+        lines = [self._stopped] if self._stopped else []
+        lines += [f"{name}: {ending.words}" for name, ending in self._over.items() if ending.why == "given up"]
         for name, one in self._ready.items():
             failed = self._count(one, "failed")
             missing = self._total - failed - self._count(one, "located", "unlocated")
             if failed:
-                told.append(f"{name}: {plural(failed, 'photo', 'photos')} failed; --retry errors tries them again")
+                lines.append(f"{name}: {plural(failed, 'photo', 'photos')} failed; --retry errors tries them again")
             if missing > 0:
-                told.append(f"{name}: {plural(missing, 'photo is', 'photos are')} missing")
-        return told
+                lines.append(f"{name}: {plural(missing, 'photo is', 'photos are')} missing")
+        return lines
 
     async def work(self) -> None:
         """Go round until every variant is through, or a limit of the whole is reached."""
@@ -265,7 +265,7 @@ class _Ablation:
         return RunFolder.read(one.request.out).index.count(*how)
 
     def _limits(self, name: str, own: RunLimits, upto: int) -> RunLimits:
-        """What is left of the whole ablation's limits is this variant's, on top of what it has used itself."""
+        """Return what is left of the whole ablation's limits is this variant's, on top of what it has used itself."""
         others = [self._spent(other, one) for other, one in self._ready.items() if other != name]
         photos = None if self._request.retry is not None else upto
         whole = self._request.limits
@@ -278,7 +278,7 @@ class _Ablation:
         )
 
     def _spent(self, name: str, one: Prepared) -> tuple[int, float, float]:
-        """Tokens, dollars and seconds of a variant so far."""
+        """Return tokens, dollars and seconds of a variant so far."""
         so_far = self._so_far.get(name)
         if so_far is not None:
             return so_far.tokens, so_far.usd or 0.0, so_far.seconds
@@ -289,7 +289,7 @@ class _Ablation:
         return usage.input_tokens + usage.output_tokens, usage.cost_usd or 0.0, index.seconds
 
 
-def _tell(out: Path, plan: AblationPlan, within_km: Sequence[float], *, as_json: bool, write: bool = True) -> None:
+def _report(out: Path, plan: AblationPlan, within_km: Sequence[float], *, as_json: bool, write: bool = True) -> None:
     report = report_of(out, plan, within_km)
     document = ablation_document(report)
     if write:
@@ -313,7 +313,7 @@ def _write(out: Path, plan: AblationPlan, report: AblationReport, document: Mapp
 
 
 def report_of(out: Path, plan: AblationPlan, within_km: Sequence[float]) -> AblationReport:
-    """The figures of an ablation's folder as it stands.
+    """Return the figures of an ablation's folder as it stands.
 
     Raises:
         BadInput: there is nothing to compare yet.
@@ -325,7 +325,7 @@ def report_of(out: Path, plan: AblationPlan, within_km: Sequence[float]) -> Abla
             scored[variant.name] = score_file(results, parser="lenient", distance="geodesic", label=variant.name)
     first = plan.variants[0].name
     if first not in scored:
-        raise BadInput(f"{out}: there is nothing to compare yet: {first} has no answer; go on with the ablation")
+        raise BadInput(f"{out}: there is nothing to compare yet: {first} has no answer; continue the ablation")
     found = preset(plan.preset) if plan.preset else None
     rows = {name: row for name in scored if found is not None and (row := found.row(name)) is not None}
     return compare_variants(

@@ -58,7 +58,7 @@ def report_runs(request: ReportRequest, *, as_json: bool) -> None:
     """Read the runs, write what was asked for, print the rest.
 
     Raises:
-        UserError: something must be mended.
+        UserError: invalid input.
     """
     bench.check_outputs(request.out, ENDINGS, None, request.runs)
     right_km = bench.positive_km(request.right_within, "--right-within")
@@ -88,16 +88,16 @@ def report_runs(request: ReportRequest, *, as_json: bool) -> None:
         runs = _illustrated(runs, data, maps=request.maps)
     elif data is not None:
         talk("--data puts photos into the gallery of a page, and none is written; give --out report.html")
-    told = put_together(runs, right_km)
-    pairs = _pairs(told, thresholds)
+    report = put_together(runs, right_km)
+    pairs = _pairs(report, thresholds)
     for path in request.out:
-        _write(path, told, rows, pairs)
+        _write(path, report, rows, pairs)
         talk(f"wrote {path}")
     if as_json:
-        show_json(run_document(told, rows, pairs))
+        show_json(run_document(report, rows, pairs))
     else:
-        # Rows that nobody asked for would bury the figures; the page and the document have them.
-        show(run_view(told, rows if request.published is not None else ()))
+        # Published rows would hide the figures unless asked for; the page and the document have them.
+        show(run_view(report, rows if request.published is not None else ()))
 
 
 def _refuse_twice(runs: Sequence[Path]) -> None:
@@ -108,12 +108,12 @@ def _refuse_twice(runs: Sequence[Path]) -> None:
         seen.add(path.resolve())
 
 
-def _write(path: Path, told: RunsReport, rows: Sequence[PublishedRow], pairs: Sequence[PairReport]) -> None:
+def _write(path: Path, report: RunsReport, rows: Sequence[PublishedRow], pairs: Sequence[PairReport]) -> None:
     if path.suffix.lower() == ".html":
         made, command = bench.made_now(), bench.command_line()
-        text = render_run_page(told, published=rows, pairs=pairs, generated=made, command=command)
+        text = render_run_page(report, published=rows, pairs=pairs, generated=made, command=command)
     else:
-        text = bench.as_json(run_document(told, rows, pairs))
+        text = bench.as_json(run_document(report, rows, pairs))
     write_text_atomically(path, text)
 
 
@@ -130,7 +130,7 @@ def _scored(folders: Sequence[RunFolder], labels: Sequence[str], request: Report
 
 
 def _with_source(scored: Scored, folder: RunFolder) -> Scored:
-    """Say by which name papers know the data set, where its card tells and the records do not."""
+    """Return a scored file with the data set's name in papers, from its card if the records lack it."""
     card = CARDS.get(folder.manifest.data.name)
     if card is None or card.published_as is None or "data_source" in scored.fields:
         return scored
@@ -153,16 +153,16 @@ def _published(wanted: str | None, folders: Sequence[RunFolder]) -> tuple[Publis
     return tuple(rows)
 
 
-def _pairs(told: RunsReport, thresholds: Sequence[float]) -> list[PairReport]:
-    """Every run against the first, on the photos that both answered; masked ones have a part of their own."""
-    first, *others = [run for run in told.runs if not run.hidden] or told.runs[:1]
+def _pairs(report: RunsReport, thresholds: Sequence[float]) -> list[PairReport]:
+    """Return every run against the first, on the photos that both answered; masked ones have a part of their own."""
+    first, *others = [run for run in report.runs if not run.hidden] or report.runs[:1]
     return [
         compare_files(first.report.scored, run.report.scored, thresholds) for run in others if same_photos(first, run)
     ]
 
 
 def _illustrated(runs: Sequence[RunReport], data: DataSet | None, *, maps: bool) -> list[RunReport]:
-    """The runs with photos and maps in their galleries."""
+    """Return the runs with photos and maps in their galleries."""
     wanted = {shot.id for run in runs for shot in run.gallery.shots}
     photos = {} if data is None else _thumbnails(data, wanted, runs)
     grounds = asyncio.run(_grounds(runs)) if maps else {}
@@ -195,7 +195,7 @@ def _thumbnails(data: DataSet, wanted: set[str], runs: Sequence[RunReport]) -> d
 
 
 def _hashes(runs: Sequence[RunReport], wanted: set[str]) -> dict[str, str]:
-    """What the journals say that the photos' files were."""
+    """Return what the journals say that the photos' files were."""
     found: dict[str, str] = {}
     for run in runs:
         for one in run.folder.tries():
@@ -220,7 +220,7 @@ def _ends(shot: Shot) -> _Ends:
 
 
 async def _grounds(runs: Iterable[RunReport]) -> Mapping[_Ends, GroundMap]:
-    """A map for every pair of places, drawn offline; none where the atlas can't, or no map holds both."""
+    """Return a map for every pair of places, drawn offline; none where the atlas can't, or no map holds both."""
     shots = {_ends(shot): shot for run in runs for shot in run.gallery.shots}
     drawn: dict[_Ends, GroundMap] = {}
     atlas = offline_atlas(needed=True)
@@ -240,7 +240,7 @@ async def _grounds(runs: Iterable[RunReport]) -> Mapping[_Ends, GroundMap]:
 
 
 def _small(png: bytes) -> str:
-    """A drawn map in a third of the bytes."""
+    """Return a drawn map in a third of the bytes."""
     from PIL import Image
 
     stream = io.BytesIO()

@@ -67,7 +67,7 @@ class Live:
 
 
 def progress_words(so_far: RunProgress) -> str:
-    """Accuracy so far, failures, cost, and whoever rests, on one line."""
+    """Return accuracy so far, failures, cost, and resting services, on one line."""
     parts = []
     if so_far.within_25km is not None:
         parts.append(f"{percent_sign(100 * so_far.within_25km)} within 25 km")
@@ -83,7 +83,7 @@ def progress_words(so_far: RunProgress) -> str:
 
 
 def ending_view(ending: Ending, folder: Path) -> "RenderableType":
-    """What came of it, for people."""
+    """Return what came of it, for people."""
     from rich.table import Table
 
     so_far = ending.progress
@@ -131,7 +131,7 @@ def _duration(seconds: float) -> str:
 
 
 def ending_document(ending: Ending, folder: Path) -> dict[str, Any]:
-    """What came of it, for programs."""
+    """Return what came of it, for programs."""
     so_far = ending.progress
     return {
         "run": str(folder),
@@ -197,10 +197,10 @@ class Prepared:
 
 
 def prepare(request: BenchRequest) -> Prepared:
-    """Open the data set and check every word; says where photos go, and asks before they leave the machine.
+    """Open the data set and check the request; say where photos go, and ask before they leave the machine.
 
     Raises:
-        UserError: something must be mended.
+        UserError: invalid input.
     """
     if request.retry is not None and not (request.out / MANIFEST).is_file():
         raise BadInput(f"{request.out}: there is no run whose errors could be tried again; leave out --retry")
@@ -245,33 +245,33 @@ def prepare(request: BenchRequest) -> Prepared:
 
 
 def _minds(plan: Plan) -> int:
-    """How often a photo's budget is given out: to each of several tries and their verifier; a team shares one."""
+    """Return how many budgets a photo gets: one per try and for the verifier; a team shares one."""
     several = plan.several
     return 1 if several is None or several.team is not None else several.tries + (several.verifier is not None)
 
 
 def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None) -> dict[str, Any]:
-    """All that decides an answer beside the photo; no key, and no path that says more than a name."""
-    told = {
+    """Return all that decides an answer beside the photo; no key, and no path that says more than a name."""
+    settings = {
         name: value
         for name, value in asdict(locate).items()
         if name not in _NO_PART_OF_AN_ANSWER and value not in (None, (), False)
     }
     for name in ("team", "mcp"):
-        if name in told:
-            told[name] = _file_digest(Path(told[name]))
+        if name in settings:
+            settings[name] = _file_digest(Path(settings[name]))
     if plan.index is not None:
-        told["image_search"] = plan.index.fingerprint
+        settings["image_search"] = plan.index.fingerprint
     if plan.visual is not None and (prior := prior_file(locate.prior, _tools_of(plan))):
-        told["prior"] = _file_digest(prior)
+        settings["prior"] = _file_digest(prior)
     if locate.base_url is not None:
         parts = urlsplit(locate.base_url)
-        told["base_url"] = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        settings["base_url"] = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
     if recordings is not None:
-        told["model"] = "replay"
-        told["recording_sha256"] = recordings.sha256
+        settings["model"] = "replay"
+        settings["recording_sha256"] = recordings.sha256
     return {
-        **{name: list(value) if isinstance(value, tuple) else value for name, value in told.items()},
+        **{name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()},
         "thinks": plan.policy.name,
         **({"fingerprint": mark} if (mark := getattr(plan.policy, "fingerprint", None)) else {}),
         "method": plan.method.name,
@@ -288,7 +288,7 @@ def _tools_of(plan: Plan) -> frozenset[str]:
 
 
 def _unmasked(path: Path | None) -> dict[str, str]:
-    """Which run's clues are hidden: another one's would be another run."""
+    """Return which run's clues are hidden: another one's would be another run."""
     return {} if path is None else {"unmasked": RunFolder.read(path).manifest.id}
 
 
@@ -306,16 +306,16 @@ def _usual_at_once(locate: LocateRequest) -> int:
 
 
 async def run_bench(ready: Prepared, watch: Callable[[RunProgress], None]) -> Ending:
-    """Work on every photo that is not finished; the folder has all of it.
+    """Locate every unfinished photo; the folder has all results.
 
     Raises:
-        UserError: the run can't begin or go on; what was finished is kept.
+        UserError: the run can't start or resume; what was finished is kept.
     """
     request = ready.request
     rests = Rests()
     with RunFolder.begin(request.out, ready.manifest, talk) as folder, listening(rests):
         if folder.manifest.geosleuth != __version__:
-            talk(f"this run was begun by geosleuth {folder.manifest.geosleuth} and goes on with {__version__}")
+            talk(f"this run was started by geosleuth {folder.manifest.geosleuth} and continues with {__version__}")
         async with _worker(ready, folder) as worker:
             return await run_set(
                 ready.data,
@@ -348,10 +348,10 @@ async def _worker(ready: Prepared, folder: RunFolder) -> AsyncIterator[Worker]:
 
 
 def bench_run(request: BenchRequest, *, as_json: bool) -> None:
-    """Run it, say how far it is on stderr, print what came of it.
+    """Run a benchmark, with progress on stderr, and print the result.
 
     Raises:
-        UserError: something must be mended; what was finished is kept.
+        UserError: invalid input; what was finished is kept.
         typer.Exit: photos are missing or failed, or it was stopped.
     """
     with quiet_libraries():
@@ -359,7 +359,7 @@ def bench_run(request: BenchRequest, *, as_json: bool) -> None:
         try:
             ending = asyncio.run(_watched(ready))
         except asyncio.CancelledError:
-            talk(f"stopped; {request.out} keeps what is finished; give the same command again to go on")
+            talk(f"stopped; {request.out} keeps what is finished; run the same command to resume")
             raise typer.Exit(CTRL_C) from None
     if as_json:
         show_json(ending_document(ending, request.out))

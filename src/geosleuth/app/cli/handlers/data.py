@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from geosleuth.answer import ParserName
 from geosleuth.app.cli.handlers.atlas import facts_view
@@ -26,6 +24,7 @@ from geosleuth.app.console import (
     quiet_libraries,
     show,
     show_json,
+    table_view,
     talk,
 )
 from geosleuth.atlas.base import ensure_base
@@ -73,17 +72,17 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _MOST_PROCESSES = 4
-"""Each holds an atlas of its own, about a gigabyte; whoever has the memory asks for more."""
+"""Each holds its own atlas, about a gigabyte; ask for more if there is memory."""
 
 STATISTICS, STATISTICS_WORDS = "statistics.json", "statistics.md"
 Words = Mapping[str, Any]
 
 
 def make_spotagent(words: Words, *, as_json: bool) -> None:
-    """SpotAgent's synthesis.
+    """Make SpotAgent's synthesis.
 
     Raises:
-        UserError: something must be mended; what was finished is kept.
+        UserError: invalid input; what was finished is kept.
         typer.Exit: some failed, or it was stopped.
     """
     tools = TOOLS if words["tools"] is None else tuple(name.strip() for name in words["tools"].split(","))
@@ -102,10 +101,10 @@ def make_spotagent(words: Words, *, as_json: bool) -> None:
 
 
 def make_geovista(words: Words, *, as_json: bool) -> None:
-    """GeoVista's assembly.
+    """Make GeoVista's assembly.
 
     Raises:
-        UserError: something must be mended; what was finished is kept.
+        UserError: invalid input; what was finished is kept.
         typer.Exit: some failed, or it was stopped.
     """
     slips = Slips(words["missed"], words["misread"], 0.0, 0.0, 0.0)
@@ -113,18 +112,18 @@ def make_geovista(words: Words, *, as_json: bool) -> None:
 
 
 def make_geoagent(words: Words, *, as_json: bool) -> None:
-    """GeoAgent's records.
+    """Make GeoAgent's records.
 
     Raises:
-        UserError: something must be mended; what was finished is kept.
-        typer.Exit: it was stopped.
+        UserError: invalid input; what was finished is kept.
+        typer.Exit: stopped with Ctrl-C.
     """
     _make(Recipe(kind="geoagent", **_common(words)), words, as_json=as_json)
 
 
 def _common(words: Words) -> dict[str, Any]:
     return {
-        "seed": words["luck"],
+        "seed": words["noise_seed"],
         "world": words["world"],
         "noise": words["noise"],
         "regions": tuple(words["region"]),
@@ -139,7 +138,7 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
         require("pyarrow.parquet", extra="bench")
     models = [name for name in dict.fromkeys((recipe.observer, recipe.caller)) if name != STAND_IN]
     with quiet_libraries():
-        ask_leave([make_policy(name, base_url=recipe.base_url) for name in models], yes=bool(words.get("yes")))
+        ask_consent([make_policy(name, base_url=recipe.base_url) for name in models], yes=bool(words.get("yes")))
         _open_world_once(recipe)
         work = Work(
             recipe,
@@ -154,7 +153,7 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
         try:
             ending = asyncio.run(_watched(work, out, words))
         except asyncio.CancelledError:
-            talk(f"stopped; {out} keeps what is finished; give the same command again to go on")
+            talk(f"stopped; {out} keeps what is finished; run the same command to resume")
             raise typer.Exit(CTRL_C) from None
     tally = tally_in(out)
     write_text_atomically(out / STATISTICS, f"{json.dumps(tally_to_dict(tally), indent=1)}\n")
@@ -171,7 +170,7 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
 
 
 def _out(words: Words) -> Path:
-    """The run's folder, beside the store where only that is named."""
+    """Return the run's folder, beside the store where only that is named."""
     out: Path | None = words["out"]
     store: Path | None = words["store"]
     if out is None and store is None:
@@ -195,13 +194,13 @@ def _scenes(words: Words) -> Scenes:
     )
 
 
-def ask_leave(
+def ask_consent(
     models: Sequence[Policy], *, yes: bool, told: str = "scenes and what tools find", kept: str = "them"
 ) -> None:
-    """Say who gets to see what, and ask before anything leaves the machine.
+    """Say what is sent where, and ask before anything leaves the machine.
 
     Raises:
-        BadInput: nobody agreed.
+        BadInput: no consent was given.
     """
     if not models:
         return
@@ -216,7 +215,7 @@ def ask_leave(
 
 
 def _open_world_once(recipe: Recipe) -> None:
-    """Build the maps here, where a bar can be seen, before several processes want them at once."""
+    """Build the maps here, with a progress bar, before several processes want them at once."""
     with building() as base:
         ensure_base(base)
     if recipe.kind == "spotagent" and recipe.world is not None:
@@ -245,7 +244,7 @@ def _into_store(store: Path, run: Path, recipe: Recipe, scenes: Scenes) -> None:
 
 
 def about_of(recipe: Recipe, scenes: Scenes) -> About:
-    """What people must know of what a recipe makes of scenes."""
+    """Return what people must know of what a recipe makes of scenes."""
     stands_in = STAND_IN in (recipe.observer, recipe.caller) and recipe.kind != "geoagent"
     faults = ["Scenes are drawn and businesses are made up: nothing here says what real places look like."]
     if stands_in:
@@ -272,19 +271,15 @@ _HOW = {
 
 
 def _view(tally: Tally, out: Path, store: Path | None) -> "RenderableType":
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for name, justify in (("", "left"), ("trajectories", "right"), ("share", "right")):
-        table.add_column(name, justify="right" if justify == "right" else "left")
     rows = [("made", tally.made), ("kept", tally.kept)]
     rows += [
         (f"rejected: {words}", tally.first[reason]) for reason, words in REASON_WORDS.items() if tally.first[reason]
     ]
-    for words, number in rows:
-        table.add_row(words, f"{number:,}", f"{100 * number / tally.made:.1f} %" if tally.made else "")
-    table.caption = f"kept in {out}{'' if store is None else f', and in the store {store}'}"
-    return table
+    return table_view(
+        ("", ">trajectories", ">share"),
+        [(name, f"{number:,}", f"{100 * number / tally.made:.1f} %" if tally.made else "") for name, number in rows],
+        caption=f"kept in {out}{'' if store is None else f', and in the store {store}'}",
+    )
 
 
 def import_notes_into(
@@ -298,17 +293,17 @@ def import_notes_into(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Read every note, bring it into the form, keep it; what the store has already is passed over.
+    """Read notes, convert and store them; those in the store already are skipped.
 
     Raises:
-        UserError: something must be mended; what was finished is kept.
+        UserError: invalid input; what was finished is kept.
         typer.Exit: some notes can't be used.
     """
     read = list(read_notes(notes, photos))
     with quiet_libraries():
         policy = None if model is None else make_policy(model, base_url=base_url)
         if policy is not None:
-            ask_leave([policy], yes=yes, told="the notes, and no photo,", kept="the notes")
+            ask_consent([policy], yes=yes, told="the notes, and no photo,", kept="the notes")
         normaliser: Normaliser = ByRules() if policy is None else ByModel(policy)
         about = About(
             name="imported-notes",
@@ -341,7 +336,7 @@ def import_notes_into(
 def filter_tries(
     runs: Sequence[Path], out: Path, tries: int | None, parser: ParserName, *, overwrite: bool, as_json: bool
 ) -> None:
-    """Read tries, filter, write, tell."""
+    """Read tries, filter and write them, and print counts."""
     refuse_to_replace([out / name for name in file_names(len(PHASES_KM))], overwrite=overwrite)
     with progress("reading tries") as bar:
         found_km = read_tries(runs, parser=parser, progress=lambda photos: bar.at(photos, None))
@@ -364,35 +359,30 @@ def filter_tries(
     talk(f"wrote {out}")
 
 
-def _regimes_view(found: Filtered) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in ("within", "kept", "%", "none within", "all within", "SpotAgent kept", "its %"):
-        table.add_column(column, justify="right")
-    for one in found.regimes:
-        theirs = PAPER_KEPT[one.km]
-        table.add_row(
+def _regimes_view(found: Filtered) -> "RenderableType":
+    rows = [
+        (
             threshold(one.km), count(one.kept), percent(100 * one.kept / one.photos), count(one.never),
-            count(one.always), count(theirs), percent(100 * theirs / PAPER_PHOTOS),
-        )  # fmt: skip
-    return table
+            count(one.always), count(PAPER_KEPT[one.km]), percent(100 * PAPER_KEPT[one.km] / PAPER_PHOTOS),
+        )
+        for one in found.regimes
+    ]  # fmt: skip
+    return table_view((">within", ">kept", ">%", ">none within", ">all within", ">SpotAgent kept", ">its %"), rows)
 
 
-def _phases_view(found: Filtered, phases: Sequence[Phase]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in ("phase", "learns from", "photos", "%"):
-        table.add_column(column, justify="left" if column == "learns from" else "right")
+def _phases_view(found: Filtered, phases: Sequence[Phase]) -> "RenderableType":
+    rows = []
     for phase in phases:
         wanted = ", ".join(threshold(km) for km in phase.thresholds_km)
-        share = percent(100 * len(phase) / len(found.tries))
-        table.add_row(str(phase.number), wanted, count(len(phase)), share)
-    return table
+        rows.append((str(phase.number), wanted, count(len(phase)), percent(100 * len(phase) / len(found.tries))))
+    return table_view((">phase", "learns from", ">photos", ">%"), rows)
 
 
 _SHOWN = 20
 
 
 def show_info(path: Path, *, as_json: bool) -> None:
-    """A store in a few lines, or in figures for programs."""
+    """Print a store in a few lines, or in figures for programs."""
     store = Store(path)
     figures = figures_of(store)
     if as_json:
@@ -422,7 +412,7 @@ def show_info(path: Path, *, as_json: bool) -> None:
 
 
 def check(path: Path, *, as_json: bool) -> bool:
-    """Whether a store is whole; what is wrong is said.
+    """Return whether a store is whole; what is wrong is said.
 
     Raises:
         BadInput: there is no store.
@@ -456,7 +446,7 @@ def check(path: Path, *, as_json: bool) -> bool:
 
 
 def show_card(path: Path, out: Path | None, *, overwrite: bool, as_json: bool) -> None:
-    """The card, on stdout or in a file."""
+    """Print the card, on stdout or in a file."""
     store = Store(path)
     figures = figures_of(store)
     if out is not None:
@@ -472,7 +462,7 @@ def show_card(path: Path, out: Path | None, *, overwrite: bool, as_json: bool) -
 def export(
     path: Path, to: Trainer, out: Path, split: str | None, *, absolute: bool, overwrite: bool, as_json: bool
 ) -> None:
-    """Rows and pictures for a trainer."""
+    """Write rows and pictures for a trainer."""
     store = Store(path)
     if out.exists() and out.resolve() == path.resolve():
         raise BadInput(f"{out}: is the store itself; choose another folder")

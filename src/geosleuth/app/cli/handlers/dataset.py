@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import RenderableType
-from rich.table import Table
 
 from geosleuth.app.console import (
     CTRL_C,
@@ -23,6 +21,7 @@ from geosleuth.app.console import (
     quiet_libraries,
     show,
     show_json,
+    table_view,
     talk,
 )
 from geosleuth.bench.makers.duplicates import (
@@ -72,11 +71,11 @@ from .bench import positive_km, records_of, score_all
 _SIZE = re.compile(r"(\d{1,6})\s*[xX×]\s*(\d{1,6})")
 _MODEL_JOBS, _CODE_JOBS = 4, 2
 _TOLD_FAILURES = 5
-_TOLD_EVERY = 100
+_REPORT_EVERY = 100
 
 
 def check_outputs(paths: Sequence[Path | None], specs: Sequence[str], *, overwrite: bool) -> None:
-    """Whether tables can be written, before any work is done.
+    """Check that tables can be written, before any work is done.
 
     Raises:
         BadInput: one can't.
@@ -100,10 +99,10 @@ def rate_set(
     overwrite: bool,
     as_json: bool,
 ) -> None:
-    """Look at every photo, and write the table when all have been looked at.
+    """Rate every photo, and write the table at the end.
 
     Raises:
-        UserError: something must be mended; nothing has been sent.
+        UserError: invalid input; nothing has been sent.
         typer.Exit: it was stopped, or some photos could not be rated.
     """
     check_outputs([out], [spec], overwrite=overwrite)
@@ -113,30 +112,30 @@ def rate_set(
         plan = _plan(request, jobs)
         if plan is not None:
             ask_consent(plan, yes=request.yes)
-        told = _Told()
+        ratings = _Ratings()
         try:
-            asyncio.run(_rate(data, out, plan, told, jobs, again=again))
+            asyncio.run(_rate(data, out, plan, ratings, jobs, again=again))
         except asyncio.CancelledError:
-            talk(f"stopped; {plural(told.rated, 'rating is', 'ratings are')} kept, and the same command goes on")
+            talk(f"stopped; {plural(ratings.rated, 'rating is', 'ratings are')} kept; run the same command to resume")
             raise typer.Exit(CTRL_C) from None
         except GivenUp as error:
-            raise GivenUp(f"{one_line(str(error))}; what was said is kept, and the same command goes on") from error
-    told.by = plan.policy.name if plan else HEURISTIC
+            raise GivenUp(f"{one_line(str(error))}; replies are kept; run the same command to resume") from error
+    ratings.by = plan.policy.name if plan else HEURISTIC
     if as_json:
-        show_json({**told.document(), "out": str(out)})
+        show_json({**ratings.document(), "out": str(out)})
     else:
-        show(told.view())
+        show(ratings.view())
         talk(f"wrote {out}")
-    if told.failed:
+    if ratings.failed:
         talk(
-            f"{plural(told.failed, 'photo has', 'photos have')} no rating; the same command with --overwrite tries "
+            f"{plural(ratings.failed, 'photo has', 'photos have')} no rating; the same command with --overwrite tries "
             "them alone, and with --ask-again those, too, whose replies hold none"
         )
         raise typer.Exit(SOME_FAILED)
 
 
 def _plan(request: LocateRequest, jobs: int) -> Plan | None:
-    """Who is asked; None where code looks."""
+    """Return who is asked; None if code looks."""
     if request.model is None:
         if request.base_url is not None:
             raise BadInput("--base-url is where a model is served; name it with --model server:NAME")
@@ -148,7 +147,7 @@ def _plan(request: LocateRequest, jobs: int) -> Plan | None:
     return make_plan(request, [], thinker=model)
 
 
-class _Told:
+class _Ratings:
     """What has come of a rating so far."""
 
     def __init__(self) -> None:
@@ -175,7 +174,7 @@ class _Told:
         return self.rated + self.failed
 
     def document(self) -> dict[str, Any]:
-        """The account, for programs."""
+        """Return the account, for programs."""
         return {
             "by": self.by,
             "rated": self.rated,
@@ -188,18 +187,15 @@ class _Told:
             "cost_usd": self.usage.cost_usd,
         }
 
-    def view(self) -> Table:
-        """The account, for people."""
-        table = Table(f"locatability by {self.by}", "photos", box=SIMPLE_HEAD)
-        for band in _BANDS:
-            table.add_row(band, str(self.bands[band]))
-        table.add_row("famous landmarks", str(self.landmarks))
-        table.add_row("not rated", str(self.failed))
-        table.add_row("known before, not asked again", str(self.known))
+    def view(self) -> RenderableType:
+        """Return the account, for people."""
+        rows = [(band, str(self.bands[band])) for band in _BANDS]
+        rows += [("famous landmarks", str(self.landmarks)), ("not rated", str(self.failed))]
+        rows.append(("known before, not asked again", str(self.known)))
         if self.by != HEURISTIC:
             cost = "unknown" if self.usage.cost_usd is None else f"{self.usage.cost_usd:.4f} USD"
-            table.add_row("tokens now", f"{self.usage.input_tokens} in, {self.usage.output_tokens} out; {cost}")
-        return table
+            rows.append(("tokens now", f"{self.usage.input_tokens} in, {self.usage.output_tokens} out; {cost}"))
+        return table_view((f"locatability by {self.by}", "photos"), rows)
 
 
 _BANDS = ("10", "8-9", "6-7", "4-5", "1-3", "0")
@@ -210,7 +206,7 @@ def _band(score: float) -> str:
     return next((band for edge, band in edges if score >= edge), "0")
 
 
-async def _rate(data: DataSet, out: Path, plan: Plan | None, told: _Told, jobs: int, *, again: bool) -> None:
+async def _rate(data: DataSet, out: Path, plan: Plan | None, ratings: _Ratings, jobs: int, *, again: bool) -> None:
     async with AsyncExitStack() as held:
         if plan is not None:
             await plan.load(held)
@@ -223,15 +219,15 @@ async def _rate(data: DataSet, out: Path, plan: Plan | None, told: _Told, jobs: 
         nothing = dict.fromkeys(FIELDS, "")
         async with aclosing(each(data, looking, at_once=jobs)) as all_seen:
             async for seen in all_seen:
-                told.add(seen)
+                ratings.add(seen)
                 write(seen.item, nothing if seen.found is None else seen.found.fields())
                 bar.advance()
-                if not bar.drawn and told.done % _TOLD_EVERY == 0:
-                    talk(f"{told.done} of {total} looked at, {told.failed} failed")
+                if not bar.drawn and ratings.done % _REPORT_EVERY == 0:
+                    talk(f"{ratings.done} of {total} looked at, {ratings.failed} failed")
 
 
 def _counted(data: DataSet) -> tuple[int, list[str]]:
-    """How many photos a set has, and the names of their fields."""
+    """Return how many photos a set has, and the names of their fields."""
     count = 0
 
     def counting() -> Any:
@@ -245,10 +241,10 @@ def _counted(data: DataSet) -> tuple[int, list[str]]:
 
 
 def wanted_of(least: float, column: str, least_size: str | None, *, landmarks: bool) -> Filter:
-    """The words of ``dataset filter``.
+    """Return the words of ``dataset filter``.
 
     Raises:
-        BadInput: the size is none.
+        BadInput: not a size.
     """
     size = None
     if least_size is not None:
@@ -260,7 +256,7 @@ def wanted_of(least: float, column: str, least_size: str | None, *, landmarks: b
 
 
 def filter_set(spec: str, out: Path, wanted: Filter, *, dropped: Path | None, overwrite: bool, as_json: bool) -> None:
-    """Write what stays, and what goes where that is wanted.
+    """Write the photos that stay, and those left out if wanted.
 
     Raises:
         BadInput: the set has not been rated, or a table can't be written.
@@ -282,11 +278,8 @@ def filter_set(spec: str, out: Path, wanted: Filter, *, dropped: Path | None, ov
         document = {"kept": counted.kept, "dropped": dict(counted.dropped), "by_heuristic": counted.by_heuristic}
         show_json({**document, "out": str(out)})
     else:
-        table = Table("photos", "", box=SIMPLE_HEAD)
-        table.add_row("kept", str(counted.kept))
-        for reason, number in sorted(counted.dropped.items()):
-            table.add_row(f"left out: {reason}", str(number))
-        show(table)
+        counts = [(f"left out: {reason}", str(number)) for reason, number in sorted(counted.dropped.items())]
+        show(table_view(("photos", ""), [("kept", str(counted.kept)), *counts]))
         talk(f"wrote {out}")
     if counted.by_heuristic and wanted.landmarks:
         talk(
@@ -314,10 +307,7 @@ def tier_set(
     if as_json:
         show_json({"easy": counted.easy, "hard": counted.hard, "unknown": counted.unknown, "out": str(out)})
         return
-    table = Table("tier", "photos", box=SIMPLE_HEAD)
-    for name in ("easy", "hard", "unknown"):
-        table.add_row(name, str(getattr(counted, name)))
-    show(table)
+    show(table_view(("tier", "photos"), [(name, str(getattr(counted, name))) for name in ("easy", "hard", "unknown")]))
     talk(f"wrote {out}")
 
 
@@ -326,24 +316,20 @@ _FAULTS_SHOWN = 5
 
 
 def show_list(*, as_json: bool) -> None:
-    """Every set that has a name."""
+    """Print every set that has a name."""
     known, broken = cards()
     for one in broken:
         talk(f"geosleuth: {one}")
     if as_json:
         show_json([plain(card) for card in known.values()])
         return
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in ("name", "what it is", "photos", "licence"):
-        table.add_column(column, overflow="fold", justify="right" if column == "photos" else "left")
-    for card in known.values():
-        table.add_row(card.name, card.title, _photos(card), card.licence)
-    show(table)
+    rows = [(card.name, card.title, _photos(card), card.licence) for card in known.values()]
+    show(table_view(("name", "what it is", ">photos", "licence"), rows))
     talk("point at what you have downloaded: geosleuth dataset check NAME:PATH; more: geosleuth dataset card NAME")
 
 
 def show_card(name: str, *, as_json: bool) -> None:
-    """What is known of one set."""
+    """Print what is known of one set."""
     known, _ = cards()
     card = known.get(name.strip().lower()) or known.get(name.strip())
     if card is None:
@@ -355,7 +341,7 @@ def show_card(name: str, *, as_json: bool) -> None:
 
 
 def check_set(spec: str, *, as_json: bool) -> bool:
-    """Say what is on this disk; whether a run could go through it."""
+    """Print what is on this disk; return whether a run could use it."""
     data = open_set(spec)
     with progress(f"looking at {data.card.name}", data.card.photos) as bar:
         seen = describe(data, bar.advance)
@@ -363,12 +349,12 @@ def check_set(spec: str, *, as_json: bool) -> bool:
         show_json(_check_document(seen, data.root))
     else:
         show(_check_view(seen, data.root))
-        _tell(seen)
+        _report(seen)
     return seen.is_usable
 
 
 def stage_set(spec: str, out: Path, *, as_json: bool) -> None:
-    """Copy a set so that its photos can be handed on."""
+    """Copy a set for sharing its photos."""
     data = open_set(spec)
     with progress(f"staging {data.card.name}", data.card.photos) as bar:
         done = stage(data, out, progress=lambda _id: bar.advance())
@@ -436,7 +422,7 @@ def _check_view(seen: Description, root: Path) -> RenderableType:
             "in": str(root),
             "photos": f"{count(there)}{against}",
             "listed but missing": count(seen.missing) if seen.missing else None,
-            "rows to mend": count(seen.bad) if seen.bad else None,
+            "rows to fix": count(seen.bad) if seen.bad else None,
             "left out": count(seen.left_out) if seen.left_out else None,
             "ids that repeat": count(seen.repeated) if seen.repeated else None,
             "with boxes": count(seen.boxed) if seen.boxed else None,
@@ -449,9 +435,9 @@ def _check_view(seen: Description, root: Path) -> RenderableType:
     )
 
 
-def _tell(seen: Description) -> None:
+def _report(seen: Description) -> None:
     for what, faults, number in (
-        ("to mend", seen.bad_shown, seen.bad),
+        ("to fix", seen.bad_shown, seen.bad),
         ("left out", seen.left_out_shown, seen.left_out),
     ):
         for fault in faults[:_FAULTS_SHOWN]:
@@ -482,10 +468,10 @@ def find_duplicates(
     overwrite: bool,
     as_json: bool,
 ) -> None:
-    """Take the print of every photo, and tell which are alike.
+    """Fingerprint every photo, and report similar ones.
 
     Raises:
-        UserError: something must be mended.
+        UserError: invalid input.
         typer.Exit: it was stopped, or some photos could not be opened.
     """
     check_outputs([out, kept], [spec, *([against] if against else [])], overwrite=overwrite)
@@ -495,7 +481,7 @@ def find_duplicates(
     try:
         ours, theirs = asyncio.run(_print_all(data, other, jobs or _JOBS))
     except asyncio.CancelledError:
-        talk("stopped; the prints taken are kept, and the same command goes on")
+        talk("stopped; the fingerprints so far are kept; run the same command to resume")
         raise typer.Exit(CTRL_C) from None
     pairs, groups, stays = _alike(ours, theirs, bits)
     if out is not None:
@@ -512,11 +498,8 @@ def find_duplicates(
     if as_json:
         show_json(document)
     else:
-        table = Table("what", "count", box=SIMPLE_HEAD)
-        for name, value in document.items():
-            if value is not None:
-                table.add_row(name.replace("_", " "), str(value))
-        show(table)
+        rows = [(name.replace("_", " "), str(value)) for name, value in document.items() if value is not None]
+        show(table_view(("what", "count"), rows))
     if failed:
         raise typer.Exit(SOME_FAILED)
 
@@ -531,7 +514,7 @@ class _Prints:
 
 
 def _alike(ours: _Prints, theirs: _Prints | None, bits: int) -> tuple[list[Pair], int | None, list[bool]]:
-    """The pairs, how many groups they make within one set, and which photos stay."""
+    """Return the pairs, how many groups they make within one set, and which photos stay."""
     count = len(ours.ids)
     if theirs is None:
         pairs = pairs_within(prints(ours.prints), most_bits=bits)

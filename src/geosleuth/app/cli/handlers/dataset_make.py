@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from geosleuth.app.console import (
     CTRL_C,
@@ -23,6 +21,7 @@ from geosleuth.app.console import (
     progress,
     show,
     show_json,
+    table_view,
     talk,
 )
 from geosleuth.atlas import OfflineAtlas, regions_dir
@@ -116,10 +115,10 @@ class Splitting:
 
 
 def sample_set(spec: str, out: Path, asked: Sampling, *, report: Path | None, overwrite: bool, as_json: bool) -> None:
-    """Draw photos, and say what every country was to give and gave.
+    """Draw photos, and print each country's quota and draw.
 
     Raises:
-        UserError: something must be mended.
+        UserError: invalid input.
     """
     weights = _weights(asked.weights)
     check_outputs([out, report], [spec], overwrite=overwrite)
@@ -152,16 +151,16 @@ def sample_set(spec: str, out: Path, asked: Sampling, *, report: Path | None, ov
     if report is not None:
         write_text_atomically(report, written_rows(_ACCOUNT, (row.values() for row in rows)))
         talk(f"wrote {report}")
-    told = {
+    summary = {
         "wanted": drawn.wanted, "drawn": len(drawn.chosen), "at_sea": countries.count(""),
         "countries_without_roads": sum(one.road_km is None for one in figures.values()),
         "figures": str(asked.figures or ATLAS_FIGURES), "people": str(asked.people or ATLAS_PEOPLE),
     }  # fmt: skip
     if as_json:
-        show_json({**told, "countries": rows})
+        show_json({**summary, "countries": rows})
     else:
         _show_draw(drawn)
-        _tell(told, drawn, refilled=asked.refill)
+        _report(summary, drawn, refilled=asked.refill)
 
 
 _ACCOUNT = ("country", "quota", "available", "without_people", "drawn")
@@ -170,15 +169,16 @@ _ACCOUNT = ("country", "quota", "available", "without_people", "drawn")
 def _people(path: Path | None, grid: CellGrid) -> dict[tuple[str, int], float]:
     if path is not None:
         return read_people(path, grid)
-    with building() as told:
-        return atlas_people(grid, told)
+    with building() as report:
+        return atlas_people(grid, report)
 
 
-def _tell(told: Mapping[str, Any], drawn: Draw, *, refilled: bool) -> None:
-    talk(f"{told['drawn']} of {told['wanted']} drawn; figures from {told['figures']}; people from {told['people']}")
-    if count := told["countries_without_roads"]:
+def _report(summary: Mapping[str, Any], drawn: Draw, *, refilled: bool) -> None:
+    sources = f"figures from {summary['figures']}; people from {summary['people']}"
+    talk(f"{summary['drawn']} of {summary['wanted']} drawn; {sources}")
+    if count := summary["countries_without_roads"]:
         talk(f"{plural(count, 'country has', 'countries have')} no length of roads and count with 0")
-    if count := told["at_sea"]:
+    if count := summary["at_sea"]:
         talk(f"{plural(count, 'photo lies', 'photos lie')} in no country and were left out")
     if drawn.short:
         why = (
@@ -191,15 +191,16 @@ def _tell(told: Mapping[str, Any], drawn: Draw, *, refilled: bool) -> None:
 
 
 def _show_draw(drawn: Draw) -> None:
-    table = Table("country", "quota", "available", "without people", "drawn", box=SIMPLE_HEAD)
-    for one in drawn.countries[:_SHOWN_COUNTRIES]:
-        numbers = (one.quota, one.available, one.unpeopled, one.drawn)
-        table.add_row(country_name(one.country), *map(str, numbers))
+    names = ("quota", "available", "unpeopled", "drawn")
+    rows = [
+        (country_name(one.country), *(str(getattr(one, name)) for name in names))
+        for one in drawn.countries[:_SHOWN_COUNTRIES]
+    ]
     rest = drawn.countries[_SHOWN_COUNTRIES:]
     if rest:
-        sums = (sum(getattr(one, name) for one in rest) for name in ("quota", "available", "unpeopled", "drawn"))
-        table.add_row(plural(len(rest), "further country", "further countries"), *map(str, sums))
-    show(table)
+        sums = (str(sum(getattr(one, name) for one in rest)) for name in names)
+        rows.append((plural(len(rest), "further country", "further countries"), *sums))
+    show(table_view(("country", "quota", "available", "without people", "drawn"), rows))
 
 
 def _weights(text: str) -> Weights:
@@ -213,7 +214,7 @@ def _weights(text: str) -> Weights:
 def _points(data: DataSet) -> tuple[FloatArray, FloatArray]:
     found = np.array([(item.truth.point.lat, item.truth.point.lon) for item in data], dtype=np.float64).reshape(-1, 2)
     if not len(found):
-        raise BadInput("the set has no photo")
+        raise BadInput("the set has no photos")
     return found[:, 0], found[:, 1]
 
 
@@ -221,7 +222,7 @@ def compare_sets(train: str, test: str, *, by: By, cell_deg: float, as_json: boo
     """Print coverage and consistency.
 
     Raises:
-        BadInput: a set can't be read, or the cell size is none.
+        BadInput: a set can't be read, or the cell size is invalid.
     """
     _grid(cell_deg)
     found = coverage_of(open_set(train), open_set(test), by=by, cell_deg=cell_deg)
@@ -245,10 +246,11 @@ def compare_sets(train: str, test: str, *, by: By, cell_deg: float, as_json: boo
         )
         return
     words = f"cells of {cell_deg:g}°" if by == "cell" else {"city": "cities", "country": "countries"}.get(by, "regions")
-    table = Table(words, "train", "test", "both", box=SIMPLE_HEAD)
-    table.add_row("places", str(found.first_places), str(found.second_places), str(found.common))
-    table.add_row("photos", str(found.first_photos), str(found.second_photos), str(found.second_photos_in_common))
-    show(table)
+    rows = [
+        ("places", str(found.first_places), str(found.second_places), str(found.common)),
+        ("photos", str(found.first_photos), str(found.second_photos), str(found.second_photos_in_common)),
+    ]
+    show(table_view((words, "train", "test", "both"), rows))
     talk("photos in both: the test set's, in places that the training set has")
     show(f"coverage {found.coverage:.2%}, consistency {found.consistency:.2%}")
     if unnamed:
@@ -263,11 +265,11 @@ def _grid(cell_deg: float, *, equal_area: bool = False) -> CellGrid:
 
 
 def label_set(spec: str, out: Path, *, over: bool, within_km: float | None, overwrite: bool, as_json: bool) -> None:
-    """Write the set with names.
+    """Write the set with place names.
 
     Raises:
-        UserError: something must be mended.
-        typer.Exit: it was stopped.
+        UserError: invalid input.
+        typer.Exit: stopped with Ctrl-C.
     """
     check_outputs([out], [spec], overwrite=overwrite)
     data = open_set(spec)
@@ -280,10 +282,7 @@ def label_set(spec: str, out: Path, *, over: bool, within_km: float | None, over
     if as_json:
         show_json({"photos": photos, "named": {level: filled[level] for level in LEVELS}, "out": str(out)})
         return
-    table = Table("level", "named now", box=SIMPLE_HEAD)
-    for level in LEVELS:
-        table.add_row(level, f"{filled[level]} of {photos}")
-    show(table)
+    show(table_view(("level", "named now"), [(level, f"{filled[level]} of {photos}") for level in LEVELS]))
     talk(f"wrote {out}")
 
 
@@ -310,7 +309,7 @@ def split_set(spec: str, out: Path, asked: Splitting, *, overwrite: bool, as_jso
     """Write a table for each part.
 
     Raises:
-        UserError: something must be mended.
+        UserError: invalid input.
     """
     shares = read_shares(asked.parts)
     if not out.is_dir():
@@ -334,12 +333,14 @@ def split_set(spec: str, out: Path, asked: Splitting, *, overwrite: bool, as_jso
         document = {"parts": {part: counts[part] for part in shares}, "left_out": counts[LEFT_OUT]}
         show_json({**document, "out": [str(path) for path in files.values()]})
         return
-    table = Table("part", "photos", "share", "wanted", box=SIMPLE_HEAD)
-    for part, share in shares.items():
-        table.add_row(part, str(counts[part]), f"{counts[part] / len(parts):.1%}", f"{share:.1%}")
+    wanted = {part: f"{share:.1%}" for part, share in shares.items()}
     if asked.strip_km is not None:
-        table.add_row("left out between", str(counts[LEFT_OUT]), f"{counts[LEFT_OUT] / len(parts):.1%}", "")
-    show(table)
+        wanted[LEFT_OUT] = ""
+    rows = [
+        ("left out between" if part == LEFT_OUT else part, str(counts[part]), f"{counts[part] / len(parts):.1%}", share)
+        for part, share in wanted.items()
+    ]
+    show(table_view(("part", "photos", "share", "wanted"), rows))
     for path in files.values():
         talk(f"wrote {path}")
 
@@ -355,8 +356,8 @@ def _parts(
     grid = _grid(asked.cell_deg, equal_area=True)
     places = [place_of(item, asked.by, grid) for item in data]
     if unnamed := places.count(None):
-        told = plural(unnamed, "photo has", "photos have")
-        raise BadInput(f"{told} no {asked.by}; run geosleuth dataset label first, or use --by cell")
+        photos = plural(unnamed, "photo has", "photos have")
+        raise BadInput(f"{photos} no {asked.by}; run geosleuth dataset label first, or use --by cell")
     placed = [Placed(code, place) for code, place in zip(countries_at(lats, lons), places, strict=True)]
     parts = split(placed, shares, seed=asked.seed)
     if asked.strip_km is None:
@@ -378,11 +379,11 @@ class Where:
 
 
 def make_panorama_files(options: "PanoramaOptions") -> None:
-    """Put panoramas together.
+    """Stitch panoramas.
 
     Raises:
-        BadInput: something must be mended.
-        typer.Exit: some could not be made.
+        BadInput: invalid input.
+        typer.Exit: some failed.
     """
     wanted = _pair(options.size, "--size")
     sets = find_tiles(options.folder, options.pattern, None if options.grid is None else _pair(options.grid, "--grid"))
@@ -413,11 +414,11 @@ def make_panorama_files(options: "PanoramaOptions") -> None:
 
 
 def make_mosaic_files(options: "MosaicOptions") -> None:
-    """Put mosaics together.
+    """Build mosaics.
 
     Raises:
-        UserError: something must be mended.
-        typer.Exit: some could not be made.
+        UserError: invalid input.
+        typer.Exit: some failed.
     """
     cities = _cities(Where(options.cities, tuple(options.city or ()), options.at))
     scenes = find_scenes(options.scenes)
@@ -457,7 +458,7 @@ def make_poi_set(options: "PoisOptions") -> None:
     """Choose photos of points of interest and write them as a table.
 
     Raises:
-        BadInput: something must be mended.
+        BadInput: invalid input.
     """
     check_outputs(
         [options.out], [options.data, *([str(options.table)] if options.table else [])], overwrite=options.overwrite
@@ -481,19 +482,24 @@ def make_poi_set(options: "PoisOptions") -> None:
             progress=lambda done: bar.at(done, None),
         )  # fmt: skip
         write_pois(options.out, found)
-    told = {"photos": len(found.photos), "per_city": found.per_city, "at_hand": found.at_hand, "out": str(options.out)}
+    summary = {
+        "photos": len(found.photos),
+        "per_city": found.per_city,
+        "at_hand": found.at_hand,
+        "out": str(options.out),
+    }
     if options.as_json:
-        show_json(told)
+        show_json(summary)
     else:
         shown = [f"{count} of {found.at_hand[city]} in {printable(city)}" for city, count in found.per_city.items()]
         show(facts_view({"photos": str(len(found.photos)), "cities": shown, "table": str(options.out)}))
 
 
 def make_gallery_folder(spec: str, encoder: str, out: Path, *, trust_code: bool, as_json: bool) -> None:
-    """Look at photos and keep what was seen, for the baseline that answers with the nearest.
+    """Write the features of photos for the nearest-photo baseline.
 
     Raises:
-        UserError: something must be mended.
+        UserError: invalid input.
         typer.Exit: some photos can't be opened.
     """
     with progress("photos") as bar:
@@ -503,7 +509,7 @@ def make_gallery_folder(spec: str, encoder: str, out: Path, *, trust_code: bool,
     if as_json:
         show_json({**asdict(made), "out": str(out)})
     else:
-        # A gallery alone does not get code to run: whoever uses it names the code, too.
+        # A gallery alone must not run code: its user names the code, too.
         named = f",encoder={encoder},trust_code=yes" if is_code(encoder) else ""
         talk(f"{plural(made.photos, 'photo', 'photos')} in {out}; use it with --model nearest:{out}{named}")
     if made.left_out:
@@ -511,10 +517,10 @@ def make_gallery_folder(spec: str, encoder: str, out: Path, *, trust_code: bool,
 
 
 def write_digests(spec: str, out: Path, *, overwrite: bool, as_json: bool) -> None:
-    """Write down what each photo is known by.
+    """Write a table of the photos' digests.
 
     Raises:
-        BadInput: something must be mended.
+        BadInput: invalid input.
         typer.Exit: some photos can't be opened.
     """
     if out.suffix.lower() != ".csv":
@@ -556,7 +562,7 @@ async def _geocoded(atlas: OfflineAtlas, names: Sequence[str]) -> list[TablePlac
     for name in names:
         hits = await atlas.geocode(name, limit=1)
         if not hits:
-            raise BadInput(f"{name[:60]!r} is no city that the atlas knows; give its middle with --at LAT,LON")
+            raise BadInput(f"{name[:60]!r} is unknown to the atlas; give its centre with --at LAT,LON")
         place = hits[0].place
         found.append(place_at(name, place.point, place.name, country_name(place.country) if place.country else None))
     return found

@@ -28,7 +28,7 @@ EXTRAS = {
 
 
 def doctor_document() -> dict[str, Any]:
-    """Versions, the machine, and per extra what is there, what is missing and the command that installs it."""
+    """Return versions, the machine, and for each extra what is installed, what is missing and how to install it."""
     return {
         "geosleuth": __version__,
         "python": platform.python_version(),
@@ -50,7 +50,7 @@ def _extra(extra: str, purpose: str) -> dict[str, Any]:
 
 
 def _parts(extra: str) -> list[str]:
-    """Names of the distributions an extra asks for (the core's own with an empty name)."""
+    """Return names of the distributions an extra asks for (the core's own with an empty name)."""
     names = []
     for requirement in metadata.requires("geosleuth") or []:
         spec, _, marker = requirement.partition(";")
@@ -75,7 +75,7 @@ def _version(name: str) -> str | None:
 
 
 def doctor_view() -> "RenderableType":
-    """The same for people."""
+    """Return the same for people."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -93,6 +93,6 @@ def doctor_view() -> "RenderableType":
 
 
 def install_lines() -> list[str]:
-    """The commands that bring what is missing, to be printed as they are: a broken line can't be copied."""
+    """Return the commands that bring what is missing, to be printed as they are: a broken line can't be copied."""
     commands = [found["install"] for found in doctor_document()["extras"].values() if found["install"]]
     return ["To install what is missing:", *commands] if commands else []

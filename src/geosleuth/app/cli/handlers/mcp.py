@@ -25,10 +25,10 @@ class Doors:
 
 
 def serve_tools(request: LocateRequest, photos: Sequence[Path], doors: Doors | None) -> None:
-    """Serve until the client leaves, or somebody stops it.
+    """Serve until the client leaves or the server is stopped.
 
     Raises:
-        UserError: something must be mended; nothing has been served.
+        UserError: invalid input; nothing has been served.
     """
     require("mcp.server", extra="serve")
     with quiet_libraries():
@@ -44,10 +44,10 @@ def serve_tools(request: LocateRequest, photos: Sequence[Path], doors: Doors | N
 
 
 def _token(doors: Doors) -> str | None:
-    """The token that requests must show; beyond this machine there must be one.
+    """Return the token that requests must show; beyond this machine there must be one.
 
     Raises:
-        BadInput: there is none though there must be, or it can't be used.
+        BadInput: it is missing, or can't be used.
     """
     for module in ("uvicorn", "fastapi"):
         require(module, extra="serve")
@@ -70,7 +70,7 @@ def _serve_http(service: Service, doors: Doors, token: str | None) -> None:
     hosts = Hosts(names, by_address=not is_loopback(doors.host))
     with listening(doors.host, doors.port) as at:
         shown = f"[{doors.host}]" if ":" in doors.host else doors.host
-        leave = " to whoever shows the token" if token else ""
+        leave = " to clients with the token" if token else ""
         talk(f"serving at http://{shown}:{at.getsockname()[1]}{PATH}{leave}; Ctrl-C stops it")
         asyncio.run(serve_http(service, at, hosts=hosts, token=token))
 

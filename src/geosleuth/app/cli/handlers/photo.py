@@ -4,13 +4,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from geosleuth.app.cli.handlers.atlas import facts_view
-from geosleuth.app.console import progress, show, show_json
+from geosleuth.app.console import progress, show, show_json, table_view
 from geosleuth.errors import BadInput
 from geosleuth.geo.extent import plain
 from geosleuth.photo import Claims, first_view, open_photo
@@ -22,7 +20,7 @@ _SKIPPED_SHOWN = 10
 
 
 def show_claims(file: Path, *, as_json: bool) -> None:
-    """What the metadata of a photo claims."""
+    """Print what the metadata of a photo claims."""
     found = open_photo(file).claims
     if as_json:
         show_json({name: _value(value) for name, value in plain(found).items()})
@@ -31,7 +29,7 @@ def show_claims(file: Path, *, as_json: bool) -> None:
 
 
 def show_text(file: Path, *, as_json: bool) -> None:
-    """What is written in a photo."""
+    """Print what is written in a photo."""
     lines = read_text(open_photo(file).photo.image)
     if as_json:
         show_json([plain(line) for line in lines])
@@ -40,7 +38,7 @@ def show_text(file: Path, *, as_json: bool) -> None:
 
 
 def make_index(folder: Path, out: Path | None, encoder: str, coordinates: Path | None, *, as_json: bool) -> None:
-    """Look at the photos of a folder and say what came of it."""
+    """Index the photos of a folder and print a summary."""
     path = out or default_index_path()
     if out is None:
         try:
@@ -56,7 +54,7 @@ def make_index(folder: Path, out: Path | None, encoder: str, coordinates: Path |
 
 
 def show_similar(file: Path, index: Path | None, limit: int, *, as_json: bool) -> None:
-    """Which photos of the index look like this one."""
+    """Print which photos of the index look like this one."""
     opened = open_photo(file)
     photos = ImageIndex.open(index or default_index_path()).searching_for([opened])
     found = photos.find(first_view(opened.photo).image, limit=limit)
@@ -89,19 +87,17 @@ def _claims_view(found: Claims) -> RenderableType:
 def _text_view(lines: list[TextLine]) -> RenderableType:
     if not lines:
         return Text("no text found")
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("text", "script", "sure", "where"):
-        table.add_column(name, overflow="fold")
+    rows = []
     for line in lines:
         left, top, right, bottom = (round(edge) for edge in line.bounds)
         where = f"{left}, {top} to {right}, {bottom}"
-        table.add_row(printable(line.text), line.script, f"{line.confidence:.2f}", where)
-    return table
+        rows.append((printable(line.text), line.script, f"{line.confidence:.2f}", where))
+    return table_view(("text", "script", "confidence", "where"), rows)
 
 
 def _summary_view(path: Path, done: IndexSummary) -> RenderableType:
     left_out = [f"{count} x {printable(reason)}" for reason, count in sorted(done.reasons.items())]
-    # Photos without a place are many and no trouble; the others someone may want to mend.
+    # Photos without a place are common and expected; the others may need fixing.
     named = [f"{printable(one.path)}: {printable(one.reason)}" for one in done.skipped if one.reason not in NO_TROUBLE]
     more = [f"and {len(named) - _SKIPPED_SHOWN} more; --json names them all"] if len(named) > _SKIPPED_SHOWN else []
     return facts_view(
@@ -121,11 +117,9 @@ def _summary_view(path: Path, done: IndexSummary) -> RenderableType:
 def _similar_view(found: list[Match]) -> RenderableType:
     if not found:
         return Text("the index is empty")
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("alike", "where", "photo"):
-        table.add_column(name, overflow="fold")
+    rows = []
     for match in found:
         point = match.point
         where = f"{point.lat:.5f}, {point.lon:.5f}" if point else f"{match.same}: no evidence"
-        table.add_row(f"{match.score:.3f}", where, printable(match.title))
-    return table
+        rows.append((f"{match.score:.3f}", where, printable(match.title)))
+    return table_view(("similarity", "where", "photo"), rows)

@@ -9,13 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from geosleuth.app.cli.handlers.atlas import facts_view
-from geosleuth.app.console import progress, show, show_json
+from geosleuth.app.console import progress, show, show_json, table_view
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.clues.visual import (
     FEWEST_PHOTOS,
@@ -48,7 +46,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def learn_prior(source: Path, out: Path | None, encoder: str, *, as_json: bool) -> None:
-    """Look at photos, learn from them, and say what came of it."""
+    """Learn a prior from photos, and print a summary."""
     path = out or default_prior_path()
     if out is None:
         _make_folder(path.parent)
@@ -56,14 +54,16 @@ def learn_prior(source: Path, out: Path | None, encoder: str, *, as_json: bool) 
         raise BadInput(f"{path}: the folder {path.parent} does not exist")
     _refuse_other_file(path)
     begin = time.perf_counter()
-    with _working() as tell:
-        summary, contents = _looked_at(source, encoder, tell)
+    with _working() as report:
+        summary, contents = _looked_at(source, encoder, report)
         looked_s = time.perf_counter() - begin
         _check_enough(source, summary, len(contents.points))
-        learned = learn(contents.features, contents.points, encoder=contents.encoder, spec=contents.spec, progress=tell)
+        learned = learn(
+            contents.features, contents.points, encoder=contents.encoder, spec=contents.spec, progress=report
+        )
     learned.save(path)
     held_out = learned.knowledge.held_out
-    told = {
+    document = {
         "prior": str(path),
         "photos": len(learned),
         "countries": len(learned.places.base),
@@ -74,7 +74,7 @@ def learn_prior(source: Path, out: Path | None, encoder: str, *, as_json: bool) 
         "seconds": {"looking": looked_s, "learning": time.perf_counter() - begin - looked_s},
     }
     if as_json:
-        show_json(told)
+        show_json(document)
         return
     countries = len(learned.places.base)
     estimate = (
@@ -88,7 +88,7 @@ def learn_prior(source: Path, out: Path | None, encoder: str, *, as_json: bool) 
             {
                 "prior": str(path),
                 "learned from": f"{len(learned)} photos from {_counted(countries)}",
-                "left out": [f"{count} x {printable(reason)}" for reason, count in _left_out_of(told).items()],
+                "left out": [f"{count} x {printable(reason)}" for reason, count in _left_out_of(document).items()],
                 "how good": estimate,
                 "test it": f"geosleuth prior test OTHER_PHOTOS --prior {path}",
             }
@@ -97,7 +97,7 @@ def learn_prior(source: Path, out: Path | None, encoder: str, *, as_json: bool) 
 
 
 def _refuse_other_file(path: Path) -> None:
-    """Learning anew replaces a prior, of whatever version, and no other file."""
+    """Refuse to replace a file that is not a prior of any version."""
     try:
         if not path.exists() and not path.is_symlink():
             return
@@ -110,16 +110,16 @@ def _refuse_other_file(path: Path) -> None:
 
 
 def measure_prior(source: Path, prior: Path | None, *, as_json: bool) -> None:
-    """How good a prior is on other photos."""
+    """Print how good a prior is on other photos."""
     learned = LearnedPrior.load(prior or default_prior_path())
-    with _working() as tell:
-        summary, contents = _looked_at(source, learned.spec, tell)
+    with _working() as report:
+        summary, contents = _looked_at(source, learned.spec, report)
         if contents.encoder != learned.encoder:
             raise BadInput(
                 f"the prior was learned with the encoder {learned.encoder!r}, and {contents.encoder!r} is there now; "
-                "learn it anew"
+                "learn it again"
             )
-        tell("comparing", 0, 1)
+        report("comparing", 0, 1)
         found = compare(learned, contents.features, contents.points)
     left_out = _left_out(summary, found.at_sea)
     if found.known:
@@ -138,7 +138,7 @@ def measure_prior(source: Path, prior: Path | None, *, as_json: bool) -> None:
 
 
 def show_look(photo: Path, prior: str | None, *, as_json: bool) -> None:
-    """Where a photo may have been taken by its look alone."""
+    """Print where a photo may have been taken by its look alone."""
     asked = load_prior(prior or default_prior_path())
     seen = asked.look(first_view(open_photo(photo).photo).image)
     if as_json:
@@ -147,8 +147,8 @@ def show_look(photo: Path, prior: str | None, *, as_json: bool) -> None:
         show(_distribution_view(seen))
 
 
-def _looked_at(source: Path, encoder: str, tell: Progress) -> tuple[IndexSummary, Contents]:
-    """The photos of a folder or a table with their features; features found before are used again."""
+def _looked_at(source: Path, encoder: str, report: Progress) -> tuple[IndexSummary, Contents]:
+    """Return the photos of a folder or a table with their features; features found before are used again."""
     table = source if source.is_file() else None
     folder = source if table is None else source.parent
     name = load_encoder(encoder).name
@@ -158,12 +158,12 @@ def _looked_at(source: Path, encoder: str, tell: Progress) -> tuple[IndexSummary
         folder,
         index,
         encoder,
-        lambda done, total: tell("looking at photos", done, total),
+        lambda done, total: report("looking at photos", done, total),
         coordinates=table,
         only_listed=table is not None,
     )
-    told = None if table is None else read_coordinates(table, folder)
-    return summary, read_contents(index, folder, told)
+    coordinates = None if table is None else read_coordinates(table, folder)
+    return summary, read_contents(index, folder, coordinates)
 
 
 def _check_enough(source: Path, summary: IndexSummary, photos: int) -> None:
@@ -191,8 +191,8 @@ def _left_out(summary: IndexSummary, at_sea: int) -> dict[str, int]:
     return {**counted, "in the open sea": at_sea} if at_sea else counted
 
 
-def _left_out_of(told: Mapping[str, Any]) -> Mapping[str, int]:
-    left_out: Mapping[str, int] = told["left_out"]
+def _left_out_of(document: Mapping[str, Any]) -> Mapping[str, int]:
+    left_out: Mapping[str, int] = document["left_out"]
     return left_out
 
 
@@ -206,25 +206,21 @@ def _comparison_view(found: Comparison, left_out: Mapping[str, int]) -> Renderab
     return Group(*parts)
 
 
-def _figures_table(figures: Mapping[str, Figures], title: str) -> Table:
+def _figures_table(figures: Mapping[str, Figures], title: str) -> RenderableType:
     photos = next(iter(figures.values())).photos
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title=f"{title} ({photos})", title_justify="left")
-    table.add_column("")
-    for name in ("country", "in five", "750 km", "2500 km", "median", "off by"):
-        table.add_column(name, justify="right")
-    for who, one in figures.items():
-        table.add_row(
-            who,
-            f"{one.country_top1:.1%}",
-            f"{one.country_top5:.1%}",
-            f"{one.acc_750:.1%}",
-            f"{one.acc_2500:.1%}",
-            f"{one.median_km:.0f} km",
-            f"{one.country_calibration:.3f}",
+    rows = [
+        (
+            who, f"{one.country_top1:.1%}", f"{one.country_top5:.1%}", f"{one.acc_750:.1%}", f"{one.acc_2500:.1%}",
+            f"{one.median_km:.0f} km", f"{one.country_calibration:.3f}",
         )
-    table.caption = "off by: how far the stated probability of the country lies from how often it is right, on average"
-    table.caption_justify = "left"
-    return table
+        for who, one in figures.items()
+    ]  # fmt: skip
+    return table_view(
+        ("", ">country", ">in five", ">750 km", ">2500 km", ">median", ">off by"),
+        rows,
+        title=f"{title} ({photos})",
+        caption="off by: how far the stated probability of the country lies from how often it is right, on average",
+    )
 
 
 def _distribution_document(seen: Distribution) -> dict[str, Any]:
@@ -245,13 +241,9 @@ def _distribution_document(seen: Distribution) -> dict[str, Any]:
 def _distribution_view(seen: Distribution) -> RenderableType:
     best = seen.best()
     if seen.reach.trust <= 0:
-        return Text(f"can't tell: {seen.reach.says}")
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("country")
-    table.add_column("probability", justify="right")
-    for code, share in list(seen.countries.items())[:_COUNTRIES_SHOWN]:
-        table.add_row(country_name(code) or code, f"{share:.1%}")
-    parts: list[RenderableType] = [table]
+        return Text(f"unknown: {seen.reach.says}")
+    rows = [(country_name(code) or code, f"{share:.1%}") for code, share in seen.countries.items()]
+    parts: list[RenderableType] = [table_view(("country", ">probability"), rows[:_COUNTRIES_SHOWN])]
     if best is not None:
         around = f"{best.point.lat:.1f}, {best.point.lon:.1f}"
         parts.append(Text(f"most likely around {around}: {best.probability:.0%} within {best.radius_km:.0f} km"))
@@ -261,6 +253,6 @@ def _distribution_view(seen: Distribution) -> RenderableType:
 
 @contextmanager
 def _working() -> Iterator[Progress]:
-    """A bar for each thing that is being done."""
+    """Show a progress bar for each stage."""
     with progress("") as bar:
         yield lambda what, done, total: bar.at(done, total, what)

@@ -22,10 +22,10 @@ LEAST_TOKEN = 16
 
 
 def serve_here(options: "ServeOptions") -> None:
-    """Serve until somebody stops it.
+    """Serve until stopped.
 
     Raises:
-        BadInput: the port is taken, the address is none of this machine's, the token is missing or too short, or
+        BadInput: the port is taken, the address is not this machine's, the token is missing or too short, or
             another server works on the same cases.
     """
     token = token_of(options.token_file)
@@ -51,7 +51,7 @@ def serve_here(options: "ServeOptions") -> None:
 
 
 def token_of(file: Path | None) -> str | None:
-    """The token, from a file or from the environment; None where there is none.
+    """Return the token from a file or the environment; None if there is none.
 
     Raises:
         BadInput: the file can't be read, or the token is too short to be one.
@@ -77,10 +77,10 @@ def token_of(file: Path | None) -> str | None:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens.
+    """Return a socket that listens.
 
     Raises:
-        BadInput: the port is taken, or the address is none of this machine's.
+        BadInput: the port is taken, or the address is not this machine's.
     """
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)

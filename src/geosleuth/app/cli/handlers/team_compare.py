@@ -12,11 +12,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.setup import AgentSetup, Resources
@@ -29,6 +27,7 @@ from geosleuth.app.console import (
     quiet_libraries,
     show,
     show_json,
+    table_view,
     talk,
 )
 from geosleuth.app.report.team_page import curves_of, render_team_page
@@ -65,14 +64,17 @@ from geosleuth.team.sweeps.ways import (
 from geosleuth.text.numbers import plural
 from geosleuth.text.safe import one_line
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 
 class NothingMeasured(GeosleuthError):
-    """No member of the team said anything: the models are out of reach, or refuse."""
+    """No member of the team replied: the models are out of reach, or refuse."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What both commands are told."""
+    """Options that both commands share."""
 
     dataset: Path
     team: Path
@@ -86,7 +88,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A team at work, with replies that are kept."""
+    """A loaded team with stored replies."""
 
     members: tuple[StoredMember, ...]
     society: Society
@@ -102,15 +104,15 @@ class _Ready:
 def compare_ways(
     setting: Setting, ways: str, record: Path | None, out: Path | None, *, overwrite: bool, as_json: bool
 ) -> None:
-    """Run ways of working over photos whose place is known, and say how each did."""
+    """Compare ways of working on photos with known places."""
     names = read_ways(ways)
     refuse_to_replace([out] if out else [], overwrite=overwrite)
     spec = read_team(setting.team)
     examples = _examples(setting.dataset, setting)
     known = _examples(record, setting) if record else []
     measured, lead, asked = asyncio.run(_compared(setting, spec, names, examples, known))
-    _tell_failures(list(measured.values()))
-    told = {
+    _report_failures(list(measured.values()))
+    document = {
         "photos": len(examples),
         "within_km": spec.settings.within_km,
         "lead": spec.names[lead],
@@ -120,9 +122,9 @@ def compare_ways(
     if out is not None:
         about = [f"{plural(len(examples), 'photo', 'photos')}, a team of {len(spec.agents)}: {', '.join(spec.names)}."]
         _write(out, "Ways for a team to work", about, ways=measured)
-        told["page"] = str(out)
+        document["page"] = str(out)
     if as_json:
-        show_json(told)
+        show_json(document)
         return
     show(ways_table(measured, spec.settings.within_km))
     why = "best by its record" if known else "the first of the team, as no --record was given"
@@ -130,7 +132,7 @@ def compare_ways(
 
 
 def sweep_settings(setting: Setting, vary: Sequence[str] | None, out: Path, *, overwrite: bool, as_json: bool) -> None:
-    """Run the swarm with varied settings over photos whose place is known, and plot it."""
+    """Sweep the swarm's settings on photos with known places, and plot the results."""
     variations = [read_variation(words) for words in vary or USUAL]
     refuse_to_replace([out], overwrite=overwrite)
     spec = read_team(setting.team)
@@ -140,7 +142,7 @@ def sweep_settings(setting: Setting, vary: Sequence[str] | None, out: Path, *, o
         talk(f"left out, because a team of {len(spec.agents)} is too small for it: {words}")
     examples = _examples(setting.dataset, setting)
     swept, asked = asyncio.run(_swept(setting, spec, runs, examples))
-    _tell_failures([one for _, one in swept])
+    _report_failures([one for _, one in swept])
     about = [f"{plural(len(examples), 'photo', 'photos')}, a team of {len(spec.agents)}: {', '.join(spec.names)}."]
     _write(out, "What a swarm's settings do", about, swept=swept)
     if as_json:
@@ -153,18 +155,18 @@ def sweep_settings(setting: Setting, vary: Sequence[str] | None, out: Path, *, o
     talk(f"{out}: the page of plots; {plural(asked, 'reply', 'replies')} newly asked for")
 
 
-def _tell_failures(measured: Sequence[Measured]) -> None:
-    """Say how many replies failed, and why the first did.
+def _report_failures(measured: Sequence[Measured]) -> None:
+    """Report how many replies failed, and the first reason.
 
     Raises:
-        NothingMeasured: all of them failed.
+        NothingMeasured: all failed.
     """
     failures = [failure for one in measured for failure in one.failures]
     if not failures:
         return
     calls = sum(sum(one.calls) for one in measured)
     if len(failures) == calls:
-        raise NothingMeasured(f"every reply failed, so that nothing was measured; the first: {failures[0]}")
+        raise NothingMeasured(f"every reply failed, so nothing was measured; the first: {failures[0]}")
     talk(f"{len(failures):,} of {plural(calls, 'reply', 'replies')} failed; the first: {failures[0]}")
 
 
@@ -188,14 +190,20 @@ async def _compared(
                     lead=lead, seed=seed,
                 )  # fmt: skip
 
-                def tell(done: int, total: int, number: int = number, name: str = name) -> None:
+                def report(done: int, total: int, number: int = number, name: str = name) -> None:
                     bar.at(number * total + done, len(names) * total, name)
 
                 found[name] = await measure(
-                    ask, examples, placer=ready_.placer, within_km=within_km, seed=seed, at_once=at_once, progress=tell
+                    ask,
+                    examples,
+                    placer=ready_.placer,
+                    within_km=within_km,
+                    seed=seed,
+                    at_once=at_once,
+                    progress=report,
                 )
         if SWARM in names and not ready_.learned:
-            talk("the team has learned nothing yet, so that its swarm trusts everybody alike: geosleuth team learn")
+            talk("the team has learned nothing yet, so its swarm trusts all members equally; run geosleuth team learn")
         return found, lead, ready_.asked
 
 
@@ -220,7 +228,7 @@ async def _swept(
 @asynccontextmanager
 async def _working(setting: Setting, spec: TeamSpec) -> AsyncIterator[_Ready]:
     team = make_team(spec, offline=setting.offline)
-    ask_leave(team, yes=setting.yes)
+    ask_consent_for_team(team, yes=setting.yes)
     atlas = offline_atlas(needed=True)
     kept = setting.replies or setting.team.with_suffix(".replies.sqlite")
     try:
@@ -239,20 +247,20 @@ async def _working(setting: Setting, spec: TeamSpec) -> AsyncIterator[_Ready]:
         await team.aclose()
 
 
-def ask_leave(team: Team, *, yes: bool) -> None:
+def ask_consent_for_team(team: Team, *, yes: bool) -> None:
     """Say where a team's photos go, and ask before they leave the machine.
 
     Raises:
-        BadInput: nobody agreed.
+        BadInput: no consent was given.
     """
-    told = "; ".join(team.consent_lines())
+    consent = "; ".join(team.consent_lines())
     if yes or not team.hosts:
-        talk(told)
+        talk(consent)
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{told}; add --yes to allow it")
-    talk(told)
-    sys.stderr.write("Go on? [y/N] ")
+        raise BadInput(f"{consent}; add --yes to allow it")
+    talk(consent)
+    sys.stderr.write("Continue? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
         raise BadInput("nothing was sent; add --yes to allow it")
@@ -263,7 +271,7 @@ def _examples(dataset: Path, setting: Setting) -> list[Example]:
     for why, count in left_out.items():
         talk(f"{dataset}: {plural(count, 'photo is', 'photos are')} left out: {why}")
     if not found:
-        raise BadInput(f"{dataset}: no photo's place is known; give geotagged photos, or a table with path, lat, lon")
+        raise BadInput(f"{dataset}: no photo has a known place; give geotagged photos, or a table with path, lat, lon")
     if setting.photos is not None and setting.photos < len(found):
         chance = random.Random(setting.seed)  # noqa: S311 - no secret depends on it
         found = chance.sample(found, setting.photos)
@@ -275,12 +283,12 @@ def _backbone(agent: AgentSpec) -> str:
 
 
 def _identity(agent: AgentSpec) -> str:
-    """All that an agent's replies depend on beside the request."""
+    """Return all that an agent's replies depend on besides the request."""
     return repr(sorted(asdict(agent).items()))
 
 
 def figures(measured: Measured) -> dict[str, Any]:
-    """What was measured, as JSON has it."""
+    """Return the measurements for JSON."""
     estimate = measured.accuracy
     return {
         "accuracy": estimate.value,
@@ -293,27 +301,21 @@ def figures(measured: Measured) -> dict[str, Any]:
     }
 
 
-def ways_table(measured: Mapping[str, Measured], within_km: float) -> Table:
-    """Ways of working for the terminal."""
-    table = Table("way", box=SIMPLE_HEAD)
-    _add_heads(table, f"within {within_km:g} km")
-    for name, one in measured.items():
-        table.add_row(name, *_cells(one))
-    return table
+_HEADS = (">95 % interval", ">tokens a photo", ">calls", ">seconds of replies", ">failed replies")
 
 
-def _swept_table(swept: Sequence[tuple[Point, Measured]]) -> Table:
-    table = Table("setting", "value", box=SIMPLE_HEAD)
-    _add_heads(table, "right")
+def ways_table(measured: Mapping[str, Measured], within_km: float) -> "RenderableType":
+    """Return ways of working for the terminal."""
+    rows = [(name, *_cells(one)) for name, one in measured.items()]
+    return table_view(("way", f">within {within_km:g} km", *_HEADS), rows)
+
+
+def _swept_table(swept: Sequence[tuple[Point, Measured]]) -> "RenderableType":
+    rows = []
     for point, one in swept:
         line = "" if point.line == SWARM else f" ({point.line})"
-        table.add_row(f"{point.setting}{line}", str(point.value), *_cells(one))
-    return table
-
-
-def _add_heads(table: Table, right: str) -> None:
-    for head in (right, "95 % interval", "tokens a photo", "calls", "seconds of replies", "failed replies"):
-        table.add_column(head, justify="right")
+        rows.append((f"{point.setting}{line}", str(point.value), *_cells(one)))
+    return table_view(("setting", "value", ">right", *_HEADS), rows)
 
 
 def _cells(one: Measured) -> tuple[str, ...]:
@@ -349,7 +351,7 @@ def _write(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A photo that is done."""
+    """A finished photo."""
 
     photo: str
     errors: Errors
@@ -360,33 +362,33 @@ class Row:
 def measure_tries(
     dataset: Path, request: LocateRequest, *, k: str | None, photos: int | None, out: Path, as_json: bool
 ) -> None:
-    """Ask about every photo that is not in ``out`` yet, and print the figures over all of them.
+    """Ask about every photo that is not in ``out`` yet, and print figures over all.
 
     Raises:
-        UserError: something must be mended.
+        UserError: invalid input.
         GeosleuthError: the model failed at every photo.
     """
     ks = _ks(k, request.parallel)
     with quiet_libraries():
         plan = make_plan(request, [])
         if plan.several is None:
-            raise BadInput("the detective works by rule, so all its tries would be the same; name a model with --model")
+            raise BadInput("the detective is rule-based, so all its tries would be the same; name a model with --model")
         examples = _tries_examples(dataset, photos, request.seed or 0)
-        book = _Book(out, _asked(request))
+        results = _ResultsFile(out, _asked(request))
         ask_consent(plan, yes=request.yes)
         try:
-            rows, trouble = asyncio.run(_all(plan, plan.several, examples, book))
+            rows, trouble = asyncio.run(_all(plan, plan.several, examples, results))
         except asyncio.CancelledError:
-            talk(f"stopped; {out} holds every photo that was finished, and the same command goes on from there")
+            talk(f"stopped; {out} holds every finished photo; run the same command to resume")
             raise typer.Exit(CTRL_C) from None
     if not rows:
-        raise GeosleuthError(f"nothing was measured; the first trouble: {one_line(trouble[0]) if trouble else 'none'}")
+        raise GeosleuthError(f"nothing was measured; the first error: {one_line(trouble[0]) if trouble else 'none'}")
     if trouble:
-        talk(f"{plural(len(trouble), 'photo', 'photos')} failed; the same command asks again: {one_line(trouble[0])}")
-    _tell(rows, ks, request, len(trouble), out, as_json=as_json)
+        talk(f"{plural(len(trouble), 'photo', 'photos')} failed; run the command again: {one_line(trouble[0])}")
+    _report(rows, ks, request, len(trouble), out, as_json=as_json)
 
 
-def _tell(
+def _report(
     rows: Sequence[Row], ks: Sequence[int], request: LocateRequest, failed: int, out: Path, *, as_json: bool
 ) -> None:
     found = tries_figures([row.errors for row in rows], ks)
@@ -408,21 +410,17 @@ def _tell(
             }
         )
         return
-    table = Table(plural(len(rows), "photo", "photos"), box=SIMPLE_HEAD)
-    for km in THRESHOLDS_KM:
-        table.add_column(f"within {km:g} km", justify="right")
-    for name, values in found.items():
-        table.add_row(name, *(f"{value:.1%}" for value in values))
-    show(table)
+    heads = (plural(len(rows), "photo", "photos"), *(f">within {km:g} km" for km in THRESHOLDS_KM))
+    show(table_view(heads, [(name, *(f"{value:.1%}" for value in values)) for name, values in found.items()]))
     if failed_tries:
-        talk(f"{plural(failed_tries, 'try', 'tries')} came to no answer and count as wrong")
+        talk(f"{plural(failed_tries, 'try', 'tries')} gave no answer and count as wrong")
     if replaced:
         photos = plural(len(replaced), "photo", "photos")
-        talk(f"the verifier {request.verifier} failed at {photos}, decided in code instead: {one_line(replaced[0])}")
+        talk(f"the verifier {request.verifier} failed at {photos}; decided by rule instead: {one_line(replaced[0])}")
 
 
 async def _all(
-    plan: Plan, several: Several, examples: Sequence[tuple[str, Example]], book: "_Book"
+    plan: Plan, several: Several, examples: Sequence[tuple[str, Example]], results: "_ResultsFile"
 ) -> tuple[list[Row], list[str]]:
     atlas = offline_atlas(needed=True)
     trouble: list[str] = []
@@ -432,7 +430,7 @@ async def _all(
         with progress("trying", len(examples)) as bar, cancelled_by_ctrl_c():
             for done, (photo, example) in enumerate(examples):
                 bar.at(done, len(examples), Path(photo).name)
-                row = book.known.get(photo)
+                row = results.known.get(photo)
                 if row is None:
                     try:
                         row = await _one(plan, several, atlas, photo, example)
@@ -441,7 +439,7 @@ async def _all(
                     except GeosleuthError as error:
                         trouble.append(str(error))
                         continue
-                    book.add(row)
+                    results.add(row)
                 rows.append(row)
             bar.at(len(examples), len(examples))
     return rows, trouble
@@ -474,14 +472,14 @@ async def _one(plan: Plan, several: Several, atlas: OfflineAtlas, photo: str, ex
 
 
 def _out_of_reach(finding: Finding) -> str | None:
-    """Why the model failed at every try: that says nothing about how well it would have done."""
+    """Return why the model failed at every try: that says nothing about how well it would have done."""
     ends = [one.ended for one in finding.team if one.ended is not None]
     if ends and all(one.reason in ("service", "error") for one in ends):
         return ends[0].trouble or ends[0].reason
     return None
 
 
-class _Book:
+class _ResultsFile:
     """The file with a line for each photo that is done. Lines that were asked for otherwise stay, and are not read."""
 
     def __init__(self, path: Path, asked: dict[str, Any]) -> None:
@@ -508,18 +506,18 @@ class _Book:
 
     def _read(self, number: int, line: str) -> None:
         try:
-            told = json.loads(line)
-            if told["asked"] != self._asked:
+            record = json.loads(line)
+            if record["asked"] != self._asked:
                 return
-            row = Row(str(told["photo"]), Errors.read(told), int(told["failed_tries"]), told["verifier_failed"])
+            row = Row(str(record["photo"]), Errors.read(record), int(record["failed_tries"]), record["verifier_failed"])
         except (ValueError, KeyError, TypeError) as error:
             raise BadInput(f"{self._path}, line {number}: is no photo of this command; name another --out") from error
         if len(row.errors.tries_km) == self._asked["parallel"]:
             self.known[row.photo] = row
 
     def add(self, row: Row) -> None:
-        """Write a photo down for good."""
-        told = {
+        """Append a photo's row and flush it to disk."""
+        record = {
             "photo": row.photo,
             "asked": self._asked,
             **row.errors.document(),
@@ -528,7 +526,7 @@ class _Book:
         }
         try:
             with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(told, ensure_ascii=False) + "\n")
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -536,18 +534,18 @@ class _Book:
 
 
 def _asked(request: LocateRequest) -> dict[str, Any]:
-    """All that the tries depend on beside the photo."""
+    """Return all that the tries depend on besides the photo."""
     names = ("model", "base_url", "parallel", "verifier", "chains", "method", "tools", "turns", "seed")
     return {name: getattr(request, name) for name in names}
 
 
 def _tries_examples(dataset: Path, photos: int | None, seed: int) -> list[tuple[str, Example]]:
-    """The photos with a name that changes when the file or its place does."""
+    """Return the photos with a key that changes with the file or its place."""
     found, left_out = examples_of(read_sources(dataset))
     for why, count in left_out.items():
         talk(f"{dataset}: {plural(count, 'photo is', 'photos are')} left out: {why}")
     if not found:
-        raise BadInput(f"{dataset}: no photo's place is known; give geotagged photos, or a table with path, lat, lon")
+        raise BadInput(f"{dataset}: no photo has a known place; give geotagged photos, or a table with path, lat, lon")
     if photos is not None and photos < len(found):
         found = random.Random(seed).sample(found, photos)  # noqa: S311 - no secret depends on it
     return [(_name(one), one) for one in found]
@@ -555,20 +553,20 @@ def _tries_examples(dataset: Path, photos: int | None, seed: int) -> list[tuple[
 
 def _name(example: Example) -> str:
     if example.path is None:
-        raise ValueError("an example of a dataset is a file")
+        raise ValueError("an example of a data set must be a file")
     place = example.truth.point
     content = hashlib.sha256(example.path.read_bytes())
     content.update(f"{place.lat:.6f},{place.lon:.6f}".encode())
     return f"{example.path.name} {content.hexdigest()[:16]}"
 
 
-def _ks(told: str | None, tries: int) -> list[int]:
-    if told is None:
+def _ks(text: str | None, tries: int) -> list[int]:
+    if text is None:
         return sorted({*(2**power for power in range(tries.bit_length()) if 2**power <= tries), tries})
     try:
-        found = [int(part) for part in told.split(",")]
+        found = [int(part) for part in text.split(",")]
     except ValueError as error:
-        raise BadInput(f"--k is {told[:40]!r}; write numbers with commas, such as 1,2,4") from error
+        raise BadInput(f"--k is {text[:40]!r}; write numbers with commas, such as 1,2,4") from error
     if wrong := [one for one in found if not 1 <= one <= tries]:
         raise BadInput(f"--k has {wrong[0]}; it must lie between 1 and the {tries} tries of --parallel")
     return found

@@ -8,15 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from geosleuth.agent.setup import Resources
 from geosleuth.app.cli.handlers.atlas import facts_view
-from geosleuth.app.cli.handlers.team_compare import ask_leave
-from geosleuth.app.console import CTRL_C, cancelled_by_ctrl_c, offline_atlas, progress, show, show_json, talk
+from geosleuth.app.cli.handlers.team_compare import ask_consent_for_team
+from geosleuth.app.console import (
+    CTRL_C,
+    cancelled_by_ctrl_c,
+    offline_atlas,
+    progress,
+    show,
+    show_json,
+    table_view,
+    talk,
+)
 from geosleuth.app.report.team_page import Drawn, country_words, network_svg, standing_page
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import refuse_to_replace, write_text_atomically
@@ -50,7 +57,7 @@ _KINDS = (".html", ".svg", ".json")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What ``team learn`` is told."""
+    """The options of ``team learn``."""
 
     dataset: Path
     team: Path
@@ -73,18 +80,18 @@ class Wanted:
 
 
 def learn_team(wanted: Wanted, *, as_json: bool) -> None:
-    """Ask the team about photos whose place is known, and say what came of it."""
+    """Ask the team about photos with known places, and print a summary."""
     spec = read_team(wanted.team)
     usual = spec.society or spec.beside
     state = wanted.state or usual
     if state is None:
-        raise BadInput(f"{wanted.team}: its society is none; name another there, or say with --state where to learn")
+        raise BadInput(f"{wanted.team}: it has no society; name one there, or give --state")
     if not state.parent.is_dir():
         raise BadInput(f"{state}: the folder {state.parent} does not exist")
     try:
         summary = asyncio.run(_learned(wanted, spec, state))
     except asyncio.CancelledError:
-        talk(f"stopped; {state} holds every photo that was finished, and the same command goes on from there")
+        talk(f"stopped; {state} holds every finished photo; run the same command to resume")
         raise typer.Exit(CTRL_C) from None
     used = usual is not None and usual.resolve() == state.resolve()
     if as_json:
@@ -93,13 +100,13 @@ def learn_team(wanted: Wanted, *, as_json: bool) -> None:
         show(_summary_view(summary, state, wanted.team, used=used))
     if summary.nobody_answered:
         why = printable(summary.failure or "no member named a place")
-        raise GeosleuthError(f"nothing was learned, nobody answered: {why}")
+        raise GeosleuthError(f"nothing was learned, as no member answered: {why}")
 
 
 async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
     sources = read_sources(wanted.dataset)
     team = make_team(spec, offline=wanted.offline, society=StrangersSociety(len(spec.agents)))
-    ask_leave(team, yes=wanted.yes)
+    ask_consent_for_team(team, yes=wanted.yes)
     for tool in all_tools().select(team.tools):
         if lacking := tool.lacks(OFFLINE):
             talk(f"{tool.name} finds nothing while a team learns: there is {MISSING[lacking[0]]} here")
@@ -167,7 +174,7 @@ def _summary_view(summary: LearnSummary, state: Path, team: Path, *, used: bool)
     if summary.failure:
         facts["first failure"] = printable(summary.failure)
     if summary.stopped:
-        facts["stopped"] = f"{summary.stopped}; the same command goes on from there"
+        facts["stopped"] = f"{summary.stopped}; run the same command to resume"
     if weights is None:
         facts["learned"] = "nothing yet"
     else:
@@ -183,17 +190,17 @@ def _summary_view(summary: LearnSummary, state: Path, team: Path, *, used: bool)
 
 
 def trust_words(trust: float, trust_links: float) -> str:
-    """How far what was learned is believed."""
+    """Return how far what was learned is believed."""
     if not trust and not trust_links:
         return "nothing: on photos the network had not seen, its word was no better than chance; all stand alike"
     return f"election {trust:.0%}, links {trust_links:.0%} (how much of it held on photos the network had not seen)"
 
 
 def learned_words(society: TrainedSociety, seen: Overview) -> str:
-    """What a state holds, and how far it is believed."""
+    """Return what a state holds, and how far it is believed."""
     photos = plural(seen.photos, "photo", "photos")
     if not society.version:
-        kept = f"; {photos} written down, and the same team learn command goes on from there" if seen.photos else ""
+        kept = f"; {photos} stored; run the same team learn command to resume" if seen.photos else ""
         return f"nothing was learned yet: all stand alike{kept}"
     return f"version {society.version}, learned from {photos}; believed: {trust_words(*society.trust)}"
 
@@ -224,7 +231,7 @@ def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: b
 
 
 def _document(society: TrainedSociety, seen: Overview, trust_weights: TrustWeights | None) -> dict[str, Any]:
-    def told(one: TrustWeights) -> Mapping[str, Any]:
+    def weights_document(one: TrustWeights) -> Mapping[str, Any]:
         return {"election": one.election, "links": one.links}
 
     order = [seen.members.index(name) for name in society.members]
@@ -233,8 +240,8 @@ def _document(society: TrainedSociety, seen: Overview, trust_weights: TrustWeigh
         "version": society.version,
         "photos": seen.photos,
         "trust": {"election": society.trust[0], "links": society.trust[1]},
-        "usual": told(society.usual()),
-        "photo": None if trust_weights is None else told(trust_weights),
+        "usual": weights_document(society.usual()),
+        "photo": None if trust_weights is None else weights_document(trust_weights),
         "right": [seen.right[i] for i in order] if seen.right else None,
         "countries": [
             {
@@ -250,19 +257,13 @@ def _document(society: TrainedSociety, seen: Overview, trust_weights: TrustWeigh
 
 def _view(society: TrainedSociety, seen: Overview, trust_weights: TrustWeights | None) -> RenderableType:
     shown = society.usual() if trust_weights is None else trust_weights
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("member")
-    table.add_column("this photo" if trust_weights is not None else "elected with")
-    table.add_column("")
-    table.add_column("right before", justify="right")
-    table.add_column("asks for reviews")
+    rows = []
     for i in sorted(range(len(society.members)), key=lambda i: -shown.election[i]):
         chance, right = shown.election[i], f"{seen.right[i]:.0%}" if seen.right else ""
-        table.add_row(
-            printable(society.members[i]), f"{chance:.0%}", "#" * round(_BAR * chance), right,
-            _asks(society.members, shown, i),
-        )  # fmt: skip
-    parts: list[RenderableType] = [table]
+        asks = _asks(society.members, shown, i)
+        rows.append((printable(society.members[i]), f"{chance:.0%}", "#" * round(_BAR * chance), right, asks))
+    chances = "this photo" if trust_weights is not None else "elected with"
+    parts: list[RenderableType] = [table_view(("member", chances, "", ">right before", "asks for reviews"), rows)]
     if seen.countries:
         parts.append(_countries(seen))
     parts.append(Text(learned_words(society, seen)))
@@ -283,18 +284,15 @@ def _first(members: tuple[str, ...], shares: tuple[float, ...], alike: str) -> s
     return f"{alike} {max(shares):.0%}" if best is None else f"{printable(members[best])} {shares[best]:.0%}"
 
 
-def _countries(seen: Overview) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title="by country, as learned", title_justify="left")
-    table.add_column("country")
-    table.add_column("photos", justify="right")
-    table.add_column("elected first")
-    table.add_column("right most often")
-    for one in seen.countries[:_COUNTRIES_SHOWN]:
-        table.add_row(
+def _countries(seen: Overview) -> RenderableType:
+    rows = [
+        (
             country_words(one.code), str(one.photos), _first(seen.members, one.election, "by lot"),
             _first(seen.members, one.right, "several alike"),
-        )  # fmt: skip
-    if len(seen.countries) > _COUNTRIES_SHOWN:
-        table.caption = f"and {len(seen.countries) - _COUNTRIES_SHOWN} more countries; --out page.html has them all"
-        table.caption_justify = "left"
-    return table
+        )
+        for one in seen.countries[:_COUNTRIES_SHOWN]
+    ]  # fmt: skip
+    more = len(seen.countries) - _COUNTRIES_SHOWN
+    caption = f"and {more} more countries; --out page.html has them all" if more > 0 else None
+    heads = ("country", ">photos", "elected first", "right most often")
+    return table_view(heads, rows, title="by country, as learned", caption=caption)

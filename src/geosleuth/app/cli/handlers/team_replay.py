@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from geosleuth.answer import FORMAT as ANSWER_FORMAT
 from geosleuth.answer import answer_from_dict, answer_to_dict, parse_lenient
 from geosleuth.app.cli.handlers.bench import check_outputs as check_places
-from geosleuth.app.console import progress, talk
+from geosleuth.app.console import progress, table_view, talk
 from geosleuth.bench.export import finite
 from geosleuth.bench.records import Record, read_records
 from geosleuth.errors import BadInput
@@ -40,7 +38,7 @@ class Answers:
     Attributes:
         said: what it said.
         image: the image itself.
-        truths: where images really were; empty where truths were not read.
+        truths: where images really were; empty if truths were not read.
         beside: what a line says of the truth, unread, to be handed on.
     """
 
@@ -51,7 +49,7 @@ class Answers:
 
 
 def read_answers(path: Path, progress: Callable[[int], None]) -> Answers:
-    """Records with truths.
+    """Read records with truths.
 
     Raises:
         BadInput: the file or a line of it can't be read; the message names the line.
@@ -69,7 +67,7 @@ def read_answers(path: Path, progress: Callable[[int], None]) -> Answers:
 
 
 def read_replies(path: Path, progress: Callable[[int], None]) -> Answers:
-    """Lines with an id and a reply or an answer; what they say of truths is not looked at.
+    """Read lines with an id and a reply or an answer; their truths are ignored.
 
     Raises:
         BadInput: the file or a line of it can't be read; the message names the line.
@@ -131,7 +129,7 @@ def _handed_on(unread: object) -> dict[str, Any]:
 
 
 def _keys(images: list[tuple[str, str | None]]) -> list[str]:
-    """Ids that tell repeated images apart, as the ruler names them."""
+    """Return ids that distinguish repeated images, as the scorer names them."""
     counts = Counter(image for image, _ in images)
     seen: Counter[str] = Counter()
     taken = set(counts)
@@ -167,7 +165,7 @@ class ReplayReport:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Applied:
-    """A trust that was learned before, on new images."""
+    """Trust learned before, applied to new images."""
 
     agents: tuple[str, ...]
     learned_from: int
@@ -178,15 +176,14 @@ class Applied:
 
 
 def replay_view(report: ReplayReport) -> RenderableType:
-    """The table of ways to answer, the paired tests, calibration, and how it was split."""
+    """Return the table of ways to answer, the paired tests, calibration, and how it was split."""
     result = report.result
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("right within, %", no_wrap=True, min_width=16)
-    for km in REPORTED_KM:
-        table.add_column(f"{threshold_text(km)} km", justify="right")
+    rows = []
     for name, distances in result.rows.items():
         label = f"{name} ({result.single})" if name == SINGLE else name
-        table.add_row(Text(label, style="bold" if name == LEARNED else ""), *map(_share, _shares(distances)))
+        rows.append((Text(label, style="bold" if name == LEARNED else ""), *map(_share, _shares(distances))))
+    table = table_view(("right within, %", *(f">{threshold_text(km)} km" for km in REPORTED_KM)), rows)
+    table.columns[0].no_wrap, table.columns[0].min_width = True, 16
     errors = result.calibration_errors()
     calibrated = ", ".join(f"{threshold_text(km)} km {error:.3f}" for km, error in errors.items())
     election = ", ".join(f"{name} {lst:.2f}" for name, lst in zip(report.agents, result.election, strict=True))
@@ -207,7 +204,7 @@ def replay_view(report: ReplayReport) -> RenderableType:
 
 
 def replay_document(report: ReplayReport) -> dict[str, Any]:
-    """The same as one JSON document."""
+    """Return the same as one JSON document."""
     result = report.result
     best = {
         threshold_text(km): max(_summary(one).within[km].percent.value for one in result.of_agents.values())
@@ -244,7 +241,7 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
 
 
 def applied_view(applied: Applied) -> RenderableType:
-    """How many images were answered, whom the answers follow, and how sure they are."""
+    """Return how many images were answered, whom the answers follow, and how sure they are."""
     counts = [int((applied.chosen == at).sum()) for at in range(len(applied.agents))]
     follows = ", ".join(f"{name} {count:,}" for name, count in zip(applied.agents, counts, strict=True))
     silent = int((applied.chosen < 0).sum())
@@ -261,7 +258,7 @@ def applied_view(applied: Applied) -> RenderableType:
 
 
 def applied_document(applied: Applied) -> dict[str, Any]:
-    """The same as one JSON document."""
+    """Return the same as one JSON document."""
     means = applied.within.mean(axis=0).tolist()
     return {
         "format": FORMAT,
@@ -301,20 +298,15 @@ def _against_single(result: Replay) -> Comparison:
     return compare_paired(result.rows[SINGLE], result.rows[LEARNED], REPORTED_KM)
 
 
-def _tests(comparison: Comparison) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("within", "change", "only best single", "only learned", "p", "Holm"):
-        table.add_column(name, justify="left" if name == "within" else "right")
-    for item in comparison.accuracies:
-        table.add_row(
-            f"{threshold_text(item.threshold_km)} km",
-            f"{item.second_percent - item.first_percent:+.2f}",
-            str(item.only_first),
-            str(item.only_second),
-            p_value(item.p),
-            p_value(item.p_adjusted),
+def _tests(comparison: Comparison) -> RenderableType:
+    rows = [
+        (
+            f"{threshold_text(item.threshold_km)} km", f"{item.second_percent - item.first_percent:+.2f}",
+            str(item.only_first), str(item.only_second), p_value(item.p), p_value(item.p_adjusted),
         )
-    return table
+        for item in comparison.accuracies
+    ]  # fmt: skip
+    return table_view(("within", ">change", ">only best single", ">only learned", ">p", ">Holm"), rows)
 
 
 __all__ = [
@@ -335,7 +327,7 @@ _ROUNDING_KM = 0.001  # truths nearer than a metre differ by rounding alone
 
 
 def named_files(files: Sequence[str]) -> dict[str, Path]:
-    """The agents' names and their files; without a name, the file's own."""
+    """Return the agents' names and their files; without a name, the file's own."""
     named: dict[str, Path] = {}
     for word in files:
         name, equals, path = word.partition("=")
@@ -344,7 +336,7 @@ def named_files(files: Sequence[str]) -> dict[str, Path]:
         file = Path(path if split else word)
         agent = name if split else file.stem
         if agent in named:
-            raise BadInput(f"two files are called {agent}; tell them apart: {agent}1={named[agent]} {agent}2={file}")
+            raise BadInput(f"two files are called {agent}; rename them: {agent}1={named[agent]} {agent}2={file}")
         named[agent] = file
     if len(named) < 2:
         raise BadInput("a replay needs the answers of at least two agents: give two files or more")
@@ -354,9 +346,9 @@ def named_files(files: Sequence[str]) -> dict[str, Path]:
 def check_outputs(
     named: Mapping[str, Path], out: Path | None, save: Path | None, model: Path | None, *, overwrite: bool
 ) -> None:
-    """Whether every output can be written; asked before the work."""
+    """Check that every output can be written, before the work."""
     if model is not None and save is not None:
-        raise BadInput("--model answers with what was learned before, --save learns anew: give one of them")
+        raise BadInput("--model uses what was learned before, --save learns again: give one of them")
     outputs = [path for path in (out, save) if path is not None]
     inputs = [*named.values(), *([model] if model else [])]
     check_places(outputs, (".jsonl", ".json"), None, inputs)
@@ -368,7 +360,7 @@ def check_outputs(
 
 
 def measure(named: Mapping[str, Path], *, folds: int, seed: int) -> ReplayReport:
-    """Read the files, put them side by side, and answer every image by what the others teach."""
+    """Read the files, align them, and answer every image by what the others teach."""
     answers = _read_all(named, read_answers)
     ids, notes = _shared_ids(answers)
     truths = _truths(answers, ids)
@@ -383,7 +375,7 @@ def measure(named: Mapping[str, Path], *, folds: int, seed: int) -> ReplayReport
 
 
 def write_answers(out: Path, report: ReplayReport) -> None:
-    """The learned answers as records that ``bench score`` reads."""
+    """Write the learned answers as records for ``bench score``."""
     lines = []
     for row, key in enumerate(report.ids):
         truth = report.truths[key]
@@ -397,7 +389,7 @@ def write_answers(out: Path, report: ReplayReport) -> None:
 
 
 def save_trust(save: Path, report: ReplayReport, *, seed: int) -> None:
-    """Learn from all images, and keep it."""
+    """Learn from all images, and save the result."""
     with progress("learning from all images", measure="time"):
         trust = learn(report.known, seed=seed)
     write_text_atomically(save, json.dumps(trust_to_json(trust), ensure_ascii=False, allow_nan=False) + "\n")
@@ -405,7 +397,7 @@ def save_trust(save: Path, report: ReplayReport, *, seed: int) -> None:
 
 
 def apply_model(named: Mapping[str, Path], model: Path, out: Path | None) -> Applied:
-    """Answer images with a trust that was learned before; no truth is read."""
+    """Answer images with trust learned before; no truth is read."""
     trust = trust_from_json(_load(model))
     answers = _read_all(named, read_replies)
     ids, notes = _shared_ids(answers)

@@ -18,12 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.console import Group
-from rich.table import Table
+from rich.console import Group, RenderableType
 from rich.text import Text
 
-from geosleuth.app.console import progress, show, show_json, talk
+from geosleuth.app.console import progress, show, show_json, table_view, talk
 from geosleuth.data.filtering import PHASES_KM, Tries, filtered
 from geosleuth.errors import BadInput, GeosleuthError, MissingExtra
 from geosleuth.files import write_text_atomically
@@ -57,7 +55,7 @@ from geosleuth.train.training_log import missing_tensorboard
 if TYPE_CHECKING:
     from geosleuth.train.run_folder import Pieces
 
-GOES_ON = "the same command goes on"
+RESUME = "run the same command to resume"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _LOCKED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 # What safetensors says, which raises no OSError.
@@ -71,11 +69,11 @@ class NoRoom(GeosleuthError):
 
 
 @contextmanager
-def plain_ends(out: Path | None, stopped: Callable[[], str] | None = None, *, again: str = GOES_ON) -> Iterator[None]:
-    """Put what ends the block early into one line.
+def plain_ends(out: Path | None, stopped: Callable[[], str] | None = None, *, again: str = RESUME) -> Iterator[None]:
+    """Report what ends the block early in one line.
 
     Args:
-        out: where it writes to; None where it writes nothing.
+        out: where it writes to; None if it writes nothing.
         stopped: what to say after Ctrl-C; None says nothing.
         again: what will happen once there is room on the disk.
 
@@ -99,7 +97,7 @@ def plain_ends(out: Path | None, stopped: Callable[[], str] | None = None, *, ag
 
 
 def _no_room(error: BaseException, out: Path | None) -> str | None:
-    """Why the disk takes no more; None where that is not the trouble."""
+    """Return why the disk takes no more; None if that is not the trouble."""
     one: BaseException | None = error
     while one is not None:
         if isinstance(one, OSError) and one.errno in _FULL:
@@ -123,7 +121,7 @@ _READY = "samples ready"
 def run_stage(
     stage: Stage, config: str, out: Path, changes: Sequence[str], *, resume: bool, seconds: float | None, as_json: bool
 ) -> None:
-    """One stage of training, from the recipe to the policy."""
+    """Run one stage of training, from the recipe to the policy."""
     recipe = read_recipe(config, dict(map(override_of, changes)))
     if recipe.stage != stage:
         raise BadInput(f"recipe {recipe.name}: is for the stage {recipe.stage}; run: geosleuth train {recipe.stage}")
@@ -131,7 +129,7 @@ def run_stage(
     first = is_first_process()
     before = finished(RunFolder(out))
     if first and before is None:
-        _tell_estimate(recipe)
+        _report_estimate(recipe)
         if recipe.run.tensorboard and (trouble := missing_tensorboard()):
             talk(trouble)
     at = _At()
@@ -140,11 +138,13 @@ def run_stage(
         progress(f"{stage}: {recipe.name}") as bar,
         libraries_quiet(),
     ):
-        told: Progress = bar.at
+        report: Progress = bar.at
         preparing: Progress = partial(bar.at, what=_READY)
         if first and not bar.drawn:
-            told, preparing = _Lines(stage), _Lines(stage, _READY)
-        found = _trained(recipe, out, resume=resume, seconds=seconds, told=at.and_tell(told), preparing=preparing)
+            report, preparing = _Lines(stage), _Lines(stage, _READY)
+        found = _trained(
+            recipe, out, resume=resume, seconds=seconds, progress=at.reporting_to(report), preparing=preparing
+        )
     if not first:
         return
     if before is None:
@@ -159,21 +159,21 @@ def run_stage(
     if before is not None:
         talk(f"{out}: this run was finished already; nothing was trained. Another --out begins a new one")
     if not as_json:
-        _tell_what_next(found)
+        _report_next_step(found)
 
 
 class _At:
-    """At which step a run is, for whoever stops it."""
+    """The current step of a run, for messages when it is stopped."""
 
     def __init__(self) -> None:
         self.step = 0
 
-    def and_tell(self, told: Progress) -> Progress:
-        """Hear it, and pass it on."""
+    def reporting_to(self, report: Progress) -> Progress:
+        """Return a progress function that notes the step and passes it on."""
 
         def hear(done: int, total: int) -> None:
             self.step = done
-            told(done, total)
+            report(done, total)
 
         return hear
 
@@ -181,19 +181,19 @@ class _At:
 def _stopped(out: Path, step: int) -> str:
     kept = last_checkpoint(RunFolder(out))
     if kept is None:
-        return f"stopped after step {step}, before the first checkpoint; the same command begins anew"
+        return f"stopped after step {step}, before the first checkpoint; the same command starts over"
     # Stopped before it went on, it has come no farther than the checkpoint.
     saved = step_of(kept)
     since = "" if step <= saved else f" from the checkpoint after step {saved}"
-    return f"stopped after step {max(step, saved)}; {GOES_ON}{since}"
+    return f"stopped after step {max(step, saved)}; {RESUME}{since}"
 
 
-def _tell_what_next(found: Finished) -> None:
+def _report_next_step(found: Finished) -> None:
     if found.complete:
         model = shlex.quote(f"hf:{found.policy}")
         talk(f"the policy: {found.policy}; to use it: geosleuth locate photo.jpg --model {model}")
     else:
-        talk(f"not yet at its end, after {plural(found.steps, 'step', 'steps')}; give the same command to go on")
+        talk(f"not finished, after {plural(found.steps, 'step', 'steps')}; run the same command to resume")
     talk(f"the page: {RunFolder(found.folder).page}")
 
 
@@ -211,19 +211,19 @@ class _Lines:
 
 
 def _trained(
-    recipe: Recipe, out: Path, *, resume: bool, seconds: float | None, told: Progress, preparing: Progress
+    recipe: Recipe, out: Path, *, resume: bool, seconds: float | None, progress: Progress, preparing: Progress
 ) -> Finished:
     if recipe.stage == "grpo":
         from geosleuth.train.grpo import run_grpo
 
-        return run_grpo(recipe, out, resume=resume, progress=told, seconds=seconds)
+        return run_grpo(recipe, out, resume=resume, progress=progress, seconds=seconds)
     from geosleuth.train.sft import run_sft
 
-    return run_sft(recipe, out, resume=resume, progress=told, seconds=seconds, preparing=preparing)
+    return run_sft(recipe, out, resume=resume, progress=progress, seconds=seconds, preparing=preparing)
 
 
 def ask_for_extra(*modules: str) -> None:
-    """Say at once what is not installed (all that training needs, if no modules are named), not after minutes of work.
+    """Check at once that modules are installed (by default all that training needs), not after minutes of work.
 
     Raises:
         MissingExtra: one is not.
@@ -233,7 +233,7 @@ def ask_for_extra(*modules: str) -> None:
             raise MissingExtra(module, "train")
 
 
-def _tell_estimate(recipe: Recipe) -> None:
+def _report_estimate(recipe: Recipe) -> None:
     from geosleuth.train.architectures import configuration_of, shape_of
     from geosleuth.train.estimate import as_lines, estimate
 
@@ -241,8 +241,8 @@ def _tell_estimate(recipe: Recipe) -> None:
     try:
         lines = as_lines(estimate(recipe, shape_of(configuration)))
     except BadInput as error:
-        # A model that nobody has counted can be trained all the same.
-        lines = [f"nobody knows: {error}"]
+        # An unknown model can be trained all the same.
+        lines = [f"unknown: {error}"]
     talk(f"{recipe.name}, stage {recipe.stage}, from {recipe.model.path}. What it takes, at most:")
     for line in lines:
         talk(f"  {line}")
@@ -250,7 +250,7 @@ def _tell_estimate(recipe: Recipe) -> None:
 
 @contextmanager
 def libraries_quiet() -> Iterator[None]:
-    """Keep libraries from printing on stdout, where answers go, and from alarms that concern nobody.
+    """Keep libraries from printing on stdout, where answers go, and from irrelevant warnings.
 
     transformers prints every step on stdout. It also warns of disks without times where checkpoints are less than a
     second apart, as those of tiny models are.
@@ -281,25 +281,16 @@ def _document(recipe: Recipe, found: Finished) -> dict[str, Any]:
     }
 
 
-def _view(recipe: Recipe, found: Finished) -> Table:
-    table = Table(
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        title=f"{recipe.name}, {plural(found.steps, 'step', 'steps')}",
-        title_justify="left",
-    )
-    table.add_column("figure", overflow="fold")
-    table.add_column("last", justify="right")
-    for name, value in found.figures.items():
-        table.add_row(name, f"{value:,.6g}")
-    return table
+def _view(recipe: Recipe, found: Finished) -> RenderableType:
+    rows = [(name, f"{value:,.6g}") for name, value in found.figures.items()]
+    return table_view(("figure", ">last"), rows, title=f"{recipe.name}, {plural(found.steps, 'step', 'steps')}")
 
 
 def dry_run(recipe: str, changes: Sequence[str], *, as_json: bool) -> None:
-    """Everything but the weights.
+    """Check a recipe by building everything but the weights.
 
     Raises:
-        typer.Exit: with 1, where it would not work.
+        typer.Exit: with 1, if it would not work.
     """
     from geosleuth.train import dryrun
 
@@ -317,24 +308,22 @@ def dry_run(recipe: str, changes: Sequence[str], *, as_json: bool) -> None:
 
 
 def list_recipes(*, as_json: bool) -> None:
-    """Those that come with the package."""
+    """Print the recipes of the package."""
     found = [read_recipe(name) for name in recipe_names()]
     if as_json:
         show_json({"recipes": [_recipe_words(one) for one in found]})
         return
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in ("recipe", "stage", "model", "tuned", "values of", "devices"):
-        # A name that is cut might be that of another recipe, so it stays whole and the rest is folded.
-        table.add_column(column, overflow="fold", no_wrap=column == "recipe")
-    for one in found:
-        words = _recipe_words(one)
-        table.add_row(*(str(words[key] or "ours") for key in ("name", "stage", "model", "tuned", "paper", "devices")))
+    keys = ("name", "stage", "model", "tuned", "paper", "devices")
+    rows = [[str(words[key] or "ours") for key in keys] for words in map(_recipe_words, found)]
+    table = table_view(("recipe", "stage", "model", "tuned", "values of", "devices"), rows)
+    # A folded name might be read as that of another recipe.
+    table.columns[0].no_wrap = True
     show(table)
     talk("to see one: geosleuth train recipes NAME")
 
 
 def show_recipe(name: str, *, as_json: bool) -> None:
-    """One recipe: its file as it is, or all that it comes to for machines.
+    """Print one recipe: its file as it is, or all that it comes to for machines.
 
     Raises:
         BadInput: there is no such recipe.
@@ -364,7 +353,7 @@ _AGAIN = "give the same command again"
 
 
 def show_run(folder: Path, *, watch: float | None, as_json: bool) -> None:
-    """Read, tell, draw; again and again where somebody watches.
+    """Summarise a run and draw its page; repeatedly with ``--watch``.
 
     Raises:
         BadInput: there is no run, or several documents would end up on stdout.
@@ -383,15 +372,13 @@ def show_run(folder: Path, *, watch: float | None, as_json: bool) -> None:
         if watch is None or run.done is not None:
             return
         if nobody_trains(folder):
-            talk(
-                f"{folder}: nobody trains here; the run stopped after step {run.step}, and its command goes on with it"
-            )
+            talk(f"{folder}: no process trains here; the run stopped after step {run.step}; run its command to resume")
             return
         time.sleep(watch)
 
 
 def draw_chart(source: Path, out: Path, *, as_json: bool) -> None:
-    """From JSON to SVG.
+    """Draw a chart from JSON as SVG.
 
     Raises:
         BadInput: the source is no chart, or the picture would be none.
@@ -412,27 +399,22 @@ def _view_show(run: Reviewed) -> Group:
     return Group(*said, *([_table(moved)] if moved else []))
 
 
-def _table(moved: dict[str, Change]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("figure", overflow="fold")
-    for column in ("first tenth", "last tenth", "steps"):
-        table.add_column(column, justify="right")
-    for name, one in moved.items():
-        table.add_row(one_line(name), f"{one.first:,.5g}", f"{one.last:,.5g}", count(one.steps))
-    return table
+def _table(moved: dict[str, Change]) -> RenderableType:
+    rows = [(one_line(name), f"{one.first:,.5g}", f"{one.last:,.5g}", count(one.steps)) for name, one in moved.items()]
+    return table_view(("figure", ">first tenth", ">last tenth", ">steps"), rows)
 
 
 def make_tries(
     policy: Path, config: str, changes: Sequence[str], out: Path, *, tries: int, at_once: int, as_json: bool
 ) -> None:
-    """Draw them, and say how many rows would teach something at each distance."""
+    """Draw tries, and print how many rows would teach something at each distance."""
     recipe = read_recipe(config, dict(map(override_of, changes)))
     if recipe.stage != "grpo":
         raise BadInput(f"recipe {recipe.name}: is for the stage {recipe.stage}; tries are made for one of grpo")
     ask_for_extra()
     from geosleuth.train.tries import make_tries as drawn
 
-    stopped = f"stopped; {out} keeps the rows that were done, and {GOES_ON}"
+    stopped = f"stopped; {out} keeps the finished rows; {RESUME}"
     with plain_ends(out, lambda: stopped), progress("tries") as bar, libraries_quiet():
         found = drawn(recipe, policy, out, tries=tries, at_once=at_once, progress=bar.at)
     regimes = filtered(found).regimes
@@ -440,12 +422,8 @@ def make_tries(
         kept = [{"within_km": one.km, "kept": one.kept, "none": one.never, "all": one.always} for one in regimes]
         show_json({"rows": len(found), "tries": _counts(found), "regimes": kept})
     else:
-        table = Table(box=SIMPLE_HEAD, pad_edge=False)
-        for column in ("within", "some tries", "none", "all"):
-            table.add_column(column, justify="right")
-        for one in regimes:
-            table.add_row(threshold(one.km), count(one.kept), count(one.never), count(one.always))
-        show(table)
+        rows = [(threshold(one.km), count(one.kept), count(one.never), count(one.always)) for one in regimes]
+        show(table_view((">within", ">some tries", ">none", ">all"), rows))
     talk(f"wrote {out}: {plural(len(found), 'row', 'rows')}; name it in a recipe as data.tries")
     talk(f"a curriculum of {len(PHASES_KM)} phases: geosleuth data filter {shlex.quote(str(out))} --out FOLDER")
 
@@ -456,7 +434,7 @@ def _counts(found: Tries) -> dict[str, int]:
 
 
 def evaluate(policy: str, words: Mapping[str, Any], *, temperature: float | None, as_json: bool) -> None:
-    """Play, and show the figures."""
+    """Evaluate a policy, and print the figures."""
     from geosleuth.train import evaluation
 
     if policy != evaluation.DETECTIVE:
@@ -466,11 +444,11 @@ def evaluate(policy: str, words: Mapping[str, Any], *, temperature: float | None
         given["sampling"] = Sampling(temperature=temperature, top_p=1.0)
     who: Path | str = policy if policy == evaluation.DETECTIVE else Path(policy)
     if isinstance(who, Path) and not who.is_dir():
-        raise BadInput(f"{who}: is no folder with weights; give one, such as RUN/policy, or: {evaluation.DETECTIVE}")
+        raise BadInput(f"{who}: not a folder with weights; give one, such as RUN/policy, or: {evaluation.DETECTIVE}")
     settings = evaluation.EvaluationSettings(**_taken(given, evaluation.EvaluationSettings))
     playing = evaluation.PlaySettings(**_taken(given, evaluation.PlaySettings))
     folder = words["folder"]
-    stopped = f"{folder} keeps the scenes that were played, and {GOES_ON}" if folder else "with --out it could go on"
+    stopped = f"{folder} keeps the scenes that were played; {RESUME}" if folder else "with --out it could be resumed"
     with plain_ends(folder, lambda: f"stopped; {stopped}"), progress("playing scenes") as bar, libraries_quiet():
         found = evaluation.evaluate(who, settings, playing=playing, **given, progress=bar.at)
     if as_json:
@@ -482,33 +460,25 @@ def evaluate(policy: str, words: Mapping[str, Any], *, temperature: float | None
 
 
 def _taken(given: dict[str, Any], kind: Any) -> dict[str, Any]:
-    """What belongs into such a dataclass; it is taken out of what was given."""
+    """Remove and return the values for a dataclass."""
     return {one.name: given.pop(one.name) for one in fields(kind) if one.name in given}
 
 
 def _evaluation_view(asked: Mapping[str, Any], figures: Mapping[str, Any]) -> Group:
     tools = "with tools" if asked["with_tools"] else "without tools"
     head = f"{asked['policy']}, {plural(figures['scenes'], 'scene', 'scenes')} ({asked['split']}), {tools}"
-    near = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in ("within", "%", "95 % interval"):
-        near.add_column(column, justify="right")
-    for words, one in figures["within"].items():
-        near.add_row(words, *_estimate(one, 1))
-    rest = Table(box=SIMPLE_HEAD, pad_edge=False)
-    rest.add_column("figure")
-    for column in ("", "95 % interval"):
-        rest.add_column(column, justify="right")
-    told = (
+    within = [(words, *_estimate(one, 1)) for words, one in figures["within"].items()]
+    near = table_view((">within", ">%", ">95 % interval"), within)
+    labels = (
         ("median error, km", "median_km"), ("tries that answered, %", "answered"), ("tries with a place, %", "located"),
         ("tries that called a tool, %", "called"), ("tool calls a try", "calls"), ("turns a try", "turns"),
         ("reward", "reward"), ("tokens written a try", "output_tokens"), ("seconds a try", "seconds"),
     )  # fmt: skip
-    for words, name in told:
-        rest.add_row(words, *_estimate(figures[name], 2))
+    rows = [(words, *_estimate(figures[name], 2)) for words, name in labels]
     failed = figures["failed"]
     share = NONE if failed["percent"] is None else f"{failed['percent']:.2f}"
-    rest.add_row("failed calls, %", share, f"of {count(failed['calls'])}")
-    return Group(Text(head, style="bold"), near, rest)
+    rows.append(("failed calls, %", share, f"of {count(failed['calls'])}"))
+    return Group(Text(head, style="bold"), near, table_view(("figure", ">", ">95 % interval"), rows))
 
 
 def _estimate(one: Mapping[str, float | None], decimals: int) -> tuple[str, str]:
@@ -520,24 +490,24 @@ def _estimate(one: Mapping[str, float | None], decimals: int) -> tuple[str, str]
 
 
 def split_pieces(folder: Path, out: Path, most_mb: float, *, as_json: bool) -> None:
-    """Cut a folder."""
+    """Split a folder into pieces."""
     from geosleuth.train.run_folder import split
 
     with plain_ends(out, again=_AGAIN), progress("cutting", measure="bytes") as bar:
         found = split(folder, out, most_bytes=max(1, round(most_mb * 1e6)), progress=bar.at)
-    _tell_pieces(found, as_json=as_json)
+    _report_pieces(found, as_json=as_json)
 
 
 def join_pieces(folder: Path, out: Path, *, as_json: bool) -> None:
-    """Put a folder together."""
+    """Join a folder from pieces."""
     from geosleuth.train.run_folder import join
 
     with plain_ends(out, again=_AGAIN), progress("joining", measure="bytes") as bar:
         found = join(folder, out, progress=bar.at)
-    _tell_pieces(found, as_json=as_json)
+    _report_pieces(found, as_json=as_json)
 
 
-def _tell_pieces(found: "Pieces", *, as_json: bool) -> None:
+def _report_pieces(found: "Pieces", *, as_json: bool) -> None:
     if as_json:
         show_json({"folder": str(found.folder), "files": found.files, "pieces": found.pieces, "bytes": found.size})
     talk(

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from geosleuth.agent import (
@@ -40,7 +38,7 @@ from geosleuth.agent.exports.dialect import plain_json
 from geosleuth.agent.locate import album_photos
 from geosleuth.agent.methods import METHODS, made_with
 from geosleuth.answer import Answer, answer_to_dict
-from geosleuth.app.console import building, show, show_json, talk
+from geosleuth.app.console import building, show, show_json, table_view, talk
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
@@ -54,12 +52,12 @@ from geosleuth.tools.toolset import all_tools
 
 _CHARACTERS = 280
 _INDENT = 2
-_BY = {"task": "the task", "loop": "told by the loop", "person": "a person says"}
+_BY = {"task": "the task", "loop": "the loop says", "person": "a person says"}
 _ANSWERED_BY = {"policy": "answer", "pool": "answer, from the pool", "nobody": "no answer"}
 
 
 def run_document(trajectory: Trajectory) -> dict[str, Any]:
-    """What came of a run: the answer, the end, the pool and the spending; the events are in the file itself."""
+    """Return the outcome of a run: the answer, the end, the pool and the spending; events are in the file itself."""
     counted: dict[str, int] = {}
     for event in trajectory.events:
         kind = event_to_dict(event)["kind"]
@@ -82,12 +80,12 @@ def run_document(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def run_view(trajectory: Trajectory, *, whole: bool) -> RenderableType:
-    """The timeline of a run, then its pool and what it spent."""
+    """Return the timeline of a run, then its pool and spending."""
     parts: list[RenderableType] = []
     for event in trajectory.events:
         parts += _told(event, None if whole else _CHARACTERS)
     if trajectory.ended is None:
-        parts.append(Text("It broke off here, or still goes on.", style="bold red"))
+        parts.append(Text("It ends here unfinished, or is still running.", style="bold red"))
     if trajectory.pool:
         parts += [Text(""), _pool(trajectory.pool)]
     return Group(*parts, Text(""), Text(_spent(trajectory.spent)))
@@ -180,21 +178,16 @@ def _answer(answer: Answer) -> str:
 
 
 def _pool(pool: Sequence[Hypothesis]) -> RenderableType:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title="candidates", title_justify="left")
-    for name in ("", "place", "where", "sure", "for", "against", "fate"):
-        table.add_column(name, overflow="fold")
-    for one in pool:
-        cells = (
-            one.id,
-            one.place,
-            "" if one.point is None else coordinates(one.point, one.radius_km),
-            "" if one.confidence is None else f"{one.confidence:.0%}",
-            "; ".join(one.evidence_for),
-            "; ".join(one.evidence_against),
-            one.fate,
+    rows = [
+        (
+            one.id, one.place, "" if one.point is None else coordinates(one.point, one.radius_km),
+            "" if one.confidence is None else f"{one.confidence:.0%}", "; ".join(one.evidence_for),
+            "; ".join(one.evidence_against), one.fate,
         )
-        table.add_row(*(Text(one_line(cell)) for cell in cells))
-    return table
+        for one in pool
+    ]  # fmt: skip
+    heads = ("", "place", "where", "sure", "for", "against", "fate")
+    return table_view(heads, ((Text(one_line(cell)) for cell in row) for row in rows), title="candidates")
 
 
 def _spent(spent: Spent) -> str:
@@ -212,20 +205,20 @@ def _counted(count: int, name: str) -> str:
 
 
 def show_run(file: Path, *, whole: bool, as_json: bool) -> None:
-    """A run for people, or what came of it for programs."""
+    """Print a run for people, or what came of it for programs."""
     trajectory = read_trajectory(file)
     if as_json:
         show_json(run_document(trajectory))
     else:
         show(run_view(trajectory, whole=whole))
     if trajectory.torn:
-        talk("the file ends in the middle of a line: whoever wrote it was killed; that line is left out")
+        talk("the file ends in the middle of a line, as its writer was killed; that line is left out")
 
 
 def export_runs(
     files: Sequence[Path], dialect: str, out: Path, photos: Sequence[Path], images: Path | None, *, overwrite: bool
 ) -> None:
-    """One record a run, one run in memory at a time; nothing is written unless all can be."""
+    """Write one record per run, with one run in memory at a time; nothing is written unless all can be."""
     if photos and len(files) > 1:
         raise BadInput("photos belong to one run: export each run with its own photos")
     if images is not None and not photos:
@@ -255,12 +248,12 @@ def _export_images(trajectory: Trajectory, photos: Sequence[Path], folder: Path)
 
 
 def _photos_in(paths: Sequence[Path]) -> list[Photo]:
-    """What the album of a run on these photos begins with; of a panorama its views."""
+    """Return what the album of a run on these photos begins with; of a panorama its views."""
     return [photo for path in paths for photo, _ in album_photos(open_photo(path))]
 
 
 def import_runs(file: Path, dialect: str, folder: Path, *, as_json: bool) -> None:
-    """One trajectory file a record, named by its id; no file is overwritten, and none is written unless all can be."""
+    """Write one trajectory file per record, named by id; nothing is overwritten, and all are written or none."""
     records = 0
     try:
         for path, _ in _imports(file, dialect, folder):
@@ -285,7 +278,7 @@ def import_runs(file: Path, dialect: str, folder: Path, *, as_json: bool) -> Non
 
 
 def _imports(file: Path, dialect: str, folder: Path) -> Iterator[tuple[Path, Trajectory]]:
-    """Every record as a trajectory, with the file that it goes to."""
+    """Yield every record as a trajectory, with the file that it goes to."""
     names: Counter[str] = Counter()
     taken: set[str] = set()
     for number, record in records_in(file):
@@ -304,7 +297,7 @@ def _imports(file: Path, dialect: str, folder: Path) -> Iterator[tuple[Path, Tra
 
 
 def replay_run(file: Path, photos: Sequence[Path], *, as_json: bool) -> None:
-    """Whether the loop, or the loop and its tools, do once more what was recorded."""
+    """Check that the loop, or the loop and its tools, repeat what was recorded."""
     trajectory = read_trajectory(file)
     method = _method_of(trajectory)
     toolset, case = _live(trajectory, method, _photos_in(photos)) if photos else (None, None)
@@ -322,7 +315,7 @@ def replay_run(file: Path, photos: Sequence[Path], *, as_json: bool) -> None:
 
 
 def _live(trajectory: Trajectory, method: Method, photos: Sequence[Photo]) -> tuple[Toolset, Case]:
-    """The tools of a run and a case as it was when the run began."""
+    """Return the tools of a run and a case as it was when the run began."""
     album = Album(method.first_view_pixels)
     for photo in photos:
         album.add(photo)
@@ -337,7 +330,7 @@ def _live(trajectory: Trajectory, method: Method, photos: Sequence[Photo]) -> tu
 
 
 def _method_of(trajectory: Trajectory) -> Method:
-    """The method of a run, asking for boxes as it did then: its words tell."""
+    """Return the method of a run, asking for boxes as it did then."""
     started = trajectory.started
     if started.method not in METHODS:
         raise BadInput(

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import typer
 from PIL import Image, ImageDraw
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from geosleuth.app.cli.handlers.atlas import facts_view
-from geosleuth.app.console import Bar, progress, show, show_json, talk
+from geosleuth.app.console import Bar, progress, show, show_json, table_view, talk
 from geosleuth.atlas import regions_dir
 from geosleuth.atlas.maps.labels import line, stencil
 from geosleuth.bench.sets import open_set
@@ -47,7 +45,7 @@ class Caption(NamedTuple):
 
 
 def sheet_of(cells: Sequence[tuple[Image.Image, Caption]], columns: int) -> Image.Image:
-    """All pictures in a grid, each in a cell of the same size."""
+    """Return all pictures in a grid, each in a cell of the same size."""
     columns = max(1, min(columns, len(cells)))
     rows = -(-len(cells) // columns)
     wide, tall = _CELL[0] + _GAP, _CELL[1] + _CAPTION + _GAP
@@ -64,7 +62,7 @@ def sheet_of(cells: Sequence[tuple[Image.Image, Caption]], columns: int) -> Imag
 
 
 def framed(image: Image.Image, marks: Sequence[Mark], scene: Scene) -> Image.Image:
-    """The picture with a frame around each clue: green plain, blue small, grey hidden, red misleading."""
+    """Return the picture with a frame around each clue: green plain, blue small, grey hidden, red misleading."""
     clues = {clue.id: clue for clue in scene.clues}
     drawing = ImageDraw.Draw(image)
     width = max(2, image.width // 500)
@@ -102,10 +100,10 @@ def make(options: "MakeOptions") -> None:
                 split=options.split,
                 kinds=options.kind,
                 workers=options.workers or os.cpu_count() or 1,
-                progress=_Telling(bar),
+                progress=_MakeProgress(bar),
             )
     except (KeyboardInterrupt, SystemExit):
-        talk(f"stopped; the same command goes on with {options.out}")
+        talk(f"stopped; run the same command to continue {options.out}")
         raise
     if options.as_json:
         show_json(
@@ -129,8 +127,8 @@ def make(options: "MakeOptions") -> None:
     )
 
 
-class _Telling:
-    """How far the drawing is: in the bar, or as a line now and then where nobody sees one."""
+class _MakeProgress:
+    """Progress of drawing: in the bar, or as a line now and then without a terminal."""
 
     def __init__(self, bar: Bar) -> None:
         self._bar, self._said_at = bar, time.monotonic()
@@ -157,7 +155,7 @@ def _region(name: str) -> Path:
 
 
 def show_folder(folder: Path, *, as_json: bool) -> None:
-    """What a folder holds, counted."""
+    """Print what a folder holds, counted."""
     counts: dict[str, Counter[str]] = {
         name: Counter() for name in ("kind", "tells", "country", "weather", "layout", "misleading", "visibility")
     }
@@ -173,8 +171,8 @@ def show_folder(folder: Path, *, as_json: bool) -> None:
         counts["misleading"].update(clue.sort for clue in scene.clues if clue.misleading)
         counts["visibility"].update({clue.visibility for clue in scene.clues if clue.lines})
     if as_json:
-        told = {name: dict(found) for name, found in counts.items()}
-        show_json({"folder": str(folder), "scenes": total, "need_zoom": zoom, **told})
+        document = {name: dict(found) for name, found in counts.items()}
+        show_json({"folder": str(folder), "scenes": total, "need_zoom": zoom, **document})
         return
     facts: dict[str, Any] = {"scenes": counted(total), "need zoom": counted(zoom)}
     facts |= {name: [f"{key} {counted(many)}" for key, many in found.most_common(20)] for name, found in counts.items()}
@@ -183,7 +181,7 @@ def show_folder(folder: Path, *, as_json: bool) -> None:
 
 
 def show_scene(folder: Path, name: str, out: Path | None, *, overwrite: bool, as_json: bool) -> None:
-    """One scene, and its picture with the clues framed where that is wanted."""
+    """Print one scene, and its picture with the clues framed where that is wanted."""
     if out is not None:
         _check_ending(out)
         refuse_to_replace([out], overwrite=overwrite)
@@ -212,22 +210,23 @@ def _show_facts(made: MadeScene) -> None:
                 "light": f"{scene.sky.at:%Y-%m-%d %H:%M} UTC, {scene.sky.weather}, {scene.sky.season}, "
                 f"sun {scene.sky.sun_elevation_deg:.0f}° high at {scene.sky.sun_azimuth_deg:.0f}°",
                 "locatability": f"{scene.locatability:g}",
-                "clues tell": str(address) or "nothing",
+                "clues show": str(address) or "nothing",
             }
         )
     )
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in ("clue", "sort", "level", "seen", "written", "says"):
-        table.add_column(column, overflow="fold")
-    for clue in scene.clues:
-        seen = "misleads" if clue.misleading else clue.visibility
-        table.add_row(clue.id, clue.sort, clue.level, seen, " / ".join(clue.lines) or "–", clue.says)
-    if scene.clues:
-        show(table)
+    rows = [
+        (
+            clue.id, clue.sort, clue.level, "misleads" if clue.misleading else clue.visibility,
+            " / ".join(clue.lines) or "–", clue.says,
+        )
+        for clue in scene.clues
+    ]  # fmt: skip
+    if rows:
+        show(table_view(("clue", "sort", "level", "seen", "written", "says"), rows))
 
 
 def sheet(options: "SheetOptions") -> None:
-    """Several scenes on one sheet."""
+    """Draw several scenes on one sheet."""
     _check_ending(options.out)
     refuse_to_replace([options.out], overwrite=options.overwrite)
     cells: list[tuple[Any, Caption]] = []
@@ -304,7 +303,7 @@ _HOST = "127.0.0.1"
 def words_of(
     *, method: str, reward: str, tools: str | None, turns: int | None, boxes: str, world_seed: int | None
 ) -> dict[str, Any]:
-    """How episodes are played, as files hold it; what was left out is not in it."""
+    """Return how episodes are played, as files hold it; what was left out is not in it."""
     names = None if tools is None else [name.strip() for name in tools.split(",") if name.strip()]
     # Files that name another file must find it from wherever they are read.
     earns = str(Path(reward).absolute()) if Path(reward).is_file() else reward
@@ -313,7 +312,7 @@ def words_of(
 
 
 def serve(data: str, words: dict[str, Any], *, limit: int | None, port: int, sessions: int) -> None:
-    """Serve until somebody stops it.
+    """Serve until stopped.
 
     Raises:
         UserError: OpenEnv is not installed, or a word or a photo can't be used.
@@ -332,7 +331,7 @@ def serve(data: str, words: dict[str, Any], *, limit: int | None, port: int, ses
 def export(
     library: Literal["verl", "verifiers"], data: str, words: dict[str, Any], *, out: Path, limit: int | None
 ) -> None:
-    """Write the files and say what is where.
+    """Write the files and list them.
 
     Raises:
         UserError: a word or a photo can't be used, or something is not installed.

@@ -42,12 +42,12 @@ _STATUSES: tuple[tuple[type[GeosleuthError], int, str], ...] = (
 
 
 def make_app(service: CaseService, settings: ServeSettings | None = None, *, keys: Keys | None = None) -> FastAPI:
-    """The HTTP side of a service that is open; ``app.state.geosleuth.stopping`` ends its streams.
+    """Return the HTTP application of an open service; ``app.state.geosleuth.stopping`` ends its streams.
 
     Args:
         service: the cases.
         settings: how the door is kept; for this machine alone, without a token, where they are left out.
-        keys: the keys of model services, the same that the service hands to its runs.
+        keys: the keys of model services that the service passes to its runs.
     """
     settings = settings or ServeSettings()
     app = FastAPI(
@@ -98,7 +98,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _sweep(state: State) -> None:
-    """Delete cases whose time is up, now and every so often."""
+    """Delete expired cases, now and periodically."""
     while True:
         with suppress(GeosleuthError):
             await state.service.sweep()
@@ -123,8 +123,8 @@ def _add_handlers(app: FastAPI) -> None:
         return refusal(status, kind, in_words_of_the_api(str(error)))
 
     async def invalid(_: Request, error: Exception) -> Response:
-        told = error.errors() if isinstance(error, RequestValidationError) else []
-        return refusal(422, "invalid", _invalid(told))
+        errors = error.errors() if isinstance(error, RequestValidationError) else []
+        return refusal(422, "invalid", _invalid(errors))
 
     async def left(_: Request, _error: Exception) -> Response:
         return refusal(400, "left", "the request broke off")
@@ -144,16 +144,16 @@ def _add_handlers(app: FastAPI) -> None:
 
 
 def bug() -> Response:
-    """The answer where something of ours broke; what it was is in the server's log and nowhere else."""
+    """Return the answer where something of ours broke; what it was is in the server's log and nowhere else."""
     return refusal(500, "bug", "something went wrong in the server; its log says what")
 
 
 def in_words_of_the_api(message: str) -> str:
-    """A message with the fields of requests in place of the command's flags, and what is done here in its own way."""
+    """Return a message with request fields in place of the command's flags, and advice that fits the API."""
     from geosleuth.pipeline.area import OR_FILE
 
-    told = _KEY.sub(_where_keys_go, message.replace(OR_FILE, "; send an outline as the area"))
-    return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), told)
+    text = _KEY.sub(_where_keys_go, message.replace(OR_FILE, "; send an outline as the area"))
+    return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), text)
 
 
 def _where_keys_go(wanted: re.Match[str]) -> str:
@@ -168,7 +168,7 @@ def _where_keys_go(wanted: re.Match[str]) -> str:
 
 
 def _invalid(errors: Any) -> str:
-    """The first thing that is wrong with a request; what was sent is not repeated, it may be a key."""
+    """Return the first thing that is wrong with a request; what was sent is not repeated, it may be a key."""
     if not errors:
         return "the request does not have the form that is asked for"
     first = errors[0]

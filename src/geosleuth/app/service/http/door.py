@@ -27,7 +27,7 @@ COOKIE = "geosleuth_session"
 SESSION_S = 12 * 3600
 _MOST_SESSIONS = 256
 _SAFE = ("GET", "HEAD", "OPTIONS")
-# Open to everybody: the page's own files, which hold nothing of anybody's, whether we live, and the way in.
+# Open without a token: the page's own files, which hold no data, the health check, and the login.
 _OPEN = (("GET", "/api/health"), ("HEAD", "/api/health"), ("POST", "/api/session"))
 _GUARDED = ("/api", "/tiles")
 
@@ -37,14 +37,14 @@ class Hosts:
     """The names that we answer to.
 
     ``by_address`` is set where we listen beyond loopback: any address may then be ours, and an address, unlike a name,
-    can't be pointed at us by somebody else.
+    can't be pointed at us by another site.
     """
 
     named: frozenset[str] = frozenset()
     by_address: bool = False
 
     def ours(self, authority: str) -> bool:
-        """Whether a host, with or without its port, is one of ours."""
+        """Return whether a host, with or without its port, is one of ours."""
         name = host_name(authority)
         if not name:
             return False
@@ -61,11 +61,11 @@ class Sessions:
     _open: OrderedDict[bytes, float] = field(default_factory=OrderedDict, repr=False)
 
     def admits(self, token: str) -> bool:
-        """Whether this is the token; how long the answer takes says nothing about how much of it was right."""
+        """Return whether this is the token; how long the answer takes says nothing about how much of it was right."""
         return self.token is not None and hmac.compare_digest(_digest(token), _digest(self.token))
 
     def begin(self) -> str:
-        """A new session's cookie."""
+        """Open a session; return its cookie."""
         cookie = secrets.token_urlsafe(32)
         self._open[_digest(cookie)] = time.monotonic() + SESSION_S
         while len(self._open) > _MOST_SESSIONS:
@@ -77,7 +77,7 @@ class Sessions:
         self._open.pop(_digest(cookie), None)
 
     def holds(self, cookie: str) -> bool:
-        """Whether a session is open; it is looked up by its digest, which nobody can guess piece by piece."""
+        """Return whether a session is open; looked up by digest, which can't be guessed piece by piece."""
         until = self._open.get(_digest(cookie))
         if until is None:
             return False
@@ -88,14 +88,14 @@ class Sessions:
 
 
 class Door:
-    """Middleware that turns away whoever has no business here."""
+    """Middleware that rejects unauthorised requests."""
 
     def __init__(self, app: ASGIApp, *, hosts: Hosts, sessions: Sessions, attempts: Pace) -> None:
-        """Guard an app; ``attempts`` paces wrong tokens."""
+        """Wrap an app; ``attempts`` limits the rate of wrong tokens."""
         self._app, self._hosts, self._sessions, self._attempts = app, hosts, sessions, attempts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer why not."""
+        """Pass a request on, or refuse it."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
@@ -128,10 +128,10 @@ class Door:
 
 
 def check_host(headers: Headers, hosts: Hosts) -> None:
-    """Turn away requests that were meant for another host.
+    """Refuse requests that were meant for another host.
 
     Raises:
-        Refused: the host is not ours, or there is none.
+        Refused: the host is missing, or not ours.
     """
     given = headers.getlist("host")
     if len(given) != 1 or not hosts.ours(given[0]):
@@ -140,7 +140,7 @@ def check_host(headers: Headers, hosts: Hosts) -> None:
 
 
 def check_origin(method: str, path: str, headers: Headers) -> None:
-    """Turn away what another site's page asks for: every change, and every reading but a person's following a link.
+    """Refuse requests of another site's page, except a person following a link.
 
     Raises:
         Refused: it comes from elsewhere.
@@ -159,7 +159,7 @@ def check_origin(method: str, path: str, headers: Headers) -> None:
 
 
 def check_token(given: str, scope: Scope, sessions: Sessions, attempts: Pace) -> None:
-    """Compare a token; whoever keeps guessing has to wait.
+    """Check a token; repeated guesses are delayed.
 
     Raises:
         Refused: it is wrong, or there have been too many wrong ones.
@@ -175,7 +175,7 @@ def check_token(given: str, scope: Scope, sessions: Sessions, attempts: Pace) ->
 
 
 def unauthorised() -> Refused:
-    """The refusal of whoever shows no token, or a wrong one."""
+    """Return the refusal for a missing or wrong token."""
     return Refused(
         401,
         "token",
@@ -185,13 +185,13 @@ def unauthorised() -> Refused:
 
 
 def bearer(headers: Headers) -> str | None:
-    """The token of a request's Authorization header; None where there is none."""
+    """Return the token of a request's Authorization header; None if missing."""
     scheme, _, given = headers.get("authorization", "").partition(" ")
     return given.strip() if scheme.lower() == "bearer" and given.strip() else None
 
 
 def session_cookie(headers: Headers) -> str | None:
-    """The session's cookie; None where there is none."""
+    """Return the session's cookie; None if missing."""
     try:
         morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
     except CookieError:
@@ -200,7 +200,7 @@ def session_cookie(headers: Headers) -> str | None:
 
 
 def named_hosts(names: Iterable[str]) -> frozenset[str]:
-    """Names as they are compared; those that are no host are left out."""
+    """Return names as they are compared; those that are no host are left out."""
     return frozenset(name for one in names if (name := host_name(one)))
 
 
@@ -210,7 +210,7 @@ def _authority(origin: str) -> str:
 
 
 def _canonical(authority: str, origin: str) -> str:
-    """A host with its port; the usual port of the origin's kind is left out."""
+    """Return a host with its port; the usual port of the origin's kind is left out."""
     usual = ":443" if origin.startswith("https://") else ":80"
     return authority.strip().lower().removesuffix(usual)
 

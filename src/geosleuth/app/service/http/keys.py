@@ -1,6 +1,6 @@
-"""Keys of model services, in memory or the system's keyring, and which models and regions a server has at hand.
+"""Keys of model services, in memory or the system's keyring, and the models and regions that a server offers.
 
-Nothing here gives a key back to whoever asks over HTTP; workers get them as the environment of one run.
+Nothing here returns a key over HTTP; workers get them as the environment of one run.
 """
 
 import os
@@ -45,12 +45,12 @@ class Keys:
         return f"Keys({', '.join(sorted(self._held))})"
 
     def states(self) -> list[KeyState]:
-        """Every service that takes a key. May wait for the keyring: call it in a thread."""
+        """Return every service that takes a key. May wait for the keyring: call it in a thread."""
         ringed = self._ringed()
         return [KeyState(prefix, one.title, self._where(prefix, ringed)) for prefix, one in SERVICES.items()]
 
     def put(self, service: str, key: str, keep: Keep) -> None:
-        """Take a key.
+        """Store a key.
 
         Raises:
             BadInput: there is no such service, the key can't be one, or there is no keyring.
@@ -85,7 +85,7 @@ class Keys:
                 raise BadInput("the system's keyring did not delete the key; delete it there yourself") from error
 
     def environment(self) -> dict[str, str]:
-        """The keys under the names that models look for them by. May wait for the keyring."""
+        """Return the keys under the names that models look for them by. May wait for the keyring."""
         known = {**self._ringed(), **self._held}
         return {
             SERVICES[service].key_variables[0]: key for service, key in known.items() if SERVICES[service].key_variables
@@ -99,7 +99,7 @@ class Keys:
         return "environment" if any(os.environ.get(name) for name in SERVICES[service].key_variables) else None
 
     def _ringed(self) -> dict[str, str]:
-        """What the keyring has for us, read once: some systems ask the user at every reading."""
+        """Return what the keyring has for us, read once: some systems ask the user at every reading."""
         if self._from_keyring is None:
             try:
                 ring = _keyring()
@@ -111,7 +111,7 @@ class Keys:
 
 
 def keyring_there() -> bool:
-    """Whether this system has a keyring."""
+    """Return whether this system has a keyring."""
     try:
         _keyring()
     except BadInput:
@@ -122,7 +122,7 @@ def keyring_there() -> bool:
 def _keyring() -> Any:
     try:
         ring = import_module("keyring").get_keyring()
-    except Exception as error:  # a backend that can't even be looked for is none
+    except Exception as error:  # a backend that can't be looked up counts as none
         raise BadInput(_NO_KEYRING) from error
     if getattr(ring, "priority", 0) <= 0:
         raise BadInput(_NO_KEYRING)
@@ -144,8 +144,8 @@ _known: dict[bool, tuple[float, list[ModelShown]]] = {}
 
 
 def models_within_reach(keys: Keys, *, offline: bool) -> list[ModelShown]:
-    """Models that could be asked as things stand, the detective first. May wait: call it in a thread."""
-    found = [ModelShown(model="detective", base_url=None, words="no model: works on this machine, from clues in code")]
+    """Return the models available now, the detective first. May block: call it in a thread."""
+    found = [ModelShown(model="detective", base_url=None, words="no model: a rule-based detective on this machine")]
     found += _found(offline=offline)
     if not offline:
         known = {one.model.partition(":")[0] for one in found}
@@ -158,7 +158,7 @@ def models_within_reach(keys: Keys, *, offline: bool) -> list[ModelShown]:
 
 
 def region_names() -> list[str]:
-    """Names of the regions that were added to the atlas. Reads a folder: call it in a thread."""
+    """Return names of the regions that were added to the atlas. Reads a folder: call it in a thread."""
     from geosleuth.atlas.offline import regions_dir
     from geosleuth.atlas.regions.store import RegionStore
 
@@ -178,7 +178,7 @@ def _found(*, offline: bool) -> list[ModelShown]:
 
 
 def _shown(flags: str, where: str) -> ModelShown:
-    """The flags of the command, as fields of a request."""
+    """Return the flags of the command, as fields of a request."""
     words = shlex.split(flags)
     given = dict(zip(words[::2], words[1::2], strict=False))
     return ModelShown(model=given.get("--model", ""), base_url=given.get("--base-url"), words=where)

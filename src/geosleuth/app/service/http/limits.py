@@ -1,6 +1,6 @@
 """How fast clients may ask, how much a request may bring, and how many connections are held open for how long.
 
-Each connection takes a descriptor, and a process has few of them: whoever holds all open makes the server unreachable.
+Each connection takes a descriptor, and a process has few: a client that holds all of them makes the server unreachable.
 So connections are capped, for each client address and together, and those that send or read nothing are closed. A new
 connection takes the place of the oldest one that asks for nothing, so that a flood closes its own connections first.
 """
@@ -23,7 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from .responses import Refused, refuse
 
 MOST_CLIENTS = 4096
-"""Clients that are remembered; of more, whoever has not asked for longest is forgotten."""
+"""How many clients are remembered; the least recently seen are forgotten first."""
 
 
 class Pace:
@@ -45,7 +45,7 @@ class Pace:
         return len(self._clients)
 
     def wait_s(self, client: str, cost: float = 1.0) -> float:
-        """Take out what a request costs; where too little is left, nothing is taken and the wait is said."""
+        """Take a request's cost; if too little is left, take nothing and return the wait."""
         now = self._clock()
         left, at = self._clients.pop(client, (self._burst, now))
         left = min(self._burst, left + (now - at) * self._per_s)
@@ -89,11 +89,11 @@ class Paced:
     """Middleware that makes clients who ask too fast wait."""
 
     def __init__(self, app: ASGIApp, *, pace: Pace) -> None:
-        """Guard an app."""
+        """Wrap an app."""
         self._app, self._pace = app, pace
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or say how long to wait."""
+        """Pass a request on, or say how long to wait."""
         if scope["type"] == "http" and (wait_s := self._pace.wait_s(client_of(scope))):
             after = str(math.ceil(wait_s))
             refused = Refused(429, "busy", f"too many requests; try again in {after} s", headers={"Retry-After": after})
@@ -103,7 +103,7 @@ class Paced:
 
 
 def client_of(scope: Scope) -> str:
-    """Who asks: an address, and of the newer kind the network, since one machine has as many of them as it likes."""
+    """Return the client: its IPv4 address, or its IPv6 network, since one machine has many IPv6 addresses."""
     peer = scope.get("client")
     name = str(peer[0]) if peer else ""
     try:
@@ -126,14 +126,14 @@ PASSING_BYTES, PASSING_S = 4 * 1024**2, 10.0
 
 
 class Bodies:
-    """Middleware that stops bodies which are too large or too slow, before anybody keeps them in memory."""
+    """Middleware that stops bodies that are too large or too slow, before they are held in memory."""
 
     def __init__(self, app: ASGIApp, *, most_bytes: Callable[[str], int], piece_s: float = PIECE_S) -> None:
-        """Guard an app; ``most_bytes`` gives the cap of a path."""
+        """Wrap an app; ``most_bytes`` gives the cap of a path."""
         self._app, self._most_bytes, self._piece_s = app, most_bytes, piece_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through with a watch on its body, or refuse it by the length that it announces."""
+        """Pass a request on while watching its body, or refuse it by its announced length."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -172,7 +172,7 @@ class Bodies:
 
 
 async def _let_pass(receive: Receive, cap: int) -> None:
-    """Let some more of a body go by unread: a client that still sends when we hang up never sees our answer."""
+    """Discard more of a body: a client that still sends when we close never sees our answer."""
     passed, more = 0, True
     with suppress(TimeoutError):
         async with asyncio.timeout(PASSING_S):
@@ -183,7 +183,7 @@ async def _let_pass(receive: Receive, cap: int) -> None:
 
 
 def too_large(cap: int) -> Refused:
-    """The refusal of a body over a cap."""
+    """Return the refusal of a body over a cap."""
     shown = f"{cap / 1024**2:.0f} MiB" if cap >= 1024**2 else f"{cap // 1000} kB"
     # Closed, since the rest of the body would have to be read before the next request.
     return Refused(413, "size", f"that is too large; at most {shown} are taken", headers={"Connection": "close"})
@@ -214,7 +214,7 @@ class ConnectionCaps:
 
 
 def caps_for(descriptors: int | None) -> ConnectionCaps:
-    """Return the caps for a process that may open so many files; None where nobody knows.
+    """Return the caps for a process that may open so many files; None if unknown.
 
     A quarter of them, and at least 96, is left for databases, uploads, pipes to workers and files of the page.
     """
@@ -238,7 +238,7 @@ class Connections:
     """Every connection that is open, oldest first."""
 
     def __init__(self, caps: ConnectionCaps) -> None:
-        """Hold none yet."""
+        """Start without connections."""
         self._caps = caps
         self._open: dict[GuardedProtocol, str] = {}
         self._of_client: Counter[str] = Counter()
@@ -247,7 +247,7 @@ class Connections:
         return len(self._open)
 
     def add(self, new: "GuardedProtocol", client: str) -> bool:
-        """Take a connection in, in place of an older one where there are too many; False where there is no room."""
+        """Add a connection, in place of an older one if there are too many; False if there is no room."""
         full = self._of_client[client] >= self._caps.each
         if full or len(self._open) >= self._caps.together:
             rivals = [one for one, whose in self._open.items() if whose == client or not full]
@@ -297,7 +297,7 @@ class GuardedProtocol(H11Protocol):
         self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection in, or close it where there are too many."""
+        """Add the connection, or close it if there are too many."""
         super().connection_made(transport)
         if self._held_by.add(self, client_of({"client": self.client})):
             self._wait_for_head()
@@ -312,7 +312,7 @@ class GuardedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; bytes that are no whole head yet don't make the wait for it any longer."""
+        """Read data; an incomplete head does not extend its time limit."""
         super().data_received(data)
         if self.busy:
             self._stop_waiting()
@@ -333,7 +333,7 @@ class GuardedProtocol(H11Protocol):
             self._unread = self.loop.call_later(WRITE_S, self.drop)
 
     def resume_writing(self) -> None:
-        """Go on writing."""
+        """Resume writing."""
         super().resume_writing()
         if self._unread is not None:
             self._unread.cancel()
@@ -362,15 +362,15 @@ def guarding(connections: Connections) -> type[H11Protocol]:
 
 
 class SparseLog(logging.Filter):
-    """Lets so many records a minute through, and says how many it left out: nobody can fill a disk with our log."""
+    """Passes so many records a minute, and counts those it dropped, so that clients can't fill the disk with logs."""
 
     def __init__(self, per_minute: int = 20) -> None:
-        """Begin with none."""
+        """Start with no records."""
         super().__init__()
         self._most, self._since, self._count = per_minute, time.monotonic(), 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a record is written."""
+        """Return whether a record is written."""
         now = time.monotonic()
         if now - self._since >= 60:
             left_out = max(0, self._count - self._most)

@@ -1,4 +1,4 @@
-"""What every answer has in common: refusals in one shape, headers that tell browsers what not to do, and HEAD."""
+"""What every answer has in common: refusals in one shape, security headers for browsers, and HEAD."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ LONGEST = 600
 class Refused(HTTPException):
     """A request that is not carried out, and why.
 
-    It is an HTTPException, so that it passes through whoever reads a request's body.
+    It is an HTTPException, so that it passes through readers of a request's body.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Refused(HTTPException):
         self.kind = kind
 
     def response(self) -> JSONResponse:
-        """The answer."""
+        """Return the answer."""
         return refusal(self.status_code, self.kind, str(self.detail), headers=self.headers)
 
 
@@ -52,11 +52,11 @@ def refusal(
     hosts: Iterable[str] = (),
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    """A refusal as an answer."""
-    told = one_line(message)
+    """Return a refusal as an answer."""
+    line = one_line(message)
     error: dict[str, object] = {
         "kind": kind,
-        "message": told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…",
+        "message": line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…",
     }
     if listed := sorted(hosts):
         error["hosts"] = listed
@@ -64,7 +64,7 @@ def refusal(
 
 
 async def refuse(refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with a refusal from a place where no route has been found yet."""
+    """Send a refusal before routing."""
     await refused.response()(scope, receive, send)
 
 
@@ -98,7 +98,7 @@ ALWAYS = {
 
 
 def with_online_tiles(policy: str, origins: tuple[str, ...]) -> str:
-    """The page's policy with the tile sources that the user has allowed."""
+    """Return the page's policy with the tile sources that the user has allowed."""
     if not origins:
         return policy
     listed = " ".join(origins)
@@ -119,11 +119,11 @@ class GuardHeaders:
     """Middleware that adds these headers to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Guard an app."""
+        """Wrap an app."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Carry out a request."""
+        """Handle a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -140,11 +140,11 @@ class Heads:
     """Middleware that answers HEAD as GET, less the body; a stream of events has no end, and stays out."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Stand before the routes."""
+        """Wrap the routes."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let everything else through as it is."""
+        """Pass everything else on unchanged."""
         if scope["type"] != "http" or scope["method"] != "HEAD" or scope["path"].endswith("/events"):
             await self._app(scope, receive, send)
             return

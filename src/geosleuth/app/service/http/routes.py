@@ -171,7 +171,7 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
         "description": "Events with `id`, `event` and JSON `data`, until the run is over; a comment now and then.",
         "content": {"text/event-stream": {"itemSchema": event_schema()}},
     },
-    204: {"description": "The run is over and all of it was told: don't come back."},
+    204: {"description": "The run is over and all events were sent: do not reconnect."},
 }
 _RESULT: dict[int | str, dict[str, Any]] = {
     **REFUSALS,
@@ -207,15 +207,15 @@ async def events(run: RunId, request: Request, after: _After = -1, last_seen: _L
     """Watch a run, from its beginning or from where a reader left off. Leaving does not stop the run."""
     state = State.of(request)
     row = await state.service.run(run)
-    told = state.service.watch(run, after=after if last_seen is None else last_seen)
+    stream = state.service.watch(run, after=after if last_seen is None else last_seen)
     if not row.active:
-        first = await anext(told, None)
+        first = await anext(stream, None)
         if first is None:
             return Response(status_code=204)
-        told = _from(first, told)
+        stream = _from(first, stream)
     return EventStream(
         run,
-        told,
+        stream,
         writer=state.writer,
         streams=state.streams,
         stopping=state.stopping,
@@ -227,7 +227,7 @@ async def events(run: RunId, request: Request, after: _After = -1, last_seen: _L
 @runs_router.post("/runs/{run}/continue", status_code=202)
 async def go_on(run: RunId, asked: NewFeedback, request: Request) -> RunShown:
     """Go on from a run that is over, with what a person says about it; the run itself stays as it is."""
-    return RunShown.of(await State.of(request).service.go_on(run, asked.feedback()))
+    return RunShown.of(await State.of(request).service.continue_run(run, asked.feedback()))
 
 
 @runs_router.post("/runs/{run}/cancel")
@@ -269,7 +269,7 @@ async def picture(run: RunId, handle: _Handle, request: Request) -> Response:
 
 @runs_router.post("/runs/{run}/check")
 async def check(run: RunId, asked: Claim, request: Request) -> CheckShown:
-    """Hold a finished run against a place that somebody claims."""
+    """Compare a finished run with a claimed place."""
     return CheckShown.model_validate(await State.of(request).service.check(run, asked.lat, asked.lon))
 
 
@@ -285,8 +285,8 @@ async def compare(
 
 async def _from(first: StreamEvent, rest: AsyncIterator[StreamEvent]) -> AsyncIterator[StreamEvent]:
     yield first
-    async for told in rest:
-        yield told
+    async for event in rest:
+        yield event
 
 
 about_router = APIRouter(prefix="/api", tags=["server"], responses=REFUSALS)
@@ -348,7 +348,7 @@ async def change_settings(asked: NewSettings, request: Request) -> SettingsShown
 
 @about_router.get("/keys")
 async def keys(request: Request) -> KeyList:
-    """Which services have a key, and where it is kept; keys themselves are never told."""
+    """Which services have a key, and where it is kept; keys themselves are never returned."""
     states = await run_in_threadpool(State.of(request).keys.states)
     shown = [KeyShown(service=one.service, title=one.title, set=bool(one.where), keep=one.where) for one in states]
     return KeyList(keyring=await run_in_threadpool(keyring_there), keys=shown)
@@ -408,7 +408,7 @@ MEDIA_TYPE = "application/vnd.mapbox-vector-tile"
 _AT_ONCE = 2
 _Zoom = Annotated[int, Path(ge=0, le=16)]
 _Cell = Annotated[int, Path(ge=0, le=2**16)]
-# A new version has a new address; without one in the address nobody knows how long a tile holds.
+# A new version has a new address; without a version, a tile's lifetime is unknown.
 _FOR_A_WHILE, _NOT_AT_ALL = "private, max-age=86400", "no-store"
 
 

@@ -1,6 +1,6 @@
 """What requests may say and what answers hold: the types that the OpenAPI document promises.
 
-What a run tells and comes to is in `geosleuth.app.service.finding_view`, made from the service's own shapes.
+A run's events and results are in `geosleuth.app.service.finding_view`, made from the service's own shapes.
 """
 
 from dataclasses import fields
@@ -80,15 +80,15 @@ class NewRun(Asked):
     send_to: Annotated[list[Host], Field(max_length=32)] = []
 
     def request(self) -> RunRequest:
-        """The same for the service.
+        """Return the same for the service.
 
         Raises:
             BadInput: the area is no outline.
         """
-        told = _told(self, RunRequest)
-        told["send_to"] = tuple(self.send_to)
-        told["granularity"] = self.granularity or "exact"
-        return RunRequest(**told, **_area(self.within, self.area))
+        values = _values(self, RunRequest)
+        values["send_to"] = tuple(self.send_to)
+        values["granularity"] = self.granularity or "exact"
+        return RunRequest(**values, **_area(self.within, self.area))
 
 
 class NewFeedback(Asked):
@@ -102,14 +102,14 @@ class NewFeedback(Asked):
     send_to: Annotated[list[Host], Field(max_length=32)] = []
 
     def feedback(self) -> Feedback:
-        """The same for the service.
+        """Return the same for the service.
 
         Raises:
             BadInput: the area is no outline.
         """
-        told = _told(self, Feedback)
-        told |= {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
-        return Feedback(**told, **_area(self.within, self.area))
+        values = _values(self, Feedback)
+        values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        return Feedback(**values, **_area(self.within, self.area))
 
 
 class Claim(Asked):
@@ -149,8 +149,8 @@ class SignIn(Asked):
     token: Annotated[str, Field(min_length=1, max_length=4096, repr=False)]
 
 
-def _told(asked: Asked, target: type[Any]) -> dict[str, Any]:
-    """What the service has fields for, as it was given, less the area."""
+def _values(asked: Asked, target: type[Any]) -> dict[str, Any]:
+    """Return what the service has fields for, as it was given, less the area."""
     wanted = {one.name for one in fields(target)} - {"area", "within"}
     return {name: value for name, value in asked.model_dump().items() if name in wanted}
 
@@ -285,7 +285,7 @@ class PhotoShown(Shown):
 
     @classmethod
     def of(cls, row: PhotoRow) -> "PhotoShown":
-        """As the service has it."""
+        """Return the model of the service's row."""
         return cls(
             number=row.number, name=row.name, bytes=row.bytes, width=row.width, height=row.height,
             format=row.format, kind=row.kind, sha256=row.sha256, added=row.added.timestamp(),
@@ -332,7 +332,7 @@ class RunShown(Shown):
 
     @classmethod
     def of(cls, row: RunRow) -> "RunShown":
-        """As the service has it."""
+        """Return the model of the service's row."""
         return cls(
             id=row.id, case=row.case, parent=row.parent, state=row.state, request=_wanted(row),
             granularity=row.granularity, photos=list(row.photos), created=row.created.timestamp(),
@@ -355,7 +355,7 @@ class CaseShown(Shown):
 
     @classmethod
     def of(cls, row: CaseRow) -> "CaseShown":
-        """As the service has it."""
+        """Return the model of the service's row."""
         return cls(
             id=row.id, title=row.title, notes=row.notes,
             created=row.created.timestamp(), changed=row.changed.timestamp(),
@@ -473,7 +473,7 @@ _TOLD: dict[str, Any] = {
 
 @cache
 def model_of(shape: Any) -> type[BaseModel]:
-    """A model with the keys of a typed dictionary, and of those inside it."""
+    """Return a model with the keys of a typed dictionary, and of those inside it."""
     named: dict[str, Any] = {name: (_mapped(hint), ...) for name, hint in get_type_hints(shape).items()}
     # What a newer service has kept besides is left out, and no reason to fail.
     settings = ConfigDict(extra="ignore")
@@ -491,7 +491,7 @@ def _mapped(hint: Any) -> Any:
 
 
 def event_schema() -> dict[str, Any]:
-    """What a stream is made of: for each kind of event what its data, a text of JSON, holds."""
+    """Return what a stream is made of: for each kind of event what its data, a text of JSON, holds."""
     kinds = get_args(shapes.EventKind)
     return {
         "type": "object",
@@ -510,7 +510,7 @@ def _json_text(shape: Any) -> dict[str, Any]:
 
 
 def _in_place(schema: Any, named: dict[str, Any]) -> Any:
-    """A schema with what it refers to put in its place: references inside a text's schema lead nowhere."""
+    """Return a schema with what it refers to put in its place: references inside a text's schema lead nowhere."""
     if isinstance(schema, list):
         return [_in_place(one, named) for one in schema]
     if not isinstance(schema, dict):
@@ -521,17 +521,17 @@ def _in_place(schema: Any, named: dict[str, Any]) -> Any:
 
 
 _WHY = {
-    400: "What was asked for can't be done; the message says what to mend.",
+    400: "The request is invalid; the message says what to change.",
     401: "The token is missing or wrong.",
-    403: "The host is not ours, or another site's page asks.",
-    404: "There is no such thing.",
-    408: "The request's body stopped coming.",
-    409: "It can't be done as things stand, or nobody has agreed yet to what would leave this machine.",
-    413: "What was sent is too large.",
-    415: "What was sent is no photo by its media type.",
-    422: "The request does not have the form that is asked for.",
+    403: "The host does not match, or the request came from another site's page.",
+    404: "Not found.",
+    408: "The request's body stopped arriving.",
+    409: "The current state does not allow it, or consent to send photos is missing.",
+    413: "The body is too large.",
+    415: "The media type is not that of a photo.",
+    422: "The request does not match the schema.",
     429: "Too many requests, streams or runs.",
-    503: "Something that is asked is not there at the moment.",
+    503: "A service is unavailable at the moment.",
 }
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Failure, "description": why} for status, why in _WHY.items()
@@ -545,6 +545,6 @@ PhotoNumber = Annotated[int, Path(ge=0, le=100_000)]
 
 
 def binary(*media_types: str, description: str) -> dict[int | str, dict[str, Any]]:
-    """What a route promises that sends bytes."""
+    """Return what a route promises that sends bytes."""
     content = {name: {"schema": {"type": "string", "format": "binary"}} for name in media_types}
     return {**REFUSALS, 200: {"description": description, "content": content}}

@@ -34,10 +34,10 @@ _UNREAD = "ASGI callable returned without completing response."
 
 
 def door_of(host: str, allowed_hosts: Sequence[str], token: str | None) -> ServeSettings:
-    """How the door is kept of a server that listens at a host.
+    """Return how the door is kept of a server that listens at a host.
 
     Raises:
-        BadInput: a name that is to be allowed is none.
+        BadInput: an allowed name is not a host.
     """
     names = named_hosts(allowed_hosts)
     if len(names) < len({one.strip().lower() for one in allowed_hosts}):
@@ -55,7 +55,7 @@ def serve_on(
     open_page: bool,
     as_json: bool,
 ) -> int | None:
-    """Serve until somebody stops it; the signal that did.
+    """Serve until stopped; return the signal that stopped it.
 
     Raises:
         BadInput: the folder can't be used, or another server works on it.
@@ -73,20 +73,20 @@ class _Server(uvicorn.Server):
         self._stopping, self._loop = stopping, asyncio.get_running_loop()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to stop; asked a second time, stop at once."""
+        """Start to stop; on a second signal, stop at once."""
         self.stopped_by = sig
         super().handle_exit(sig, frame)
         self._loop.call_soon_threadsafe(self._stopping.set)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, with more room for those who wait to be accepted than are accepted at once."""
+        """Start, with a longer backlog than connections accepted at once."""
         await super().startup(sockets)
         for listener in sockets or []:
             listener.listen(_BACKLOG)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Listen to Ctrl-C and to the system's word to end."""
+        """Handle SIGINT and SIGTERM."""
         with super().capture_signals():
             yield
             self._captured_signals.clear()
@@ -109,16 +109,16 @@ async def _serve(
         app = make_app(service, settings, keys=keys)
         state: State = app.state.geosleuth
         server = _Server(_config(app, caps), state.stopping)
-        telling = asyncio.create_task(_tell(server, address_of(listener), open_page=open_page, as_json=as_json))
+        announcing = asyncio.create_task(_announce(server, address_of(listener), open_page=open_page, as_json=as_json))
         try:
             await server.serve(sockets=[listener])
         finally:
-            telling.cancel()
+            announcing.cancel()
         return server.stopped_by
 
 
 def _with_room_beside_streams(settings: ServeSettings, caps: ConnectionCaps) -> ServeSettings:
-    """Fewer streams than connections: whoever has all streams that it may have can still ask."""
+    """Return settings with fewer streams than connections, so that a client with all its streams can still ask."""
     each, together = caps.each // 2, caps.together * 3 // 4
     return replace(
         settings,
@@ -150,14 +150,14 @@ def _config(app: FastAPI, caps: ConnectionCaps) -> uvicorn.Config:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Where browsers find us."""
+    """Return where browsers find us."""
     host, port = listener.getsockname()[:2]
     if host in _ANY:
         host = "127.0.0.1"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-async def _tell(server: uvicorn.Server, url: str, *, open_page: bool, as_json: bool) -> None:
+async def _announce(server: uvicorn.Server, url: str, *, open_page: bool, as_json: bool) -> None:
     # The server says that it has started by nothing but this.
     while not server.started:  # noqa: ASYNC110
         await asyncio.sleep(0.01)

@@ -1,6 +1,6 @@
 """What the routes share: the service, who may do what how fast, and streams of server-sent events.
 
-A reader who was away comes back with the id of the last event that it saw. One that does not read holds up nobody: its
+A reader that reconnects sends the id of the last event that it saw. One that does not read delays nobody: its
 own stream waits, and is closed in the end.
 """
 
@@ -42,21 +42,21 @@ _MOST_WAITING = 256 * 1024
 
 
 class Writer:
-    """Events as they go over the wire; what many readers are told at once is written out once."""
+    """Serialises events; an event for many readers is serialised once."""
 
     def __init__(self, most: int = _MOST_WRITTEN) -> None:
-        """Remember so many events."""
+        """Cache so many events."""
         self._most = most
         self._written: OrderedDict[tuple[str, int], bytes] = OrderedDict()
 
-    def text(self, run: str, told: StreamEvent) -> bytes:
-        """One event. JSON has no bare line breaks, so that what a photo says can't end an event."""
-        known = self._written.get((run, told.id))
+    def text(self, run: str, event: StreamEvent) -> bytes:
+        """Return one event. JSON has no bare line breaks, so that what a photo says can't end an event."""
+        known = self._written.get((run, event.id))
         if known is None:
-            data = json.dumps(told.data, separators=(",", ":"), allow_nan=False)
-            # When it happened goes as a comment, for whoever measures; readers of events skip it.
-            known = f": at {told.at:.6f}\nid: {told.id}\nevent: {told.kind}\ndata: {data}\n\n".encode("ascii")
-            self._written[run, told.id] = known
+            data = json.dumps(event.data, separators=(",", ":"), allow_nan=False)
+            # The time goes as a comment, for measurements; event readers skip it.
+            known = f": at {event.at:.6f}\nid: {event.id}\nevent: {event.kind}\ndata: {data}\n\n".encode("ascii")
+            self._written[run, event.id] = known
             while len(self._written) > self._most:
                 self._written.popitem(last=False)
         return known
@@ -68,14 +68,14 @@ class Writer:
 
 
 class EventStream(Response):
-    """An answer that goes on until the run ends, the reader leaves, or the server stops."""
+    """A response that lasts until the run ends, the reader leaves, or the server stops."""
 
     media_type = "text/event-stream"
 
     def __init__(
         self,
         run: str,
-        told: AsyncIterator[StreamEvent],
+        events: AsyncIterator[StreamEvent],
         *,
         writer: Writer,
         streams: Streams,
@@ -83,16 +83,16 @@ class EventStream(Response):
         heartbeat_s: float = HEARTBEAT_S,
         write_s: float = WRITE_S,
     ) -> None:
-        """Tell a reader what an iterator says of a run."""
+        """Stream an iterator's events of a run to a reader."""
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
-        self._run, self._told, self._writer = run, told, writer
+        self._run, self._events, self._writer = run, events, writer
         self._streams, self._stopping = streams, stopping
         self._heartbeat_s, self._write_s = heartbeat_s, write_s
         self._wrote_at = 0.0
         self._waiting = bytearray()
         self._some, self._room = asyncio.Event(), asyncio.Event()
-        self._all_told = False
+        self._complete = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events as they come."""
@@ -102,15 +102,15 @@ class EventStream(Response):
         except Refused as refused:
             await refuse(refused, scope, receive, send)
         finally:
-            if isinstance(self._told, AsyncGenerator):
-                await self._told.aclose()
+            if isinstance(self._events, AsyncGenerator):
+                await self._events.aclose()
 
     async def _converse(self, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         await self._write(send, b"retry: %d\n\n" % AGAIN_MS)
         collecting, gone = asyncio.ensure_future(self._collect()), asyncio.ensure_future(_gone(receive))
         ends_it: list[asyncio.Task[Any]] = [
-            asyncio.ensure_future(self._tell(send)),
+            asyncio.ensure_future(self._send_events(send)),
             asyncio.ensure_future(self._beat(send)),
             asyncio.ensure_future(self._stopping.wait()),
             gone,
@@ -133,20 +133,20 @@ class EventStream(Response):
                 await self._write(send, b"", more=False)
 
     async def _collect(self) -> None:
-        """Take in events as they come; those that come while others are being sent go together."""
+        """Collect events; those that arrive during a send are batched into the next one."""
         try:
-            async for told in self._told:
-                self._waiting += self._writer.text(self._run, told)
+            async for event in self._events:
+                self._waiting += self._writer.text(self._run, event)
                 self._some.set()
                 while len(self._waiting) > _MOST_WAITING:
                     self._room.clear()
                     await self._room.wait()
         finally:
-            self._all_told = True
+            self._complete = True
             self._some.set()
 
-    async def _tell(self, send: Send) -> None:
-        while self._waiting or not self._all_told:
+    async def _send_events(self, send: Send) -> None:
+        while self._waiting or not self._complete:
             await self._some.wait()
             self._some.clear()
             together, self._waiting = bytes(self._waiting), bytearray()
@@ -155,7 +155,7 @@ class EventStream(Response):
                 await self._write(send, together)
 
     async def _beat(self, send: Send) -> None:
-        """Say something now and then, so that whoever stands between sees that the stream lives."""
+        """Send a comment periodically, so that proxies keep the stream open."""
         while True:
             quiet_s = time.monotonic() - self._wrote_at
             if quiet_s >= self._heartbeat_s:
@@ -180,7 +180,7 @@ class ServeSettings:
 
     Attributes:
         hosts: the names that we answer to.
-        token: what clients must show; None where everybody on this machine may come in.
+        token: what clients must show; None if everybody on this machine may come in.
         requests_per_s: what one client may ask in the long run.
         burst: what it may ask at once after a rest; a map that opens wants many tiles.
         streams_each: streams of one client.
@@ -226,7 +226,7 @@ class State:
 
     @classmethod
     def of(cls, request: Request) -> "State":
-        """The state of the app that a request came to."""
+        """Return the state of the app that a request came to."""
         found = request.app.state.geosleuth
         if not isinstance(found, cls):
             raise TypeError("the app was not made by make_app")

@@ -46,7 +46,7 @@ class Part:
 
 @router.get("/")
 async def page(request: Request) -> Response:
-    """The page; where a user has allowed online tiles, their host is the one more that it may load from."""
+    """Return the page; where a user has allowed online tiles, their host is the one more that it may load from."""
     settings = State.of(request).service.settings
     found = part(INDEX)
     online = None if settings.offline or settings.online_tiles is None else tile_origin(settings.online_tiles)
@@ -60,7 +60,7 @@ async def page(request: Request) -> Response:
 @router.get("/{path}")
 @router.get("/assets/{rest:path}")
 async def asset(request: Request) -> Response:
-    """A script, a style sheet, a font or a picture of the page."""
+    """Return a script, a style sheet, a font or a picture of the page."""
     path = request.url.path.removeprefix("/")
     found = part(path)
     if found is None:
@@ -69,7 +69,7 @@ async def asset(request: Request) -> Response:
 
 
 def sent(request: Request, found: Part, headers: dict[str, str]) -> Response:
-    """A file, packed where the browser takes that, or word that the browser's own copy is still right."""
+    """Return a file, packed where the browser takes that, or word that the browser's own copy is still right."""
     headers = {**headers, "ETag": found.tag, "Vary": "Accept-Encoding"}
     if found.tag in [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]:
         return Response(status_code=304, headers=headers)
@@ -79,7 +79,7 @@ def sent(request: Request, found: Part, headers: dict[str, str]) -> Response:
 
 
 def part(name: str) -> Part | None:
-    """A file of the page; None where there is none of that name."""
+    """Return a file of the page; None if there is none of that name."""
     # What no file can be called is an error to some systems.
     with suppress(OSError, ValueError):
         path = (FOLDER / name).resolve()
@@ -91,7 +91,7 @@ def part(name: str) -> Part | None:
 
 @lru_cache(maxsize=256)
 def _read(path: Path, _changed_ns: int, _size: int) -> Part:
-    """A file, read and packed once; again where it has changed."""
+    """Read and compress a file once; again if it has changed."""
     plain = path.read_bytes()
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     kind = {"text/javascript": "application/javascript"}.get(kind, kind)
@@ -104,6 +104,6 @@ def _read(path: Path, _changed_ns: int, _size: int) -> Part:
 
 
 def tile_origin(template: str) -> str:
-    """The origin of a tile source, for the page's policy; empty where the address is none that we would allow."""
+    """Return the origin of a tile source, for the page's policy; empty if the address is not allowed."""
     found = _TILES.match(template)
     return found[1].lower() if found else ""

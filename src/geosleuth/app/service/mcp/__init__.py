@@ -1,4 +1,4 @@
-"""The MCP server: every tool, and `locate` as one, for whoever speaks the Model Context Protocol."""
+"""The MCP server: every tool, and `locate` as one, for clients of the Model Context Protocol."""
 
 from .own_tools import Shelf, Source
 from .server import make_server, serve_http, serve_stdio

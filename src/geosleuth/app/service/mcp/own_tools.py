@@ -33,7 +33,7 @@ from geosleuth.tools.surfaces import TEXT, WHOLE, envelope, many, record
 if TYPE_CHECKING:
     from .service import Service
 
-Tell = Callable[[float, str], Awaitable[None]]
+Notify = Callable[[float, str], Awaitable[None]]
 """Tells the client how far a call is, in words."""
 
 
@@ -42,7 +42,7 @@ class Visit:
     """What a tool of the server's own works with, in place of a case."""
 
     service: "Service"
-    tell: Tell
+    notify: Notify
 
 
 @tool("open_photo", renames={"file": "path", "filename": "path", "photo": "path", "base64": "data", "image": "data"})
@@ -87,7 +87,7 @@ async def locate(
         force_answer: give a best guess in any case, with its honest probability.
     """
     return await visit.service.locate(
-        visit.tell,
+        visit.notify,
         photos,
         within=within.strip() or None,
         hint=hint.strip() or None,
@@ -118,7 +118,7 @@ class Locating:
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _loaded: bool = False
 
-    async def run(self, tell: "Tell", photos: Sequence[OpenedPhoto], **words: Any) -> Output:
+    async def run(self, notify: "Notify", photos: Sequence[OpenedPhoto], **words: Any) -> Output:
         """Locate photos of one place.
 
         Raises:
@@ -128,19 +128,19 @@ class Locating:
         plan = await asyncio.to_thread(self._plan, **words)
         async with self._at_once:
             await self._load()
-            async with _Publisher(tell, plan.granularity) as telling:
+            async with _Publisher(notify, plan.granularity) as publisher:
                 finding = await run_plan(
                     plan,
                     photos,
                     self.atlas,
                     similar=plan.similar_for(photos),
-                    sinks=(telling.hear,),
+                    sinks=(publisher.hear,),
                 )
             checked = await check_claim(finding, plan, self.atlas)
         ended = finding.trajectory.ended
         if ended is not None and ended.reason == "service":
-            told = ended.trouble if finding.granularity == "exact" else None
-            raise GeosleuthError(told or "the model failed")
+            reason = ended.trouble if finding.granularity == "exact" else None
+            raise GeosleuthError(reason or "the model failed")
         data = result_document(finding, checked)
         text = await asyncio.to_thread(_card, finding)
         if checked is not None:
@@ -151,11 +151,11 @@ class Locating:
         """The server's own plan with a client's words in it: what is known of the photo, and nothing else.
 
         Raises:
-            BadInput: a word must be mended.
+            BadInput: an argument is invalid.
         """
         if within is not None and names_file(within):
             raise BadInput("within is the name of a file; write a country, a region, S,W,N,E or LAT,LON,KM in degrees")
-        # No finer than whoever started the server allows.
+        # No finer than the server allows.
         told_as = coarsest((self.plan.granularity, granularity or "exact"))
         asked = replace(self.request, within=within, granularity=told_as, **words)
         try:
@@ -183,19 +183,19 @@ class Locating:
 
 
 class _Publisher:
-    """Hears the events of a run and tells the client one line a turn, without ever keeping the run waiting."""
+    """Sends the client one line a turn about a run, without ever delaying the run."""
 
-    def __init__(self, tell: "Tell", granularity: Granularity) -> None:
-        """Tell nothing finer than allowed."""
-        self._tell, self._blank = tell, EventBlanker(granularity)
+    def __init__(self, notify: "Notify", granularity: Granularity) -> None:
+        """Publish nothing finer than allowed."""
+        self._notify, self._blank = notify, EventBlanker(granularity)
         self._lines: asyncio.Queue[tuple[int, str] | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
 
     def hear(self, event: Event) -> None:
         """Take an event."""
-        told = self._blank(event)
-        if isinstance(told.body, Said):
-            self._lines.put_nowait((told.body.turn, step_line(told) or f"turn {told.body.turn}"))
+        event = self._blank(event)
+        if isinstance(event.body, Said):
+            self._lines.put_nowait((event.body.turn, step_line(event) or f"turn {event.body.turn}"))
 
     async def __aenter__(self) -> "_Publisher":
         self._task = asyncio.create_task(self._forward())
@@ -215,11 +215,11 @@ class _Publisher:
 
     async def _forward(self) -> None:
         while (line := await self._lines.get()) is not None:
-            await self._tell(*line)
+            await self._notify(*line)
 
 
 def _as_argument(message: str) -> str:
-    """A message about an option, for somebody who gave an argument and names no files."""
+    """Return a message about an option for a client that gave an argument and no files."""
     message = message.replace(OR_FILE, "")
     for name in ("within", "taken", "drives-on", "check"):
         message = message.replace(f"--{name}", name.replace("-", "_"))
@@ -274,7 +274,7 @@ _WAYS = "give path or data, one of the two"
 class Source:
     """Where photos may come from.
 
-    ``folders`` are those that paths must lie in; with ``anywhere`` any file will do that whoever started the server can
+    ``folders`` are those that paths must lie in; with ``anywhere`` any file that the server's user can
     read.
     """
 
@@ -285,7 +285,7 @@ class Source:
         """Open a photo.
 
         Raises:
-            BadInput: it is none, or may not be read.
+            BadInput: not a photo, or it may not be read.
         """
         if bool(path.strip()) == bool(data.strip()):
             raise BadInput(f"there is {'both a path and data' if path.strip() else 'no photo'}; {_WAYS}")
@@ -359,13 +359,13 @@ class Shelved:
 
 
 def new_handle() -> str:
-    """A handle that nobody can guess."""
+    """Return a handle that can't be guessed."""
     return f"photo-{secrets.token_hex(8)}"
 
 
 @dataclass(slots=True)
 class Shelf:
-    """The newest photos; those that nobody has asked for the longest make room."""
+    """The newest photos; the least recently used are dropped first."""
 
     photos_kept: int = PHOTOS_KEPT
     pixels_kept: int = PIXELS_KEPT
@@ -391,7 +391,7 @@ class Shelf:
         """The photo of that handle.
 
         Raises:
-            BadInput: there is none, or no longer.
+            BadInput: it does not exist, or no longer.
         """
         name = handle.strip()
         found = self._kept.get(name)

@@ -36,7 +36,7 @@ INSTRUCTIONS = (
 
 
 def make_server(service: Service) -> "Server[Any]":
-    """The server; it begins and ends the service.
+    """Return the server; it opens and closes the service.
 
     Raises:
         MissingExtra: the SDK is not installed.
@@ -56,10 +56,10 @@ def make_server(service: Service) -> "Server[Any]":
         return listed
 
     async def on_call(context: "ServerRequestContext[Any]", call: "CallToolRequestParams") -> "CallToolResult":
-        async def tell(progress: float, message: str) -> None:
+        async def notify(progress: float, message: str) -> None:
             await context.session.report_progress(progress, message=message)
 
-        return await service.call(call.name, call.arguments, tell)
+        return await service.call(call.name, call.arguments, notify)
 
     made: Server[Any] = sdk.Server(
         "geosleuth",
@@ -131,7 +131,7 @@ class _Answering:
 
 
 def _complaint(error: Exception) -> "SessionMessage | None":
-    """Return the answer to a request that can't be read; None where Python's more lenient reader finds no id either."""
+    """Return the answer to a request that can't be read; None if Python's more lenient reader finds no id either."""
     from mcp.shared.message import SessionMessage
     from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
     from pydantic import ValidationError
@@ -145,12 +145,12 @@ def _complaint(error: Exception) -> "SessionMessage | None":
             number = found if isinstance(found, int) else str(found.encode().decode())
     if number is None:
         return None
-    told = "the message can't be read; send JSON-RPC in JSON, with whole characters"
-    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=PARSE_ERROR, message=told)))
+    message = "the message can't be read; send JSON-RPC in JSON, with whole characters"
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=PARSE_ERROR, message=message)))
 
 
 def _end_at_once_on_ctrl_c() -> None:
-    """A thread waits for the client's next line and can't be called off; nothing here is lost by not waiting for it."""
+    """End at once on Ctrl-C: the thread that waits for the client's next line can't be cancelled."""
     if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None):
         with suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, os._exit, CTRL_C)

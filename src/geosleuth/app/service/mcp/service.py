@@ -26,10 +26,10 @@ from geosleuth.tools.toolset import with_plugins
 from .own_tools import (
     OWN_TOOLS,
     Locating,
+    Notify,
     Shelf,
     Shelved,
     Source,
-    Tell,
     Visit,
     located_schema,
     new_handle,
@@ -49,7 +49,7 @@ _PHOTO = {"type": "string", "description": "handle of the photo, as open_photo o
 
 
 def _served() -> Toolset:
-    """All tools, those of plug-ins too; one that can't be loaded is told in the log."""
+    """Return all tools, those of plug-ins too; one that can't be loaded is logged."""
     tools, broken = with_plugins()
     for one in broken:
         talk(f"geosleuth: {one}")
@@ -61,7 +61,7 @@ class Service:
     """Opens photos, runs tools on them and locates them; the only state is the shelf of photos.
 
     Attributes:
-        plan: what whoever started the server decided: model, services, offline or not.
+        plan: the server's settings: model, services, offline or not.
         request: the same in words, for `locate`.
         source: where photos may come from.
         atlas: the world on this machine.
@@ -94,9 +94,9 @@ class Service:
         await self._held.aclose()
 
     def listed(self) -> "list[ProtocolTool]":
-        """The tools as clients see them: the server's own first, then all others, always in the same order."""
+        """Return the tools as clients see them: the server's own first, then all others, always in the same order."""
         beyond = ("locate",) if self._locates_beyond else ()
-        # Every opening gives a new handle, and a model's reply costs anew.
+        # Every opening gives a new handle, and a model's reply costs again.
         own = mcp_tools(OWN_TOOLS, open_world=beyond, not_idempotent=("open_photo", *beyond))
         for one, schema in zip(own, (opened_schema(), located_schema()), strict=True):
             one.output_schema = schema
@@ -118,35 +118,35 @@ class Service:
         beyond |= {"index"} if self.plan.images else set()
         return frozenset(one.name for one in self.toolset if not beyond.isdisjoint(one.needs))
 
-    async def call(self, name: str, arguments: Mapping[str, Any] | None, tell: Tell) -> "CallToolResult":
+    async def call(self, name: str, arguments: Mapping[str, Any] | None, notify: Notify) -> "CallToolResult":
         """Carry out one call; whatever is wrong with it is said in the result."""
         given = dict(arguments or {})
         # Half a surrogate pair passes for text, and breaks whatever is written with it, our answer too.
         if halved := [key for key, value in {"name": name, **given}.items() if not _is_whole(key, value)]:
             where = repr(halved[0])[:60] if halved[0].isprintable() else "an argument's name"
-            told = f"{where} holds half of a surrogate pair, which is no character; send whole characters"
-            return await mcp_result(_failed(name if _is_whole(name) else "unknown", told, "bad_arguments"))
+            reason = f"{where} holds half of a surrogate pair, which is no character; send whole characters"
+            return await mcp_result(_failed(name if _is_whole(name) else "unknown", reason, "bad_arguments"))
         try:
             for own in OWN_TOOLS:
                 if own.name == name:
-                    return await self._own(own, given, tell)
+                    return await self._own(own, given, notify)
             return await self._shared(name, given)
         except UserError as error:
             return await mcp_result(_failed(name, str(error), "refused"))
         except GeosleuthError as error:
             return await mcp_result(_failed(name, str(error), "service"))
-        except Exception as error:  # noqa: BLE001  (a bug must not end the server; it is told, and stands in its log)
+        except Exception as error:  # noqa: BLE001  (a bug must not end the server; it is reported and logged)
             traceback.print_exc(file=sys.stderr)
             talk(f"geosleuth: a bug in {name[:60]}: {type(error).__name__}")
             return await mcp_result(_failed(name, f"something in the server broke: {type(error).__name__}", "refused"))
 
-    async def _own(self, own: Tool, given: dict[str, Any], tell: Tell) -> "CallToolResult":
+    async def _own(self, own: Tool, given: dict[str, Any], notify: Notify) -> "CallToolResult":
         arguments, unknown = own.read(given)
         if unknown:
             raise BadInput(
                 f"unknown {'arguments' if len(unknown) > 1 else 'argument'} of {own.name}: {', '.join(unknown)}"
             )
-        done = await own.function(Visit(self, tell), **arguments)
+        done = await own.function(Visit(self, notify), **arguments)
         handle = done.data.get("photo") if own.name == "open_photo" else None
         case = self.shelf.get(handle).case if handle else None
         images = tuple(image_info(case, image) for image in done.images) if case else ()  # type: ignore[arg-type]
@@ -197,7 +197,7 @@ class Service:
         }
         return Output(" ".join(words), facts, tuple(views), ("photo",))
 
-    async def locate(self, tell: Tell, handles: Sequence[str], **words: Any) -> Output:
+    async def locate(self, notify: Notify, handles: Sequence[str], **words: Any) -> Output:
         """Find out where the photos of some handles were taken.
 
         Raises:
@@ -215,7 +215,7 @@ class Service:
                 raise BadInput(f"{handle} is a map, not a photo; give a handle from open_photo")
             photos.append(opened)
         await self._atlas_built()
-        return await self._locating.run(tell, photos, **words)
+        return await self._locating.run(notify, photos, **words)
 
     @property
     def _map(self) -> Any:
@@ -230,14 +230,14 @@ class Service:
 
 
 async def _close(gone: Iterable[Shelved]) -> None:
-    """Let go of the image searches of photos that nobody can name any more."""
+    """Close the image searches of photos that were dropped."""
     for one in gone:
         if close := getattr(one.case.similar, "aclose", None):
             await close()
 
 
 def _with_photo(one: Tool, schema: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a tool, with the photo in front where it looks at one."""
+    """Return the arguments of a tool, with the photo in front where it looks at one."""
     if not one.takes_image:
         return schema
     return {
@@ -248,7 +248,7 @@ def _with_photo(one: Tool, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_whole(*values: Any) -> bool:
-    """Whether all texts in some values, however deep, can be written as UTF-8."""
+    """Return whether all texts in some values, however deep, can be written as UTF-8."""
     for value in values:
         if isinstance(value, str):
             try:
