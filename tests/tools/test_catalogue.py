@@ -14,7 +14,7 @@ def test_the_papers_tools_and_ours_are_there() -> None:
         "image_zoom_in_tool", "search_web", "search_image", "maps_geocode", "poi_input_tips", "poi_keyword_search",
         "poi_detail_query", "static_map_query", "satellite_map_query", "read_text", "reverse_geocode", "nearby",
         "find_colocated", "find_crossing", "country_facts", "brand_lookup", "sun_position", "range_fix",
-        "note_hypothesis", "visual_prior", "text_clues",
+        "note_hypothesis", "visual_prior", "text_clues", "place_facts",
     }  # fmt: skip
 
 

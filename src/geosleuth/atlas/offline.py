@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import date
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -27,6 +28,8 @@ from .search import MAX_QUERY_CHARS
 
 if TYPE_CHECKING:
     from .borders import Borders, Detail
+    from .gazetteers import Gazetteers
+    from .place_facts import PlaceFacts
     from .regions import Regions
 
 _P = ParamSpec("_P")
@@ -44,11 +47,18 @@ _TOWNS = 50
 _PARTS = 4
 _TOWN_KM = 5.0
 _MAX_LIMIT = 1000
+# Peaks, lakes and islands of a gazetteer are points without a size: named where a map has room for them.
+_FEATURES_FROM_ZOOM, _FEATURES, _FEATURE_RANK = 9, 30, 5
 
 
 def regions_dir() -> Path:
     """Where added regions lie."""
     return data_dir() / "regions"
+
+
+def gazetteers_dir(regions: Path | None = None) -> Path:
+    """Where added gazetteers lie: beside the regions."""
+    return (regions or regions_dir()).with_name("gazetteers")
 
 
 class OfflineAtlas:
@@ -117,8 +127,8 @@ class OfflineAtlas:
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
     ) -> list[Hit]:
-        """Features of the added regions around a point."""
-        return await self._run(lambda: self._regions.nearby(point, radius_m, category=category, limit=_checked(limit)))
+        """Features of the added regions and gazetteers around a point."""
+        return await self._run(self._nearby, point, radius_m, category, _checked(limit))
 
     async def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
         """Where two streets of an added region meet."""
@@ -158,6 +168,10 @@ class OfflineAtlas:
         """A map drawn from the added regions, and from borders and places of the world around them."""
         return await self._run(self._map, centre, zoom, size, markers)
 
+    async def place_facts(self, point: LatLon, day: date | None = None) -> "PlaceFacts":
+        """What the land is like at a point; daylight is of a day, without one of midsummer and midwinter."""
+        return await self._run(self._place_facts, point, day)
+
     @property
     def has_tiles(self) -> bool:
         """Whether there are pictures from above."""
@@ -189,7 +203,8 @@ class OfflineAtlas:
         world = self._base.geocode(text, limit=limit, within=within, country=country)
         rest = [part for part in text[:MAX_QUERY_CHARS].split(",")[1:] if part.strip()][:_PARTS]
         wanted = max(limit, _NAMESAKES) if rest else limit
-        local = self._in_country(self._regions.geocode(text, limit=wanted, within=within), country)
+        named = self._gazetteers.search(text.split(",")[0], within=within, limit=wanted)
+        local = self._in_country([*self._regions.geocode(text, limit=wanted, within=within), *named], country)
         if rest and local:
             local = self._fitting(local, rest, country)
         known = any(hit.match != "fuzzy" for hit in world)
@@ -239,9 +254,15 @@ class OfflineAtlas:
             source="borders, GeoNames" + (", added regions" if near else ""),
         )
 
+    def _place_facts(self, point: LatLon, day: date | None) -> "PlaceFacts":
+        from .place_facts import gather_facts
+
+        return gather_facts(point, day, base=self._base, borders=self._borders, gazetteers=self._gazetteers)
+
     def _suggest(self, prefix: str, limit: int, near: LatLon | None) -> list[Hit]:
         local = self._regions.suggest(prefix, limit=limit, near=near)
-        world = self._base.suggest(prefix, limit=limit)
+        world = [*self._base.suggest(prefix, limit=limit), *self._gazetteers.suggest(prefix, limit=limit)]
+        world = list({hit.place.id: hit for hit in sorted(world, key=lambda hit: hit.score)}.values())[::-1]
         # Half from each where both have enough, so that neither hides the other.
         keep = max(limit - len(world), limit // 2)
         return [*local[:keep], *world][:limit]
@@ -250,14 +271,24 @@ class OfflineAtlas:
         self, text: str, near: LatLon | None, within: Extent | None, category: str | None, limit: int
     ) -> list[Hit]:
         hits = self._regions.search_pois(text, near=near, within=within, category=category, limit=limit)
+        named = self._gazetteers.search(text, near=near, within=within, category=category, limit=limit)
+        hits += [_behind(hit) for hit in named]
         if category is None:
-            hits += [_behind(hit) for hit in self._base.geocode(text, limit=limit, within=within, guesses=1)]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.place.id))[:limit]
+            # A name that somebody bears is not a misspelling of another.
+            guesses = int(all(hit.match == "fuzzy" for hit in named))
+            hits += [_behind(hit) for hit in self._base.geocode(text, limit=limit, within=within, guesses=guesses)]
+        best = sorted(hits, key=lambda hit: (-hit.score, hit.place.id))
+        return list({hit.place.id: hit for hit in reversed(best)}.values())[::-1][:limit]
+
+    def _nearby(self, point: LatLon, radius_m: float, category: str | None, limit: int) -> list[Hit]:
+        hits = self._regions.nearby(point, radius_m, category=category, limit=limit)
+        hits += self._gazetteers.nearby(point, radius_m, category=category, limit=limit)
+        return sorted(hits, key=lambda hit: hit.distance_km or 0.0)[:limit]
 
     def _poi(self, place_id: str) -> Place | None:
         if place_id.startswith(("osm:", "overture:", "made-up:")):
             return self._regions.poi(place_id)
-        return self._base.place(place_id)
+        return self._base.place(place_id) or self._gazetteers.place(place_id)
 
     def _map(self, centre: LatLon, zoom: float, size: tuple[int, int], markers: Sequence[Marker]) -> Picture:
         from .maps import MapSources, draw_map
@@ -267,6 +298,7 @@ class OfflineAtlas:
             outlines=self._outlines,
             place_labels=self._place_labels,
             base_attribution="Natural Earth, GeoNames",
+            gazetteers=[info.path for info in self._gazetteers.store.list()],
         )
         return draw_map(sources, centre, zoom, size, markers)
 
@@ -284,6 +316,9 @@ class OfflineAtlas:
             rank = sum(people < limit for limit in (5e6, 1e6, 3e5, 1e5, 3e4, 1e4, 2e3)) + 1
             if rank <= max(2, zoom - 2):
                 yield place.point, place.name, rank
+        if zoom >= _FEATURES_FROM_ZOOM:
+            for place in self._gazetteers.labels(box, limit=_FEATURES):
+                yield place.point, place.name, _FEATURE_RANK
 
     def _satellite(self, centre: LatLon, zoom: float, size: tuple[int, int]) -> Picture:
         from .maps import satellite
@@ -317,6 +352,15 @@ class OfflineAtlas:
         if regions is None:
             regions = self._local.regions = Regions(self._regions_dir)
         return regions
+
+    @property
+    def _gazetteers(self) -> "Gazetteers":
+        from .gazetteers import Gazetteers
+
+        gazetteers: Gazetteers | None = getattr(self._local, "gazetteers", None)
+        if gazetteers is None:
+            gazetteers = self._local.gazetteers = Gazetteers(gazetteers_dir(self._regions_dir))
+        return gazetteers
 
 
 def _behind(hit: Hit) -> Hit:

@@ -162,8 +162,8 @@ def image_info(case: Case, view: View) -> ImageInfo:
 _ORDER = (
     "image_zoom_in_tool", "read_text", "search_image", "visual_prior", "search_web", "maps_geocode", "reverse_geocode",
     "nearby", "poi_input_tips", "poi_keyword_search", "poi_detail_query", "find_colocated", "find_crossing",
-    "static_map_query", "satellite_map_query", "country_facts", "brand_lookup", "text_clues", "sun_position",
-    "range_fix", "note_hypothesis",
+    "static_map_query", "satellite_map_query", "place_facts", "country_facts", "brand_lookup", "text_clues",
+    "sun_position", "range_fix", "note_hypothesis",
 )  # fmt: skip
 
 

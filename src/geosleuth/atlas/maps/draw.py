@@ -133,6 +133,7 @@ def _name_pois(labels: Labels, view: View, parts: Sequence[Part]) -> None:
 
 
 MAX_MARKERS = 500
+_GAZETTEERS_TO_ZOOM = 10.0
 PIN_HEIGHT_PX = 26
 _PIN_RADIUS_PX = 8
 _OVERSIZE = 4
@@ -258,6 +259,8 @@ class MapSources:
     outlines: Outlines | None = None
     place_labels: PlaceLabels | None = None
     base_attribution: str = ""
+    gazetteers: Sequence[Path] = ()
+    """Files with lakes, rivers and names for wide views; coarser than a region, and so left out where one is near."""
 
 
 def draw_map(
@@ -285,6 +288,9 @@ def draw_map(
         ]
         canvas = Canvas(view.width, view.height, style.SEA if sources.outlines else style.LAND)
         countries = paint_ground(canvas, view, strips, sources.outlines, parts)
+        if view.zoom < _GAZETTEERS_TO_ZOOM or not parts:
+            wide = [stack.enter_context(open_region(path)) for path in sources.gazetteers]
+            parts += [Part(file, strip, file.layers(view, strip)) for file in wide for strip in strips]
         _paint_shapes(canvas, [part.layers for part in parts], view)
         _paint_beyond(canvas, view)
         image = canvas.reduced()
