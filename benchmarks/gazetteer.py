@@ -39,8 +39,42 @@ _CODES = (
     ("P", "PPL", 40), ("H", "STM", 14), ("T", "MT", 9), ("H", "LK", 6), ("T", "ISL", 4), ("L", "PRK", 1),
     ("S", "SCH", 10), ("T", "HLL", 7), ("A", "ADM4", 4), ("H", "BAY", 2), ("S", "FRM", 3),
 )  # fmt: skip
-_ONSETS = ("b br c ch d dr f fl g gr h j k kh kl l m n p pr qu r s sh sk st t tr ts v w y z").split()
-_VOWELS = ("a a a ai au e e e ei i i ia o o ou u u ua").split()
+_ONSETS = [
+    "b",
+    "br",
+    "c",
+    "ch",
+    "d",
+    "dr",
+    "f",
+    "fl",
+    "g",
+    "gr",
+    "h",
+    "j",
+    "k",
+    "kh",
+    "kl",
+    "l",
+    "m",
+    "n",
+    "p",
+    "pr",
+    "qu",
+    "r",
+    "s",
+    "sh",
+    "sk",
+    "st",
+    "t",
+    "tr",
+    "ts",
+    "v",
+    "w",
+    "y",
+    "z",
+]
+_VOWELS = "a a a ai au e e e ei i i ia o o ou u u ua".split()  # noqa: SIM905
 _ENDS = ("", "", "", "", "k", "l", "m", "n", "n", "ng", "r", "rd", "s", "st", "t", "x")
 _CYRILLIC = "абвгдежзийклмнопрстуфхцчшыэюя"
 _GREEK = "αβγδεζηθικλμνξοπρστυφχψω"
@@ -85,7 +119,11 @@ def rows(count: int, seed: int) -> Iterator[tuple[int, str, list[str], str]]:
         for at in range(size):
             parts = [pool[one] for one in drawn[at]]
             name = " ".join(parts[: many[at]])
-            called = [f"{parts[3]} {parts[0]}", f"{foreign[strange[at][0]]} {foreign[strange[at][1]]}", f"{name} {parts[4]}"]
+            called = [
+                f"{parts[3]} {parts[0]}",
+                f"{foreign[strange[at][0]]} {foreign[strange[at][1]]}",
+                f"{name} {parts[4]}",
+            ]
             called = called[: others[at]]
             group, code, _ = _CODES[kinds[at]]
             number, lat = begin + at + 1, lats[at]
@@ -112,7 +150,10 @@ def write_dump(path: Path, count: int, seed: int, keep: int) -> list[tuple[int, 
 def import_apart(dump: Path, folder: Path) -> dict[str, Any]:
     """Import in a process of its own and say how long it took and how much memory it held."""
     done = subprocess.run(
-        [sys.executable, __file__, "--import-one", str(dump), str(folder)], check=True, stdout=subprocess.PIPE, text=True
+        [sys.executable, __file__, "--import-one", str(dump), str(folder)],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     return dict(json.loads(done.stdout))
 

@@ -26,7 +26,7 @@ def facts(lat: float, lon: float, day: date | None = None, regions: Path | None 
         ("Everest", (27.99, 86.93), 4500, 7000, "mountainous"),
         ("Amsterdam", (52.37, 4.90), -40, 30, "flat"),
         ("La Paz", (-16.50, -68.15), 3300, 4400, "mountainous"),
-        ("Dead Sea", (31.5, 35.47), -450, 100, "mountainous"),
+        ("Dead Sea", (31.5, 35.47), -450, -300, "hilly"),
         ("Kansas", (38.5, -98.5), 450, 650, "flat"),
     ],
 )

@@ -203,7 +203,7 @@ class OfflineAtlas:
         world = self._base.geocode(text, limit=limit, within=within, country=country)
         rest = [part for part in text[:MAX_QUERY_CHARS].split(",")[1:] if part.strip()][:_PARTS]
         wanted = max(limit, _NAMESAKES) if rest else limit
-        named = self._gazetteers.search(text.split(",")[0], within=within, limit=wanted)
+        named = self._gazetteers.search(text.split(",", maxsplit=1)[0], within=within, limit=wanted)
         local = self._in_country([*self._regions.geocode(text, limit=wanted, within=within), *named], country)
         if rest and local:
             local = self._fitting(local, rest, country)

@@ -1,7 +1,7 @@
 """The shape of the land: what can be said of a point without seeing it."""
 
+import datetime as dt
 from dataclasses import asdict, dataclass, fields
-from datetime import date as Date
 from functools import lru_cache
 from math import cos, radians
 from typing import TYPE_CHECKING, Any, Final
@@ -32,7 +32,7 @@ _ZONES: Final = {
     "Af": "tropical rainforest", "Am": "monsoon forest", "As": "tropical savanna", "Aw": "tropical savanna",
     "BWh": "hot desert", "BWk": "cold desert", "BSh": "thorn scrub and dry grassland", "BSk": "steppe",
     "Csa": "Mediterranean scrub and woodland", "Csb": "Mediterranean woodland and conifers",
-    "Cfa": "broadleaf forest of hot summers", "Cfb": "temperate broadleaf forest", "Cfc": "subpolar grassland and birch",
+    "Cfa": "broadleaf forest of hot summers", "Cfb": "temperate broadleaf forest", "Cfc": "subpolar grassland",
     "Cwa": "subtropical monsoon forest", "Cwb": "highland forest and grassland", "Dfa": "mixed and deciduous forest",
     "Dfb": "mixed forest", "Dwa": "mixed and deciduous forest", "Dwb": "mixed forest", "ET": "tundra", "EF": "ice",
 }  # fmt: skip
@@ -68,7 +68,7 @@ class PlaceFacts:
 
 
 def gather_facts(
-    point: LatLon, day: Date | None, *, base: "BasePlaces", borders: "Borders", gazetteers: "Gazetteers"
+    point: LatLon, day: dt.date | None, *, base: "BasePlaces", borders: "Borders", gazetteers: "Gazetteers"
 ) -> PlaceFacts:
     """Everything that the tables and the added gazetteers say of a point."""
     region = borders.at(point, snap_km=_SNAP_KM)
@@ -78,7 +78,9 @@ def gather_facts(
     added = bool(gazetteers.store.names())
     return PlaceFacts(
         point=point,
-        country=None if code is None else ", ".join(filter(None, (region.name if region else None, country_name(code)))),
+        country=None
+        if code is None
+        else ", ".join(filter(None, (region.name if region else None, country_name(code)))),
         altitude_m=None if terrain is None else terrain.altitude_m,
         terrain=None
         if terrain is None
@@ -98,7 +100,7 @@ def gather_facts(
     )
 
 
-def read_day(text: str) -> Date | None:
+def read_day(text: str) -> dt.date | None:
     """A date as YYYY-MM-DD; None for an empty text.
 
     Raises:
@@ -107,7 +109,7 @@ def read_day(text: str) -> Date | None:
     if not text.strip():
         return None
     try:
-        return Date.fromisoformat(text.strip()[:10])
+        return dt.date.fromisoformat(text.strip()[:10])
     except ValueError:
         raise BadInput(f"{text[:40]!r} is no date; write it as 2026-06-21") from None
 
@@ -179,12 +181,12 @@ def _towns(point: LatLon, base: "BasePlaces") -> tuple[str, ...]:
     )
 
 
-def _daylight(point: LatLon, day: Date | None) -> tuple[str, ...]:
-    days = [day] if day else [Date(2026, 6, 21), Date(2026, 12, 21)]
+def _daylight(point: LatLon, day: dt.date | None) -> tuple[str, ...]:
+    days = [day] if day else [dt.date(2026, 6, 21), dt.date(2026, 12, 21)]
     return tuple(f"{one:%Y-%m-%d} {_hours(point, one)}" if day else f"{one:%d %B} {_hours(point, one)}" for one in days)
 
 
-def _hours(point: LatLon, day: Date) -> str:
+def _hours(point: LatLon, day: dt.date) -> str:
     sun = sun_day(point, day)
     high = f"the noon sun {sun.noon_elevation_deg:.0f}° high"
     if sun.sunrise and sun.sunset:

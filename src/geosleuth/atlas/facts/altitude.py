@@ -53,12 +53,16 @@ def terrain_at(point: LatLon) -> Terrain | None:
             return None
         own = land.min()
     altitude, lowest, highest = (_LOWEST_M + _STEP_M * int(value) for value in (own, land.min(), land.max()))
-    word = next((word for limit, word in _ROUGH if highest - lowest < limit), "mountainous")
-    return Terrain(altitude, lowest, highest, word)
+    return Terrain(altitude, lowest, highest, _roughness(highest - lowest))
+
+
+def _roughness(height_m: int) -> Roughness:
+    return next((word for limit_m, word in _ROUGH if height_m < limit_m), "mountainous")
 
 
 def _row(number: int) -> NDArray[np.uint8]:
-    return _band(number // _BAND_ROWS)[number % _BAND_ROWS]
+    row: NDArray[np.uint8] = _band(number // _BAND_ROWS)[number % _BAND_ROWS]
+    return row
 
 
 @cache

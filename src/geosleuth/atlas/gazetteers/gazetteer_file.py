@@ -4,7 +4,7 @@ It lies in the folder beside that of the regions, and is listed, described and r
 (`geosleuth.atlas.regions.region_file`). Tables:
 
 - ``meta``: as in a region file, with ``kinds``, the words that ``feature.kind`` counts through, and ``refused``.
-- ``feature``: ``id`` is the source's own number. Positions are in hundred-thousandths of a degree, ``fame`` is 0 to 255.
+- ``feature``: ``id`` is the source's own number, positions count 1e-5 degrees, ``fame`` is 0 to 255.
 - the index of names of `geosleuth.atlas.gazetteers.name_index`, owned by feature ids.
 - ``area`` and its R-tree ``feature_box``: the ground or course of features that are more than a point, as WKB.
 - ``shape``, ``shape_box``: what a map draws, as in a region file.
@@ -141,7 +141,9 @@ class GazetteerWriter:
         """Write the ground or course of a feature."""
         west, south, east, north = shapely.bounds(geometry).tolist()
         self.conn.execute("INSERT OR IGNORE INTO area VALUES (?, ?)", (number, shapely.to_wkb(geometry)))
-        self.conn.execute("INSERT OR IGNORE INTO feature_box VALUES (?, ?, ?, ?, ?)", (number, west, east, south, north))
+        self.conn.execute(
+            "INSERT OR IGNORE INTO feature_box VALUES (?, ?, ?, ?, ?)", (number, west, east, south, north)
+        )
 
     def add_shape(self, layer: Layer, rank: int, name: str, geometry: shapely.Geometry) -> None:
         """Write a shape to draw."""
@@ -155,9 +157,7 @@ class GazetteerWriter:
     def flush(self) -> None:
         """Write what is waiting."""
         self.conn.executemany("INSERT OR IGNORE INTO feature VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._features)
-        self.conn.executemany(
-            "INSERT INTO name (owner, role, fame, text, key) VALUES (?, ?, ?, ?, ?)", self._names
-        )
+        self.conn.executemany("INSERT INTO name (owner, role, fame, text, key) VALUES (?, ?, ?, ?, ?)", self._names)
         self._features.clear()
         self._names.clear()
 

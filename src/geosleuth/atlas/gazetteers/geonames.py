@@ -5,7 +5,6 @@ writes is counted and passed over; a file that is packed tighter than text can b
 """
 
 import gzip
-import io
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
@@ -220,11 +219,13 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
     """A dump's bytes, unpacked, and its packed size; a zip file holds one dump and perhaps a readme."""
     size = path.stat().st_size
     suffix = path.suffix.lower()
+    if suffix == ".gz":
+        with gzip.open(path, "rb") as stream:
+            yield stream, size  # type: ignore[misc]
+        return
     if suffix != ".zip":
-        opened = gzip.open(path, "rb") if suffix == ".gz" else path.open("rb")
-        # Plain text may be as long as it likes.
-        with opened as stream:
-            yield io.BufferedReader(stream), size if suffix == ".gz" else MAX_BYTES  # type: ignore[type-var]
+        with path.open("rb") as stream:
+            yield stream, MAX_BYTES  # plain text may be as long as it likes
         return
     try:
         archive = zipfile.ZipFile(path)
@@ -239,7 +240,7 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
             raise BadInput(f"{path} holds {len(dumps)} text files; a GeoNames dump holds one")
         try:
             with archive.open(dumps[0]) as member:
-                yield io.BufferedReader(member), size  # type: ignore[type-var]
+                yield member, size
         except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
             raise BadInput(f"{path} can't be unpacked ({error})") from error
 

@@ -41,7 +41,7 @@ CREATE TABLE spelling (length INTEGER NOT NULL, first INTEGER NOT NULL, names BL
 CREATE TABLE gram (gram TEXT NOT NULL, length INTEGER NOT NULL, part INTEGER NOT NULL, count INTEGER NOT NULL,
                    spellings BLOB NOT NULL, PRIMARY KEY (gram, length, part)) WITHOUT ROWID
 """
-"""Spellings of each length are numbered from 0 on; ``spelling`` has for each the first name that is spelled so, ``gram``
+"""Spellings of each length are numbered from 0. ``spelling`` has for each the first name that is spelled so, ``gram``
 those that hold a triple. Lists are little-endian 32-bit numbers."""
 
 _BATCH: Final = 200_000
@@ -49,15 +49,15 @@ _MAX_LENGTH: Final = 40
 _SLACK: Final = 2  # letters that a misread name may be longer or shorter
 _ID_BITS: Final = 20  # a batch has fewer spellings than 2 ** 20
 _LENGTH_BITS: Final = 6
-_HELD_BYTES: Final = 256_000_000
-_MOST_READ: Final = 250_000
+_HELD_BYTES: Final = 400_000_000
+_LIST_BYTES: Final = 300  # of a list and its key, besides what it holds: most lists are short
+_MOST_READ: Final = 80_000
 _MOST_TRIPLES: Final = 60
 _LOOKED_AT: Final = 48
-_ENOUGH: Final = 12
-_SHARES: Final = (0.85, 0.7, 0.5, 0.3)  # of the largest sum; lower ones are hardly ever the name that was meant
 _LEAST_SIMILARITY: Final = 0.72
 _LEAST_SPELLED: Final = 0.85
 _LEAST_TELLING: Final = 0.78
+_SURE: Final = 0.88
 _LATIN_SHARE: Final = 0.95
 _GENERIC_SHARE: Final = 0.96
 _LEAST_ALONE: Final = 5
@@ -110,7 +110,12 @@ def finish(conn: sqlite3.Connection) -> None:
         lengths = np.fromiter((_length(key) for key, _ in batch), dtype=np.int64, count=len(batch))
         numbers = _numbered(conn, batch, lengths, taken)
         for where, found in _lists("".join(f"{key}\n" for key, _ in batch), lengths, numbers):
-            held.setdefault(where, bytearray()).extend(found)
+            known = held.get(where)
+            if known is None:
+                held[where] = bytearray(found)
+                held_bytes += _LIST_BYTES
+            else:
+                known.extend(found)
             held_bytes += len(found)
         if held_bytes > _HELD_BYTES:
             _write(conn, held, part)
@@ -182,7 +187,7 @@ class GazetteerNames:
         self._memory: dict[int, NDArray[np.uint8]] = {}
 
     def exact(self, query: str, limit: int) -> list[NameHit]:
-        """Names equal to the query but for case, accents and punctuation, or to its Latin spelling; best known first."""
+        """Names equal to the query or its Latin spelling but for case, accents and punctuation; best known first."""
         key = exact_key(query)
         hits = self._called(key, 1.0, limit) if key else []
         spelled = latin_key(query)
@@ -235,12 +240,16 @@ class GazetteerNames:
                 continue
             for name in self._keys(self._candidates(asked)):
                 alike = share * min(similarity(asked, name), _LATIN_SHARE - 0.001)
-                if alike >= _LEAST_SIMILARITY and _tell_alike(asked, name) and alike > found.get(name, 0.0):
+                if (
+                    alike >= _LEAST_SIMILARITY
+                    and (alike >= _SURE or _tell_alike(asked, name))
+                    and alike > found.get(name, 0.0)
+                ):
                     found[name] = alike
         return sorted(((alike, name) for name, alike in found.items()), key=lambda one: (-one[0], one[1]))
 
     def _candidates(self, key: str) -> list[int]:
-        """First names of the spellings of about that length that share most triples with it, rare ones counting more."""
+        """First names of the spellings of about that length that share most triples with it; rare ones count more."""
         wanted = triples(squeeze(key))[:_MOST_TRIPLES]
         length = _length(key)
         within = range(max(1, length - _SLACK), min(_MAX_LENGTH, length + _SLACK) + 1)
@@ -253,7 +262,7 @@ class GazetteerNames:
         total = sum(len(self._of_length(one)) for one in within)
         # Weights of a byte: the sum of all of them fits into one, too.
         most = 255 // len(wanted)
-        shared = {one: self._sums(one) for one in within}
+        lists: dict[int, list[tuple[np.uint8, NDArray[np.uint32]]]] = {}
         read = 0
         for gram in sorted(counts, key=counts.__getitem__):
             if read and read + counts[gram] > _MOST_READ:
@@ -264,28 +273,37 @@ class GazetteerNames:
                 "SELECT length, spellings FROM gram WHERE gram = ? AND length BETWEEN ? AND ?",
                 (gram, within[0], within[-1]),
             ):
-                shared[one][np.frombuffer(found, dtype="<u4")] += weight
-        return self._best(shared)
+                lists.setdefault(one, []).append((weight, np.frombuffer(found, dtype="<u4")))
+        best = [self._best(length, some) for length, some in lists.items()]
+        if not best:
+            return []
+        sums, names = (np.concatenate(part) for part in zip(*best, strict=True))
+        chosen: list[int] = names[np.argsort(-sums.astype(np.int16), kind="stable")[:_LOOKED_AT]].tolist()
+        return chosen
 
-    def _best(self, shared: dict[int, NDArray[np.uint8]]) -> list[int]:
-        """First names of the spellings with the largest sums."""
-        top = max((int(each.max()) for each in shared.values() if len(each)), default=0)
-        for share in _SHARES:
-            least = max(1, int(share * top))
-            places = {length: np.flatnonzero(each >= least) for length, each in shared.items()}
-            if sum(map(len, places.values())) >= _ENOUGH:
-                break
-        sums = np.concatenate([shared[length][some] for length, some in places.items()])
-        names = np.concatenate([self._of_length(length)[some] for length, some in places.items()])
-        best: list[int] = names[np.argsort(-sums.astype(np.int16), kind="stable")[:_LOOKED_AT]].tolist()
-        return best
+    def _best(
+        self, length: int, lists: Sequence[tuple[np.uint8, NDArray[np.uint32]]]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+        """The largest sums of weights among spellings of a length, and the first name of each.
+
+        Only what the lists name is touched, so that the time depends on them and not on how many spellings there are.
+        """
+        sums = self._sums(length)
+        for weight, numbers in lists:
+            sums[numbers] += weight  # each number stands once in a list
+        numbers = np.concatenate([numbers for _, numbers in lists])
+        found = sums[numbers]
+        sums[numbers] = 0
+        many = min(len(found), _LOOKED_AT * len(lists))
+        largest = np.argpartition(found, len(found) - many)[len(found) - many :]
+        distinct, at = np.unique(numbers[largest], return_index=True)
+        return found[largest[at]], self._of_length(length)[distinct]
 
     def _sums(self, length: int) -> NDArray[np.uint8]:
         """A zero for each spelling of a length, in memory that is used again."""
         known = self._memory.get(length)
         if known is None:
             known = self._memory[length] = np.zeros(len(self._of_length(length)), dtype=np.uint8)
-        known.fill(0)
         return known
 
     def _of_length(self, length: int) -> NDArray[np.uint32]:

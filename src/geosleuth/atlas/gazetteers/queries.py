@@ -8,6 +8,7 @@ from math import cos, radians
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import shapely
 
 from geosleuth.atlas.base.build import admin1_table
@@ -94,7 +95,9 @@ class Gazetteers:
                 break
             reach_m = min(reach_m * 3, radius_m)
         hits.sort(key=lambda hit: (hit.distance_km or 0.0, hit.place.id))
-        return [replace(hit, score=1.0 - 0.5 * (hit.distance_km or 0.0) * 1000 / max(radius_m, 1.0)) for hit in hits[:limit]]
+        return [
+            replace(hit, score=1.0 - 0.5 * (hit.distance_km or 0.0) * 1000 / max(radius_m, 1.0)) for hit in hits[:limit]
+        ]
 
     def labels(self, box: Box, limit: int) -> list[Place]:
         """The best known features in a box that are points, for maps; settlements are left to the base atlas."""
@@ -209,7 +212,8 @@ def _place(one: OpenRegion, row: Sequence[Any]) -> Place:
         name=text_of(name),
         kind=one.kinds[kind],
         point=point,
-        extent=_extent(one, number) or Disc(point, float(radius_km(population or 0)) if population else 1.0),
+        extent=_extent(one, number)
+        or Disc(point, float(radius_km(np.array(float(population)))) if population else 1.0),
         source=f"{_SOURCES.get(one.info.kind, one.info.kind)}, gazetteer {one.info.name}",
         country=country,
         region=region,
