@@ -1,7 +1,7 @@
 """The offline world: places, borders, features, facts, documents and maps, and online twins behind one protocol."""
 
 from .model import Atlas, Colocation, Document, Hit, Marker, MatchKind, NotOffered, Picture, Place, Reverse
-from .offline import OfflineAtlas, regions_dir
+from .offline import OfflineAtlas, gazetteers_dir, regions_dir
 
 __all__ = [
     "Atlas",
@@ -15,5 +15,6 @@ __all__ = [
     "Picture",
     "Place",
     "Reverse",
+    "gazetteers_dir",
     "regions_dir",
 ]

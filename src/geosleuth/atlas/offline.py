@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import date
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -27,8 +28,10 @@ from .search import is_same_name
 
 if TYPE_CHECKING:
     from .borders import Borders, Detail
+    from .gazetteers import Gazetteers
     from .maps.bare import Settlement
     from .maps.canvas import View
+    from .place_facts import PlaceFacts
     from .regions import Regions
 
 _P = ParamSpec("_P")
@@ -47,11 +50,18 @@ _GROUND_KM = 0.2
 _MAP_TOWNS = 25
 _COARSER: Mapping[Level, int] = {"street": 1, "town": 2, "region": 3}
 _MAX_LIMIT = 1000
+# Peaks, lakes and islands of a gazetteer are points without a size: named where a map has room for them.
+_FEATURES_FROM_ZOOM, _FEATURES, _FEATURE_RANK = 9, 30, 5
 
 
 def regions_dir() -> Path:
     """Where added regions lie."""
     return data_dir() / "regions"
+
+
+def gazetteers_dir(regions: Path | None = None) -> Path:
+    """Where added gazetteers lie: beside the regions."""
+    return (regions or regions_dir()).with_name("gazetteers")
 
 
 class OfflineAtlas:
@@ -120,8 +130,8 @@ class OfflineAtlas:
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
     ) -> list[Hit]:
-        """Features of the added regions around a point."""
-        return await self._run(lambda: self._regions.nearby(point, radius_m, category=category, limit=_checked(limit)))
+        """Features of the added regions and gazetteers around a point."""
+        return await self._run(self._nearby, point, radius_m, category, _checked(limit))
 
     async def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
         """Where two streets of an added region meet."""
@@ -161,6 +171,10 @@ class OfflineAtlas:
         """A map drawn from the added regions, and from borders and places of the world around them."""
         return await self._run(self._map, centre, zoom, size, markers)
 
+    async def place_facts(self, point: LatLon, day: date | None = None) -> "PlaceFacts":
+        """What the land is like at a point; daylight is of a day, without one of midsummer and midwinter."""
+        return await self._run(self._place_facts, point, day)
+
     @property
     def has_tiles(self) -> bool:
         """Whether there are pictures from above."""
@@ -194,7 +208,9 @@ class OfflineAtlas:
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         world = self._base.geocode(text, limit=limit, within=within, country=country)
-        local = self._in_regions(text, limit, within, country) if self.has_regions else []
+        local = (
+            self._in_regions(text, limit, within, country) if self.has_regions or self._gazetteers.store.list() else []
+        )
         known = any(hit.match not in ("fuzzy", "part") for hit in world)
         if local and not known:
             fewest = min(map(_lacking, local))
@@ -234,7 +250,9 @@ class OfflineAtlas:
 
     def _called(self, name: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         """Features of added regions of that name; what is spelled much differently is another name."""
-        hits = self._in_country(self._regions.geocode(name, limit=limit, within=within), country)
+        found_here = self._regions.geocode(name, limit=limit, within=within)
+        named = self._gazetteers.search(name, within=within, limit=limit)
+        hits = self._in_country([*found_here, *named], country)
         words = set(fold(name).split())
         found = [
             hit
@@ -298,9 +316,15 @@ class OfflineAtlas:
             source="borders, GeoNames" + (", added regions" if near else ""),
         )
 
+    def _place_facts(self, point: LatLon, day: date | None) -> "PlaceFacts":
+        from .place_facts import gather_facts
+
+        return gather_facts(point, day, base=self._base, borders=self._borders, gazetteers=self._gazetteers)
+
     def _suggest(self, prefix: str, limit: int, near: LatLon | None) -> list[Hit]:
         local = self._regions.suggest(prefix, limit=limit, near=near)
-        world = self._base.suggest(prefix, limit=limit)
+        world = [*self._base.suggest(prefix, limit=limit), *self._gazetteers.suggest(prefix, limit=limit)]
+        world = list({hit.place.id: hit for hit in sorted(world, key=lambda hit: hit.score)}.values())[::-1]
         # Half from each where both have enough, so that neither hides the other.
         keep = max(limit - len(world), limit // 2)
         return [*local[:keep], *world][:limit]
@@ -309,18 +333,28 @@ class OfflineAtlas:
         self, text: str, near: LatLon | None, within: Extent | None, category: str | None, limit: int
     ) -> list[Hit]:
         hits = self._regions.search_pois(text, near=near, within=within, category=category, limit=limit)
+        named = self._gazetteers.search(text, near=near, within=within, category=category, limit=limit)
+        hits += [_behind(hit) for hit in named]
         if category is None:
-            hits += [
-                _behind(hit) for hit in self._base.geocode(text, limit=limit, within=within, guesses=1, partly=False)
-            ]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.place.id))[:limit]
+            # A name that somebody bears is not a misspelling of another.
+            guesses = int(all(hit.match == "fuzzy" for hit in named))
+            world = self._base.geocode(text, limit=limit, within=within, guesses=guesses, partly=False)
+            hits += map(_behind, world)
+        best = sorted(hits, key=lambda hit: (-hit.score, hit.place.id))
+        return list({hit.place.id: hit for hit in reversed(best)}.values())[::-1][:limit]
+
+    def _nearby(self, point: LatLon, radius_m: float, category: str | None, limit: int) -> list[Hit]:
+        hits = self._regions.nearby(point, radius_m, category=category, limit=limit)
+        hits += self._gazetteers.nearby(point, radius_m, category=category, limit=limit)
+        return sorted(hits, key=lambda hit: hit.distance_km or 0.0)[:limit]
 
     def _poi(self, place_id: str) -> Place | None:
         if place_id.startswith(("osm:", "overture:", "made-up:")):
             return self._regions.poi(place_id)
-        return self._base.place(place_id)
+        return self._base.place(place_id) or self._gazetteers.place(place_id)
 
     def _map(self, centre: LatLon, zoom: float, size: tuple[int, int], markers: Sequence[Marker]) -> Picture:
+        from .facts.altitude import altitudes_at
         from .maps import MapSources, draw_map
 
         sources = MapSources(
@@ -329,6 +363,8 @@ class OfflineAtlas:
             place_labels=self._place_labels,
             base_attribution="Natural Earth, GeoNames",
             towns=self._towns,
+            gazetteers=[info.path for info in self._gazetteers.store.list()],
+            altitudes=altitudes_at,
         )
         return draw_map(sources, centre, zoom, size, markers)
 
@@ -346,6 +382,9 @@ class OfflineAtlas:
             rank = sum(people < limit for limit in (5e6, 1e6, 3e5, 1e5, 3e4, 1e4, 2e3)) + 1
             if rank <= max(2, zoom - 2):
                 yield place.point, place.name, rank
+        if zoom >= _FEATURES_FROM_ZOOM:
+            for place in self._gazetteers.labels(box, limit=_FEATURES):
+                yield place.point, place.name, _FEATURE_RANK
 
     def _towns(self, view: "View") -> "list[Settlement]":
         """The largest settlements of a view, and the nearest ones around it."""
@@ -390,6 +429,15 @@ class OfflineAtlas:
         if regions is None:
             regions = self._local.regions = Regions(self._regions_dir)
         return regions
+
+    @property
+    def _gazetteers(self) -> "Gazetteers":
+        from .gazetteers import Gazetteers
+
+        gazetteers: Gazetteers | None = getattr(self._local, "gazetteers", None)
+        if gazetteers is None:
+            gazetteers = self._local.gazetteers = Gazetteers(gazetteers_dir(self._regions_dir))
+        return gazetteers
 
 
 def _behind(hit: Hit) -> Hit:

@@ -1,4 +1,4 @@
-"""Facts of countries and brands, from tables that ship with the package."""
+"""Facts of countries, brands and the land at a point, from tables that ship with the package."""
 
 import asyncio
 from collections.abc import Iterable
@@ -8,12 +8,26 @@ from geosleuth.names import country_name
 
 from .declare import tool
 from .model import Case, Output
-from .viewer import Viewer, asked, numbered, one_line, percent, required_text, text_of, unique
+from .places import point_at
+from .viewer import (
+    Viewer,
+    asked,
+    at,
+    numbered,
+    one_line,
+    percent,
+    point_data,
+    point_of,
+    required_text,
+    text_of,
+    unique,
+)
 
 if TYPE_CHECKING:
     from geosleuth.atlas.facts import BrandHit, CountryFacts, Evidence
 
 _COUNTRY_SOURCE, _BRAND_SOURCE = "geosleuth facts", "name-suggestion-index"
+_LAND_SOURCE = "terrain, climate and border tables, GeoNames, added gazetteers"
 _SHOWN = 12
 _BRANDS = 6
 _LANGUAGES = 8
@@ -38,6 +52,23 @@ class _Country(TypedDict):
     postcodes: list[str] | None
     population: float | None
     area_km2: float | None
+
+
+class _Place(TypedDict):
+    lat: float
+    lon: float
+    country: str | None
+    altitude_m: int | None
+    terrain: str | None
+    climate: str | None
+    vegetation: str | None
+    coast_km: float
+    features: list[str]
+    towns: list[str]
+    driving_side: str | None
+    languages: list[str]
+    daylight: list[str]
+    missing: str | None
 
 
 class _Brand(TypedDict):
@@ -78,6 +109,42 @@ async def country_facts(case: Case, country: str) -> Output:  # noqa: ARG001  # 
         f"{name.replace('_', ' ')}: {_words(value)}" for name, value in data.items() if value and name not in _IN_TITLE
     ]
     return Output("\n".join([*lines, f"From: {_COUNTRY_SOURCE}."]), data, sources=(_COUNTRY_SOURCE,))
+
+
+@tool(
+    "place_facts",
+    use="learn the altitude, terrain, climate, coast, ranges and waters at given coordinates",
+    result=_Place,
+    viewer=Viewer(lambda given: f"looks what the land is like{point_of(given) or ' there'}", icon="map"),
+    needs=("atlas",),
+    aliases=("land_facts", "terrain"),
+    renames={"lat": "latitude", "lon": "longitude", "lng": "longitude", "day": "date"},
+)
+async def place_facts(case: Case, latitude: float, longitude: float, date: str = "") -> Output:
+    """Describe the land at a point: altitude, climate, vegetation, coast, ranges, waters, towns, daylight.
+
+    Args:
+        latitude: degrees north.
+        longitude: degrees east.
+        date: YYYY-MM-DD, for daylight.
+    """
+    from geosleuth.atlas import OfflineAtlas
+    from geosleuth.atlas.place_facts import read_day
+
+    point, day = point_at(latitude, longitude), read_day(date)
+    # No online service tells of these; the tables ship with the package.
+    atlas = case.atlas if isinstance(case.atlas, OfflineAtlas) else OfflineAtlas()
+    facts = (await atlas.place_facts(point, day)).as_dict()
+    data = {**point_data(point), **{name: value for name, value in facts.items() if name != "point"}}
+    lines = [f"The land at {at(point)}:"]
+    lines += [
+        f"{name.replace('_', ' ')}: {'; '.join(value) if isinstance(value, list) else value}"
+        for name, value in data.items()
+        if value not in (None, "", []) and name not in ("lat", "lon", "missing")
+    ]
+    if facts["missing"]:
+        lines.append(f"Note: {facts['missing']}.")
+    return Output("\n".join([*lines, f"From: {_LAND_SOURCE}."]), data, sources=(_LAND_SOURCE,))
 
 
 @tool(

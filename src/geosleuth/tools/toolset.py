@@ -162,8 +162,9 @@ def image_info(case: Case, view: View) -> ImageInfo:
 _ORDER = (
     "image_zoom_in_tool", "read_text", "search_image", "visual_prior", "search_web", "search_documents",
     "maps_geocode", "reverse_geocode", "nearby", "poi_input_tips", "poi_keyword_search", "poi_detail_query",
-    "find_colocated", "find_crossing", "static_map_query", "satellite_map_query", "country_facts", "brand_lookup",
-    "text_clues", "weigh_sightings", "tell_apart", "field_guide", "sun_position", "range_fix", "note_hypothesis",
+    "find_colocated", "find_crossing", "static_map_query", "satellite_map_query", "place_facts", "country_facts",
+    "brand_lookup", "text_clues", "weigh_sightings", "tell_apart", "field_guide", "sun_position", "range_fix",
+    "note_hypothesis",
 )  # fmt: skip
 
 

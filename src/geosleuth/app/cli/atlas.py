@@ -357,23 +357,54 @@ def satellite(options: SatelliteOptions) -> None:
 
 @atlas.command()
 def add(
-    file: Annotated[Path, typer.Argument(help="An OpenStreetMap extract (.osm.pbf) or Overture places (.parquet).")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="An OpenStreetMap extract (.osm.pbf), Overture places (.parquet), a GeoNames dump (.txt, .zip), or "
+            "Natural Earth features (.geojson, or a folder of such files)."
+        ),
+    ],
     *,
-    name: Annotated[Optional[str], typer.Option(help="What to call the region; the file's name without it.")] = None,  # noqa: UP045
+    name: Annotated[Optional[str], typer.Option(help="What to call it; the file's name without it.")] = None,  # noqa: UP045
+    country: Annotated[list[str], typer.Option(help="Of a GeoNames dump, only this country; repeatable.")] = [],  # noqa: B006
+    names: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="More names for a GeoNames dump: alternateNamesV2 (.txt, .zip)."),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Add a region to the atlas. Safe to interrupt; running it again replaces the region.
+    """Add a region or a gazetteer to the atlas. Safe to interrupt; running it again replaces what it added.
 
-    Example: geosleuth atlas add monaco.osm.pbf
+    Examples:
+
+      geosleuth atlas add monaco.osm.pbf
+
+      geosleuth atlas add allCountries.zip --country Norway --country Sweden
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    work.add_region(file, name, as_json=as_json)
+    work.add_region(file, name, country, names, as_json=as_json)
+
+
+@atlas.command(context_settings=_NUMBERS)
+def facts(
+    point: Point,
+    *,
+    date: Annotated[Optional[str], typer.Option(metavar="YYYY-MM-DD", help="Daylight on this date.")] = None,  # noqa: UP045
+    as_json: JsonFlag = False,
+) -> None:
+    """Describe the land at a point: altitude, climate, coast, ranges, waters, towns, driving side, languages.
+
+    Example: geosleuth atlas facts 27.99,86.93 --date 2026-06-21
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    work.show_place_facts(work.point(point), date, as_json=as_json)
 
 
 @atlas.command(name="list")
 def list_regions(*, as_json: JsonFlag = False) -> None:
-    """List the regions that were added.
+    """List the regions and gazetteers that were added.
 
     Example: geosleuth atlas list
     """
@@ -384,9 +415,9 @@ def list_regions(*, as_json: JsonFlag = False) -> None:
 
 @atlas.command()
 def remove(
-    name: Annotated[str, typer.Argument(help="The region's name, as list shows it.")], *, as_json: JsonFlag = False
+    name: Annotated[str, typer.Argument(help="Its name, as list shows it.")], *, as_json: JsonFlag = False
 ) -> None:
-    """Remove a region from the atlas.
+    """Remove a region or a gazetteer from the atlas.
 
     Example: geosleuth atlas remove monaco
     """
@@ -397,7 +428,7 @@ def remove(
 
 @atlas.command()
 def info(
-    name: Annotated[Optional[str], typer.Argument(help="A region; without it, the atlas as a whole.")] = None,  # noqa: UP045
+    name: Annotated[Optional[str], typer.Argument(help="A region or gazetteer; without it, the whole atlas.")] = None,  # noqa: UP045
     *,
     as_json: JsonFlag = False,
 ) -> None:

@@ -287,6 +287,16 @@ class BasePlaces:
             kept = [*kept[:-1], *large[:1]] if large else kept
         return [Hit(self._place(row), 1 / (1 + away), "near", str(row[2]), away) for *_, away, row in kept]
 
+    def nearest_city(self, point: LatLon, least_population: int = 0) -> Hit | None:
+        """The nearest settlement of at least so many people, in whatever country."""
+        large = np.flatnonzero(self._cities.population >= least_population)
+        if not len(large):
+            return None
+        km = distances_km(point.lat, point.lon, self._cities.lat[large], self._cities.lon[large])
+        at = int(np.argmin(km))
+        row = self._row(int(self._cities.id[large[at]]))
+        return Hit(self._place(row), 1.0, "near", str(row[2]), float(km[at]))
+
     def _within_reach(self, point: LatLon, country: str | None) -> NDArray[np.int64]:
         """Rows of the cities around a point, looking farther until there are some."""
         cities = self._cities

@@ -135,6 +135,7 @@ def _name_pois(labels: Labels, view: View, parts: Sequence[Part]) -> None:
 
 
 MAX_MARKERS = 500
+_GAZETTEERS_TO_ZOOM = 10.0
 PIN_HEIGHT_PX = 26
 _PIN_RADIUS_PX = 8
 _OVERSIZE = 4
@@ -264,6 +265,8 @@ class MapSources:
     """Settlements in and around a view without regions, those to be named first in front."""
     altitudes: Altitudes | None = None
     """Heights for the colours of land outside regions."""
+    gazetteers: Sequence[Path] = ()
+    """Files with lakes, rivers and names for wide views; coarser than a region, and so left out where one is near."""
 
 
 def draw_map(
@@ -296,6 +299,9 @@ def draw_map(
             tint_relief(canvas, view, sources.altitudes)
         towns = sources.towns(view) if bare and sources.towns is not None else ()
         paint_settlements(canvas, view, strips, towns)
+        if view.zoom < _GAZETTEERS_TO_ZOOM or not parts:
+            wide = [stack.enter_context(open_region(path)) for path in sources.gazetteers]
+            parts += [Part(file, strip, file.layers(view, strip)) for file in wide for strip in strips]
         _paint_shapes(canvas, [part.layers for part in parts], view)
         _paint_beyond(canvas, view)
         image = canvas.reduced()

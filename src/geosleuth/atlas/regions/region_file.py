@@ -333,7 +333,17 @@ def region_path(folder: Path, name: str) -> Path:
 
 @contextmanager
 def writing(folder: Path, name: str) -> Iterator["RegionWriter"]:
-    """A writer whose file takes its place when the block ends well, and is gone when it does not.
+    """A writer whose file takes its place when the block ends well, and is gone when it does not."""
+    with new_database(folder, name) as conn:
+        create_tables(conn)
+        search.create_tables(conn)
+        conn.execute("BEGIN")
+        yield RegionWriter(conn)
+
+
+@contextmanager
+def new_database(folder: Path, name: str) -> Iterator[sqlite3.Connection]:
+    """An empty database that becomes a region's file when the block ends well; a transaction may be open then.
 
     The unfinished file is hidden from the store and locked until it has its name. A killed import leaves it behind
     unlocked; the next import clears it away.
@@ -345,12 +355,9 @@ def writing(folder: Path, name: str) -> Iterator["RegionWriter"]:
         conn.execute("PRAGMA locking_mode = EXCLUSIVE")
         conn.execute(f"PRAGMA cache_size = {_PAGES // 4}")
         conn.execute("PRAGMA temp_store = FILE")
-        create_tables(conn)
-        search.create_tables(conn)
-        conn.execute("BEGIN")
-        writer = RegionWriter(conn)
-        yield writer
-        conn.execute("COMMIT")
+        yield conn
+        if conn.in_transaction:
+            conn.execute("COMMIT")
         conn.close()
         _sync(partial)
         try:

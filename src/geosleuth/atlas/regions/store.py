@@ -41,7 +41,7 @@ class RegionInfo:
     """What a region holds and whom to credit for it."""
 
     name: str
-    kind: str  # "osm", "overture" or "made-up"
+    kind: str  # "osm", "overture" or "made-up"; of gazetteers "geonames" or "naturalearth"
     path: Path
     source: str
     sha256: str
@@ -57,6 +57,7 @@ class RegionInfo:
     junctions: int
     shapes: int
     size_bytes: int
+    refused: int = 0  # rows of the source that were not taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,10 +263,14 @@ def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int
             junctions=int(meta["junctions"]),
             shapes=int(meta["shapes"]),
             size_bytes=stamp[2],
+            refused=int(meta.get("refused", "0")),
         )
     except (KeyError, ValueError) as error:
         raise _Unfit(f"its description is incomplete: {error}") from error
-    kinds = tuple(text_of(kind) for (kind,) in conn.execute("SELECT DISTINCT kind FROM feature ORDER BY kind"))
+    if "kinds" in meta:  # a gazetteer, with too many features to look through
+        kinds = tuple(meta["kinds"].split(","))
+    else:
+        kinds = tuple(text_of(kind) for (kind,) in conn.execute("SELECT DISTINCT kind FROM feature ORDER BY kind"))
     return OpenRegion(info, conn, NameIndex(conn), kinds, stamp)
 
 

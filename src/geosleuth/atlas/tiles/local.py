@@ -13,7 +13,7 @@ import shapely
 from geosleuth.atlas.maps import style as look
 from geosleuth.atlas.maps.canvas import Canvas, View
 from geosleuth.atlas.maps.canvas import Geometries as Drawn
-from geosleuth.atlas.maps.layers import EMPTY, MARGIN_PX, Ground, Layer, Part, divide, open_region, paint_ground
+from geosleuth.atlas.maps.layers import EMPTY, MARGIN_PX, LandAndSea, Layer, Part, divide, open_region, paint_ground
 from geosleuth.errors import BadInput
 
 from .mvt import EXTENT, MAX_ZOOM, Feature, Frame, Geometries, Value, in_buffer
@@ -119,7 +119,7 @@ def _inherited(frame: Frame, part: Part) -> list[tuple[str, Geometries]] | None:
 
 
 @lru_cache(maxsize=64)
-def _divided(path: Path, stamp: int, frame: Frame) -> Ground | None:  # noqa: ARG001  # a stamp is there to be new
+def _divided(path: Path, stamp: int, frame: Frame) -> LandAndSea | None:  # noqa: ARG001  # a stamp is there to be new
     view = frame.view
     with open_region(path) as region:
         coasts = [region.coast(view, strip, MARGIN_PX) for strip in view.strips(MARGIN_PX)]

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,7 +13,19 @@ from rich.table import Table
 from rich.text import Text
 
 from geosleuth.app.console import building, progress, show, show_json, talk
-from geosleuth.atlas import Atlas, Colocation, Document, Hit, Marker, OfflineAtlas, Picture, Place, Reverse, regions_dir
+from geosleuth.atlas import (
+    Atlas,
+    Colocation,
+    Document,
+    Hit,
+    Marker,
+    OfflineAtlas,
+    Picture,
+    Place,
+    Reverse,
+    gazetteers_dir,
+    regions_dir,
+)
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically
@@ -27,7 +40,7 @@ if TYPE_CHECKING:
     from geosleuth.atlas.facts.brands import BrandHit
     from geosleuth.atlas.facts.countries import CountryFacts
     from geosleuth.atlas.facts.lookups import PhoneInfo
-    from geosleuth.atlas.regions import RegionInfo
+    from geosleuth.atlas.regions import RegionInfo, RegionStore
 
 _T = TypeVar("_T")
 
@@ -208,34 +221,60 @@ def write_picture(path: Path, picture: Picture, *, as_json: bool) -> None:
         talk(f"wrote {path}; credit: {picture.attribution or 'none needed'}")
 
 
-# Regions.
+# Regions and gazetteers.
 
 
-def add_region(file: Path, name: str | None, *, as_json: bool) -> None:
+def add_region(file: Path, name: str | None, countries: Sequence[str], names: Path | None, *, as_json: bool) -> None:
     """Import a file of features."""
-    from geosleuth.atlas.regions import import_osm, import_overture
-
-    folder = regions_dir()
+    take, folder = _importer(file, countries, names)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"{folder}: regions can't be kept there: {error.strerror or error}") from error
-    take = import_overture if file.suffix.lower() in (".parquet", ".geoparquet") else import_osm
+        raise BadInput(f"{folder}: what is added can't be kept there: {error.strerror or error}") from error
     with importing() as progress:
         found = take(file, name, folder=folder, progress=progress)
+    if found.refused:
+        talk(f"{found.refused:,} rows were left out: no name, no position, or not in the file's format")
     if as_json:
         show_json(plain(found))
     else:
         show(regions_view([found]))
 
 
-def show_regions(*, as_json: bool) -> None:
-    """All added regions, damaged ones too."""
+def _importer(file: Path, countries: Sequence[str], names: Path | None) -> tuple[Callable[..., Any], Path]:
+    """Who reads a file, by its name, and where what it holds is kept."""
+    from geosleuth.atlas.gazetteers import files_in, import_geonames, import_natural_earth
+    from geosleuth.atlas.regions import import_osm, import_overture
+
+    ending = file.name.lower()
+    if ending.endswith((".txt", ".tsv", ".zip", ".txt.gz")):
+        return partial(import_geonames, countries=countries, more_names=names), gazetteers_dir()
+    if countries or names:
+        raise BadInput("--country and --names belong to GeoNames dumps (.txt, .zip)")
+    if files_in(file):
+        return import_natural_earth, gazetteers_dir()
+    if file.is_dir():
+        raise BadInput(f"{file} is a folder without Natural Earth files (.geojson, .geojson.gz)")
+    return (import_overture if ending.endswith((".parquet", ".geoparquet")) else import_osm), regions_dir()
+
+
+def _stores() -> "list[RegionStore]":
     from geosleuth.atlas.regions import RegionStore
 
-    store = RegionStore(regions_dir())
-    found, damaged = list(store.list()), list(store.damaged())
-    for item in damaged:
+    return [RegionStore(regions_dir()), RegionStore(gazetteers_dir())]
+
+
+def _store_of(name: str) -> "RegionStore":
+    """Where that name is kept; the regions' store, which says what there is, where nowhere."""
+    regions, gazetteers = _stores()
+    return gazetteers if name in gazetteers.names() and name not in regions.names() else regions
+
+
+def show_regions(*, as_json: bool) -> None:
+    """All added regions and gazetteers, damaged ones too."""
+    stores = _stores()
+    found = [item for store in stores for item in store.list()]
+    for item in (item for store in stores for item in store.damaged()):
         talk(item.message)
     if as_json:
         show_json([plain(item) for item in found])
@@ -244,10 +283,8 @@ def show_regions(*, as_json: bool) -> None:
 
 
 def remove_region(name: str, *, as_json: bool) -> None:
-    """Delete a region's file."""
-    from geosleuth.atlas.regions import RegionStore
-
-    RegionStore(regions_dir()).remove(name)
+    """Delete a file of features."""
+    _store_of(name).remove(name)
     if as_json:
         show_json({"removed": name})
     else:
@@ -255,26 +292,40 @@ def remove_region(name: str, *, as_json: bool) -> None:
 
 
 def show_info(name: str | None, *, as_json: bool) -> None:
-    """One region, or the whole atlas."""
+    """One region or gazetteer, or the whole atlas."""
     from geosleuth.atlas.base import base_path
-    from geosleuth.atlas.regions import RegionStore
 
-    store = RegionStore(regions_dir())
     if name is not None:
-        found: Any = plain(store.info(name))
+        found: Any = plain(_store_of(name).info(name))
     else:
         base = base_path()
+        regions, gazetteers = _stores()
         found = {
             "base": str(base),
             "base_built": base.is_file(),
             "base_bytes": base.stat().st_size if base.is_file() else None,
             "regions_folder": str(regions_dir()),
-            "regions": [item.name for item in store.list()],
+            "regions": [item.name for item in regions.list()],
+            "gazetteers": [item.name for item in gazetteers.list()],
         }
     if as_json:
         show_json(found)
     else:
         show(facts_view(found))
+
+
+def show_place_facts(point: LatLon, date: str | None, *, as_json: bool) -> None:
+    """What the land is like at a point."""
+    from geosleuth.atlas.place_facts import read_day
+
+    day = read_day(date or "")
+    with building() as progress:
+        ensure_base(progress)
+    found = asyncio.run(OfflineAtlas().place_facts(point, day)).as_dict()
+    if as_json:
+        show_json(found)
+    else:
+        show(facts_view({key: value for key, value in found.items() if key != "point"}))
 
 
 # Progress, on stderr and only at a terminal.

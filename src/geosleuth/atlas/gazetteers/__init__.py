@@ -1,0 +1,7 @@
+"""Gazetteers that users add: named features from GeoNames dumps and Natural Earth files."""
+
+from .geonames import import_geonames
+from .natural_earth import files_in, import_natural_earth
+from .queries import Gazetteers
+
+__all__ = ["Gazetteers", "files_in", "import_geonames", "import_natural_earth"]

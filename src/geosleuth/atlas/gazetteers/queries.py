@@ -1,0 +1,278 @@
+"""Questions that gazetteers answer: features by name, around a point, and the nearest of a kind."""
+
+import logging
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from math import cos, radians
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import shapely
+
+from geosleuth.atlas.base.build import admin1_table
+from geosleuth.atlas.base.geocode import radius_km
+from geosleuth.atlas.model import Hit, Place
+from geosleuth.atlas.regions.store import DamagedRegion, OpenRegion, RegionStore, boxes_around, text_of
+from geosleuth.atlas.search import NameHit
+from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
+from geosleuth.names import country_name, fold
+
+from .gazetteer_file import CELL, CELL_COLUMNS, E5
+from .name_index import GazetteerNames
+
+_log = logging.getLogger(__name__)
+
+_COLUMNS: Final = "id, name, kind, lat_e5, lon_e5, fame, country, admin1, population, elevation"
+_SOURCES: Final = {"geonames": "GeoNames", "naturalearth": "Natural Earth"}
+_FIRST_REACH_M: Final = 3000.0
+_PENALTY: Final = {"exact": 0.0, "alias": 0.05}
+_MANY: Final = 1000
+_POOL: Final = 40
+_AT_ONCE: Final = 4000
+_NEAR_KM: Final = 50.0  # at this distance nearness counts half
+
+_EVERYWHERE: Final = frozenset({"continent", "country"})
+_MEANT: Final[dict[str, tuple[str, ...]]] = {
+    "mountain": ("peak", "volcano", "range", "hill"), "mount": ("peak", "volcano"), "summit": ("peak", "volcano"),
+    "mountain range": ("range",), "water": ("lake", "reservoir", "river", "stream", "water", "bay", "lagoon", "sea"),
+    "national park": ("park",), "reserve": ("park",), "island": ("island", "island group"),
+    "archipelago": ("island group",), "town": ("city",), "village": ("city",), "settlement": ("city",),
+    "place": ("city",), "lagoon": ("lagoon", "lake"), "lake": ("lake", "reservoir", "lagoon"), "creek": ("stream",),
+    "river": ("river", "stream"), "canyon": ("valley",), "gorge": ("valley",), "wood": ("forest",),
+    "station": ("railway",), "headland": ("cape",), "ocean": ("ocean", "sea"), "sea": ("sea", "ocean"),
+}  # fmt: skip
+
+
+class Gazetteers:
+    """All that can be asked of the gazetteers in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Nothing is opened until the first question; the folder need not exist."""
+        self.store = RegionStore(folder)
+
+    def search(
+        self,
+        text: str,
+        *,
+        near: LatLon | None = None,
+        within: Extent | None = None,
+        category: str | None = None,
+        limit: int = 10,
+    ) -> list[Hit]:
+        """Features of that name; only where none has it, those that are spelled alike."""
+
+        def found_in(one: OpenRegion) -> list[Hit]:
+            narrow = within is not None or category is not None or near is not None
+            names = _names(one).search(text, _MANY if narrow else max(_POOL, limit))
+            return _hits(one, names, near=near, within=within, kinds=_kinds(one, category))
+
+        return _best(self._ask(found_in))[:limit]
+
+    def suggest(self, prefix: str, *, limit: int = 10) -> list[Hit]:
+        """Features whose name begins so, the best known first."""
+        return _best(self._ask(lambda one: _hits(one, _names(one).prefix(prefix, 4 * limit))))[:limit]
+
+    def place(self, place_id: str) -> Place | None:
+        """A feature by its id, "geonames:2988507"; None where there is none."""
+        owner, _, number = place_id[:300].partition(":")
+        if not (number.isascii() and number.isdigit() and len(number) <= 15):
+            return None
+
+        def found_in(one: OpenRegion) -> list[Hit]:
+            rows = _rows(one, [int(number)]) if one.info.kind == owner else {}
+            return [Hit(_place(one, row), 1.0, "exact", row[1]) for row in rows.values()]
+
+        return next((hit.place for hit in self._ask(found_in)), None)
+
+    def nearby(self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20) -> list[Hit]:
+        """Features around a point, nearest first; a lake, river or range is as near as its nearest part."""
+        reach_m = min(radius_m, _FIRST_REACH_M)
+        while True:  # widened step by step: nobody wants the thousand features of a county to see the twenty nearest
+            hits = self._ask(partial(_around, point=point, radius_m=reach_m, category=category))
+            if len(hits) >= limit or reach_m >= radius_m:
+                break
+            reach_m = min(reach_m * 3, radius_m)
+        hits.sort(key=lambda hit: (hit.distance_km or 0.0, hit.place.id))
+        return [
+            replace(hit, score=1.0 - 0.5 * (hit.distance_km or 0.0) * 1000 / max(radius_m, 1.0)) for hit in hits[:limit]
+        ]
+
+    def labels(self, box: Box, limit: int) -> list[Place]:
+        """The best known features in a box that are points, for maps; settlements are left to the base atlas."""
+
+        def found_in(one: OpenRegion) -> list[Hit]:
+            if one.info.kind != "geonames":  # others say themselves what a map shows
+                return []
+            kinds = [number for number, kind in enumerate(one.kinds) if kind in _LABELLED]
+            rows = _in_cells(one, box, kinds, limit)
+            return [Hit(_place(one, row), row[5] / 255, "near", text_of(row[1])) for row in rows]
+
+        return [hit.place for hit in sorted(self._ask(found_in), key=lambda hit: -hit.score)[:limit]]
+
+    def _ask(self, found_in: Callable[[OpenRegion], list[Hit]]) -> list[Hit]:
+        """What each gazetteer answers; a damaged one is passed over."""
+        hits: list[Hit] = []
+        for one in self.store.open_all():
+            try:
+                with self.store.explained(one.info.name):
+                    hits.extend(found_in(one))
+            except DamagedRegion as error:
+                _log.warning("%s", error)
+        return hits
+
+
+_LABELLED: Final = frozenset(
+    {"peak", "range", "volcano", "island", "island group", "lake", "reservoir", "river", "park", "bay", "cape",
+     "glacier", "waterfall", "desert", "valley", "pass", "gulf", "strait", "sea", "peninsula"}
+)  # fmt: skip
+
+
+def _around(one: OpenRegion, point: LatLon, radius_m: float, category: str | None) -> list[Hit]:
+    kinds = _kinds(one, category)
+    if kinds is None:  # what one is always inside of tells nothing
+        kinds = [number for number, kind in enumerate(one.kinds) if kind not in _EVERYWHERE]
+    closest: dict[int, tuple[float, Any]] = {}
+    for far, row in (*_points_around(one, point, radius_m, kinds), *_areas_around(one, point, radius_m, kinds)):
+        if far * 1000 <= radius_m and (row[0] not in closest or far < closest[row[0]][0]):
+            closest[row[0]] = (far, row)
+    return [Hit(_place(one, row), 1.0, "near", text_of(row[1]), far) for far, row in closest.values()]
+
+
+def _names(one: OpenRegion) -> GazetteerNames:
+    known = one.memory.get("names")
+    if not isinstance(known, GazetteerNames):
+        one.conn.execute("PRAGMA mmap_size = 17179869184")
+        known = one.memory["names"] = GazetteerNames(one.conn)
+    return known
+
+
+def _kinds(one: OpenRegion, category: str | None) -> Sequence[int] | None:
+    """Numbers of the kinds that a category means; None for all, none where it means no kind of ours."""
+    if category is None:
+        return None
+    word = fold(category.rpartition("=")[2].replace("_", " "))[:60]
+    forms = (word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ies") + "y")
+    meant = next((_MEANT[form] for form in forms if form in _MEANT), forms)
+    return [number for number, kind in enumerate(one.kinds) if kind in meant]
+
+
+def _hits(
+    one: OpenRegion,
+    found: Sequence[NameHit],
+    *,
+    near: LatLon | None = None,
+    within: Extent | None = None,
+    kinds: Sequence[int] | None = None,
+) -> list[Hit]:
+    rows = _rows(one, [hit.owner for hit in found])
+    scored = []
+    for hit in found:
+        row = rows.get(hit.owner)
+        if row is None or (kinds is not None and row[2] not in kinds):
+            continue
+        point = _point(row)
+        if within is not None and not within.contains(point):
+            continue
+        far = distance_km(near, point) if near else None
+        bonus = row[5] / 255 if far is None else 0.3 * row[5] / 255 + 0.7 * _NEAR_KM / (_NEAR_KM + far)
+        # As the base atlas scores its places, so that the two can stand in one list.
+        known = 0.6 + 0.3 * bonus
+        score = 0.78 * hit.score + 0.17 * known if hit.match == "fuzzy" else known - _PENALTY[hit.match]
+        scored.append((score, hit, row, far))
+    scored.sort(key=lambda item: -item[0])
+    return [Hit(_place(one, row), score, hit.match, text_of(hit.text), far) for score, hit, row, far in scored[:_POOL]]
+
+
+def _best(hits: Sequence[Hit]) -> list[Hit]:
+    """Best first, each place once, exact before misspelled."""
+    ranked = sorted(hits, key=lambda hit: (hit.match == "fuzzy", -hit.score, hit.place.id))
+    return list({hit.place.id: hit for hit in reversed(ranked)}.values())[::-1]
+
+
+def _rows(one: OpenRegion, numbers: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    marks = ",".join("?" * len(numbers))
+    rows = one.conn.execute(f"SELECT {_COLUMNS} FROM feature WHERE id IN ({marks})", list(numbers))  # noqa: S608
+    return {row[0]: row for row in rows}
+
+
+def _point(row: Sequence[Any]) -> LatLon:
+    return LatLon(row[3] / E5, row[4] / E5)
+
+
+def _place(one: OpenRegion, row: Sequence[Any]) -> Place:
+    number, name, kind, _, _, _, country, admin1, population, elevation = row
+    point = _point(row)
+    region = _region_names().get(f"{country}.{admin1}") if country and admin1 else None
+    parts = (text_of(name), region, country_name(country) if country else None)
+    details = {"population": population, "elevation": elevation}
+    return Place(
+        id=f"{one.info.kind}:{number}",
+        name=text_of(name),
+        kind=one.kinds[kind],
+        point=point,
+        extent=_extent(one, number)
+        or Disc(point, float(radius_km(np.array(float(population)))) if population else 1.0),
+        source=f"{_SOURCES.get(one.info.kind, one.info.kind)}, gazetteer {one.info.name}",
+        country=country,
+        region=region,
+        address=", ".join(dict.fromkeys(part for part in parts if part)),
+        details={key: str(value) for key, value in details.items() if value is not None},
+    )
+
+
+def _extent(one: OpenRegion, number: int) -> Box | None:
+    row = one.conn.execute("SELECT south, west, north, east FROM feature_box WHERE id = ?", (number,)).fetchone()
+    return None if row is None else Box(max(row[0], -90.0), max(row[1], -180.0), min(row[2], 90.0), min(row[3], 180.0))
+
+
+@lru_cache(maxsize=1)
+def _region_names() -> dict[str, str]:
+    return {code: name for code, (name, *_) in admin1_table().items()}
+
+
+def _in_cells(
+    one: OpenRegion, box: Box, kinds: Collection[int] | None, limit: int = _AT_ONCE
+) -> Iterator[tuple[Any, ...]]:
+    """Rows of the features that are in the cells of a box, a row of cells at a time."""
+    some = "" if kinds is None else f" AND kind IN ({','.join(map(str, kinds))})"
+    west, east = (round((lon + 180) * E5) // 5000 for lon in (box.west, box.east))
+    for line in range(round((box.south + 90) * E5) // 5000, round((box.north + 90) * E5) // 5000 + 1):
+        begin = line * CELL_COLUMNS
+        yield from one.conn.execute(
+            f"SELECT {_COLUMNS} FROM feature WHERE {CELL} BETWEEN ? AND ?{some} LIMIT ?",  # noqa: S608
+            (begin + west, begin + east, limit),
+        )
+
+
+def _points_around(
+    one: OpenRegion, point: LatLon, radius_m: float, kinds: Collection[int] | None
+) -> Iterator[tuple[float, tuple[Any, ...]]]:
+    for edges in boxes_around(point, radius_m):
+        for row in _in_cells(one, Box(*edges), kinds):
+            yield distance_km(point, _point(row)), row
+
+
+def _areas_around(
+    one: OpenRegion, point: LatLon, radius_m: float, kinds: Collection[int] | None
+) -> Iterator[tuple[float, tuple[Any, ...]]]:
+    for south, west, north, east in boxes_around(point, radius_m):
+        found = one.conn.execute(
+            "SELECT area.feature, area.geom FROM feature_box AS box JOIN area ON area.feature = box.id "
+            "WHERE west <= ? AND east >= ? AND south <= ? AND north >= ?",
+            (east, west, north, south),
+        ).fetchall()
+        rows = _rows(one, [number for number, _ in found])
+        for number, geom in found:
+            if number in rows and (kinds is None or rows[number][2] in kinds):
+                yield _distance_to(point, shapely.from_wkb(geom)), rows[number]
+
+
+def _distance_to(point: LatLon, shape: shapely.Geometry) -> float:
+    """Kilometres to the nearest part; 0 inside."""
+    # A degree of longitude is shorter than one of latitude; without the stretch "nearest" would lean east and west.
+    squeeze = max(cos(radians(point.lat)), 1e-6)
+    flat = shapely.transform(shape, lambda xy: xy * [squeeze, 1.0])
+    x, y = shapely.get_coordinates(shapely.shortest_line(flat, shapely.Point(point.lon * squeeze, point.lat)))[0]
+    return distance_km(point, LatLon(max(-90.0, min(90.0, y)), max(-180.0, min(180.0, x / squeeze))))

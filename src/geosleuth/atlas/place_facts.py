@@ -1,0 +1,194 @@
+"""The shape of the land: what can be said of a point without seeing it."""
+
+import datetime as dt
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from math import cos, radians
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from geosleuth.errors import BadInput
+from geosleuth.geo import Box, FloatArray, LatLon, distance_km, distances_km, sun_day
+from geosleuth.names import country_name
+
+from .facts import climate_at, country_facts
+from .facts.altitude import terrain_at
+
+if TYPE_CHECKING:
+    from .base import BasePlaces
+    from .borders import Borders
+    from .facts import CountryFacts
+    from .gazetteers import Gazetteers
+    from .model import Hit
+
+_TOWNS: Final = (0, 20_000, 300_000)  # people, of the nearest town each
+_REACH_KM: Final = {"range": 300, "peak": 60, "lake": 100, "river": 60, "island": 5, "park": 60, "sea": 200}
+_LANGUAGES: Final = 4
+_SNAP_KM: Final = 5.0
+_SLACK_KM: Final = 100.0
+_ALPINE_BELOW_LAT: Final = 58.0
+_ZONES: Final = {
+    "Af": "tropical rainforest", "Am": "monsoon forest", "As": "tropical savanna", "Aw": "tropical savanna",
+    "BWh": "hot desert", "BWk": "cold desert", "BSh": "thorn scrub and dry grassland", "BSk": "steppe",
+    "Csa": "Mediterranean scrub and woodland", "Csb": "Mediterranean woodland and conifers",
+    "Cfa": "broadleaf forest of hot summers", "Cfb": "temperate broadleaf forest", "Cfc": "subpolar grassland",
+    "Cwa": "subtropical monsoon forest", "Cwb": "highland forest and grassland", "Dfa": "mixed and deciduous forest",
+    "Dfb": "mixed forest", "Dwa": "mixed and deciduous forest", "Dwb": "mixed forest", "ET": "tundra", "EF": "ice",
+}  # fmt: skip
+"""Natural vegetation by climate; other classes of group D have boreal forest, of C temperate forest."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceFacts:
+    """What is known of a point; a field is None or empty where nothing is.
+
+    ``features`` and ``towns`` are sentences, nearest first. ``missing`` says what would tell more.
+    """
+
+    point: LatLon
+    country: str | None
+    altitude_m: int | None
+    terrain: str | None
+    climate: str | None
+    vegetation: str | None
+    coast_km: float
+    features: tuple[str, ...]
+    towns: tuple[str, ...]
+    driving_side: str | None
+    languages: tuple[str, ...]
+    daylight: tuple[str, ...]
+    missing: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, the point as numbers."""
+        known = {one.name: getattr(self, one.name) for one in fields(self)}
+        lists = {name: list(value) for name, value in known.items() if isinstance(value, tuple)}
+        return {**known, **lists, "point": asdict(self.point)}
+
+
+def gather_facts(
+    point: LatLon, day: dt.date | None, *, base: "BasePlaces", borders: "Borders", gazetteers: "Gazetteers"
+) -> PlaceFacts:
+    """Everything that the tables and the added gazetteers say of a point."""
+    region = borders.at(point, snap_km=_SNAP_KM)
+    code = None if region is None else region.country
+    country = None if code is None else country_facts(code)
+    terrain, climate = terrain_at(point), climate_at(point)
+    added = bool(gazetteers.store.names())
+    return PlaceFacts(
+        point=point,
+        country=None
+        if code is None
+        else ", ".join(filter(None, (region.name if region else None, country_name(code)))),
+        altitude_m=None if terrain is None else terrain.altitude_m,
+        terrain=None
+        if terrain is None
+        else f"{terrain.roughness}, {terrain.lowest_m} to {terrain.highest_m} m within some 15 km",
+        climate=None if climate is None else f"{climate.code}: {climate.description}",
+        vegetation=None if climate is None else _vegetation(climate.code, point),
+        coast_km=round(coast_km(point, borders), 1),
+        features=_features(point, gazetteers),
+        towns=_towns(point, base),
+        driving_side=None if country is None else country.driving_side,
+        languages=() if country is None else _languages(country),
+        daylight=_daylight(point, day),
+        missing=None
+        if added
+        else "no gazetteer is installed: ranges, lakes and rivers are not known; add Natural Earth files or a "
+        "GeoNames dump with: geosleuth atlas add FILE",
+    )
+
+
+def read_day(text: str) -> dt.date | None:
+    """A date as YYYY-MM-DD; None for an empty text.
+
+    Raises:
+        BadInput: it is none.
+    """
+    if not text.strip():
+        return None
+    try:
+        return dt.date.fromisoformat(text.strip()[:10])
+    except ValueError:
+        raise BadInput(f"{text[:40]!r} is no date; write it as 2026-06-21") from None
+
+
+def coast_km(point: LatLon, borders: "Borders") -> float:
+    """Kilometres to the nearest coast, from land or from the sea."""
+    starts, ends = _coast(borders)
+    far = distances_km(point.lat, point.lon, starts[:, 1], starts[:, 0])
+    near = np.flatnonzero(far <= far.min() + _SLACK_KM)
+    # On the plane that touches the Earth here; what is near decides, and there it is true.
+    squeeze = max(cos(radians(point.lat)), 1e-6)
+    scale = np.array([squeeze, 1.0])
+    here = np.array([point.lon, point.lat])
+    begin, step = (starts[near] - here) * scale, (ends[near] - starts[near]) * scale
+    length = np.maximum((step**2).sum(axis=1), 1e-18)
+    share = np.clip(-(begin * step).sum(axis=1) / length, 0.0, 1.0)
+    closest = begin + step * share[:, None]
+    x, y = closest[int((closest**2).sum(axis=1).argmin())] / scale + here
+    return min(float(far.min()), distance_km(point, LatLon(min(90.0, max(-90.0, y)), (x + 180) % 360 - 180)))
+
+
+@lru_cache(maxsize=1)
+def _coast(borders: "Borders") -> tuple[FloatArray, FloatArray]:
+    """Both ends (longitude, latitude) of every piece of the world's coasts."""
+    import shapely
+
+    (land,) = borders.shapes_in(Box(-90, -180, 90, 180), level="land")
+    rings = shapely.get_rings(shapely.get_parts(land.geometry))
+    corners, ring = shapely.get_coordinates(rings, return_index=True)
+    # A coast that is cut at the date line is none there.
+    cut = (np.abs(corners[:-1, 0]) >= 179.99) & (np.abs(corners[1:, 0]) >= 179.99)
+    pieces = np.flatnonzero((ring[1:] == ring[:-1]) & ~cut)
+    return corners[pieces], corners[pieces + 1]
+
+
+def _languages(country: "CountryFacts") -> tuple[str, ...]:
+    named = dict.fromkeys(one.name for one in country.languages if one.name != one.code)
+    return tuple(named)[:_LANGUAGES]
+
+
+def _vegetation(code: str, point: LatLon) -> str:
+    if code == "ET" and abs(point.lat) < _ALPINE_BELOW_LAT:
+        return "alpine meadow and bare rock"
+    return _ZONES.get(code) or ("boreal conifer forest" if code[0] == "D" else "temperate forest")
+
+
+def _features(point: LatLon, gazetteers: "Gazetteers") -> tuple[str, ...]:
+    found: dict[str, Hit] = {}
+    for kind, reach_km in _REACH_KM.items():
+        for hit in gazetteers.nearby(point, 1000 * reach_km, category=kind, limit=1):
+            found.setdefault(hit.place.id, hit)
+    return tuple(_feature(hit) for hit in sorted(found.values(), key=lambda hit: hit.distance_km or 0.0))
+
+
+def _feature(hit: "Hit") -> str:
+    high = hit.place.details.get("elevation")
+    return f"{hit.place.name} ({hit.place.kind}{f', {high} m' if high else ''}), {_away(hit.distance_km or 0.0)}"
+
+
+def _away(far_km: float) -> str:
+    return "here" if far_km < 0.5 else f"{far_km:.0f} km"
+
+
+def _towns(point: LatLon, base: "BasePlaces") -> tuple[str, ...]:
+    hits = [hit for least in _TOWNS if (hit := base.nearest_city(point, least)) is not None]
+    return tuple(
+        f"{hit.place.name} ({int(hit.place.details.get('population', '0')):,} people), {_away(hit.distance_km or 0.0)}"
+        for hit in {hit.place.id: hit for hit in hits}.values()
+    )
+
+
+def _daylight(point: LatLon, day: dt.date | None) -> tuple[str, ...]:
+    days = [day] if day else [dt.date(2026, 6, 21), dt.date(2026, 12, 21)]
+    return tuple(f"{one:%Y-%m-%d} {_hours(point, one)}" if day else f"{one:%d %B} {_hours(point, one)}" for one in days)
+
+
+def _hours(point: LatLon, day: dt.date) -> str:
+    sun = sun_day(point, day)
+    high = f"the noon sun {sun.noon_elevation_deg:.0f}° high"
+    if sun.sunrise and sun.sunset:
+        return f"{(sun.sunset - sun.sunrise).total_seconds() / 3600:.1f} h, {high}"
+    return f"{sun.kind}, {high}"
