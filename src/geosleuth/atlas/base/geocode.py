@@ -53,6 +53,7 @@ _SURE_POPULATION = 15_000
 _PARTLY, _PARTS_PARTLY = 0.7, 0.1
 """What a hit is worth of which only a part was found, and how much less for each other part that is missing."""
 
+_NEARLY_AS_KNOWN = 0.9
 _COARSER = {COUNTRY: 0, REGION: 1}
 _LARGE_CITY = 100_000
 REACHES = 2.0
@@ -222,7 +223,13 @@ class BasePlaces:
                 hit = Hit(self._place(row), max(0.01, worth), "part", part, missing=missing)
                 found.append(((len(missing), coarser if alone else 0, -at), hit))
         best = min((rank for rank, _ in found), default=None)
-        return [hit for rank, hit in found if rank == best]
+        hits = sorted((hit for rank, hit in found if rank == best), key=lambda hit: -hit.score)
+        # Namesakes elsewhere are more likely noise than what was meant: the query said more than the name.
+        return [
+            hit
+            for hit in hits
+            if hit.place.country == hits[0].place.country and hit.score >= _NEARLY_AS_KNOWN * hits[0].score
+        ]
 
     def suggest(self, prefix: str, *, limit: int = 10) -> list[Hit]:
         """Names that begin so, the most populous places first."""
