@@ -298,8 +298,8 @@ class BasePlaces:
         ranked.sort(key=lambda item: (*item[:4], str(item[4][1])))
         kept = ranked[:limit]
         if 1 < limit < len(ranked) and not any(int(str(row[8])) >= _LARGE_CITY for *_, row in kept):
-            large = [item for item in ranked[limit:] if int(str(item[4][8])) >= _LARGE_CITY]
-            kept = [*kept[:-1], *large[:1]] if large else kept
+            city = next((item for item in ranked[limit:] if int(str(item[4][8])) >= _LARGE_CITY), None)
+            kept = kept if city is None else [*kept[:-1], city]
         return [Hit(self._place(row), 1 / (1 + away), "near", str(row[2]), away) for *_, away, row in kept]
 
     def _within_reach(self, point: LatLon, country: str | None) -> NDArray[np.int64]:
