@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from geosleuth.errors import UserError
-from geosleuth.geo import Disc, Extent, LatLon
+from geosleuth.geo import Box, Disc, Extent, LatLon
 from geosleuth.text import clean_fields
 
 MatchKind = Literal["exact", "alias", "fuzzy", "near", "part"]
@@ -70,12 +70,19 @@ class Hit:
     @property
     def level(self) -> Level:
         """How fine the place is."""
-        return level_of(self.place.kind)
+        return level_of(self.place)
 
 
-def level_of(kind: str) -> Level:
+_QUARTER_DEG = 0.4
+"""Boundaries that reach no farther are those of towns and their quarters."""
+
+
+def level_of(place: Place) -> Level:
     """Return the level of a place by its kind."""
-    key, _, value = kind.partition("=")
+    key, _, value = place.kind.partition("=")
+    if key == "boundary" and isinstance(place.extent, Box):
+        wide = max(place.extent.north - place.extent.south, place.extent.width_deg)
+        return "town" if wide <= _QUARTER_DEG else "region"
     if key in ("address", "crossing"):
         return "address"
     if key in ("street", "highway"):

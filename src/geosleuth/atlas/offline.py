@@ -48,6 +48,8 @@ _NAMESAKES = 200
 _TOWNS = 50
 _GROUND_KM = 0.2
 _MAP_TOWNS = 25
+# Of namesakes around a town the one in it is meant: what being this far from it costs.
+_FAR_KM, _FAR_WORTH = 30.0, 0.02
 _COARSER: Mapping[Level, int] = {"street": 1, "town": 2, "region": 3}
 _MAX_LIMIT = 1000
 # Peaks, lakes and islands of a gazetteer are points without a size: named where a map has room for them.
@@ -233,16 +235,19 @@ class OfflineAtlas:
         found: list[Hit] = []
         for at, name in enumerate(parts):
             others = [*parts[:at], *parts[at + 1 :]]
+            own = self._base.container(name)
             told = [(other, self._base.container(without_postcode(other)), self._grounds(other)) for other in others]
             for hit in self._called(name, max(limit, _NAMESAKES), within, country):
-                if hit.match == "fuzzy" and (at or self._base.container(name)):
-                    continue
+                is_fine = hit.level not in ("town", "region")
+                if (hit.match == "fuzzy" and (at or own)) or (is_fine and own and self._holds(own, hit.place)):
+                    continue  # a bus that goes to Helsinki is not what "Helsinki, Arkadiankatu" means
                 fits = [self._fits(hit, *one) for one in told]
                 missing = tuple(other for other, fit in zip(others, fits, strict=True) if not fit)
-                if None in fits or (at and missing and hit.level != "town"):
+                if None in fits or (missing and ((at and is_fine) or hit.level == "region")):
                     continue
-                score = fitted(hit.score, sum(map(bool, fits)) / len(fits))
-                match: MatchKind = "part" if at and missing else hit.match
+                far = sum(min(1.0, container.distance_km(hit.place.point) / _FAR_KM) for _, container, _ in told)
+                score = fitted(hit.score, sum(map(bool, fits)) / len(fits)) - _FAR_WORTH * far / len(told)
+                match: MatchKind = hit.match if is_fine or not missing else "part"
                 found.append(replace(hit, score=score, match=match, missing=(*hit.missing, *missing)))
             if any(not hit.missing for hit in found):
                 break
@@ -274,7 +279,7 @@ class OfflineAtlas:
         place, finer = hit.place, _COARSER.get(hit.level, 0)
         if address_fit(part, place) == 1.0:
             return True
-        if container.holds(self._country_of(place), lambda: self._region_code(place.point), place.point):
+        if self._holds(container, place):
             return True
         if container.country or container.regions:
             return None
@@ -282,6 +287,9 @@ class OfflineAtlas:
         if any(extent.distance_km(Disc(place.point, 0.0)) <= _GROUND_KM for extent in larger):
             return True
         return None if container and not larger else False
+
+    def _holds(self, container: Container, place: Place) -> bool:
+        return container.holds(self._country_of(place), lambda: self._region_code(place.point), place.point)
 
     def _detailed_maps(self, point: LatLon | None) -> list[str]:
         infos = self._regions.store.list()

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 
 from geosleuth.geo import LatLon, great_circle_km
 from geosleuth.names import country_code, country_name, fold
@@ -127,6 +128,11 @@ class Container:
             <= max(_TOWN_KM, _TOWN_REACHES * town.reach_km)
             for town in self.towns
         )
+
+    def distance_km(self, point: LatLon) -> float:
+        """How far the nearest town of that name is; infinite where none is one."""
+        away = (great_circle_km(point.lat, point.lon, town.point.lat, town.point.lon) for town in self.towns)
+        return float(min(away, default=inf))
 
 
 @lru_cache(maxsize=1 << 12)

@@ -178,7 +178,7 @@ async def look_up(case: Case, text: str) -> Whereabouts | None:
         if distance_km(hit.place.point, best.point) > _SAME_PLACE_KM and not hit.place.kind.startswith("boundary=")
     ]
     missing = next(hit.missing for hit in sure if hit.place is best)
-    name = f"{place_words(best)}, the {level_of(best.kind)} of it" if missing else place_words(best)
+    name = f"{place_words(best)}, the {level_of(best)} of it" if missing else place_words(best)
     return Whereabouts(name, best.point, best, tuple(others), missing)
 
 

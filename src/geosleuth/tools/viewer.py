@@ -100,7 +100,12 @@ def place_data(place: Place, *, details: bool = False) -> dict[str, Any]:
 
 def hit_data(hit: Hit) -> dict[str, Any]:
     """A place found, and how, in JSON types."""
-    how = {"score": hit.score, "match": hit.match, "matched": hit.matched, "distance_km": hit.distance_km}
+    how: dict[str, Any] = {
+        "score": hit.score,
+        "match": hit.match,
+        "matched": hit.matched,
+        "distance_km": hit.distance_km,
+    }
     how |= {"level": hit.level, "missing": list(hit.missing)}
     return {**place_data(hit.place), **how}
 

@@ -53,6 +53,7 @@ _SURE_POPULATION = 15_000
 _PARTLY, _PARTS_PARTLY = 0.7, 0.1
 """What a hit is worth of which only a part was found, and how much less for each other part that is missing."""
 
+_NEARLY_AS_KNOWN = 0.9
 _COARSER = {COUNTRY: 0, REGION: 1}
 _LARGE_CITY = 100_000
 REACHES = 2.0
@@ -107,15 +108,20 @@ class BasePlaces:
             return text.split(" in ", 1)
         words, ends, nested = text.split(), list[str](), False
         while True:
-            found = next(((name, tail) for name, tail in cuts(words) if self._is_container(tail)), None)
-            if found is None:
+            inside = self.container(ends[0]) if ends else None
+            for name, tail in cuts(words):
+                if inside is None:
+                    found = self.is_container(tail)
+                else:  # one part lies in the next, or it is a word of the name that happens to be a place
+                    found = any(self._fits(row, inside) for row in self._called(tail))
+                if found and not tail.isdigit():
+                    words, ends, nested = name.split(), [tail, *ends], inside is not None
+                    break
+            else:
                 break
-            if ends:
-                nested = nested or any(self._fits(row, self.container(ends[0])) for row in self._called(found[1]))
-            words, ends = found[0].split(), [found[1], *ends]
         if not ends:
             backwards = (words[:at] for at in range(min(4, len(words) - 1), 0, -1))
-            head = next((" ".join(some) for some in backwards if self._is_container(" ".join(some))), None)
+            head = next((" ".join(some) for some in backwards if self.is_container(" ".join(some))), None)
             if head is None:
                 return [text]
             words, ends = words[len(head.split()) :], [head]
@@ -154,7 +160,8 @@ class BasePlaces:
     def _called(self, name: str) -> list[tuple[object, ...]]:
         return [row for row in self._named(exact_key(name)) if row[3] != LANDMARK]
 
-    def _is_container(self, text: str) -> bool:
+    def is_container(self, text: str) -> bool:
+        """Whether a country, a region or a larger town goes by that name."""
         found = self.container(text)
         return bool(found.country or found.regions) or any(town.population >= _SURE_POPULATION for town in found.towns)
 
@@ -190,7 +197,7 @@ class BasePlaces:
     def _misspelled(self, parts: Sequence[str], country: str | None, limit: int, guesses: int) -> Iterable[Hit]:
         """Places whose name was plainly meant, inside all other parts that are known."""
         if len(parts) == 1:
-            cut = [(name, tail) for name, tail in cuts(parts[0].split()) if self._is_container(tail)]
+            cut = [(name, tail) for name, tail in cuts(parts[0].split()) if self.is_container(tail)]
             tried = [(parts[0], list[str]()), *((name, [tail]) for name, tail in cut)]
         else:
             tried = [(part, [*parts[:at], *parts[at + 1 :]]) for at, part in enumerate(parts)]
@@ -212,17 +219,25 @@ class BasePlaces:
             others = [*parts[:at], *parts[at + 1 :]]
             candidates = self._candidates(Reading(part, country))
             regions = {(row[4], row[5]) for row, *_ in candidates if row[3] == REGION}
+            bearers = sum(row[3] == CITY for row, *_ in candidates)
             for row, role, score in candidates:
                 missing = tuple(other for other in others if not self._fits(row, self.container(other)))
                 coarser = _COARSER.get(int(str(row[3])), 1 if (row[4], row[5]) in regions else 2)
                 alone = len(missing) == len(others)
-                if alone and row[3] in (CITY, LANDMARK) and int(str(row[8])) < _SURE_POPULATION:
-                    continue  # one word of a query goes by the name of a village somewhere
+                is_sure = bearers == 1 or any(map(names_street, missing)) or int(str(row[8])) >= _SURE_POPULATION
+                if (at and row[3] == LANDMARK) or (alone and (row[3] == LANDMARK or (row[3] == CITY and not is_sure))):
+                    continue  # one word of a query goes by the name of villages somewhere
                 worth = _PARTLY * (score - _ALIAS_PENALTY * (role != MAIN)) - _PARTS_PARTLY * (len(missing) - 1)
                 hit = Hit(self._place(row), max(0.01, worth), "part", part, missing=missing)
                 found.append(((len(missing), coarser if alone else 0, -at), hit))
         best = min((rank for rank, _ in found), default=None)
-        return [hit for rank, hit in found if rank == best]
+        hits = sorted((hit for rank, hit in found if rank == best), key=lambda hit: -hit.score)
+        # Namesakes elsewhere are more likely noise than what was meant: the query said more than the name.
+        return [
+            hit
+            for hit in hits
+            if hit.place.country == hits[0].place.country and hit.score >= _NEARLY_AS_KNOWN * hits[0].score
+        ]
 
     def suggest(self, prefix: str, *, limit: int = 10) -> list[Hit]:
         """Names that begin so, the most populous places first."""
@@ -283,8 +298,8 @@ class BasePlaces:
         ranked.sort(key=lambda item: (*item[:4], str(item[4][1])))
         kept = ranked[:limit]
         if 1 < limit < len(ranked) and not any(int(str(row[8])) >= _LARGE_CITY for *_, row in kept):
-            large = [item for item in ranked[limit:] if int(str(item[4][8])) >= _LARGE_CITY]
-            kept = [*kept[:-1], *large[:1]] if large else kept
+            city = next((item for item in ranked[limit:] if int(str(item[4][8])) >= _LARGE_CITY), None)
+            kept = kept if city is None else [*kept[:-1], city]
         return [Hit(self._place(row), 1 / (1 + away), "near", str(row[2]), away) for *_, away, row in kept]
 
     def nearest_city(self, point: LatLon, least_population: int = 0) -> Hit | None:

@@ -47,8 +47,9 @@ _SHORT_COUNTRY_NAMES = frozenset({
 _MORE_THAN_A_COUNTRY = frozenset({"america"})
 """South America is not the United States."""
 
-_LEAST_COVERED = 0.6
-"""The least share of a query that a passage must have, by the weights of its words; rare ones weigh most."""
+_LEAST_COVERED, _LEAST_OF_A_COUNTRY = 0.6, 0.45
+"""The least share of a query that a passage must have, by the weights of its words, where rare ones weigh most; and
+where the query names the passage's country beside."""
 
 _FIELDS = "{title section body}"
 
@@ -94,7 +95,8 @@ def _covered(connection: sqlite3.Connection, country: str | None, words: list[st
     for rows, weight in zip(holders, weights, strict=True):
         for row in rows:
             shares[row] = shares.get(row, 0.0) + weight / sum(weights)
-    enough = {row: share for row, share in shares.items() if share >= _LEAST_COVERED}
+    least = _LEAST_COVERED if country is None else _LEAST_OF_A_COUNTRY
+    enough = {row: share for row, share in shares.items() if share >= least}
     if country is None or not enough:
         return enough
     only = connection.execute("SELECT rowid FROM passages WHERE passages MATCH ?", (f'country : "{country.lower()}"',))

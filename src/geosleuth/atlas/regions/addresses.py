@@ -29,6 +29,8 @@ _LAST: Final = re.compile(
 _STREETS: Final = 12
 _LEAST_SCORE: Final = 0.7
 _UNFIT: Final = 0.08
+_STREET_ALONE: Final = 0.9
+"""What a street is worth where it has no such number; more than the street as a name that the number belongs to."""
 
 
 def split_address(text: str) -> list[tuple[str, str, str]]:
@@ -73,7 +75,7 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None) -> list
             hits.extend(
                 Hit(
                     place_of(region, rows_by_id[owner]),
-                    0.8 * score,
+                    _STREET_ALONE * score,
                     "part",
                     text_of(rows_by_id[owner][2]),
                     missing=(number,),

@@ -22,6 +22,7 @@ from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.setup import AgentSetup, Question, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas
+from geosleuth.atlas.placing import place_text
 from geosleuth.bench.sets import Item
 from geosleuth.errors import BadInput, UserError
 from geosleuth.files import replacing
@@ -244,10 +245,10 @@ def geocoder_of(atlas: Atlas) -> Geocoder:
 
     def geocode(text: str) -> LatLon | None:
         try:
-            hits = background.run(atlas.geocode(text, limit=1))
+            hit = background.run(place_text(atlas, text))
         except UserError:
             return None  # what a policy wrote is no address at all
-        return hits[0].place.point if hits else None
+        return None if hit is None else hit.place.point
 
     return geocode
 
