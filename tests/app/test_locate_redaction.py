@@ -94,5 +94,5 @@ def test_a_long_reply_is_gone_through_quickly() -> None:
     text = "geosleuth-test-key-" * 50_000
     began = time.process_time()
     assert redacted(text) == text
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 10
     assert key.variable == VARIABLE

@@ -106,7 +106,7 @@ def test_a_long_call_tells_its_turns_and_can_be_called_off(way: str, mcp_home: P
         else:
             with over_http(mcp_home, *words) as url:
                 took, done = asyncio.run(converse(Client(url, mode=way.removeprefix("http ")), model))
-    assert max(took) < 3
+    assert max(took) < 20
     assert not done.is_error, words_of(done)
     assert done.structured_content["data"]["answer"]["country"]["conclusion"] == "Monaco"
     assert [turn for turn, _ in heard] == [1, 2]
