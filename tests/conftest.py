@@ -116,6 +116,17 @@ def read_before() -> ReadBefore:
     return ReadBefore(folder)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread_a_network() -> Iterator[None]:
+    """Two test processes on two cores: a network's second thread would only wait for the first, and spin meanwhile."""
+    from geosleuth.photo.text import detector, rapid
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (detector, rapid):
+            patch.setattr(module, "THREADS", 1)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _read_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, read_before: ReadBefore) -> None:
     """Many tests show the same few signs, and finding their lines takes seconds: the same pixels are searched once.
@@ -126,9 +137,9 @@ def _read_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, 
         return
     import numpy as np
 
-    from geosleuth.photo.text import detector, rapid, reader
+    from geosleuth.photo.text import detector, reader
 
-    found, read = detector.find_boxes, rapid.read_strips
+    found, read = detector.find_boxes, reader.read_strips
 
     def find_boxes(pixels: "Pixels", detail_px: int) -> "list[Box]":
         def look() -> list[Any]:

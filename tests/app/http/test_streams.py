@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from serving import MOST_STREAMS, Served, photo_bytes, served, stop
+from serving import MOST_STREAMS, Served, photo_bytes, served, served_here, stop
 
 TRIES, SOON_S = 3, 10.0
 """A promise about time is kept if it is kept once: machines that run tests do other things too."""
@@ -198,7 +198,7 @@ def stopped_s(home: Path, folder: Path, model: str) -> float:
         assert server.process.returncode == 130
         assert ended.wait(10), "the stream was not closed"
     # The work is not lost: what was done so far is there, and can be continued.
-    with served(home, *desk) as server:
+    with served_here(folder) as server:
         assert server.state(run) == "interrupted"
         assert any(told.kind == "said" for told in server.told(run))
     return took_s
