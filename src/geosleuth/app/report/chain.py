@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from geosleuth.agent import (
     Answered,
@@ -38,7 +38,9 @@ from geosleuth.tools.toolset import all_tools
 from geosleuth.tools.viewer import PART, Viewer, one_line, place_name, places_in, quoted
 
 from .digest import FAILURES, Digest, found_nothing
-from .pictures import Embedded
+
+if TYPE_CHECKING:
+    from .pictures import Embedded
 
 MOST_CHARS = 6000
 _SHORT_CHARS = 220
@@ -48,7 +50,7 @@ _BY = {"task": "The task", "loop": "Told by the loop", "person": "A person says"
 _ANSWERED_BY = {"policy": "Answer", "pool": "Answer, from the candidates noted", "nobody": "No answer"}
 
 
-def chain_section(digest: Digest, embedded: Embedded) -> Html:
+def chain_section(digest: Digest, embedded: "Embedded") -> Html:
     """The whole chain."""
     steps = _steps(digest.trajectory, embedded)
     return el(
@@ -59,7 +61,7 @@ def chain_section(digest: Digest, embedded: Embedded) -> Html:
     )
 
 
-def _steps(trajectory: Trajectory, embedded: Embedded) -> Iterator[Html]:
+def _steps(trajectory: Trajectory, embedded: "Embedded") -> Iterator[Html]:
     calls: dict[str, ToolCall] = {}
     noted: dict[str, str] = {}
     for event in trajectory.events:
@@ -98,7 +100,7 @@ def _said(event: Event, body: Said) -> Html:
     return el("li", {"class": "turn"}, *parts)
 
 
-def _observed(observation: Observation, call: ToolCall | None, embedded: Embedded) -> Html:
+def _observed(observation: Observation, call: ToolCall | None, embedded: "Embedded") -> Html:
     failed, empty = observation.failure, found_nothing(observation)
     state = "bad" if failed else "empty" if empty else "good"
     lines = [line.strip() for line in _shown(observation.text).splitlines() if line.strip()]
