@@ -126,10 +126,10 @@ def roles(request: dict[str, Any]) -> list[str]:
     [
         ("default", "native", "image_zoom_in_tool", FULL),
         ("default", "tagged", "image_zoom_in_tool", FULL),
-        ("geovista", "tagged", "image_zoom_in_tool", WORDS),
+        pytest.param("geovista", "tagged", "image_zoom_in_tool", WORDS, marks=pytest.mark.slow),
         ("geovista", "native", "image_zoom_in_tool", WORDS),
         ("twm", "native", "image_zoom_tool", POINT),
-        ("twm", "tagged", "image_zoom_tool", POINT),
+        pytest.param("twm", "tagged", "image_zoom_tool", POINT, marks=pytest.mark.slow),
     ],
     ids=lambda value: value if value in get_args(Wire) or value in METHODS else "",
 )

@@ -45,7 +45,7 @@ def url(mcp_home: Path) -> Iterator[str]:
         yield address
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)])
 def test_photos_come_as_data_and_results_with_pictures_go_back(mode: str, url: str, pictures: Path) -> None:
     async def converse() -> tuple[list[str], CallToolResult, CallToolResult, CallToolResult]:
         async with Client(url, mode=mode) as client:
