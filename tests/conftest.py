@@ -153,9 +153,9 @@ def _read_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, 
         return
     import numpy as np
 
-    from geosleuth.photo.text import detector, reader
+    from geosleuth.photo.text import detector, rapid, reader
 
-    found, read = detector.find_boxes, reader.read_strips
+    found, read = detector.find_boxes, rapid.read_strips
 
     def find_boxes(pixels: "Pixels", detail_px: int) -> "list[Box]":
         def look() -> list[Any]:

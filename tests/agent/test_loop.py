@@ -103,7 +103,7 @@ def test_independent_calls_of_a_step_run_at_once() -> None:
         await all_here.wait()
         return Output(f"Number {number}.")
 
-    steps = [calls(*(call("meet", number=number) for number in range(5))), answers(1, 2)]
+    steps: list[Line] = [calls(*(call("meet", number=number) for number in range(5))), answers(1, 2)]
     found, _ = go(steps, toolset=Toolset([meet]))
     assert [one.text for one in found.observations] == [f"Number {number}." for number in range(5)]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from foreground import hear_ctrl_c
 from in_process import whole_command
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
@@ -93,6 +94,7 @@ def test_bad_input_stays_bad_input(folder: Path, closed: str) -> None:
 NO_RECORDS = ["", ".", "/", "..", "/dev/zero", "/dev/null", "pipe", "pipe.jsonl", "zero.csv"]
 ASK_ALL = """
 import json, sys
+from foreground import hear_ctrl_c
 from in_process import whole_command
 for name in sys.argv[2:]:
     done = whole_command("bench", *sys.argv[1].split(), name)
@@ -149,6 +151,7 @@ def test_ctrl_c_during_imports_leaves_no_traceback(folder: Path, module: str) ->
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_ctrl_c,  # noqa: PLW1509  (one call, before any other)
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "importing\n"
