@@ -24,7 +24,7 @@ from geosleuth.agent.setup import AgentSetup
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
 from geosleuth.policies import Conversation, Observed, Prompt, Step, Usage
-from geosleuth.tools import Toolset
+from geosleuth.tools import Case, Output, Toolset, tool
 from run_parts import parted
 from scripted import Line, ScriptedPolicy, answers, call, calls, says
 from small_runs import ALL_TOOLS, small_case, small_method
@@ -91,10 +91,21 @@ def test_a_method_without_tools_answers_in_one_turn() -> None:
 
 
 def test_independent_calls_of_a_step_run_at_once() -> None:
-    began = time.perf_counter()
-    found, _ = go([calls(*(call("wait", seconds=0.5 + number / 1000) for number in range(5))), answers(1, 2)])
-    assert time.perf_counter() - began < 2  # one after the other they take 2.5 s
-    assert [one.text for one in found.observations] == [f"Waited {0.5 + n / 1000:g} s." for n in range(5)]
+    all_here = asyncio.Barrier(5)
+
+    @tool("meet")
+    async def meet(case: Case, number: int) -> Output:  # noqa: ARG001
+        """Wait for the others.
+
+        Args:
+            number: whose turn it is.
+        """
+        await all_here.wait()
+        return Output(f"Number {number}.")
+
+    steps: list[Line] = [calls(*(call("meet", number=number) for number in range(5))), answers(1, 2)]
+    found, _ = go(steps, toolset=Toolset([meet]))
+    assert [one.text for one in found.observations] == [f"Number {number}." for number in range(5)]
 
 
 def test_before_the_last_turn_the_policy_is_told_to_answer() -> None:
@@ -183,7 +194,7 @@ def test_the_deadline_cuts_off_what_is_under_way(where: str) -> None:
         found, _ = go([answers(1, 2)], step_seconds=30, budget=Budget(seconds=0.2))
     else:
         found, _ = go([calls(call("wait", seconds=30), call("look_up", query="a"))], budget=Budget(seconds=0.2))
-    assert time.perf_counter() - began < 2
+    assert time.perf_counter() - began < 20
     assert found.ended is not None
     assert found.ended.reason == "seconds"
     assert failures(found) == ([] if where == "policy" else ["timeout", None])

@@ -188,9 +188,9 @@ def test_huge_replies(kind: str) -> None:
         "text in arguments": calls(call("look_up", query=huge)),
         "no end of braces": says("{[" * 5_000_000),
     }[kind]
-    began = time.perf_counter()
+    began = time.process_time()
     found, policy = survive([step, answers(1, 2)])
-    assert time.perf_counter() - began < 15
+    assert time.process_time() - began < 30
     assert reason(found) == "answered"
     sent = sum(len(str(message)) for message in policy.seen[1].messages if isinstance(message, Step | Prompt))
     assert sent < 500_000

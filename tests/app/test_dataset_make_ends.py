@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from foreground import hear_ctrl_c
 from geosleuth.bench.sets import open_set
 from maker_sets import photo_table
 from openai_server import ServerUrl, chat_reply, openai_server
@@ -26,6 +27,7 @@ def _rating(folder: Path, url: str, home: Path) -> "subprocess.Popen[str]":
         env={**os.environ, "GEOSLEUTH_HOME": str(home)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=hear_ctrl_c,  # noqa: PLW1509  (one call, before any other)
         text=True,
     )
 

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from foreground import hear_ctrl_c
+from in_process import whole_command
+
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
 FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
@@ -34,7 +37,11 @@ def shell(folder: Path, line: str, timeout: float = 60) -> subprocess.CompletedP
     )
 
 
-COMMANDS = ["--help", "bench score answers.jsonl", "bench score answers.jsonl --json", "bench published", "doctor"]
+COMMANDS = [
+    "--help",
+    "bench score answers.jsonl --json",
+    *(pytest.param(one, marks=pytest.mark.slow) for one in ("bench score answers.jsonl", "bench published", "doctor")),
+]
 
 
 @needs_full
@@ -51,7 +58,14 @@ def test_a_closed_output_is_told_in_one_line(folder: Path, command: str) -> None
     assert (done.returncode, done.stderr) == (1, "geosleuth: can't write to standard output: it is closed\n")
 
 
-@pytest.mark.parametrize("closed", ["2>&-", pytest.param("2>/dev/full", marks=needs_full), "2>&- <&-"])
+@pytest.mark.parametrize(
+    "closed",
+    [
+        "2>&- <&-",
+        pytest.param("2>&-", marks=pytest.mark.slow),
+        pytest.param("2>/dev/full", marks=[needs_full, pytest.mark.slow]),
+    ],
+)
 def test_nobody_to_talk_to_is_no_failure(folder: Path, closed: str) -> None:
     done = shell(folder, f'"$G" bench score answers.jsonl --json --out r.html {closed}')
     assert (done.returncode, done.stderr) == (0, "")
@@ -65,7 +79,14 @@ def test_outputs_are_written_whole_where_everything_is_closed(folder: Path) -> N
     assert json.loads((folder / "r.json").read_text(encoding="utf-8"))["files"][0]["n"] == 1
 
 
-@pytest.mark.parametrize("closed", [">&-", pytest.param("> /dev/full", marks=needs_full), "2>&-"])
+@pytest.mark.parametrize(
+    "closed",
+    [
+        ">&-",
+        pytest.param("> /dev/full", marks=[needs_full, pytest.mark.slow]),
+        pytest.param("2>&-", marks=pytest.mark.slow),
+    ],
+)
 def test_bad_input_stays_bad_input(folder: Path, closed: str) -> None:
     assert shell(folder, f'"$G" bench score missing.jsonl {closed}').returncode == 2
 
@@ -73,6 +94,7 @@ def test_bad_input_stays_bad_input(folder: Path, closed: str) -> None:
 NO_RECORDS = ["", ".", "/", "..", "/dev/zero", "/dev/null", "pipe", "pipe.jsonl", "zero.csv"]
 ASK_ALL = """
 import json, sys
+from foreground import hear_ctrl_c
 from in_process import whole_command
 for name in sys.argv[2:]:
     done = whole_command("bench", *sys.argv[1].split(), name)
@@ -80,7 +102,7 @@ for name in sys.argv[2:]:
 """
 
 
-@pytest.mark.parametrize("command", ["score", "compare answers.jsonl"])
+@pytest.mark.parametrize("command", ["score", pytest.param("compare answers.jsonl", marks=pytest.mark.slow)])
 def test_what_is_no_file_of_records_is_refused_at_once(folder: Path, command: str) -> None:
     os.mkfifo(folder / "pipe")
     os.mkfifo(folder / "pipe.jsonl")
@@ -97,7 +119,7 @@ def test_what_is_no_file_of_records_is_refused_at_once(folder: Path, command: st
         assert "records" in complaint, name
 
 
-@pytest.mark.parametrize("name", ["/dev/zero", "pipe.jsonl"])
+@pytest.mark.parametrize("name", ["/dev/zero", pytest.param("pipe.jsonl", marks=pytest.mark.slow)])
 def test_so_it_is_by_a_process_of_its_own(folder: Path, name: str) -> None:
     os.mkfifo(folder / "pipe.jsonl")
     done = shell(folder, f'"$G" bench score {name}', timeout=30)
@@ -113,14 +135,10 @@ def test_names_of_files_send_no_escape_sequences(folder: Path) -> None:
         ["compare", evil, evil],
         ["score", evil.parent / "\x1b[1m"],
     ):
-        done = subprocess.run(
-            [str(word) for word in (GEOSLEUTH, "bench", *command)], capture_output=True, text=True, check=False
-        )
+        done = whole_command("bench", *command)
         assert "\x1b" not in done.stdout + done.stderr
         assert done.stderr.count("\n") <= 1
-    assert "evil\N{REPLACEMENT CHARACTER}[2J name" in subprocess.run(
-        [GEOSLEUTH, "bench", "score", evil], capture_output=True, text=True, check=True
-    ).stdout  # fmt: skip
+    assert "evil\N{REPLACEMENT CHARACTER}[2J name" in whole_command("bench", "score", evil).stdout
 
 
 @pytest.mark.parametrize("module", ["typer", "numpy"])
@@ -133,6 +151,7 @@ def test_ctrl_c_during_imports_leaves_no_traceback(folder: Path, module: str) ->
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_ctrl_c,  # noqa: PLW1509  (one call, before any other)
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "importing\n"
@@ -141,7 +160,14 @@ def test_ctrl_c_during_imports_leaves_no_traceback(folder: Path, module: str) ->
     assert (process.returncode, complaint) == (130, "")
 
 
-@pytest.mark.parametrize(("columns", "widest"), [("80", 80), ("120", 120), ("", 200), ("wide", 200), ("0", 200)])
+@pytest.mark.parametrize(
+    ("columns", "widest"),
+    [
+        ("80", 80),
+        ("wide", 200),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in (("120", 120), ("", 200), ("0", 200))),
+    ],
+)
 def test_piped_output_is_as_wide_as_columns_says(folder: Path, columns: str, widest: int) -> None:
     done = shell(folder, f'COLUMNS={columns} "$G" bench published --paper twm --table 4')
     lengths = [len(line) for line in done.stdout.splitlines()]

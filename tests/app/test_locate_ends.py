@@ -85,6 +85,7 @@ def test_a_parent_that_ignores_ctrl_c_has_it_ignored(tmp_path: Path) -> None:
 FINAL_TEXT = '{"lat": 43.7354, "lon": 7.4211, "country": "Monaco"}'
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_can_still_be_read(tmp_path: Path) -> None:
     kept = tmp_path / "run.jsonl"
     words = (photo_file(tmp_path), "--trajectory", kept)

@@ -116,6 +116,7 @@ def test_a_photo_without_permission(desk: Path, home: Path, server: ServerUrl) -
     assert list(home.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_bad_photo_as_a_process_of_its_own(desk: Path, home: Path, server: ServerUrl) -> None:
     path = desk / "photo.jpg"
     bomb(path)
@@ -239,7 +240,7 @@ CLOUD = "ollama:gpt-oss:120b-cloud"
 
 def test_a_script_must_say_yes_before_a_photo_leaves(desk: Path, home: Path, server: ServerUrl) -> None:
     words = (photo_file(desk), "--model", CLOUD, "--base-url", server, "--trajectory", desk / "run.jsonl")
-    refusal = locate_outside(*words).refusal
+    refusal = locate_here(*words).refusal
     assert "sends the photo, its crops and what tools find to ollama.com" in refusal
     assert refusal.endswith("; add --yes to allow it")
     assert server.requests == []

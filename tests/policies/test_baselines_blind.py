@@ -86,9 +86,9 @@ def test_population_answers_are_most_probable_at_their_own_distance() -> None:
 def test_a_blind_prior_says_the_same_of_every_photo_and_is_quick() -> None:
     policy = make_policy("blind:population,within=25")
     first = ask(policy, scene(1))
-    began = time.perf_counter()
+    began = time.process_time()
     assert ask(policy, scene(2)) == first
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
     assert first.address.country.conclusion == "China"
     assert first.radius_km == 25.0
     assert first.probability == pytest.approx(best_guess("population", 25.0).share)

@@ -22,6 +22,9 @@ FEW, SOME, MANY = 9, 20, 300
 def work(count: int, home: Path, seed: int = 1) -> list[Outcome]:
     bench = open_bench(home / "regions")
     scenes = make_scenes(count, split="held-out", seed=seed)
+    if count == FEW:
+        # The first of each kind: finding and reading lines takes seconds a scene.
+        scenes = list({scene.kind: scene for scene in reversed(scenes)}.values())
 
     async def all_of_them() -> list[Outcome]:
         return [await bench.run(scene) for scene in scenes]

@@ -84,7 +84,7 @@ def test_a_rest_that_is_longer_than_one_may_wait_is_told(album: Album) -> None:
     with openai_server([Outage(healthy=1, lasts_s=99)]) as url:
         started = time.monotonic()
         faults = asyncio.run(ask_after_one(url, album, settings, 10))
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 30
     assert all(isinstance(one, ServiceFault) and one.retryable for one in faults)
     assert sum("left alone for 60 s" in str(one) for one in faults) == 10
     assert len(url.requests) <= 14, "without a rest these would be 61"

@@ -96,7 +96,7 @@ def test_calls_come_back_as_the_model_made_them(album: Album) -> None:
     usage = step.usage
     assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.tries) == (321, 45, 300, 1)
     assert usage.cost_usd == 0.0
-    assert 0 < usage.seconds < 5
+    assert usage.seconds > 0
 
 
 def test_broken_calls_can_be_sent_back(album: Album) -> None:

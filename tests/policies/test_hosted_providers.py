@@ -229,7 +229,7 @@ def test_nobody_hangs_and_nobody_follows(album: Album, provider: Provider) -> No
     started = time.monotonic()
     with openai_server([Reply(manner="silent")]) as url, pytest.raises(ServiceFault, match="did not answer"):
         step_of(policy_for(provider, url, quick), conversation_about(album))
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 20
     with openai_server([provider.replies[1]]) as elsewhere:
         moved = Reply(b"", 307, {"Location": elsewhere.root})
         with openai_server([moved]) as url, pytest.raises(ServiceFault):

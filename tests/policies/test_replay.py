@@ -1,7 +1,6 @@
 """A recording is played as it was, and says so when it ends."""
 
 import asyncio
-import time
 
 import pytest
 
@@ -10,6 +9,7 @@ from geosleuth.photo import View
 from geosleuth.policies import Conversation, Message, Prompt, Step, Usage
 from geosleuth.policies.model import ReplayPolicy
 from geosleuth.tools import ToolCall
+from virtual_time import run_virtually
 
 CALL = ToolCall("call-1", "search_web", {"query": "x"})
 STEPS = (Step("one", calls=(CALL,), usage=Usage(seconds=0.2)), Step("two"))
@@ -35,12 +35,14 @@ def test_steps_come_in_order_and_then_the_end_is_said() -> None:
 
 
 def test_latency_is_that_of_the_recording_only_where_asked() -> None:
-    started = time.perf_counter()
-    asyncio.run(ReplayPolicy(STEPS).step(shown()))
-    at_once = time.perf_counter() - started
-    started = time.perf_counter()
-    asyncio.run(ReplayPolicy(STEPS, latency="recorded").step(shown()))
-    assert time.perf_counter() - started >= 0.2 > at_once
+    async def took(policy: ReplayPolicy) -> float:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await policy.step(shown())
+        return loop.time() - began
+
+    assert run_virtually(took(ReplayPolicy(STEPS))) == 0
+    assert run_virtually(took(ReplayPolicy(STEPS, latency="recorded"))) >= 0.2
 
 
 def test_a_checked_replay_notices_another_run() -> None:

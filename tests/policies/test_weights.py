@@ -156,7 +156,7 @@ def test_a_cancelled_step_frees_the_model_and_the_loop_never_waits(policy: Weigh
 
     beats, freed_s = asyncio.run(run())
     assert beats == 50
-    assert freed_s < 5
+    assert freed_s < 20
 
 
 def test_a_conversation_too_long_for_the_model_is_a_fault(policy: WeightsPolicy) -> None:

@@ -18,6 +18,11 @@ def wait_for(url: ServerUrl, requests: int) -> None:
         time.sleep(0.02)
 
 
+def hear_ctrl_c() -> None:
+    """For a process that is about to begin: tests in the background may have inherited a Ctrl-C that is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def started(words: list[str]) -> Iterator[subprocess.Popen[str]]:
     """The command, in the foreground of whoever runs the tests; it never outlives the block."""
@@ -28,8 +33,7 @@ def started(words: list[str]) -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.PIPE,
         text=True,
         env=environment(),
-        # Tests that run in the background may have inherited a Ctrl-C that is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (one call, before any other)
+        preexec_fn=hear_ctrl_c,  # noqa: PLW1509  (one call, before any other)
     ) as process:
         try:
             yield process

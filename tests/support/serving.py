@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 from PIL import Image, ImageDraw
 
+from foreground import hear_ctrl_c
 from geosleuth.agent import TrajectoryWriter, run
 from geosleuth.agent.methods import method
 from geosleuth.agent.setup import AgentSetup
@@ -151,6 +152,7 @@ def started(home: Path | None, *arguments: str, environment: Mapping[str, str] =
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_ctrl_c,  # noqa: PLW1509  (one call, before any other)
     )
 
 

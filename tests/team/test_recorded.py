@@ -88,6 +88,7 @@ def test_a_copy_of_an_agent_does_no_harm() -> None:
     assert share(doubled, LEARNED) >= share(replayed(), LEARNED) - 0.02
 
 
+@pytest.mark.slow
 def test_an_agent_that_guesses_does_no_harm() -> None:
     guessing = replay(make_known(IMAGES, {**REGIONAL, "guesser": Skill((0.0, 0.0, 0.0, 0.0), 500.0)}), folds=3)
     assert share(guessing, LEARNED) >= share(replayed(), LEARNED) - 0.02

@@ -133,6 +133,7 @@ def test_images_a_stone_s_throw_apart_stay_together(tmp_path: Path) -> None:
     assert fold["beside.jpg"] == fold["3.jpg"]
 
 
+@pytest.mark.slow
 def test_what_is_learned_does_not_hang_on_the_machine_s_threads(files: list[str]) -> None:
     # In a process of its own: what counts is that one thread is asked for before numpy is there.
     code = (

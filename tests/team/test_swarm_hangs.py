@@ -146,7 +146,7 @@ def one_run(seed: int) -> tuple[Outcome, SwarmSettings]:
     return outcome, settings
 
 
-@pytest.mark.parametrize("hundred", range(10))
+@pytest.mark.parametrize("hundred", [0, *(pytest.param(one, marks=pytest.mark.slow) for one in range(1, 10))])
 def test_no_swarm_hangs(hundred: int) -> None:
     answered = 0
     for seed in range(100 * hundred, 100 * hundred + 100):

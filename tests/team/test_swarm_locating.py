@@ -310,6 +310,6 @@ def test_the_teams_time_and_tokens_end_it(atlas_home: Path, tmp_path: Path) -> N
     assert finding.answer.located
     with openai_server([chat_reply("late", delay_s=30)]) as url:
         finding = located(team_of(tmp_path, url), photo_file(tmp_path), budget=Budget(seconds=0.5))
-    assert finding.trajectory.spent.seconds < 10
+    assert finding.trajectory.spent.seconds < 20
     assert finding.trajectory.ended is not None
     assert finding.trajectory.ended.reason == "service"

@@ -160,7 +160,7 @@ def test_limits_and_sampling_are_the_members_own(photo: OpenedPhoto, around: Sur
     slow = ScriptedPolicy([], seconds=30)
     given = reply(member(slow, around, budget=Budget(seconds=0.2)), photo)
     assert "the time was up" in (given.failure or "")
-    assert given.seconds < 10
+    assert given.seconds < 20
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def answers(server: Served) -> None:
     with Served(server.url).client as client:
         assert client.get("/api/health").status_code == 200
         assert client.get("/api/cases").status_code == 200
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 def test_half_sent_requests_keep_nobody_out_and_are_closed(poor: tuple[Served, Path]) -> None:

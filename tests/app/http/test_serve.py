@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from in_process import whole_command
 from serving import GEOSLEUTH, NOTHING, Served
 
 TOKEN = "a-token-of-many-letters"  # noqa: S105
@@ -17,11 +18,9 @@ TOKEN = "a-token-of-many-letters"  # noqa: S105
 
 def refusal(home: Path, *arguments: str, environment: Mapping[str, str] = NOTHING) -> str:
     """The one line of a server that does not start."""
-    clean = {name: value for name, value in os.environ.items() if name != "GEOSLEUTH_TOKEN"}
-    done = subprocess.run(
-        [GEOSLEUTH, "serve", "--home", str(home / "desk"), *arguments],
-        env={**clean, **environment}, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("GEOSLEUTH_TOKEN", raising=False)
+        done = whole_command("serve", "--home", home / "desk", *arguments, cwd=home, **environment)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("geosleuth: ")

@@ -13,7 +13,7 @@ CHILD = Path(__file__).parents[2] / "support" / "disk_child.py"
 FULL = "DiskFull: the server's disk is full; free some space and try again"
 
 
-@pytest.mark.parametrize("how", ["by itself", "by cancel"])
+@pytest.mark.parametrize("how", ["by itself", pytest.param("by cancel", marks=pytest.mark.slow)])
 def test_a_run_that_meets_a_full_disk_ends_once_there_is_room(tmp_path: Path, how: str) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -29,6 +29,7 @@ def test_a_run_that_meets_a_full_disk_ends_once_there_is_room(tmp_path: Path, ho
     assert again["state"] == "done"
 
 
+@pytest.mark.slow
 def test_a_row_that_nobody_works_on_can_be_settled(tmp_path: Path) -> None:
     async def work(desk: CaseService) -> None:
         case = await case_with_photo(desk)

@@ -188,7 +188,7 @@ def test_so_many_photos_come_in_at_once(tmp_path: Path) -> None:
     ("limits", "trouble"),
     [
         (ServiceLimits(photos_per_case=2), TooMany),
-        (ServiceLimits(photo=Limits(max_case_pixels=100_000)), BadInput),
+        pytest.param(ServiceLimits(photo=Limits(max_case_pixels=100_000)), BadInput, marks=pytest.mark.slow),
     ],
 )
 def test_photos_that_race_for_the_last_place_do_not_all_get_it(
@@ -213,6 +213,7 @@ def test_photos_that_race_for_the_last_place_do_not_all_get_it(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't hold processes to RLIMIT_DATA")
+@pytest.mark.slow
 def test_a_run_that_takes_too_much_memory_ends_alone(tmp_path: Path) -> None:
     model = recording(tmp_path)
 

@@ -73,7 +73,9 @@ def test_the_loss_is_that_of_the_assistants_words(tmp_path: Path) -> None:
     assert found["tokens"] >= 3 * len(sample)
 
 
-@pytest.mark.parametrize(("enough", "steps"), [(0.0, 3), (1.01, 5), pytest.param(None, 5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("enough", "steps"), [(0.0, 3), *(pytest.param(one, 5, marks=pytest.mark.slow) for one in (1.01, None))]
+)
 def test_a_run_ends_when_three_lines_in_a_row_are_good_enough(
     pool: Path, tmp_path: Path, enough: float | None, steps: int
 ) -> None:

@@ -22,7 +22,6 @@ from geosleuth.text.numbers import distance, plural
 from geosleuth.text.safe import one_line
 
 from .digest import ESTIMATE, Digest, Rival, as_finding, digest_of
-from .team_page import team_lines
 
 Mask = npt.NDArray[np.bool_]
 Frame = tuple[float, float, float]
@@ -212,6 +211,9 @@ def _rows(finding: Finding, digest: Digest, with_a_model: str) -> Iterator[tuple
     ):
         yield label, [Text(one_line(words.removeprefix(opening)))] if words else []
     yield "ruled out", [Text(one_line(one.place)) for one in digest.dropped[:_SHOWN]]
+    # Late: it brings whatever draws and teaches teams, and most runs have none.
+    from .team_page import team_lines
+
     said = list(team_lines(finding))
     if len(said) > _VOICES:
         said = [*said[: _VOICES - 1], f"… and {len(said) - _VOICES + 1} more (--json has all)"]

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from geosleuth.agent import (
     Answered,
@@ -38,7 +38,9 @@ from geosleuth.tools.toolset import all_tools
 from geosleuth.tools.viewer import PART, Viewer, one_line, place_name, places_in, quoted
 
 from .digest import FAILURES, Digest, found_nothing
-from .pictures import Embedded
+
+if TYPE_CHECKING:
+    from .pictures import Embedded
 
 MOST_CHARS = 6000
 _SHORT_CHARS = 220
@@ -48,7 +50,7 @@ _BY = {"task": "The task", "loop": "Told by the loop", "person": "A person says"
 _ANSWERED_BY = {"policy": "Answer", "pool": "Answer, from the candidates noted", "nobody": "No answer"}
 
 
-def chain_section(digest: Digest, embedded: Embedded, picked: Trajectory | None = None) -> Html:
+def chain_section(digest: Digest, embedded: "Embedded", picked: Trajectory | None = None) -> Html:
     """Return the whole chain; of several tries that of the one that was picked, and then the verifier's."""
     own = el("ol", {"class": "chain"}, *_steps(digest.trajectory, embedded))
     if picked is not None:
@@ -62,7 +64,7 @@ def chain_section(digest: Digest, embedded: Embedded, picked: Trajectory | None 
     )
 
 
-def _steps(trajectory: Trajectory, embedded: Embedded) -> Iterator[Html]:
+def _steps(trajectory: Trajectory, embedded: "Embedded") -> Iterator[Html]:
     calls: dict[str, ToolCall] = {}
     noted: dict[str, str] = {}
     for event in trajectory.events:
@@ -101,7 +103,7 @@ def _said(event: Event, body: Said) -> Html:
     return el("li", {"class": "turn"}, *parts)
 
 
-def _observed(observation: Observation, call: ToolCall | None, embedded: Embedded) -> Html:
+def _observed(observation: Observation, call: ToolCall | None, embedded: "Embedded") -> Html:
     failed, empty = observation.failure, found_nothing(observation)
     state = "bad" if failed else "empty" if empty else "good"
     lines = [line.strip() for line in _shown(observation.text).splitlines() if line.strip()]

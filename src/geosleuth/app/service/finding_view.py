@@ -11,7 +11,6 @@ from geosleuth.agent.display import Seen, first_views, is_withheld, shares_of, t
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.formats import area_geometry
 from geosleuth.app.report.digest import Rival, digest_of
-from geosleuth.app.report.team_page import agreement_line
 from geosleuth.clues import Clue
 from geosleuth.clues.finding import named_there
 from geosleuth.clues.posterior import Contribution, Posterior
@@ -435,6 +434,9 @@ def _text(line: Seen) -> TextView:
 
 
 def _team(finding: Finding) -> TeamView:
+    # Late: it brings whatever draws and teaches teams, and most runs have none.
+    from geosleuth.app.report.team_page import agreement_line
+
     return {"words": agreement_line(finding), "voices": [_voice(one, finding) for one in voices(finding)]}
 
 

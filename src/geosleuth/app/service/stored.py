@@ -8,7 +8,6 @@ from typing import Any
 from geosleuth.agent import Trajectory, read_trajectory, rebuild_album
 from geosleuth.agent.locate import Finding, album_photos, cap_finding
 from geosleuth.agent.methods import made_with
-from geosleuth.app.report import pictures_of, report_html
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.errors import BadInput
@@ -57,6 +56,8 @@ async def file_of(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         raise NotThere(f"there is no format {wanted[:40]!r}; there are {', '.join(FILES)}")
     finding, _, atlas = await _finding(details)
     if wanted == PAGE:
+        from geosleuth.app.report import pictures_of, report_html
+
         opened = await photos_of(details)
         shown = finding.picked or finding.trajectory
         pictures = pictures_of(shown, _shown(opened), max_pixels=_pixels(finding.trajectory))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .model import JPEG_QUALITY, request_from_dict
-from .requests import check_consent, locate_request
 
 if TYPE_CHECKING:
     from geosleuth.photo import OpenedPhoto
@@ -82,7 +81,7 @@ async def check_words(details: Mapping[str, Any], _blob: bytes, _publish: Publis
     """Check a request, and the consent to send photos; nothing is sent."""
     from geosleuth.pipeline.plan import make_plan
 
-    from .requests import rejected_from_dict
+    from .requests import check_consent, locate_request, rejected_from_dict
 
     request = request_from_dict(details["request"])
     with keys_in_place(details["keys"]):
