@@ -16,7 +16,7 @@ import sys
 import zlib
 from pathlib import Path
 
-import h5py
+import h5py  # type: ignore[import-untyped]
 import numpy as np
 
 from registry import wheel_files

@@ -48,8 +48,9 @@ def test_the_default_prompt_and_schemas_are_short(tmp_path: Path, count: Count) 
     preset = method("default")
     offered = {one["function"]["name"] for one in request.json["tools"]}
     with_region = preset.toolset(all_tools(), have=OFFLINE)
-    more = [{"type": "function", "function": one.schema()} for one in with_region if one.name not in offered]
-    assert {one["function"]["name"] for one in more} >= {"find_colocated", "find_crossing"}
+    added = [one for one in with_region if one.name not in offered]
+    assert {one.name for one in added} >= {"find_colocated", "find_crossing"}
+    more = [{"type": "function", "function": one.schema()} for one in added]
     assert words + schemas + count(more) <= MOST_TOKENS, "with a region in the atlas"
 
 

@@ -95,7 +95,7 @@ def test_hostile_features_are_counted(tmp_path: Path) -> None:
     deep: Any = [1.0, 1.0]
     for _ in range(200):
         deep = [deep]
-    bad = [
+    bad: list[Any] = [
         None, 7, "text", [], {}, {"properties": None}, feature(None, "Lake", point), feature("A", "Lake", None),
         feature("A", "Lake", {"type": "Point", "coordinates": [400.0, 1.0]}),
         feature("A", "Lake", {"type": "Point", "coordinates": ["x", {}]}),

@@ -171,11 +171,11 @@ def test_what_stands_beside_a_name_is_read_and_says_where_it_is(taught: list[Tau
         everything = {line for clue in one.scene.clues for line in clue.lines}
         for clue in precise(one.scene):
             for line in clue.lines:
-                beside = teacher._beside(one.scene, clue, line, everything)
+                beside = teacher._context_lines(one.scene, clue, line, everything)
                 sorts = {other.sort for other in one.scene.clues if set(other.lines) & set(beside)}
                 assert sorts <= {"street_name", "town_name", clue.sort}
                 assert line not in beside
-                assert not teacher._beside(one.scene, clue, line, {line})
+                assert not teacher._context_lines(one.scene, clue, line, {line})
                 found += len(beside)
     assert found > 2
 

@@ -57,8 +57,9 @@ def read_strips(strips: list[Pixels]) -> list[tuple[str, float]]:
     """Return text and confidence of level colour strips."""
     import cv2
 
-    networks = _networks() if strips else None
-    read = []
+    if not strips:
+        return []
+    networks, read = _networks(), []
     for strip in strips:
         tall, wide = strip.shape[:2]
         if tall != LINE_PX[0]:

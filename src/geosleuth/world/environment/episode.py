@@ -33,7 +33,7 @@ from geosleuth.policies.tagged import observation_text
 from geosleuth.score import Truth
 from geosleuth.score.rewards import Geocoder, Helpers, Reward, read_reward
 from geosleuth.tools import Observation, TextReader, ToolCall, Toolset, image_info
-from geosleuth.tools.model import OFFLINE
+from geosleuth.tools.model import OFFLINE, Need
 from geosleuth.tools.surfaces import Background
 from geosleuth.tools.toolset import all_tools
 from geosleuth.world.consistency import RuleReader
@@ -196,7 +196,7 @@ def offline_setting(
     earns.score([], [], asked)
     chosen = method_of(method) if isinstance(method, str) else method
     # The papers' forms name search_web; in drawn worlds the atlas's documents stand in for the web.
-    have = OFFLINE | {"web"} if chosen.paper else OFFLINE
+    have: frozenset[Need] = OFFLINE | {"web"} if chosen.paper else OFFLINE
     names = [one.name for one in all_tools().select(chosen.tools).usable(have)]
     if tools is not None:
         listed = list(tools)
