@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from geosleuth.clues import Clue
 from geosleuth.clues.posterior import posterior
 from geosleuth.errors import BadInput
-from geosleuth.guide import field_guide, read_sightings, sighting_clue, tell_apart, weigh_sightings
+from geosleuth.guide import checklist, field_guide, read_sightings, sighting_clue, tell_apart, weigh_sightings
+from geosleuth.pipeline.plan import make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.policies.detective.stated import Known, stated_clues
 
 LARGE = ("US", "BR", "IN", "RU", "AU", "CN", "CA", "ZA", "ID")
 
@@ -114,3 +118,27 @@ def test_the_command_weighs_and_prints_json(tmp_path: Path) -> None:
     document = json.loads(done.stdout)
     assert document["sightings"][0]["attribute"] == "driving_side"
     assert sum(document["countries"].values()) == pytest.approx(1.0)
+
+
+def test_what_somebody_sees_adds_to_what_signs_say() -> None:
+    words = Clue("language", "Bread and cakes", "English is spoken there", 0.9, {"GB": 0.6, "US": 0.3, "IE": 0.1})
+    (seen,) = stated_clues(Known(seen="dashed yellow edge line, a zeppelin"), (), ())
+    assert (seen.kind, seen.seen) == ("sighting", "Edge line: Yellow, broken")
+    alone, both = posterior([words]).countries, posterior([words, seen]).countries
+    assert next(iter(alone)) == "GB"
+    assert next(iter(both)) == "IE"
+    assert list(stated_clues(Known(seen="a zeppelin"), (), ())) == []
+
+
+def test_a_plan_names_what_the_guide_does_not_know_and_refuses_what_it_can_not_have() -> None:
+    plan = make_plan(LocateRequest(seen="red soil, a zeppelin", offline=True), [])
+    assert plan.notes == ("not in the field guide, and left out: a zeppelin",)
+    with pytest.raises(BadInput, match="no attribute 'zeppelin'"):
+        make_plan(LocateRequest(seen="zeppelin=red", offline=True), [])
+
+
+def test_the_checklist_asks_what_is_seen_and_not_what_is_read() -> None:
+    asked = {attribute.name: values for attribute, values in checklist()}
+    assert {"driving_side", "centre_line", "roof", "tree", "street_scene"} <= set(asked)
+    assert "phone_prefix" not in asked
+    assert all(1 < len(values) <= 12 for values in asked.values())
