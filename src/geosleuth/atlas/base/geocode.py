@@ -201,7 +201,7 @@ class BasePlaces:
             tried = [(parts[0], list[str]()), *((name, [tail]) for name, tail in cut)]
         else:
             tried = [(part, [*parts[:at], *parts[at + 1 :]]) for at, part in enumerate(parts)]
-        for name, others in [one for one in tried if not names_street(one[0])][:guesses]:
+        for name, others in [one for one in tried if self._may_be_place(one[0])][:guesses]:
             if others and self.container(name):
                 return
             known = {other: self.container(other) for other in others}
@@ -211,6 +211,10 @@ class BasePlaces:
             yield from (replace(hit, missing=missing) for hit in hits)
             if hits or inside:
                 return
+
+    def _may_be_place(self, name: str) -> bool:
+        """Whether a name is not plainly a street; "Praha 1" is a part of a town."""
+        return not names_street(name) or self.is_container(name.rstrip(" 0123456789"))
 
     def _partly(self, parts: Sequence[str], country: str | None) -> Iterable[Hit]:
         """Places that one part names, the one that lies in most of the others; of equals the last and largest part."""
