@@ -169,10 +169,11 @@ def test_the_import_check_sees_what_it_must(tmp_path: Path) -> None:
 
 # Teams learn from truths in their learning modules; what answers can't import these. The command that learns from
 # recorded answers, and scores what it learned, hands the truths over.
+LEARNERS = {"learning", "learn_trust", "track_record"}
 LEARNING = [
     path
     for path in SOURCES
-    if (room_of(path) == "team" and {"learning", "learn_trust", "track_record"} & {path.stem, path.parent.name})
+    if (room_of(path) == "team" and LEARNERS & {path.stem, path.parent.name})
     or (room_of(path) == "app" and path.stem.startswith("team_replay"))
 ]
 ANSWERING = [
@@ -203,7 +204,7 @@ def test_no_team_that_answers_imports_what_learns() -> None:
         for node in read(path).imports
         if isinstance(node, ast.ImportFrom)
         and node.module
-        and ("learning" in node.module.split(".") or node.module.startswith("geosleuth.score"))
+        and (LEARNERS & set(node.module.split(".")) or node.module.startswith("geosleuth.score"))
     ]
     assert wrong == []
 

@@ -116,7 +116,7 @@ def test_words_that_make_no_sense_are_refused_before_any_work(tmp_path: Path) ->
     assert "no city; run geosleuth dataset label first" in run(
         "split", table, "--by", "city", "--out", tmp_path, fails=True
     )
-    assert "add up to 1.3" in run("split", table, "--parts", "train=0.8,test=0.5", "--out", tmp_path, fails=True)
+    assert "sum to 1.3" in run("split", table, "--parts", "train=0.8,test=0.5", "--out", tmp_path, fails=True)
     assert not out.exists()
     out.write_text("mine")
     assert "--overwrite" in run("label", table, "--out", out, fails=True)

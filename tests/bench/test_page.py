@@ -164,7 +164,7 @@ def test_half_or_more_unlocated_has_no_median() -> None:
 
 
 def test_a_file_without_records_is_no_crash() -> None:
-    assert "holds no record" in Reader(make_page(report_file(make_scored(0)))).text
+    assert "has no record" in Reader(make_page(report_file(make_scored(0)))).text
 
 
 def test_confidence_is_shown_only_where_stated() -> None:

@@ -134,7 +134,7 @@ def test_a_folder_is_not_mixed_with_another_ablation(tmp_path: Path) -> None:
     (tmp_path / "other" / "notes.txt").write_text("mine")
     with pytest.raises(BadInput, match=r"holds 'notes\.txt' and is not an ablation"):
         begin_plan(tmp_path / "other", AblationPlan((A, B)))
-    with pytest.raises(BadInput, match=r"holds no ablation\.json"):
+    with pytest.raises(BadInput, match=r"has no ablation\.json"):
         read_plan(tmp_path / "other")
 
 

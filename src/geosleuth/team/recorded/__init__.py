@@ -1,8 +1,8 @@
 """Recorded answers: each file is an agent, and what is learned is whom to trust when.
 
-``panel`` puts the agents' answers side by side, ``design`` turns them into features, ``trust`` answers with a
-probability and a reason. ``learning`` learns trust from images with known truth and evaluates it on others;
-it holds truths, and code that answers can't import it.
+``panel`` puts the agents' answers side by side, ``features`` turns them into features, ``trust`` answers with a
+probability and a reason. ``learn_trust`` learns trust from images with known truth and evaluates it on
+others; it holds truths, and code that answers can't import it.
 """
 
 from .panel import SAME_PLACE_KM, Panel, Said, fold_numbers, groups_of
