@@ -57,7 +57,9 @@ def read_strips(strips: list[Pixels]) -> list[tuple[str, float]]:
     """Return text and confidence of level colour strips."""
     import cv2
 
-    networks = _networks() if strips else None
+    if not strips:
+        return []
+    networks = _networks()
     read = []
     for strip in strips:
         tall, wide = strip.shape[:2]
