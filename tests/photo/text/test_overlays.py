@@ -74,3 +74,13 @@ def test_a_photo_on_its_side_is_read_as_if_it_stood(turn: int) -> None:
     assert {line.turn for line in lines if len(line.text) > 5} == {(360 - turn) % 360}
     tops = [line.upright_bounds[1] for line in lines if line.text in ("Sports Centre", "Car Parks")]
     assert tops == sorted(tops), "read from the top of the sign"
+
+
+def test_a_caption_of_a_photo_on_its_side_is_marked_where_it_lies() -> None:
+    picture = with_text("Guess the country", at=(0.3, 0.9)).rotate(-90, expand=True)
+    (caption,) = [line for line in read_text(picture) if line.overlay == "caption"]
+    assert caption.turn == 270
+    left, top, right, bottom = caption.bounds
+    assert right < 0.12 * picture.width, "what was the lower edge is the left one"
+    assert 0.25 * picture.height < top < bottom < 0.65 * picture.height
+    assert left >= 0

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from geosleuth.photo.text import OTHER_SCRIPTS, TextLine, read_text, script_of
+from geosleuth.photo.text.writing import is_pattern
 
 ROOT = Path(__file__).parents[3]
 
@@ -153,6 +154,15 @@ print(ascii([line.text for line in read_text(Image.open(sys.argv[1]))]))
 )
 def test_scripts_are_named_from_letters(text: str, script: str) -> None:
     assert script_of(text) == script
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [("八八八八八", True), ("レレパハハハパハン", True), ("IIIIlIl", True), ("Mississippi", False), ("00000", False),
+     ("東京都中央区", False), ("ABBA", False)],
+)  # fmt: skip
+def test_a_row_of_like_things_is_no_text(text: str, is_one: bool) -> None:
+    assert is_pattern(text) is is_one
 
 
 def test_bounds_of_a_turned_box() -> None:

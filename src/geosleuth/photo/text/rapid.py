@@ -59,7 +59,8 @@ def read_strips(strips: list[Pixels]) -> list[tuple[str, float]]:
 
     if not strips:
         return []
-    networks, read = _networks(), []
+    networks = _networks()
+    read = []
     for strip in strips:
         tall, wide = strip.shape[:2]
         if tall != LINE_PX[0]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import thread_time
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from .rapid import read_strips
 from .reliability import Reading, reading_probability
 from .strips import Pixels, Quad, cut_strip, dark_on_white, is_tall, sides, turned_quad, with_slack
 from .tesseract import MODELS, Guess, guess, refine
-from .writing import count_scripts, may_be_lookalike, script_of, tidy
+from .writing import count_scripts, is_pattern, may_be_lookalike, script_of, tidy
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -100,6 +100,13 @@ class _Read:
         return reading_probability(self.reading)
 
 
+class _Wanted(NamedTuple):
+    max_boxes: int
+    seconds: float
+    detail_px: int
+    unread: bool
+
+
 def read_text(
     image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, detail_px: int = 1536, unread: bool = False
 ) -> list[TextLine]:
@@ -118,15 +125,38 @@ def read_text(
     if min(image.size) < LEAST_SIDE_PX or max(image.size) > MOST_SLENDER * min(image.size):
         return []
     pixels, shrunk = _pixels(image)
-    boxes = find_boxes(pixels, detail_px)
-    reads = _read_boxes(pixels, boxes, max_boxes, seconds)
-    lines = [_line(read, 1 / shrunk, image.size) for read in reads if read.text and read.probability >= LEAST_KEPT]
+    wanted = _Wanted(max_boxes, seconds, detail_px, unread=unread)
+    lines, turn = _lines(pixels, shrunk, image.size, wanted)
+    if turn == 0:
+        return lines
+    # Once it stands, small lines are found and captions known as in any other picture.
+    size = image.size if turn == 180 else image.size[::-1]
+    lines, _ = _lines(with_slack(np.rot90(pixels, -turn // 90)), shrunk, size, wanted)
+    return [_laid_back(line, turn, size) for line in lines]
+
+
+def _lines(pixels: Pixels, shrunk: float, size: tuple[int, int], wanted: _Wanted) -> tuple[list[TextLine], Turn]:
+    """Return the lines of a picture as it lies, and how it must be turned for most of them to stand upright."""
+    boxes = find_boxes(pixels, wanted.detail_px)
+    reads = _read_boxes(pixels, boxes, wanted.max_boxes, wanted.seconds)
+    lines = [_line(read, 1 / shrunk, size) for read in reads if read.text and read.probability >= LEAST_KEPT]
     lines = mark_overlays(in_reading_order(without_doubles(lines)), pixels, shrunk)
-    if unread:
+    if wanted.unread:
         blank = [_Found(box.quad, box.score, 0, np.zeros(len(CLASSES))) for box in boxes]
-        missed = [_line(_Read(found, "", 0.0, "none", "rapidocr"), 1 / shrunk, image.size) for found in blank]
-        lines += [box for box in missed if not any(overlap(box, line) > 0 for line in lines)][:max_boxes]
-    return lines
+        missed = [_line(_Read(found, "", 0.0, "none", "rapidocr"), 1 / shrunk, size) for found in blank]
+        lines += [box for box in missed if not any(overlap(box, line) > 0 for line in lines)][: wanted.max_boxes]
+    return lines, _way_up(reads)
+
+
+def _laid_back(line: TextLine, turn: Turn, size: tuple[int, int]) -> TextLine:
+    """Return a line of a picture that was turned clockwise to this size, as it lies in the picture before."""
+    wide, tall = size
+    corners = [
+        {90: (y, wide - x), 180: (wide - x, tall - y), 270: (tall - y, x)}.get(turn, (x, y)) for x, y in line.box
+    ]
+    first, second, third, fourth = corners
+    total = get_args(Turn)[(turn + line.turn) % 360 // 90]
+    return replace(line, box=(first, second, third, fourth), turn=total)
 
 
 def readings_of(image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, detail_px: int = 1536) -> list[Reading]:
@@ -238,19 +268,16 @@ def _read_by_rapid(pixels: Pixels, found: Sequence[_Found]) -> list[_Read]:
     reads = []
     for one, (raw, confidence) in zip(found, texts, strict=True):
         text = tidy(raw)
+        text = "" if is_pattern(text) else text
         reads.append(_Read(one, text, confidence if text else 0.0, script_of(text), "rapidocr"))
     return reads
 
 
 def _turned_with_the_rest(pixels: Pixels, reads: Sequence[_Read]) -> list[_Read]:
     """Where most of a picture's text stands another way than upright, its short lines do so too."""
-    votes: Counter[Turn] = Counter()
-    for read in reads:
-        if read.engine_confidence >= SURE and len(read.text) >= 4:
-            votes[read.found.turn] += len(read.text)
-    if not votes or votes.most_common(1)[0][0] == 0:
+    turn = _way_up(reads)
+    if turn == 0:
         return list(reads)
-    turn = votes.most_common(1)[0][0]
     kept: list[_Read] = []
     other: list[_Read] = []
     for read in reads:
@@ -266,6 +293,15 @@ def _turned_with_the_rest(pixels: Pixels, reads: Sequence[_Read]) -> list[_Read]
     for read, better in zip(other, _read_by_rapid(pixels, again), strict=True):
         kept.append(better if better.engine_confidence >= read.engine_confidence - 0.1 else read)
     return kept
+
+
+def _way_up(reads: Sequence[_Read]) -> Turn:
+    """How the picture must be turned for most of its surely read letters to stand upright."""
+    votes: Counter[Turn] = Counter()
+    for read in reads:
+        if read.engine_confidence >= SURE and len(read.text) >= 4:
+            votes[read.found.turn] += len(read.text)
+    return votes.most_common(1)[0][0] if votes else 0
 
 
 def _in_other_scripts(pixels: Pixels, reads: Sequence[_Read], until: float) -> list[_Read]:

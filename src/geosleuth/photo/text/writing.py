@@ -78,6 +78,15 @@ def may_be_lookalike(text: str) -> bool:
     return bool(letters) and all(character in _LATIN_LOOKALIKES for character in letters)
 
 
+def is_pattern(text: str) -> bool:
+    """Whether a text repeats itself as rows of windows, railings or people do, in which the reader sees letters."""
+    letters = [character for character in text if character.isalpha()]
+    several = len(set(letters))
+    repeats = several <= 2 or (script_of(text) in {"chinese", "japanese"} and 2 * several <= len(letters))
+    return len(letters) >= _PATTERN and repeats
+
+
+_PATTERN = 5
 _CHILLUS = {
     "\u0d23": "\u0d7a", "\u0d28": "\u0d7b", "\u0d30": "\u0d7c",
     "\u0d32": "\u0d7d", "\u0d33": "\u0d7e", "\u0d15": "\u0d7f",
