@@ -20,9 +20,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from geosleuth.atlas import Hit, OfflineAtlas
-from geosleuth.atlas.model import Level
+from geosleuth.atlas.protocol import Level
 from geosleuth.atlas.regions import Regions, import_osm
-from geosleuth.atlas.regions.kinds import is_street
+from geosleuth.atlas.regions.feature_kinds import is_street
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
 

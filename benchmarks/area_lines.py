@@ -21,7 +21,7 @@ from geosleuth.tools import Case
 from geosleuth.tools.text_clues import text_clues
 from geosleuth.world import open_world, world_atlas
 from geosleuth.world.design import design_scene
-from geosleuth.world.model import Scene
+from geosleuth.world.scene import Scene
 
 WITHIN_KM = 25.0
 

@@ -25,7 +25,7 @@ from typing import Any
 from geosleuth.errors import require
 from geosleuth.photo.runtime import no_probing
 from geosleuth.train.nano.fast import FastGenerator, Prompts, check, image_ids, random_prompts, stock_generate
-from geosleuth.train.nano.model import make_nano, parameters
+from geosleuth.train.nano.nano_model import make_nano, parameters
 from geosleuth.train.nano.vision import patch_vision_attention, patch_vision_inputs
 
 # Dense bfloat16, from the makers' data sheets.

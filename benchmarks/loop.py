@@ -35,7 +35,7 @@ from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import parse_lenient
 from geosleuth.photo import Album, Photo
 from geosleuth.policies import Conversation, Step, Usage
-from geosleuth.policies.model import ReplayPolicy
+from geosleuth.policies.protocol import ReplayPolicy
 from geosleuth.tools import Case, Output, ToolCall, Toolset, tool
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ from geosleuth.answer import Answer  # noqa: E402
 from geosleuth.geo import LatLon, distance_km  # noqa: E402
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo  # noqa: E402
 from geosleuth.policies import Conversation, EndpointSettings, Policy, Sampling, Step, make_policy  # noqa: E402
-from geosleuth.team.model import text_tokens  # noqa: E402
+from geosleuth.team.member import text_tokens  # noqa: E402
 from geosleuth.team.parallel import (  # noqa: E402
     EmbeddedVerifier,
     best_at_n,

@@ -26,7 +26,7 @@ from fit_reading import photo_rows, sign_rows  # noqa: E402
 from geosleuth.atlas.base import ensure_base  # noqa: E402
 from geosleuth.clues import calibration  # noqa: E402
 from geosleuth.clues.calibration import Sample  # noqa: E402
-from geosleuth.photo.text import reliability  # noqa: E402
+from geosleuth.photo.text import reading_reliability  # noqa: E402
 from real_photos import MACHINE, Outcome, Row, figures, read_table, run_all, show  # noqa: E402
 from scene_scoring import open_bench  # noqa: E402
 from scenes import make_scenes  # noqa: E402
@@ -79,7 +79,7 @@ def main() -> int:
                 engine: fit_readings([row for row in fitted if row[2].engine == engine])
                 for engine in ("rapidocr", "tesseract")
             }
-            with patch.object(reliability, "load_reliability", return_value=table):
+            with patch.object(reading_reliability, "load_reliability", return_value=table):
                 own = [real_sample(one) for one in answered(used, Path(folder)) if one.answer.located]
                 odds = calibration.from_json(calibration.fit([*drawn, *own * REAL_WEIGHT]))
                 with patch.object(calibration, "load_calibration", return_value=odds):

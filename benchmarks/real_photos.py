@@ -46,7 +46,7 @@ from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.regions import import_osm
-from geosleuth.clues.deciding import Decision
+from geosleuth.clues.decision import Decision
 from geosleuth.clues.heartlands import country_at
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_code

@@ -40,7 +40,7 @@ from geosleuth.team.learning import (  # noqa: E402
     swarm_stages,
     train,
 )
-from geosleuth.team.model import Links  # noqa: E402
+from geosleuth.team.member import Links  # noqa: E402
 from geosleuth.team.network import predicted  # noqa: E402
 from no_atlas import NoAtlas  # noqa: E402
 

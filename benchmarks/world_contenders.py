@@ -21,7 +21,7 @@ from geosleuth.tools.toolset import all_tools
 from geosleuth.world import Scene, World, design_scene, open_world
 from geosleuth.world.design import Wants
 from geosleuth.world.drawing import draw_scene
-from geosleuth.world.model import Split
+from geosleuth.world.scene import Split
 from geosleuth.world.scene_reader import clue_reader
 from geosleuth.world.world import Noise, world_atlas
 

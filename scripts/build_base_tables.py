@@ -19,7 +19,7 @@ SRC = Path(__file__).resolve().parent.parent / "src"
 sys.path.insert(0, str(SRC))
 
 from geosleuth.atlas.base.build import CITY, COUNTRY, LANDMARK, REGION, admin1_table  # noqa: E402
-from geosleuth.atlas.base.tables import TABLES, Lines, PlaceTables, joined, owner_of, pack_tables  # noqa: E402
+from geosleuth.atlas.base.packed_tables import TABLES, Lines, PlaceTables, joined, owner_of, pack_tables  # noqa: E402
 from geosleuth.atlas.facts.landmarks import landmarks  # noqa: E402
 from geosleuth.atlas.search import ATTRIBUTE, MAIN, OTHER  # noqa: E402
 from geosleuth.names.folding import fold_once  # noqa: E402

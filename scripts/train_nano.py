@@ -128,7 +128,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
 
 def make(given: argparse.Namespace) -> None:
     """Make an untrained model."""
-    from geosleuth.train.nano.model import corpus, make_nano
+    from geosleuth.train.nano.nano_model import corpus, make_nano
     from geosleuth.world import open_world
 
     make_nano(given.out, size=given.size, corpus=corpus(open_world(WORLD)))
@@ -144,7 +144,7 @@ def maps(_: argparse.Namespace) -> None:
 
 def teach(given: argparse.Namespace) -> None:
     """Write the lessons of this worker's scenes, until the time is up or the pool holds a file named stop."""
-    from geosleuth.train.nano.model import load_nano_processor
+    from geosleuth.train.nano.nano_model import load_nano_processor
     from geosleuth.train.nano.shards import ShardWriter
     from geosleuth.train.nano.teacher import Speaking, Teaching
     from geosleuth.world import open_world
@@ -416,7 +416,7 @@ def loaded(folder: Path) -> tuple[Any, Any]:
     """Return a model on the available device, and its processor."""
     from importlib import import_module
 
-    from geosleuth.train.nano.model import load_nano_processor
+    from geosleuth.train.nano.nano_model import load_nano_processor
 
     torch: Any = import_module("torch")
     transformers: Any = import_module("transformers")

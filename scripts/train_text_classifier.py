@@ -27,7 +27,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont, features
 
 from geosleuth.photo.text.classifier import CLASSES, TALL, WIDE, strip_for
 from geosleuth.photo.text.detector import find_boxes
-from geosleuth.photo.text.writing import count_scripts
+from geosleuth.photo.text.script import count_scripts
 
 LARGEST_SIDE_PX = 1600
 LOOKS = ((1.0, 0), (0.55, 90))

@@ -30,7 +30,7 @@ from geosleuth.geo import LatLon
 from geosleuth.photo import BoxScale
 from geosleuth.policies import Sampling
 from geosleuth.tools import ImageInfo
-from geosleuth.tools.model import supplied
+from geosleuth.tools.calls import supplied
 from geosleuth.tools.toolset import all_tools
 
 PHOTO = ImageInfo("image-1", (1600, 1200), 1, (0, 0, 1600, 1200))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from geosleuth.agent.methods import method
-from geosleuth.tools.model import OFFLINE
+from geosleuth.tools.calls import OFFLINE
 from geosleuth.tools.toolset import all_tools
 from locating import FINAL, at, locate_here, photo_file, texts
 from openai_server import openai_server

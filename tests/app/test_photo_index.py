@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.geo import LatLon
-from geosleuth.photo.writing import write_exif_copy
+from geosleuth.photo.geotag import write_exif_copy
 from in_process import Done, whole_command
 from scenery import save, scene
 

@@ -20,7 +20,7 @@ from geosleuth.agent import Answered, Trajectory
 from geosleuth.agent.display import speaks_of, text_seen
 from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.answer import Address, Answer, Candidate
-from geosleuth.answer.model import how_sure
+from geosleuth.answer.answer import how_sure
 from geosleuth.app.report import jinja, pictures_of, report_html
 from geosleuth.app.report.digest import account_of
 from geosleuth.app.report.pictures import SIZE_PX, framed, zoom_for

@@ -18,12 +18,12 @@ from findings import MONACO, SHA, SIZE, finding_of, saying
 from geosleuth.agent import Started, Trajectory
 from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.answer import Address, Answer, Candidate
-from geosleuth.answer.model import percent_words
+from geosleuth.answer.answer import percent_words
 from geosleuth.app.report import card
 from geosleuth.app.report.card import braille, region_lines, region_width_km, world_lines
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims
-from geosleuth.policies.detective.advice import WITH_A_MODEL
+from geosleuth.policies.detective.answering import WITH_A_MODEL
 from geosleuth.tools.viewer import percent
 
 

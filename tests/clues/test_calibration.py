@@ -22,7 +22,7 @@ from geosleuth.clues.calibration import (
     load_calibration,
     to_json,
 )
-from geosleuth.clues.deciding import Decision, Level
+from geosleuth.clues.decision import Decision, Level
 from geosleuth.clues.posterior import Contribution
 from geosleuth.geo import LatLon
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from geosleuth.clues.languages import language_findings
-from geosleuth.clues.model import TextSeen
-from geosleuth.clues.speech import languages, likelihoods, number_of, shares_on_signs
+from geosleuth.clues.clue import TextSeen
+from geosleuth.clues.languages import language_findings, languages, likelihoods, number_of, shares_on_signs
 from geosleuth.clues.vocabulary import vocabulary_languages, words_seen
 
 SIGNS = {

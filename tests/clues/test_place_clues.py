@@ -12,10 +12,10 @@ from PIL import Image
 from drawn import examples
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.regions import import_osm
+from geosleuth.clues.atlas_hits import sort_of
 from geosleuth.clues.bearing import begins, likeness, others_of_name, telling_letters
-from geosleuth.clues.deciding import decide
-from geosleuth.clues.found import sort_of
-from geosleuth.clues.model import Clue, Spot, TextSeen
+from geosleuth.clues.clue import Clue, Spot, TextSeen
+from geosleuth.clues.decision import decide
 from geosleuth.clues.place_clues import MOST_SPOTS, PLACE_SEARCHES, SearchKind, of_somebody, place_clues
 from geosleuth.clues.posterior import posterior
 from geosleuth.geo import LatLon, distance_km

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from geosleuth.clues.deciding import decide
-from geosleuth.clues.model import Clue, ClueKind, Spot, TextSeen
+from geosleuth.clues.clue import Clue, ClueKind, Spot, TextSeen
+from geosleuth.clues.decision import decide
 from geosleuth.clues.posterior import posterior
 from geosleuth.clues.selftest import Sign, self_test
 from geosleuth.geo import LatLon

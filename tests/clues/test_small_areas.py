@@ -1,7 +1,7 @@
 """An area so small that clues tell nothing inside it apart: what they point at there is still the answer."""
 
 from geosleuth.clues import Clue, Spot, TextSeen
-from geosleuth.clues.deciding import decide
+from geosleuth.clues.decision import decide
 from geosleuth.clues.posterior import posterior
 from geosleuth.geo import Box, LatLon
 

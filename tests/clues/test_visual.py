@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from geosleuth.clues.prior import country_prior
+from geosleuth.clues.country_prior import country_prior
 from geosleuth.clues.visual import (
     Cell,
     Distribution,

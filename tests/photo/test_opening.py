@@ -19,7 +19,7 @@ from PIL import Image, ImageFile
 
 from geosleuth.errors import BadInput
 from geosleuth.photo import Limits, Photo, first_view, open_photo, open_photos
-from geosleuth.photo.pixels import _Decoding
+from geosleuth.photo.opening import _Decoding
 
 
 def picture(width: int = 96, height: int = 64) -> Image.Image:

@@ -17,8 +17,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo import Limits, open_photo
 from geosleuth.photo.containers import take_apart
-from geosleuth.photo.exif_writing import Unwritable, with_place
-from geosleuth.photo.writing import write_exif_copy
+from geosleuth.photo.geotag import Unwritable, with_place, write_exif_copy
 from metadata_readers import exiftool, places
 
 HERE = LatLon(43.73841, 7.42463)

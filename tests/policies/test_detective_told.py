@@ -11,7 +11,7 @@ from geosleuth.app.service.finding_view import views_of_clues
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
 from geosleuth.policies.detective import Detective
-from geosleuth.policies.detective.hinted import countries_named
+from geosleuth.policies.detective.stated import countries_named
 from told_runs import Sight
 
 PHARMACY = ("Farmacia San Marco", "Via Garibaldi 12", "Tel. 0541 782331")

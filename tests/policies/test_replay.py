@@ -7,7 +7,7 @@ import pytest
 from geosleuth.errors import ServiceFault
 from geosleuth.photo import View
 from geosleuth.policies import Conversation, Message, Prompt, Step, Usage
-from geosleuth.policies.model import ReplayPolicy
+from geosleuth.policies.protocol import ReplayPolicy
 from geosleuth.tools import ToolCall
 from virtual_time import run_virtually
 

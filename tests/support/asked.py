@@ -8,7 +8,7 @@ from PIL import Image
 from geosleuth.photo import Album, open_photo
 from geosleuth.policies import Conversation, EndpointSettings, Observed, Policy, Prompt, Sampling, Step, Wire
 from geosleuth.tools import ImageInfo, Observation, Tool, tool
-from geosleuth.tools.model import Case, Output
+from geosleuth.tools.calls import Case, Output
 
 TELLING = "eiffel-tower-holiday"
 QUICK = EndpointSettings(tries=3, backoff_s=0.01, backoff_max_s=0.02, connect_s=2, try_s=2, total_s=5)

@@ -40,7 +40,7 @@ from geosleuth.errors import BadInput, UserError
 from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
 from geosleuth.policies import Step, Usage
-from geosleuth.policies.model import ReplayPolicy
+from geosleuth.policies.protocol import ReplayPolicy
 from geosleuth.score import Truth
 from geosleuth.tools import Toolset
 from small_runs import small_method

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from geosleuth.geo import LatLon
 from geosleuth.world.drawing.lettering import designs_for
-from geosleuth.world.model import Board, Camera, Clue, Look, Scene, SceneKind, Sky, Sort, Split, Spot, Visibility
+from geosleuth.world.scene import Board, Camera, Clue, Look, Scene, SceneKind, Sky, Sort, Split, Spot, Visibility
 
 _WORDS: dict[str, dict[Board, tuple[Sort, tuple[str, ...]]]] = {
     "pt": {

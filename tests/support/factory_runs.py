@@ -7,7 +7,7 @@ from pathlib import Path
 
 from factory_scenes import plain_picture, scene_of
 from geosleuth.bench.run import DataInfo
-from geosleuth.bench.sets.model import Card, DataSet, Item
+from geosleuth.bench.sets.dataset import Card, DataSet, Item
 from geosleuth.data.factory import Kind, Recipe, Work, run_factory
 from geosleuth.data.factory.trial import ScenePicture
 from geosleuth.data.standins import Slips

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from geosleuth.policies.weights_engine import load_processor
-from geosleuth.train.nano.model import make_nano
+from geosleuth.train.nano.nano_model import make_nano
 
 TEXTS = (
     '{"name": "zoom", "arguments": {"bbox_2d": [120, 30, 455, 900], "image": "image-1"}}',

@@ -6,7 +6,7 @@ from typing import Literal
 from geosleuth.world.drawing.camera import View
 from geosleuth.world.drawing.canvas import Canvas
 from geosleuth.world.drawing.sky import Light, light_of
-from geosleuth.world.model import Camera, Sky
+from geosleuth.world.scene import Camera, Sky
 
 CAMERA = Camera(180.0, 1.7, 70.0)
 Weather = Literal["clear", "cloudy", "overcast", "rain", "snow", "fog"]

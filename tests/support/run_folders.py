@@ -35,7 +35,7 @@ from geosleuth.geo import LatLon
 from geosleuth.policies import Prompt, Step, Usage
 from geosleuth.score import Truth
 from geosleuth.tools import ImageInfo, Observation, ToolCall
-from geosleuth.tools.model import FailureKind
+from geosleuth.tools.calls import FailureKind
 
 NAME_KEY = "5a" * 32
 DATA_SHA = "c0" * 32

@@ -16,7 +16,7 @@ from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.atlas.regions import import_osm
-from geosleuth.clues.deciding import Decision
+from geosleuth.clues.decision import Decision
 from geosleuth.geo import distance_km
 from geosleuth.names import country_code
 from geosleuth.photo import open_photo

@@ -21,7 +21,7 @@ from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.run.journal import Attempted, Job
 from geosleuth.bench.run.manifest import DataInfo, Manifest
-from geosleuth.bench.sets.model import Card, DataSet, Item
+from geosleuth.bench.sets.dataset import Card, DataSet, Item
 from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
 from geosleuth.policies import EndpointSettings, Policy, make_policy

@@ -17,8 +17,8 @@ from geosleuth.names import country_code, fold
 from geosleuth.photo import Album, Photo
 from geosleuth.policies.detective import Detective
 from geosleuth.tools import Case, Tool, Toolset
+from geosleuth.tools.calls import Output
 from geosleuth.tools.declare import tool
-from geosleuth.tools.model import Output
 from geosleuth.tools.toolset import all_tools
 from sign_texts import SignText
 

@@ -19,8 +19,8 @@ from geosleuth.policies import Policy, Prompt
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.feedback import Rejected, feedback_words
 from geosleuth.tools import Case, Tool, Toolset
+from geosleuth.tools.calls import Output
 from geosleuth.tools.declare import tool
-from geosleuth.tools.model import Output
 from geosleuth.tools.toolset import all_tools
 
 SIZE = (1200, 800)

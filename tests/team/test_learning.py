@@ -34,7 +34,7 @@ from geosleuth.team.learning import (
 )
 from geosleuth.team.learning.rounds import Stages
 from geosleuth.team.learning.training import believable
-from geosleuth.team.model import Links, full_links
+from geosleuth.team.member import Links, full_links
 from geosleuth.team.network import predicted
 from geosleuth.team.swarm import SwarmSettings
 from members import ScriptedMember, comment, place

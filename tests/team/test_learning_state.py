@@ -39,7 +39,7 @@ from geosleuth.team.learning import (
 )
 from geosleuth.team.learning.learning import LearnPlan
 from geosleuth.team.learning.learning_db import Notebook as _Notebook
-from geosleuth.team.model import full_links
+from geosleuth.team.member import full_links
 from geosleuth.team.network import READABLE, TrainedSociety, open_for_answering
 from members import ScriptedMember
 from no_atlas import NoAtlas

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from geosleuth.agent import Trajectory
 from geosleuth.agent.methods import METHODS, method
-from geosleuth.team.model import image_tokens, text_tokens
+from geosleuth.team.member import image_tokens, text_tokens
 from geosleuth.team.parallel import (
     CONTEXT_TOKENS,
     careful_tokens,

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 import pytest
 
 from geosleuth.tools import Case, Length, Output, ToolCall, Toolset, output_schema, tool
+from geosleuth.tools.calls import OFFLINE
 from geosleuth.tools.declare import as_tool, result_schema
-from geosleuth.tools.model import OFFLINE
 from geosleuth.tools.toolset import all_tools
 from geosleuth.tools.viewer import Viewer
 

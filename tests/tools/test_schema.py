@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from geosleuth.errors import BadInput
 from geosleuth.tools import Case, Length, Output, Parameter, Tool, tool
-from geosleuth.tools.kinds import kind_of
+from geosleuth.tools.argument_types import kind_of
 
 Box = Annotated[list[float], Length(4)]
 Season = Literal["summer", "winter"]

@@ -24,7 +24,7 @@ from geosleuth.tools.similar.index import _Row
 from scenery import save, scene
 
 if TYPE_CHECKING:
-    from geosleuth.tools.model import ImageSearch
+    from geosleuth.tools.calls import ImageSearch
 
 COUNT = 20
 POINTS = [LatLon(-40 + 4 * number, 10 + 5 * number) for number in range(COUNT)]

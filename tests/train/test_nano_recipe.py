@@ -4,7 +4,7 @@ import pytest
 
 from geosleuth.train.architectures import ARCHITECTURES
 from geosleuth.train.dryrun import dry_run
-from geosleuth.train.nano.model import MAX_POSITIONS, PATCH_PX, SHAPES, VOCABULARY
+from geosleuth.train.nano.nano_model import MAX_POSITIONS, PATCH_PX, SHAPES, VOCABULARY
 from geosleuth.train.recipe_files import read_recipe
 
 for needed in ("torch", "transformers", "trl", "peft"):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from geosleuth.answer import Address, Answer
-from geosleuth.answer.model import radius_words
+from geosleuth.answer.answer import radius_words
 from geosleuth.geo import LatLon, coordinates, distance_km
 from geosleuth.names import country_code
 from geosleuth.text.numbers import distance

@@ -10,8 +10,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.answer import GRANULARITIES, Answer, Granularity, coarsest
+from geosleuth.answer.answer import envelope, how_sure, percent_words, radius_words
 from geosleuth.answer.granularity import withheld
-from geosleuth.answer.model import envelope, how_sure, percent_words, radius_words
 from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
 from geosleuth.names import fold

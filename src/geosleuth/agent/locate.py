@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from geosleuth.agent.setup import NO_HINTS, AgentSetup, Question, Resources
 from geosleuth.answer import Address, Answer
+from geosleuth.answer.answer import envelope, percent_words, radius_words
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources, cap_text, withheld
-from geosleuth.answer.model import envelope, percent_words, radius_words
 from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates, distance_km
 from geosleuth.names import country_code

@@ -8,7 +8,7 @@ from geosleuth.answer import Answer
 from geosleuth.photo import BoxScale
 from geosleuth.policies import Sampling, Step, Wire
 from geosleuth.tools import Tool, Toolset
-from geosleuth.tools.model import Need
+from geosleuth.tools.calls import Need
 
 from .events import Budget, Task
 

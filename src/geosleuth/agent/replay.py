@@ -14,7 +14,7 @@ from geosleuth.errors import BadInput, ServiceFault, UserError
 from geosleuth.photo import Album, Photo
 from geosleuth.photo.views import FIRST_VIEW_PIXELS, render
 from geosleuth.policies import Conversation, Step
-from geosleuth.policies.model import ReplayPolicy
+from geosleuth.policies.protocol import ReplayPolicy
 from geosleuth.tools import CALL_SECONDS, Case, ImageInfo, Observation, Output, Tool, ToolCall, Toolset
 
 from .codec import event_to_dict

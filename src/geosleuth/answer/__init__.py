@@ -5,8 +5,7 @@ only in ``parse``; no coordinate is ever invented, substituted or looked up ther
 limits their precision, and ``geosleuth.answer.formats``.
 """
 
-from .granularity import GRANULARITIES, Admitted, Gazetteer, Granularity, cap, cap_text, coarsest
-from .model import (
+from .answer import (
     FORMAT,
     Address,
     Answer,
@@ -18,6 +17,7 @@ from .model import (
     render_brief,
     to_precision,
 )
+from .granularity import GRANULARITIES, Admitted, Gazetteer, Granularity, cap, cap_text, coarsest
 from .parse import PARSERS, ParserName, parse, parse_lenient, parse_strict
 
 __all__ = [

@@ -21,7 +21,7 @@ from typing import Literal, Protocol, get_args
 
 from geosleuth.geo import FARTHEST_KM, LatLon, distance_km
 
-from .model import Address, Answer, Candidate, Level
+from .answer import Address, Answer, Candidate, Level
 
 Granularity = Literal["country", "region", "city", "street", "exact"]
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)

@@ -19,8 +19,8 @@ from typing import Any, Literal, TypeAlias
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 
+from .answer import FORMAT, Address, Answer, Level, answer_from_dict
 from .coordinates import find_points, parse_angle, to_point
-from .model import FORMAT, Address, Answer, Level, answer_from_dict
 
 JsonValue: TypeAlias = "bool | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 

@@ -224,7 +224,7 @@ def ask_consent(plan: "Plan", *, yes: bool) -> None:
     from geosleuth.errors import BadInput
     from geosleuth.policies import consent_line
     from geosleuth.policies.detective import Detective
-    from geosleuth.policies.model import ReplayPolicy
+    from geosleuth.policies.protocol import ReplayPolicy
 
     searched = sorted(plan.image_hosts)
     asked_models = [one for one in plan.thinkers if not isinstance(one, ReplayPolicy | Detective)]

@@ -1,7 +1,7 @@
 """The offline world: places, borders, features, facts, documents and maps, and online twins behind one protocol."""
 
-from .model import Atlas, Colocation, Document, Hit, Marker, MatchKind, NotOffered, Picture, Place, Reverse
 from .offline import OfflineAtlas, gazetteers_dir, regions_dir
+from .protocol import Atlas, Colocation, Document, Hit, Marker, MatchKind, NotOffered, Picture, Place, Reverse
 
 __all__ = [
     "Atlas",

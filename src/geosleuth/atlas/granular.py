@@ -18,7 +18,7 @@ from geosleuth.answer import Address, Answer
 from geosleuth.answer.formats.context import Polygons, rings_of
 from geosleuth.answer.granularity import Admitted, Granularity, round_up
 from geosleuth.atlas.regions.addresses import split_address
-from geosleuth.atlas.regions.kinds import is_street
+from geosleuth.atlas.regions.feature_kinds import is_street
 from geosleuth.geo import Box, Disc, LatLon, destinations, distances_km
 from geosleuth.names import country_code, country_name, fold
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from shapely import Geometry, MultiPolygon, Polygon
 
-    from .model import Hit, Place
     from .offline import OfflineAtlas
+    from .protocol import Hit, Place
 
 # Hamlets are told as roughly as villages.
 LEAST_CITY_KM = 2.0

@@ -22,8 +22,8 @@ from geosleuth.names import country_name, fold, required_country_code
 from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.build import Progress
 from .folders import data_dir
-from .model import Colocation, Document, Hit, Level, Marker, MatchKind, Picture, Place, Reverse
 from .parts import Container, without_postcode, written_parts
+from .protocol import Colocation, Document, Hit, Level, Marker, MatchKind, Picture, Place, Reverse
 from .search import is_same_name
 
 if TYPE_CHECKING:

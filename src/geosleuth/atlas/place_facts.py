@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .borders import Borders
     from .facts import CountryFacts
     from .gazetteers import Gazetteers
-    from .model import Hit
+    from .protocol import Hit
 
 _TOWNS: Final = (0, 20_000, 300_000)  # people, of the nearest town each
 _REACH_KM: Final = {"range": 300, "peak": 60, "lake": 100, "river": 60, "island": 5, "park": 60, "sea": 200}

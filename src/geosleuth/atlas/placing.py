@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from geosleuth.names import country_code
 
-from .model import Atlas, Hit
 from .parts import is_part_of, split_parts, written_parts
+from .protocol import Atlas, Hit
 
 
 async def place_text(atlas: Atlas, text: str) -> Hit | None:

@@ -1,12 +1,12 @@
 """What text and pixels suggest about a place: each clue a likelihood over places, weighed against each other."""
 
+from .atlas_questions import Lookup, lookups
+from .clue import Clue, ClueKind, Spot, TextSeen
+from .clue_reliability import RELIABILITY, Reliability, ReliabilityTable
+from .clues_in_text import text_clues
+from .country_prior import country_prior
 from .distances import DistanceUnit, TownDistance, distances
-from .lookups import Lookup, lookups
-from .model import Clue, ClueKind, Spot, TextSeen
 from .naming import LookupKind
-from .prior import country_prior
-from .reading import text_clues
-from .reliability import RELIABILITY, Reliability, ReliabilityTable
 
 __all__ = [
     "RELIABILITY",

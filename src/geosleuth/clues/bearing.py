@@ -6,11 +6,10 @@ from functools import lru_cache
 from geosleuth.atlas.facts import brand
 from geosleuth.names import fold
 
-from .common_words import of_common_words
-from .found import Found
+from .atlas_hits import Found
 from .naming import kind_said
-from .towns import town_people
-from .vocabulary import words_seen
+from .town_names import town_people
+from .vocabulary import of_common_words, words_seen
 
 ADDED_PULL = 100.0
 """A shop or street of a region that the user added counts as so many elsewhere: they added it for their photos.

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from geosleuth.atlas.facts import BrandHit, all_countries, brand
 from geosleuth.names import fold
 
-from .common_words import languages_of
-from .finding import Finding
-from .model import TextSeen
-from .prior import by_how_common
-from .towns import town_people
-from .vocabulary import words_seen
+from .clue import TextSeen
+from .country_prior import by_how_common
+from .text_clue import Finding
+from .town_names import town_people
+from .vocabulary import languages_of, words_seen
 
 MAX_LINES = 40
 BEYOND_THE_BORDER = 0.1

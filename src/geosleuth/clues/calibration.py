@@ -20,8 +20,8 @@ import numpy as np
 from geosleuth.errors import DataFault
 from geosleuth.fitting import logistic
 
-from .deciding import LEAST as LEAST_ANSWERED
-from .deciding import Decision, Level
+from .decision import LEAST as LEAST_ANSWERED
+from .decision import Decision, Level
 
 LEAST, MOST = 0.01, 0.99
 """Nobody is surer than that from a photo."""

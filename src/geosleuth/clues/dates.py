@@ -6,9 +6,9 @@ from functools import cache
 
 from geosleuth.atlas.facts import all_countries
 
-from .finding import Finding
-from .model import TextSeen
-from .prior import by_how_common
+from .clue import TextSeen
+from .country_prior import by_how_common
+from .text_clue import Finding
 
 OTHER_FORMAT = 0.08
 """How often a country writes a date in another way than its own."""

@@ -1,19 +1,22 @@
-"""Distance signs: towns with the kilometres or miles to them, on one line or in two columns.
+"""Distance signs: towns with the kilometres or miles to them, and the questions that they raise.
 
 Two such distances fix a place, as far as roads are straight.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .finding import Finding
-from .layout import gap_beside, height, in_one_row, joined, usable
-from .model import TextSeen
+from geosleuth.names import fold
+
+from .clue import TextSeen
 from .roads import is_road_number
-from .towns import town_people
+from .sign_layout import gap_beside, height, in_one_row, joined, usable
+from .text_clue import Finding
+from .town_names import town_people
 from .vocabulary import words_seen
 
 MAX_DISTANCE = 3000.0
@@ -155,3 +158,63 @@ def _value(number: str) -> float | None:
     except (ValueError, ZeroDivisionError):
         return None
     return total
+
+
+LEAST_TOWNS = 2
+MOST_TOWNS = 5
+OTHER_UNIT = 0.03
+"""Where countries that measure in the other unit are less likely than that, it is not tried."""
+
+_SPELLED = 0.7
+
+
+def is_known(match: str, score: float) -> bool:
+    """Whether the atlas knows a town by a name, if in another spelling; what is worse is another name."""
+    return match != "fuzzy" or score >= _SPELLED
+
+
+@dataclass(frozen=True, slots=True)
+class RangeQuestion:
+    """Towns of one sign and how far they are."""
+
+    towns: tuple[str, ...]
+    distances: tuple[float, ...]
+    unit: DistanceUnit
+
+
+def range_questions(
+    towns: Sequence[TownDistance], countries: Mapping[str, float], unknown: Collection[str] = ()
+) -> Iterator[RangeQuestion]:
+    """The distances of a sign, where at least two towns have one.
+
+    A sign without a unit is asked about in kilometres and in miles, unless the text speaks for countries of one.
+
+    Args:
+        towns: what the signs of a scene say.
+        countries: how likely each country is.
+        unknown: folded names that the atlas does not know; they are left out.
+    """
+    images = Counter(one.where.image for one in towns)
+    if not images:
+        return
+    image = images.most_common(1)[0][0]
+    rows = {fold(one.town): one for one in towns if one.where.image == image and fold(one.town) not in unknown}
+    chosen = list(rows.values())[:MOST_TOWNS]
+    if len(chosen) < LEAST_TOWNS:
+        return
+    stated = Counter(one.unit for one in chosen if one.unit)
+    for unit in (stated.most_common(1)[0][0],) if stated else _usual_units(countries):
+        yield RangeQuestion(tuple(one.town for one in chosen), tuple(one.distance for one in chosen), unit)
+
+
+def _usual_units(countries: Mapping[str, float]) -> tuple[DistanceUnit, ...]:
+    """What distances are in where the photo may be, the likelier first; one where the other hardly occurs."""
+    from geosleuth.atlas.facts import all_countries
+
+    known = all_countries()
+    in_miles = sum(share for code, share in countries.items() if code in known and known[code].distance_unit == "mi")
+    if in_miles < OTHER_UNIT:
+        return ("km",)
+    if in_miles > 1 - OTHER_UNIT:
+        return ("mi",)
+    return ("mi", "km") if in_miles > 0.5 else ("km", "mi")

@@ -18,7 +18,7 @@ from geosleuth.geo import Extent, FloatArray, LatLon, great_circle_km
 from geosleuth.names.country_names import cities_by_country
 
 from .areas import farthest_km, grid
-from .prior import TOWN_PEOPLE_PER_KM2
+from .country_prior import TOWN_PEOPLE_PER_KM2
 
 HELD_SHARE = 0.95
 LEAST_RADIUS_KM = 1.0

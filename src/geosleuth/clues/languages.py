@@ -1,25 +1,212 @@
-"""The language of signs. English says nearly nothing; a language of few countries says much.
+"""The language of signs, the countries that write it, and words by which countries of one language differ.
+
+How common a language is on the signs of a country comes from the shares of its people that use it (CLDR), its legal
+status there, and English, which stands on signs everywhere.
 
 One clue for each language that is seen, from all its lines together: signs repeat each other, and two languages side
 by side (French and Dutch) say more than twice as much of one.
+
+The table (``data/national_words.tsv``) is written by hand from general knowledge of how signs are worded; no list was
+copied, and it is not complete. A row is a language, the countries that use a word, and words. A figure behind a country
+is how common the word is there beside the first; ``-US`` says that every country but these has it. ``~`` marks the end
+of a longer word, spelled just so. No word is exclusive: countries that are not listed keep a share, and ``*:0.01``
+says which where a word is rarer elsewhere than most are.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import import_module
+from itertools import permutations
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from geosleuth.atlas.facts import script_of
+from geosleuth.atlas.facts import all_countries, script_of
 from geosleuth.atlas.facts.countries import country_tables
+from geosleuth.atlas.facts.scripts import TELLING_LETTERS
+from geosleuth.errors import DataFault
 from geosleuth.geo import FloatArray
 from geosleuth.names import fold
+from geosleuth.names.folding import fold_once
 
-from .finding import Finding
-from .model import TextSeen
-from .prior import country_prior, normalised
-from .speech import ENGLISH_EVERYWHERE, languages, likelihoods, number_of, shares_on_signs, world_shares, writers
-from .vocabulary import COMMON, WordSeen
+from .clue import TextSeen
+from .country_prior import country_prior, normalised
+from .sign_layout import continues_below, joined
+from .text_clue import Finding
+from .vocabulary import (
+    COMMON,
+    INTERNATIONAL,
+    MAX_PHRASE_WORDS,
+    UNSPACED,
+    WordSeen,
+    common_words_seen,
+    national_rows,
+    tokens,
+    vocabulary_languages,
+    words_seen,
+)
+
+ENGLISH_EVERYWHERE = 0.2
+"""The share of English on signs of a country that does not speak it: tourism, brands, fashion."""
+
+WITHOUT_STATUS = 0.05
+"""How much a language without legal status counts on signs against one that has it."""
+
+_SAME_LANGUAGE = {
+    "nb": "no", "nn": "no", "tl": "fil", "gsw": "de", "bar": "de", "ary": "ar", "arz": "ar", "apc": "ar",
+    "arq": "ar", "aeb": "ar", "ayl": "ar", "ajp": "ar", "apd": "ar", "acm": "ar", "prs": "fa", "uzs": "uz",
+    "sdh": "ckb", "ku": "ckb", "cmn": "zh", "yue": "zh", "wuu": "zh", "nan": "zh", "hak": "zh", "aln": "sq",
+    "azb": "az", "zgh": "tzm",
+}  # fmt: skip
+"""Languages that signs write alike, or that are one language under two codes."""
+
+_WEIGHT_OF_CATEGORY = {"function": 0.45, "notice": 0.8, COMMON: 0.5}
+_WORD_WEIGHT = 7.0
+"""By how much (nats) a long word of a language's own speaks for it: others hardly ever have it on their signs."""
+
+_LONG_WORD_CHARS = 6
+_WITHOUT_ACCENTS = 0.7
+_LETTER_WEIGHT = 0.6
+_STATISTICS_WEIGHT = 0.9
+_LEAST_LETTERS_TO_GUESS = 5
+_LEAST_GUESS = 1e-4
+_STATISTICS_LEFT_OUT = frozenset({"zxx", "eo", "la", "vo", "grc", "hbo", "sa", "ie", "ia"})
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """The languages that can be told apart here, by ISO 639 code."""
+    return tuple(sorted({*vocabulary_languages(), *_letters(), *(_statistics_labels() or ())}))
+
+
+@cache
+def number_of(language: str) -> int | None:
+    """Where a language stands in `languages`."""
+    table = {code: number for number, code in enumerate(languages())}
+    return table.get(_SAME_LANGUAGE.get(language, language))
+
+
+@cache
+def shares_on_signs(english_everywhere: float = ENGLISH_EVERYWHERE) -> tuple[tuple[str, ...], FloatArray]:
+    """Country codes, and for each how its signs' texts share out over `languages` (rows add up to 1 or less)."""
+    codes = tuple(sorted(country_prior()))
+    table = np.zeros((len(codes), len(languages())))
+    english = number_of("en")
+    for row, code in enumerate(codes):
+        total = 0.0
+        used: dict[int | None, float] = {}
+        for language in all_countries()[code].languages:
+            weight = (language.percent or 1.0) * (1.0 if language.status else WITHOUT_STATUS)
+            number = number_of(language.code)
+            total += max(0.0, weight - used.get(number, 0.0)) if number is not None else weight
+            used[number] = max(used.get(number, 0.0), weight)
+        for number, weight in used.items():
+            if number is not None and total:
+                table[row, number] = (1 - english_everywhere) * weight / total
+        if english is not None:
+            table[row, english] += english_everywhere
+    return codes, table
+
+
+@cache
+def world_shares() -> FloatArray:
+    """How common each language is on the signs of the world."""
+    codes, table = shares_on_signs()
+    shares: FloatArray = np.array([country_prior()[code] for code in codes]) @ table
+    return np.maximum(shares, 1e-7)
+
+
+@cache
+def writers(script: str) -> npt.NDArray[np.bool_]:
+    """Which of `languages` are written in a script, by ISO 15924 code."""
+    found = np.zeros(len(languages()), dtype=bool)
+    for country in all_countries().values():
+        for language in country.languages:
+            number = number_of(language.code)
+            if language.script == script and number is not None:
+                found[number] = True
+    return found
+
+
+def likelihoods(text: str) -> tuple[FloatArray, list[WordSeen]]:
+    """Log likelihoods of a text in each language, up to a constant, and the words of the table that speak for them."""
+    words = [word for word in words_seen(text) if INTERNATIONAL not in word.languages]
+    words += common_words_seen(text)
+    return _letters_and_words(text, tuple(words)) + guesses(text), words
+
+
+def _letters_and_words(text: str, words: tuple[WordSeen, ...]) -> FloatArray:
+    scores = np.zeros(len(languages()))
+    known = len(vocabulary_languages())
+    for word in words:
+        category = max((_WEIGHT_OF_CATEGORY.get(category, 1.0) for category in word.categories), default=1.0)
+        full = _WORD_WEIGHT * category * min(1.0, len(word.text) / _LONG_WORD_CHARS)
+        for language in word.languages:
+            number = number_of(language)
+            if number is not None:
+                scores[number] += full if language in word.exact else full * _WITHOUT_ACCENTS
+    for letter in dict.fromkeys(text.casefold()):
+        owners = _letters_of(letter)
+        if owners:
+            scores[list(owners)] += _LETTER_WEIGHT * np.log(known / len(owners))
+    return scores
+
+
+@lru_cache(maxsize=4096)
+def guesses(text: str) -> FloatArray:
+    """Log likelihoods of each language by its letters; all zero without ``py3langid`` or with too few letters."""
+    scores = np.zeros(len(languages()))
+    model = _statistics()
+    if model is None or sum(character.isalpha() for character in text) < _LEAST_LETTERS_TO_GUESS:
+        return scores
+    shares: dict[int, float] = {}
+    for label, share in model.rank(text.lower()):
+        number = number_of(label)
+        if number is not None and label not in _STATISTICS_LEFT_OUT:
+            shares[number] = max(shares.get(number, 0.0), share)
+    for number in range(len(scores)):
+        scores[number] = _STATISTICS_WEIGHT * np.log(max(shares.get(number, 0.0), _LEAST_GUESS) / _LEAST_GUESS)
+    return scores
+
+
+@cache
+def _statistics() -> Any:
+    """The model of ``py3langid``, read in less than a second; None where it is not installed."""
+    try:
+        langid = import_module("py3langid.langid")
+    except ModuleNotFoundError:
+        return None
+    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+
+
+@cache
+def _statistics_labels() -> tuple[str, ...] | None:
+    model = _statistics()
+    if model is None:
+        return None
+    labels = (_SAME_LANGUAGE.get(label, label) for label in model.labels if label not in _STATISTICS_LEFT_OUT)
+    return tuple(dict.fromkeys(labels))
+
+
+@cache
+def _letters() -> Mapping[str, frozenset[str]]:
+    """For each language that a telling letter names, those letters."""
+    found: dict[str, set[str]] = {}
+    for letter, owners in TELLING_LETTERS.items():
+        for owner in owners.split():
+            found.setdefault(_SAME_LANGUAGE.get(owner, owner), set()).add(letter)
+    return {language: frozenset(letters) for language, letters in found.items()}
+
+
+@lru_cache(maxsize=4096)
+def _letters_of(letter: str) -> tuple[int, ...]:
+    owners = (number_of(owner) for owner in TELLING_LETTERS.get(letter, "").split())
+    return tuple(sorted({number for number in owners if number is not None}))
+
 
 TOLD_BY_LANGUAGE = frozenset({"Latn", "Cyrl", "Arab", "Deva"})
 """Scripts of many languages; in others the script itself has said it."""
@@ -159,3 +346,130 @@ def _countries(scores: FloatArray, *, prose: bool) -> dict[str, float]:
 def _gain(countries: dict[str, float]) -> float:
     prior = country_prior()
     return sum(share * float(np.log(share / prior[code])) for code, share in countries.items() if share > 0)
+
+
+ELSEWHERE = 0.08
+"""How common a word is in countries of its language that are not listed, beside those that are."""
+
+ANYWHERE = "*"
+MOST_WORDS = 6
+MOST_LINES = 40
+_LEAST_STEM_CHARS = 3
+_LANGUAGE_FLOOR = 0.01  # foreign words are on signs everywhere
+_DAMPING: FloatArray = np.diff(np.sqrt(np.arange(MOST_WORDS + 1.0)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    language: str
+    written: str
+    countries: Mapping[str, float]
+    everywhere_but: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    by_key: Mapping[str, tuple[_Entry, ...]]
+    endings: tuple[_Entry, ...]
+    unspaced: tuple[_Entry, ...]
+
+
+def national_findings(lines: Sequence[TextSeen]) -> list[Finding]:
+    """One finding for each language whose words on these signs are not the same in all its countries."""
+    found: dict[str, dict[str, tuple[_Entry, TextSeen]]] = defaultdict(dict)
+    usage: dict[tuple[str, str], dict[str, float]] = {}
+    for seen in (*lines, *_over_two_lines(lines)):
+        for entry in _entries_in(seen.text):
+            found[entry.language].setdefault(entry.written, (entry, seen))
+            # A word that stands in several rows is at home in all their countries.
+            known = usage.setdefault((entry.language, entry.written), {})
+            for code, share in _usage(entry).items():
+                known[code] = max(share, known.get(code, 0.0))
+    return [
+        finding
+        for language, words in found.items()
+        if (finding := _national_finding(language, words, {word: usage[language, word] for word in words})) is not None
+    ]
+
+
+def _over_two_lines(lines: Sequence[TextSeen]) -> Iterator[TextSeen]:
+    """Lines that go on below, as one: signs break "GIVE WAY" in two."""
+    for upper, lower in permutations(lines[:MOST_LINES], 2):
+        if continues_below(upper, lower):
+            yield joined((upper, lower), f"{upper.text} {lower.text}")
+
+
+def _national_finding(
+    language: str, words: Mapping[str, tuple[_Entry, TextSeen]], usage: Mapping[str, Mapping[str, float]]
+) -> Finding | None:
+    number = number_of(language)
+    if number is None:
+        return None
+    codes, shares = shares_on_signs()
+    chosen = list(words)[:MOST_WORDS]
+    logs = np.log(
+        np.array([[usage[word].get(code, usage[word].get(ANYWHERE, ELSEWHERE)) for code in codes] for word in chosen])
+    )
+    # Signs by one hand are worded alike: the second word says less than the first.
+    fit = np.exp(_DAMPING[: len(chosen)] @ np.sort(logs, axis=0))
+    common = (shares[:, number] + _LANGUAGE_FLOOR) * fit
+    prior = country_prior()
+    countries = normalised({code: prior[code] * float(common[row]) for row, code in enumerate(codes)})
+    seen = words[chosen[0]][1]
+    name = country_tables()["languages"].get(language, (language,))[0]
+    quoted = ", ".join(f"“{word.lstrip('~')}”" for word in chosen[:3])
+    sort = "language.national" if len(chosen) > 1 else "language.one_word"
+    told = ", ".join(word.lstrip("~") for word in chosen)
+    meaning = f"{name} as some countries word it ({quoted})"
+    return Finding("language", sort, told, meaning, countries, seen, ("national sign words",))
+
+
+def _usage(entry: _Entry) -> dict[str, float]:
+    if entry.everywhere_but:
+        return {code: ELSEWHERE if code in entry.countries else 1.0 for code in country_prior()}
+    return dict(entry.countries)
+
+
+def _entries_in(text: str) -> Iterator[_Entry]:
+    table, words = _table(), tokens(text)
+    keys = [fold(word) for word in words]
+    start = 0
+    while start < len(words):
+        for count in range(min(MAX_PHRASE_WORDS, len(words) - start), 0, -1):
+            if entries := table.by_key.get(" ".join(keys[start : start + count])):
+                yield from entries
+                start += count - 1
+                break
+        start += 1
+    if not text.isupper():
+        # Capitals have no ß.
+        for word in re.findall(r"[^\W\d_]+", text.lower()):
+            for entry in table.endings:
+                end = entry.written[1:]
+                if word.endswith(end) and len(word) >= len(end) + _LEAST_STEM_CHARS:
+                    yield entry
+    if not text.isascii():
+        yield from (entry for entry in table.unspaced if entry.written in text)
+
+
+@cache
+def _table() -> _Table:
+    by_key: dict[str, list[_Entry]] = defaultdict(list)
+    endings: list[_Entry] = []
+    unspaced: list[_Entry] = []
+    try:
+        for language, codes, words in national_rows():
+            listed = [code.partition(":") for code in codes.split()]
+            countries = {code.removeprefix("-"): float(share or 1.0) for code, _, share in listed}
+            for written in dict.fromkeys(words.split("|")):
+                entry = _Entry(language, written, countries, codes.startswith("-"))
+                if written.startswith("~"):
+                    endings.append(entry)
+                elif language in UNSPACED and not written.isascii():
+                    unspaced.append(entry)
+                else:
+                    by_key[" ".join(fold_once(word) for word in tokens(written))].append(entry)
+    except (OSError, ValueError) as error:
+        raise DataFault("the table of national words can't be read") from error
+    by_key.pop("", None)
+    return _Table({key: tuple(entries) for key, entries in by_key.items()}, tuple(endings), tuple(unspaced))

@@ -7,9 +7,9 @@ from functools import cache
 
 from geosleuth.atlas.facts import all_countries, by_currency
 
-from .finding import Finding, distinct
-from .model import TextSeen
-from .prior import as_seen
+from .clue import TextSeen
+from .country_prior import as_seen
+from .text_clue import Finding, distinct
 
 EXCHANGE_CURRENCIES = 4
 """So many sorts of money in one picture are an exchange office."""

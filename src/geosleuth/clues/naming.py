@@ -9,7 +9,7 @@ from geosleuth.names import country_code, country_name, fold
 from .brands import brand_hits
 from .plates import looks_like_plate
 from .roads import is_road_number
-from .towns import town_people
+from .town_names import town_people
 from .vocabulary import INTERNATIONAL, WordSeen, words_seen
 
 LookupKind = Literal["place", "street", "business", "station", "airport", "landmark"]

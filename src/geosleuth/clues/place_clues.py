@@ -14,16 +14,16 @@ from geosleuth.atlas.facts import all_countries
 from geosleuth.geo import distance_km as distance_between_km
 from geosleuth.names import country_name, fold
 
+from .atlas_hits import Found, read_place, read_places, read_point, read_results
 from .bearing import begins, identity, likeness, others_of_name, pull, telling_letters
-from .common_words import is_common_word
-from .found import Found, read_place, read_places, read_point, read_results
+from .clue import Clue, ClueKind, Spot, TextSeen
+from .clue_reliability import Reliability, read_rightly
+from .country_prior import country_prior
 from .heartlands import country_at
-from .model import Clue, ClueKind, Spot, TextSeen
 from .naming import is_first_name, kind_said
-from .prior import country_prior
-from .reliability import Reliability, read_rightly
-from .settlements import Manner
-from .weighing import SEPARATOR
+from .posterior import SEPARATOR
+from .town_names import Manner
+from .vocabulary import is_common_word
 
 RELIABILITY: Mapping[str, Reliability] = {
     "place": Reliability(0.55, "names of towns stand on signs to them, on buses and on shops far away"),

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .finding import Finding
-from .model import TextSeen
-from .prior import by_how_common
+from .clue import TextSeen
+from .country_prior import by_how_common
+from .text_clue import Finding
 
 
 class PlateForm(NamedTuple):

@@ -1,15 +1,20 @@
-"""Postcodes: alone next to nothing, in an address a good clue, in a form of their own ("SW1A 1AA") a very good one."""
+"""Postcodes: weak alone, good in an address, very good in a form of their own (SW1A 1AA); and their towns."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from geosleuth.atlas.facts import all_countries, by_postcode
 
-from .finding import Finding
-from .model import TextSeen
-from .prior import as_seen, normalised
-from .towns import town_people
+from .atlas_hits import Found, read_places, read_results
+from .clue import Clue, Spot, TextSeen
+from .clue_reliability import RELIABILITY
+from .country_prior import as_seen, normalised
+from .heartlands import country_at
+from .text_clue import Finding
+from .town_names import town_people
 from .vocabulary import words_seen
 
 TOWN_WEIGHT = 500.0
@@ -177,3 +182,52 @@ def _bare(text: str, seen: TextSeen) -> PostcodeSeen | None:
     evidence = by_postcode(match[1])
     countries = as_seen({code: share for code, share in evidence.shares.items() if code in all_countries()})
     return PostcodeSeen(match[1], None, "postcode.bare", countries, seen) if countries else None
+
+
+HELD = 0.9
+"""How many of the places with such a code lie in towns that the atlas knows with it, in a country that it knows."""
+
+_LEAST_RADIUS_KM = 3.0
+_MOST_SPOTS = 12
+
+
+def with_towns(clue: Clue, code: PostcodeSeen, data: Any) -> Clue:
+    """The clue of a postcode with the towns that a search by address found for it; as it was where there are none.
+
+    A bare number that an address has is a postcode far more often than one that none has.
+    """
+    found = [(place, _country(place)) for place in read_places(read_results(data)) if place.clue_kind == "postcode"]
+    shared = Counter(country for _, country in found)
+    spots = tuple(
+        Spot(
+            place.name,
+            place.point,
+            max(place.radius_km, _LEAST_RADIUS_KM),
+            HELD * min(1.0, place.score) * code.countries[country] / shared[country],
+            country,
+            place.place_id,
+        )
+        for place, country in found[:_MOST_SPOTS]
+        if country and code.countries.get(country, 0.0) > 0
+    )
+    if not spots:
+        return clue
+    sure = found[0][0].match == "exact"
+    row = RELIABILITY["postcode.in_address"]
+    return replace(
+        clue,
+        spots=spots,
+        says=f"{_said(spots, sure=sure)}; {clue.says}",
+        reliability=max(clue.reliability, row.value) if sure else clue.reliability,
+        caution=row.misled_by if sure else clue.caution,
+        sources=tuple(dict.fromkeys((*clue.sources, *(place.source for place, _ in found if place.source)))),
+    )
+
+
+def _said(spots: tuple[Spot, ...], *, sure: bool) -> str:
+    there = f"{spots[0].name}{' and elsewhere' if len(spots) > 1 else ''}"
+    return f"as in addresses of {there}" if sure else f"no address has it, and those of {there} begin alike"
+
+
+def _country(place: Found) -> str | None:
+    return place.country or country_at(place.point)

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from geosleuth.atlas.facts import all_countries, by_road_number, script_of
 
-from .finding import Finding
-from .model import TextSeen
-from .prior import by_how_common
-from .towns import town_people
+from .clue import TextSeen
+from .country_prior import by_how_common
+from .text_clue import Finding
+from .town_names import town_people
 from .vocabulary import words_seen
 
 MAX_ROAD_TOKENS = 4

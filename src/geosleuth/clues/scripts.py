@@ -10,9 +10,9 @@ from functools import cache
 
 from geosleuth.atlas.facts import all_countries, by_script, script_of
 
-from .finding import Finding
-from .model import TextSeen
-from .prior import as_seen, by_how_common
+from .clue import TextSeen
+from .country_prior import as_seen, by_how_common
+from .text_clue import Finding
 
 LEAST_LETTERS = 2
 FEW_LETTERS = 5

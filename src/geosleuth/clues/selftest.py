@@ -11,11 +11,10 @@ import numpy as np
 
 from geosleuth.geo import distance_km
 
-from .deciding import Decision, decide_from
-from .model import Clue
-from .panels import Panel
-from .posterior import Posterior
-from .weighing import Workings
+from .clue import Clue
+from .decision import Decision, decide_from
+from .posterior import Posterior, Workings
+from .sign_layout import Panel
 
 LEAST_MOVE_KM = 1.0
 POINTS_TO = 0.5

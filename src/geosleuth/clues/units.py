@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 
 from geosleuth.atlas.facts import CountryFacts, all_countries, by_speed_unit
 
-from .finding import Finding
-from .model import ClueKind, TextSeen
-from .prior import as_seen, by_how_common
+from .clue import ClueKind, TextSeen
+from .country_prior import as_seen, by_how_common
+from .text_clue import Finding
 
 _MPH = re.compile(r"(?<!\w)\d{1,3}\s?m\.?p\.?h\.?(?!\w)|\bMPH\b", re.IGNORECASE)
 _KMH = re.compile(r"(?<!\w)\d{1,3}\s?km\s?/\s?h(?!\w)|\bkm/h\b|\bkmph\b", re.IGNORECASE)

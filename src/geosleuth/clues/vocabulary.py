@@ -1,13 +1,14 @@
-"""Words that stand on signs, by language and by what they say: street kinds, shops, notices, weekdays.
+"""Words that stand on signs, by language and by what they say; and words of any common vocabulary.
 
 The table is written by hand (``data/sign_words.tsv``) and not complete; a word that it lacks says nothing. Words that
 signs everywhere have ("Hotel", "Pizza") are listed as international: they tell nothing about a language, and alone
 they name no place.
 """
 
+import gzip
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -16,7 +17,33 @@ from geosleuth.errors import DataFault
 from geosleuth.names import fold
 from geosleuth.names.folding import fold_once
 
-from .common_words import languages_of
+_FULL_OF_ENGLISH = frozenset({"vi", "fil", "ta", "ms"})
+"""Languages in whose texts, as counted, English words are common."""
+
+
+def is_common_word(text: str) -> bool:
+    """Whether a text is one word that is frequent in some language and no large city's name."""
+    return fold(text) in _words()
+
+
+def of_common_words(text: str) -> bool:
+    """Whether every word of a text is a common one."""
+    words = fold(text).split()
+    return bool(words) and all(word in _words() for word in words)
+
+
+def languages_of(word: str) -> frozenset[str]:
+    """The ISO 639 codes of the languages in which a word is common; none for other words and names of large cities."""
+    found = frozenset(_words().get(fold(word), "").split(",")) - {""}
+    return found - _FULL_OF_ENGLISH if word.isascii() and "en" in found else found
+
+
+@cache
+def _words() -> Mapping[str, str]:
+    packed = (files("geosleuth.clues") / "data" / "common_words.txt.gz").read_bytes()
+    rows = (row.partition(" ") for row in gzip.decompress(packed).decode("utf-8").split("\n"))
+    return {word: languages for word, _, languages in rows}
+
 
 MAX_PHRASE_WORDS = 4
 MAX_LINE_CHARS = 200

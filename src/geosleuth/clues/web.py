@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from geosleuth.atlas.facts import by_tld
 
-from .finding import Finding
-from .model import TextSeen
-from .prior import as_seen
+from .clue import TextSeen
+from .country_prior import as_seen
+from .text_clue import Finding
 
 _LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 _MARKED = re.compile(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol, get_args
 
 from geosleuth.answer.parse import find_objects
-from geosleuth.bench.sets.model import Fault
+from geosleuth.bench.sets.dataset import Fault
 from geosleuth.bench.sets.table_rows import read_rows
 from geosleuth.data.factory.trial import id_of, pictures, timeless
 from geosleuth.errors import BadInput

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from math import exp, log
 
-from geosleuth.clues.model import Clue
-from geosleuth.clues.prior import country_prior, normalised
+from geosleuth.clues.clue import Clue
+from geosleuth.clues.country_prior import country_prior, normalised
 from geosleuth.errors import BadInput
 from geosleuth.names import country_name
 

@@ -4,10 +4,10 @@ What a file says about itself (`Claims`) and what it shows (`Photo`) part ways i
 """
 
 from .album import Album
-from .claims import Claims, PanoramaClaim
-from .model import Kind, Limits, Photo
+from .metadata import Claims, PanoramaClaim
 from .opening import OpenedPhoto, check_case_pixels, open_photo, open_photos
 from .panorama import PanoramaView, cut_views, looks_equirectangular
+from .photo import Kind, Limits, Photo
 from .views import BoxScale, View, crop, encode, first_view, to_pixels
 
 __all__ = [

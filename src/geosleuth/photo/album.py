@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from geosleuth.errors import BadInput
 
-from .model import Photo
+from .photo import Photo
 from .views import FIRST_VIEW_PIXELS, READABLE_SIDE_PX, BoxScale, View, crop, first_view, render
 
 if TYPE_CHECKING:

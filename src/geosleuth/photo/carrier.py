@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from .model import Limits
+from .photo import Limits
 
 FileFormat = Literal["JPEG", "PNG", "WebP", "TIFF", "HEIC"]
 

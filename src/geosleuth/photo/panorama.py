@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .claims import PanoramaClaim
-from .model import Photo
+from .metadata import PanoramaClaim
+from .photo import Photo
 from .views import FIRST_VIEW_PIXELS, View, first_view
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from geosleuth.errors import BadInput
 
-from .model import Photo
+from .photo import Photo
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -25,7 +25,7 @@ from geosleuth.photo.runtime import give_back_memory
 from geosleuth.policies import Policy, Step, Usage
 from geosleuth.policies.baselines import is_baseline
 from geosleuth.policies.baselines.nearest import NearestPolicy
-from geosleuth.policies.model import ReplayPolicy
+from geosleuth.policies.protocol import ReplayPolicy
 
 from .plan import Plan, make_plan
 from .request import LocateRequest

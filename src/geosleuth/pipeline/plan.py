@@ -18,9 +18,9 @@ from geosleuth.guide import read_sightings
 from geosleuth.photo import BoxScale, OpenedPhoto
 from geosleuth.policies import Policy, Sampling, Wire, make_policy
 from geosleuth.policies.detective import Detective, DrivingSide
-from geosleuth.policies.model import ReplayPolicy
+from geosleuth.policies.protocol import ReplayPolicy
 from geosleuth.tools import ImageSearch, Tool, Toolset, WebSearch
-from geosleuth.tools.model import supplied
+from geosleuth.tools.calls import supplied
 from geosleuth.tools.toolset import all_tools
 
 from .area import Area, area_of, drawn_area, parse_point, taken_of
@@ -149,7 +149,7 @@ def prior_of(asked: str | None) -> "VisualPrior | None":
 
 def prior_file(asked: str | None, tools: Collection[str]) -> Path | None:
     """The file of the prior that a run with these tools may ask; None where there is none, or GeoCLIP."""
-    from geosleuth.clues.visual.clue import GEOCLIP, default_prior_path
+    from geosleuth.clues.visual.visual_clue import GEOCLIP, default_prior_path
 
     if not _asks_prior(tools) or asked == _NO_PRIOR or (asked or "").startswith(GEOCLIP):
         return None

@@ -7,8 +7,8 @@ from typing import Any, Literal
 from geosleuth.agent import Spent, conversation_of, spent_document
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, answer_to_dict, to_precision
+from geosleuth.answer.answer import radius_words
 from geosleuth.answer.granularity import GRANULARITIES, cap
-from geosleuth.answer.model import radius_words
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.geo import LatLon, distance_km
@@ -97,7 +97,7 @@ def _by_distance(claimed: LatLon, answer: Answer, *, coarse: bool = False) -> tu
 
 def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning) -> Checked:
     from geosleuth.atlas.borders import Borders
-    from geosleuth.clues.prior import country_prior
+    from geosleuth.clues.country_prior import country_prior
 
     verdict, reason = _by_distance(claimed, answer)
     region = Borders.load().at(claimed)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from geosleuth.agent import Event, Sink, Trajectory, TrajectoryWriter, rebuild_album, resume, write_trajectory
 from geosleuth.agent.locate import EventBlanker, Finding, album_photos, cap_finding, locate
 from geosleuth.agent.setup import AgentSetup, Question, Resources
+from geosleuth.answer.answer import envelope
 from geosleuth.answer.granularity import Granularity
-from geosleuth.answer.model import envelope
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.errors import GeosleuthError

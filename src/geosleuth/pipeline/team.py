@@ -11,12 +11,12 @@ from geosleuth.agent import Spent, Trajectory
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.methods.smilegeo import read_answer
 from geosleuth.answer import Answer
-from geosleuth.answer.model import envelope, percent_words
+from geosleuth.answer.answer import envelope, percent_words
 from geosleuth.errors import BadInput
 from geosleuth.geo import coordinates, distance_km
 from geosleuth.policies import EndpointSettings, Policy, Wire, make_policy
 from geosleuth.policies.detective import Detective
-from geosleuth.policies.model import ReplayPolicy
+from geosleuth.policies.protocol import ReplayPolicy
 from geosleuth.team.parallel import VERIFIER, Chains, answered
 from geosleuth.text.safe import one_line
 

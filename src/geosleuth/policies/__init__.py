@@ -1,7 +1,7 @@
 """Who thinks: any hosted model, any local weights, a recording; all behind one protocol."""
 
 from .endpoints import EndpointSettings
-from .model import Conversation, Finish, Message, Observed, Policy, Prompt, Sampling, Step, Usage, Wire
+from .protocol import Conversation, Finish, Message, Observed, Policy, Prompt, Sampling, Step, Usage, Wire
 from .registry import PREFIXES, consent_line, make_policy
 
 __all__ = [

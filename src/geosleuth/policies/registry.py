@@ -17,7 +17,7 @@ from geosleuth.net import is_loopback, is_well_bracketed
 
 from .baselines import BASELINES, make_baseline
 from .endpoints import EndpointSettings
-from .model import Policy
+from .protocol import Policy
 
 if TYPE_CHECKING:
     from geosleuth.atlas.online.access import Secret

@@ -30,7 +30,7 @@ from geosleuth.photo import View
 from geosleuth.tools import ImageInfo, Observation, Tool, ToolCall
 from geosleuth.tools.surfaces import describe_tagged
 
-from .model import Conversation, Message, Prompt, Step
+from .protocol import Conversation, Message, Prompt, Step
 
 _FLAGS = re.IGNORECASE | re.ASCII
 _SPACE_CODES = "#(9|1[0-3]|2[89]|3[0-2]|133|160|5760|819[2-9]|820[0-2]|8232|8233|8239|8287|12288);"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from geosleuth.errors import BadInput, MissingExtra
 
-from .model import Conversation, Finish, Step, Usage
+from .protocol import Conversation, Finish, Step, Usage
 from .tagged import next_call_number, read_reply
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from geosleuth.photo import View
 from geosleuth.photo.runtime import no_probing
 from geosleuth.tools.surfaces import native_tools
 
-from .model import Conversation, Observed, Sampling, Step
+from .protocol import Conversation, Observed, Sampling, Step
 from .tagged import DATA, NO_CALLS_LEFT, SPOKEN, observation_text, parts_of, system_text, turns
 
 ChatMessage = dict[str, Any]

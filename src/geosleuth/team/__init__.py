@@ -7,7 +7,7 @@ combine the same agents. ``recorded`` works with recorded answers.
 Only ``learning`` holds truths: code that answers can't import it.
 """
 
-from .model import (
+from .member import (
     AGREE_WITHIN_KM,
     Member,
     Outcome,

@@ -34,7 +34,7 @@ from geosleuth.errors import BadInput, require
 from geosleuth.photo import OpenedPhoto, first_view
 from geosleuth.photo.image_encoder import Encoder, Features, Preparation, digest_of, is_bundled, load_encoder, unit_rows
 
-from .model import TrustWeights
+from .member import TrustWeights
 
 if TYPE_CHECKING:
     from PIL.Image import Image

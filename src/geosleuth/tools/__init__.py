@@ -1,8 +1,7 @@
 """What an agent may call, each declared once; schemas for every surface are derived from the declaration."""
 
-from .declare import Parameter, Tool, ToolFunction, as_tool, tool
-from .kinds import Length
-from .model import (
+from .argument_types import Length
+from .calls import (
     Case,
     FailureKind,
     ImageInfo,
@@ -14,6 +13,7 @@ from .model import (
     ToolCall,
     WebSearch,
 )
+from .declare import Parameter, Tool, ToolFunction, as_tool, tool
 from .surfaces import (
     call_mcp,
     describe_tagged,

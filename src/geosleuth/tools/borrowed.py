@@ -26,9 +26,9 @@ from geosleuth.atlas.redaction import redacted
 from geosleuth.errors import BadInput, ServiceFault, require
 from geosleuth.photo import Limits, Photo, open_photo
 
+from .argument_types import writable
+from .calls import Case, Output
 from .declare import Tool
-from .kinds import writable
-from .model import Case, Output
 from .viewer import one_line
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ from typing import (
 
 from geosleuth.errors import BadInput
 
-from .kinds import Kind, Length, Many, Maybe, Unfit, kind_of, shown, writable
-from .model import Case, Need, Output
+from .argument_types import Kind, Length, Many, Maybe, Unfit, kind_of, shown, writable
+from .calls import Case, Need, Output
 from .viewer import Viewer
 
 Schema = dict[str, Any]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from geosleuth.names import country_name
 
+from .calls import Case, Output
 from .declare import tool
-from .model import Case, Output
 from .places import point_at
 from .viewer import (
     Viewer,

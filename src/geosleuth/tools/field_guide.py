@@ -6,8 +6,8 @@ from typing import TypedDict
 
 from geosleuth.names import country_name
 
+from .calls import Case, Output
 from .declare import tool
-from .model import Case, Output
 from .viewer import Viewer, percent, required_text, text_of
 
 _SOURCE = "geosleuth field guide"

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from weakref import WeakKeyDictionary
 
-from geosleuth.clues.prior import country_prior
+from geosleuth.clues.country_prior import country_prior
 from geosleuth.clues.visual import HOW_TO_LEARN, NAMED, Best, Distribution, visual_clue
 from geosleuth.errors import BadInput
 from geosleuth.names import country_name
@@ -20,9 +20,9 @@ from geosleuth.photo import Album, Photo, View, to_pixels
 from geosleuth.photo.text import SCRIPTS, TextLine
 from geosleuth.photo.text import read_text as read_lines
 
+from .argument_types import Length
+from .calls import Case, Output
 from .declare import Box, PointData, tool
-from .kinds import Length
-from .model import Case, Output
 from .viewer import Viewer, counted, image_of, numbered, one_line, percent, point_data, quoted
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from geosleuth.geo import Extent, LatLon
 from geosleuth.names import fold, required_country_code
 from geosleuth.photo import Limits, open_photo
 
+from .calls import Case, Output
 from .declare import HitData, Hits, PlaceData, PointData, tool
-from .model import Case, Output
 from .places import Whereabouts, find, find_area, point_at, written_point
 from .viewer import (
     Viewer,

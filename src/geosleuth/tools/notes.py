@@ -8,8 +8,8 @@ from geosleuth.atlas import Hit, NotOffered
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
 
+from .calls import Case, Output
 from .declare import PointData, tool
-from .model import Case, Output
 from .places import Whereabouts, look_up, point_at, radius_km_of
 from .viewer import Viewer, at, length, one_line, percent, place_words, point_data, required_text, text_of
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from geosleuth.answer.coordinates import find_points
 from geosleuth.atlas import Hit, Place
-from geosleuth.atlas.model import level_of
+from geosleuth.atlas.protocol import level_of
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km, distances_km, is_valid
 from geosleuth.names import fold
 
-from .model import Case
+from .calls import Case
 from .viewer import asked, at, one_line, place_words
 
 # The disc of a settlement holds its dense part; what people call by its name reaches about twice as far.

@@ -12,8 +12,8 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import Along, LatLon, Range, RangeFix, RangeFixes, distance_km, pair_conflict, range_fixes
 from geosleuth.names import country_code, country_name
 
+from .calls import Case, Output
 from .declare import PointData, tool
-from .model import Case, Output
 from .places import find_area
 from .viewer import Viewer, asked, one_line, point_data, several, unique
 

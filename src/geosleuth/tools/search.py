@@ -6,9 +6,9 @@ from typing import Any, TypedDict
 from geosleuth.atlas import Document
 from geosleuth.errors import BadInput
 
+from .calls import Case, Output, Similar
 from .declare import PointData, tool
 from .image_tools import BOX_RENAMES, BoxNumbers, cut_of, view_of
-from .model import Case, Output, Similar
 from .viewer import Viewer, asked, at, numbered, one_line, point_data, quoted, required_text, unique
 
 _RESULTS = 10

@@ -26,9 +26,9 @@ from geosleuth.geo import (
 from geosleuth.names import country_name, required_country_code
 from geosleuth.photo import Photo
 
+from .argument_types import Length
+from .calls import Case, Output
 from .declare import PointData, tool
-from .kinds import Length
-from .model import Case, Output
 from .places import find, point_at
 from .sun_sight import (
     Band,

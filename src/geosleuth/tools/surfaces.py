@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from geosleuth.errors import BadInput, require
 from geosleuth.photo import View, encode
 
+from .argument_types import without_none
+from .calls import Case, ImageInfo, Observation, ToolCall
 from .declare import Schema, Tool
-from .kinds import without_none
-from .model import Case, ImageInfo, Observation, ToolCall
 from .toolset import CALL_SECONDS, Toolset
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
 from geosleuth.names import country_name, fold
 
+from .calls import Case, Output
 from .declare import SpotData, tool
 from .maps import maps_geocode
-from .model import Case, Output
 from .ranges import range_fix
 from .viewer import Viewer, asked, at, length, numbered, one_line, percent, point_data, quoted, text_of, unique
 
@@ -62,8 +62,7 @@ async def weighed(case: Case, lines: Sequence["TextSeen"]) -> Weighed:
 
 
 async def _with_postcodes(case: Case, clues: Sequence["Clue"], lines: Sequence["TextSeen"]) -> list["Clue"]:
-    from geosleuth.clues.postcode_places import with_towns
-    from geosleuth.clues.postcodes import postcodes_seen
+    from geosleuth.clues.postcodes import postcodes_seen, with_towns
 
     seen = {one.where: one for one in postcodes_seen(lines)}
     asked = list(dict.fromkeys(one.code for one in seen.values()))[:_POSTCODES]
@@ -79,8 +78,8 @@ async def _with_postcodes(case: Case, clues: Sequence["Clue"], lines: Sequence["
 async def _distances_met(case: Case, lines: Sequence["TextSeen"], first: "Posterior") -> "Clue | None":
     """Where the distances of a sign meet, None where there are too few or they meet nowhere."""
     from geosleuth.clues import distances
+    from geosleuth.clues.distances import range_questions
     from geosleuth.clues.place_clues import range_clue
-    from geosleuth.clues.ranging import range_questions
 
     towns = await _known_towns(case, distances(lines))
     answers: list[Any] = []
@@ -101,7 +100,7 @@ async def _distances_met(case: Case, lines: Sequence["TextSeen"], first: "Poster
 
 async def _known_towns(case: Case, towns: Sequence["TownDistance"]) -> list["TownDistance"]:
     """Those that the atlas knows, each once, and no more than are asked about: a question may go to a service."""
-    from geosleuth.clues.ranging import MOST_TOWNS, is_known
+    from geosleuth.clues.distances import MOST_TOWNS, is_known
 
     distinct: dict[str, TownDistance] = {}
     for one in towns:

@@ -14,9 +14,9 @@ from geosleuth.atlas.redaction import redacted
 from geosleuth.errors import BadInput, BrokenPlugin, ServiceFault, UserError
 from geosleuth.photo import Photo, View
 
+from .argument_types import writable
+from .calls import Case, FailureKind, ImageInfo, Need, Observation, Output, ToolCall
 from .declare import Tool, as_tool
-from .kinds import writable
-from .model import Case, FailureKind, ImageInfo, Need, Observation, Output, ToolCall
 
 _NAME_SHOWN = 60
 CALL_SECONDS = 60.0

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from geosleuth.answer.model import whole_percent
+from geosleuth.answer.answer import whole_percent
 from geosleuth.atlas import Hit, Place
 from geosleuth.errors import BadInput
 from geosleuth.geo import Disc, Extent, LatLon, is_valid
 
-from .model import Output
+from .calls import Output
 
 _LINE_CHARS = 300
 _QUERY_CHARS = 80

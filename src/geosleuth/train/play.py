@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from PIL.Image import Image
 
-    from geosleuth.policies.model import Finish
+    from geosleuth.policies.protocol import Finish
 
 MakeSetting = Callable[[], Setting]
 

@@ -28,7 +28,7 @@ from geosleuth.photo import BoxScale, Photo, first_view, open_photo
 from geosleuth.photo.runtime import no_probing
 from geosleuth.photo.text import script_of
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
-from geosleuth.tools.model import ImageInfo
+from geosleuth.tools.calls import ImageInfo
 from geosleuth.world import Clue, MadeScene, Mark, Scene
 from geosleuth.world.scene_reader import LEGIBLE_PX
 

@@ -3,7 +3,7 @@
 from .builder import MadeScene, make_scenes, read_scenes
 from .design import Wants, address_of, design_scene, locatability_of, tags_of, truth_of
 from .drawing import Drawing, draw_scene
-from .model import (
+from .scene import (
     Board,
     Business,
     Camera,

@@ -37,7 +37,7 @@ from geosleuth.files import lock_file, replacing, write_bytes_atomically, write_
 from geosleuth.names import country_name
 
 from .design import MIXED_KINDS, design_scene
-from .model import Mark, Scene, SceneKind, Split, mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
+from .scene import Mark, Scene, SceneKind, Split, mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
 from .world import World, open_world
 
 if TYPE_CHECKING:

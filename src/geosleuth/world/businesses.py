@@ -19,7 +19,7 @@ from geosleuth.world.locales.locale import KINDS
 from geosleuth.world.locales.names import POSTCODES, areas, beginnings, options_for, spelled
 
 from .locales import Language
-from .model import Business
+from .scene import Business
 from .towns import Plan, WorldTown, at, towns_by_language
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from geosleuth.atlas import Atlas
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.facts import Evidence, all_countries, by_calling_code, by_language, by_tld
 from geosleuth.clues import Clue, Spot, TextSeen, TownDistance, distances, text_clues
-from geosleuth.clues.model import ClueKind
+from geosleuth.clues.clue import ClueKind
 from geosleuth.clues.posterior import Posterior, posterior
-from geosleuth.clues.towns import LARGE_TOWN
+from geosleuth.clues.town_names import LARGE_TOWN
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import LatLon, Range, range_fixes
 from geosleuth.names import country_name, fold

@@ -10,7 +10,7 @@ from geosleuth.photo import View
 from geosleuth.photo.text import TextLine, script_of
 from geosleuth.tools import TextReader
 
-from .model import Mark, Scene
+from .scene import Mark, Scene
 
 LEGIBLE_PX = 7.5
 """Letters that are this tall in the view that is looked at can be read."""

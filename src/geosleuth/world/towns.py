@@ -14,7 +14,7 @@ from typing import Final
 
 from geosleuth.atlas.base import ensure_base, open_base
 from geosleuth.atlas.base.build import CITY
-from geosleuth.atlas.base.tables import owners_called
+from geosleuth.atlas.base.packed_tables import owners_called
 from geosleuth.atlas.search import exact_key
 from geosleuth.geo import LatLon, bearing_deg, distance_km
 from geosleuth.world.locales.names import (
@@ -31,7 +31,7 @@ from geosleuth.world.locales.names import (
 )
 
 from .locales import WORLD_LANDS, Land, Language, Town, language_of
-from .model import Split
+from .scene import Split
 
 HELD_OUT_SHARE: Final = 0.25
 """Of the squares of one degree, not of towns: in any one country the share may differ."""

@@ -19,7 +19,7 @@ from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.atlas.regions import OpenRegion, Progress, RegionStore, import_osm
 from geosleuth.atlas.regions import region_name as usual_name
-from geosleuth.atlas.regions.kinds import is_street, rank_of
+from geosleuth.atlas.regions.feature_kinds import is_street, rank_of
 from geosleuth.atlas.regions.osm import LineMerger
 from geosleuth.atlas.regions.region_file import (
     ROAD_RANKS,
@@ -38,7 +38,7 @@ from geosleuth.geo import Box, LatLon
 
 from .businesses import SOURCE, BusStop, bus_stops_of, businesses_of, region_name
 from .locales import Land, land_of
-from .model import Business, Split
+from .scene import Business, Split
 from .towns import Plan, Street, WorldTown, cell_of, plan_of, split_of_cell, towns_of
 
 MOST_BUSINESSES: Final = 600

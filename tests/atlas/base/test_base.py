@@ -15,7 +15,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from geosleuth.atlas.base import BasePlaces, base_path, build, build_base, ensure_base, tables
+from geosleuth.atlas.base import BasePlaces, base_path, build, build_base, ensure_base, packed_tables
 from geosleuth.errors import BadInput, DataFault
 from geosleuth.geo import Box, LatLon, distance_km
 
@@ -256,15 +256,17 @@ def _script() -> ModuleType:
     return script
 
 
-@pytest.mark.parametrize("name", tables.TABLES)
+@pytest.mark.parametrize("name", packed_tables.TABLES)
 def test_the_packaged_tables_are_made_of_what_there_is_now(name: str) -> None:
-    assert tables.made_of(tables.read_packaged(name)) == _script().sources(), "run scripts/build_base_tables.py"
+    assert packed_tables.made_of(packed_tables.read_packaged(name)) == _script().sources(), (
+        "run scripts/build_base_tables.py"
+    )
 
 
 @pytest.mark.slow
 def test_the_packaged_tables_are_what_the_script_makes() -> None:
     for name, made in _script().tables().items():
-        shipped = tables.unpack_tables(tables.read_packaged(name))
+        shipped = packed_tables.unpack_tables(packed_tables.read_packaged(name))
         assert shipped.keys.data == made.keys.data
         for column in ("refs", "names", "countries", "regions"):
             assert getattr(shipped, column) == getattr(made, column)
@@ -273,14 +275,14 @@ def test_the_packaged_tables_are_what_the_script_makes() -> None:
 
 
 def test_damaged_tables_say_so() -> None:
-    data = tables.read_packaged("stations_odbl.zip")
+    data = packed_tables.read_packaged("stations_odbl.zip")
     for harmed in (b"", data[: len(data) // 2], data[:5000] + bytes(2000) + data[7000:]):
         with pytest.raises(DataFault, match="damaged"):
-            tables.unpack_tables(harmed)
+            packed_tables.unpack_tables(harmed)
 
 
 def test_names_of_two_tables_stay_sorted_and_their_places_apart() -> None:
-    first, second = tables.Lines(b"a\nb\nb\nd\n"), tables.Lines(b"a\nb\nc\ne\n")
+    first, second = packed_tables.Lines(b"a\nb\nb\nd\n"), packed_tables.Lines(b"a\nb\nc\ne\n")
     at = first.places_for(second)
     assert at == [1, 3, 3, 4]
     assert list(first.with_lines(at, second)) == sorted([*first, *second])

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.atlas.model import Hit, NotOffered, Picture, Place, Reverse
 from geosleuth.atlas.online import OnlineSettings, RegionRouter, from_gcj02, make_online, to_gcj02
 from geosleuth.atlas.online.amap import in_mainland_china, sounds_chinese
 from geosleuth.atlas.online.base import OnlineAtlas
 from geosleuth.atlas.online.http import OnlineClient
+from geosleuth.atlas.protocol import Hit, NotOffered, Picture, Place, Reverse
 from geosleuth.geo import Box, Disc, LatLon, bearing_deg, distance_km
 
 BEIJING, PARIS = LatLon(39.9042, 116.4074), LatLon(48.8566, 2.3522)

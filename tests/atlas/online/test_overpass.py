@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.atlas.model import Place
 from geosleuth.atlas.online import OnlineSettings, make_online
 from geosleuth.atlas.online import overpass as ql
 from geosleuth.atlas.online.overpass import colocations
+from geosleuth.atlas.protocol import Place
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, Disc, LatLon, destination, distance_km
 

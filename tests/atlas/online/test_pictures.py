@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from geosleuth.atlas.model import Marker, NotOffered, Picture
 from geosleuth.atlas.online import OnlineSettings, TileSource, make_online
 from geosleuth.atlas.online.replies import picture_box, to_pixels, to_point
+from geosleuth.atlas.protocol import Marker, NotOffered, Picture
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, LatLon, distance_km
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from geosleuth.atlas.model import Atlas, Hit, NotOffered
 from geosleuth.atlas.online import ONLINE_NAMES, OnlineSettings, make_online
 from geosleuth.atlas.online.base import WHO_ANSWERS
+from geosleuth.atlas.protocol import Atlas, Hit, NotOffered
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, Disc, LatLon, distance_km
 

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from geosleuth.photo.text import OTHER_SCRIPTS, TextLine, read_text, script_of
-from geosleuth.photo.text.writing import is_pattern
+from geosleuth.photo.text.script import is_pattern
 
 ROOT = Path(__file__).parents[3]
 

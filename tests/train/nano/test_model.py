@@ -13,7 +13,7 @@ import pytest
 from asked import album_of, conversation_about
 from geosleuth.policies.weights import WeightsPolicy
 from geosleuth.policies.weights_engine import find_abilities, load_processor
-from geosleuth.train.nano.model import (
+from geosleuth.train.nano.nano_model import (
     SHAPES,
     _configuration,
     corpus,

@@ -11,7 +11,7 @@ from drawn_streets import clue
 from geosleuth.world.drawing import DESIGNS, HELD_OUT_DESIGNS, designs_for
 from geosleuth.world.drawing.boards import draw_board, plans_for
 from geosleuth.world.drawing.lettering import DESIGN_OF
-from geosleuth.world.model import Board
+from geosleuth.world.scene import Board
 
 EVERY = [(board, name) for board, names in DESIGNS.items() for name in names]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from geosleuth.world.drawing.plants import HEIGHTS_M, draw_plant, sprite
 from geosleuth.world.drawing.sky import Light
-from geosleuth.world.model import Plant
+from geosleuth.world.scene import Plant
 from nature import Season, empty_street, light_with
 
 PLANTS: tuple[Plant, ...] = tuple(plant for plant in HEIGHTS_M if plant != "none")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from drawn_streets import street_scene
 from geosleuth.geo import LatLon
 from geosleuth.world.drawing.satellite import draw_satellite, plan_tile
-from geosleuth.world.model import Clue, Layout, Look, Scene, Sky, Terrain
+from geosleuth.world.scene import Clue, Layout, Look, Scene, Sky, Terrain
 from nature import Weather
 
 LAYOUTS: tuple[Layout, ...] = ("high_street", "suburb", "market", "square", "country_road", "industrial")

@@ -9,7 +9,7 @@ import pytest
 
 from drawn_streets import clue, street_scene
 from geosleuth.world.drawing import Drawing, draw_scene
-from geosleuth.world.model import Board, Clue, Layout, Mark, Sky, Sort
+from geosleuth.world.scene import Board, Clue, Layout, Mark, Sky, Sort
 
 BOARDS: tuple[tuple[Board, ...], ...] = (
     ("shop_front", "street_plate", "house_number", "notice"),

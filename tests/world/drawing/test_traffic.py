@@ -7,7 +7,7 @@ import pytest
 
 from drawn_streets import street_scene
 from geosleuth.world.drawing.scenery import plan_street, view_of
-from geosleuth.world.model import Board, Scene
+from geosleuth.world.scene import Board, Scene
 
 BOARDS: tuple[tuple[Board, ...], ...] = (("number_plate", "shop_front"), ("bus", "number_plate"), ("number_plate",))
 

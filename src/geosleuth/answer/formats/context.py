@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from geosleuth import __version__
+from geosleuth.answer.answer import Answer, Candidate, whole_percent
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources
-from geosleuth.answer.model import Answer, Candidate, whole_percent
 from geosleuth.geo import EARTH_RADIUS_KM, LatLon, coordinates, decimals_for, destinations
 from geosleuth.text.safe import legible
 

@@ -8,7 +8,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from geosleuth.answer.model import Answer
+from geosleuth.answer.answer import Answer
 
 from .context import ESTIMATED, Context, Entry, candidate_line, cell, degrees, metres, odds
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from geosleuth.answer.model import Answer, answer_to_dict, to_precision
+from geosleuth.answer.answer import Answer, answer_to_dict, to_precision
 from geosleuth.geo import LatLon
 from geosleuth.text.safe import legible
 

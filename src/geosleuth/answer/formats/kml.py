@@ -7,7 +7,7 @@ import html
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from geosleuth.answer.model import Answer, Candidate
+from geosleuth.answer.answer import Answer, Candidate
 from geosleuth.geo import LatLon, rounded
 
 from .context import ESTIMATED, Context, Entry, Polygons, candidate_line, circle_polygons, degrees, odds, xml_text

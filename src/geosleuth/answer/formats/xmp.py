@@ -7,7 +7,7 @@ unlocated answer gets a sidecar without a location.
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from geosleuth.answer.model import Answer
+from geosleuth.answer.answer import Answer
 from geosleuth.geo import rounded
 
 from .context import ESTIMATED, Context, Entry, metres, xml_text

@@ -15,9 +15,9 @@ from rich.text import Text
 from geosleuth.agent import Trajectory
 from geosleuth.agent.display import BEST
 from geosleuth.agent.locate import Finding
-from geosleuth.answer.model import percent_words, radius_words
+from geosleuth.answer.answer import percent_words, radius_words
 from geosleuth.geo import Box, FloatArray, LatLon, coordinates, distance_km
-from geosleuth.policies.detective.advice import WITH_A_MODEL
+from geosleuth.policies.detective.answering import WITH_A_MODEL
 from geosleuth.text.numbers import distance, plural
 from geosleuth.text.safe import one_line
 

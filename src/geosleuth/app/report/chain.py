@@ -25,8 +25,8 @@ from geosleuth.agent import (
 )
 from geosleuth.agent.display import is_withheld, sure_line
 from geosleuth.agent.locate import EventBlanker
+from geosleuth.answer.answer import envelope, percent_words
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, withheld
-from geosleuth.answer.model import envelope, percent_words
 from geosleuth.app.console import progress
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.errors import BrokenPlugin

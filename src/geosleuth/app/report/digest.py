@@ -21,14 +21,14 @@ from geosleuth.agent.display import (
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, Candidate, Granularity, coarsest
-from geosleuth.answer.model import envelope, percent_words
+from geosleuth.answer.answer import envelope, percent_words
 from geosleuth.atlas.granular import CountryOutline, country_outline, found_country
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.geo import LatLon, coordinates, distance_km
 from geosleuth.names import fold
 from geosleuth.photo import Claims
 from geosleuth.pipeline.team import spent_together
-from geosleuth.policies.detective.advice import CONNECT
+from geosleuth.policies.detective.answering import CONNECT
 from geosleuth.text.numbers import distance, plural
 from geosleuth.tools import FailureKind, Observation
 

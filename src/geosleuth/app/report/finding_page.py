@@ -13,7 +13,7 @@ from geosleuth import __version__
 from geosleuth.agent import Trajectory
 from geosleuth.agent.display import BEST, Seen, speaks_of, text_seen
 from geosleuth.agent.locate import Finding
-from geosleuth.answer.model import percent_words
+from geosleuth.answer.answer import percent_words
 from geosleuth.atlas import Atlas
 from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, clean, el, join

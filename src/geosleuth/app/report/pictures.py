@@ -12,7 +12,7 @@ import numpy as np
 from geosleuth.agent import Trajectory, rebuild_album
 from geosleuth.agent.display import Box, Seen
 from geosleuth.answer import Granularity
-from geosleuth.answer.model import percent_words, radius_words
+from geosleuth.answer.answer import percent_words, radius_words
 from geosleuth.atlas import Atlas, Picture
 from geosleuth.atlas.granular import CountryOutline
 from geosleuth.bench.page.charts import n, path

@@ -12,7 +12,7 @@ import numpy as np
 from geosleuth import __version__
 from geosleuth.agent import Trajectory
 from geosleuth.agent.locate import Finding
-from geosleuth.answer.model import how_sure, percent_words, radius_words
+from geosleuth.answer.answer import how_sure, percent_words, radius_words
 from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.bench.page.worldmap import shared_drawing, to_page

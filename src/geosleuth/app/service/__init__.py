@@ -1,6 +1,6 @@
 """The service: cases on this machine, their photos, and the runs that work on them, without a word of HTTP.
 
-`CaseService.open` gives a service; everything else is asked of it. Rows, requests and refusals are in `model`.
+`CaseService.open` gives a service; everything else is asked of it. Rows, requests and refusals are in `records`.
 """
 
 from importlib import import_module
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .frames import DiskFull
-    from .model import (
+    from .records import (
         FILES,
         CaseRow,
         Feedback,

@@ -19,7 +19,7 @@ from geosleuth.errors import BadInput
 from geosleuth.files import committed
 
 from .frames import disk_full_errors, plain_json
-from .model import (
+from .records import (
     CaseRow,
     NotThere,
     PhotoRow,

@@ -12,20 +12,19 @@ from geosleuth.agent.locate import Finding
 from geosleuth.answer.formats import area_geometry
 from geosleuth.app.report.digest import Rival, digest_of
 from geosleuth.clues import Clue
-from geosleuth.clues.finding import named_there
 from geosleuth.clues.posterior import Contribution, Posterior
+from geosleuth.clues.text_clue import named_there
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
 from geosleuth.photo import Claims
 from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.team import Voice, spent_together, voices
 from geosleuth.policies.detective import KIND_WORDS, Detective, Reasoning, clue_id
-from geosleuth.policies.detective.rivals import full_name
-from geosleuth.policies.detective.standing import standing
+from geosleuth.policies.detective.candidates import full_name, standing
 from geosleuth.policies.feedback import whole_country
 from geosleuth.text.numbers import distance
 from geosleuth.tools import ImageInfo
-from geosleuth.tools.kinds import writable
+from geosleuth.tools.argument_types import writable
 from geosleuth.tools.viewer import one_line
 
 from .shapes import (

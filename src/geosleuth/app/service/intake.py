@@ -14,8 +14,8 @@ from geosleuth.photo import check_case_pixels
 
 from .database import Store, new_id
 from .frames import disk_full_errors
-from .model import NotThere, PhotoRow, ServiceLimits, TooLarge, TooMany, WrongState, file_name
 from .processes import WorkerPool
+from .records import NotThere, PhotoRow, ServiceLimits, TooLarge, TooMany, WrongState, file_name
 
 _PHOTOS, _PICTURES, _RUNS, _PART = "photos", "pictures", "runs", ".part"
 _PRIVATE = 0o700

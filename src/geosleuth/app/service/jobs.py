@@ -17,8 +17,8 @@ from geosleuth.errors import GeosleuthError
 
 from .database import Store
 from .frames import DiskFull
-from .model import NotThere, RunRow, RunState, StreamEvent
 from .processes import CalledOff, Gone, News, OutOfMemory, WorkerProcess
+from .records import NotThere, RunRow, RunState, StreamEvent
 
 RECENT = 256
 """How many of a run's newest events are kept in memory."""

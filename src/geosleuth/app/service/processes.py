@@ -11,7 +11,7 @@ from typing import Any, Literal
 from geosleuth.errors import BadInput, GeosleuthError
 
 from .frames import DiskFull, Frame, packed, receive
-from .model import NeedsConsent, NotThere, WrongState
+from .records import NeedsConsent, NotThere, WrongState
 
 Kind = Literal["runs", "opens", "helps"]
 """The purpose of a process, for which it imports modules ahead of time."""

@@ -12,7 +12,7 @@ from geosleuth.names import fold
 from geosleuth.policies.detective.ruled_out import BY_A_PERSON
 from geosleuth.policies.feedback import Rejected, RejectedPlace, rejected_place, whole_country
 
-from .model import Feedback, NeedsConsent, RunRequest, Settings
+from .records import Feedback, NeedsConsent, RunRequest, Settings
 from .shapes import ClueView, PlaceView
 
 if TYPE_CHECKING:

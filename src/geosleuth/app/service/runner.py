@@ -25,7 +25,7 @@ from geosleuth.policies.detective import Detective
 from geosleuth.policies.feedback import feedback_words
 
 from .finding_view import for_the_wire, reasoning_of, result_view
-from .model import request_from_dict
+from .records import request_from_dict
 from .requests import check_consent, locate_request, rejected_from_dict, with_rejected
 from .stream_events import EventTranslator, StreamItem
 from .worker_tasks import Publish, photos_of

@@ -17,7 +17,8 @@ from .database import Store, new_id
 from .frames import DiskFull
 from .intake import Folders, Intake
 from .jobs import Feed, Jobs
-from .model import (
+from .processes import WorkerPool
+from .records import (
     CaseRow,
     Feedback,
     PhotoRow,
@@ -34,7 +35,6 @@ from .model import (
     share_of_memory,
     text,
 )
-from .processes import WorkerPool
 from .requests import allowed_granularity, continued, settled
 
 Keys = Callable[[], Mapping[str, str]]

@@ -20,7 +20,17 @@ from geosleuth.pipeline.result import check_claim, result_document
 from geosleuth.pipeline.team import try_file, verifier_file
 
 from .finding_view import for_the_wire, reasoning_of, result_view
-from .model import BY_ENDING, FILES, JPEG_QUALITY, PAGE, TRAJECTORY, NotThere, RunRequest, WrongState, request_from_dict
+from .records import (
+    BY_ENDING,
+    FILES,
+    JPEG_QUALITY,
+    PAGE,
+    TRAJECTORY,
+    NotThere,
+    RunRequest,
+    WrongState,
+    request_from_dict,
+)
 from .requests import locate_request, rejected_from_dict
 from .worker_tasks import photos_of
 

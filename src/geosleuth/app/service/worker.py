@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from geosleuth.errors import GeosleuthError, UserError
 
 from .frames import is_full_disk, packed, read_frame
-from .model import NeedsConsent, NotThere, WrongState
+from .records import NeedsConsent, NotThere, WrongState
 
 _DIE_WITH_PARENT = 1
 _READY_FOR = {

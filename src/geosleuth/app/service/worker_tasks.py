@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .model import JPEG_QUALITY, request_from_dict
+from .records import JPEG_QUALITY, request_from_dict
 
 if TYPE_CHECKING:
     from geosleuth.photo import OpenedPhoto

@@ -5,7 +5,7 @@ place   every GeoNames place of 500 people and more, countries, first-level regi
 alias   every name of every place, folded, for exact look-up: blocks of sorted names
 fuzzy   the names worth finding when misspelled, in blocks: all main names, and all names of places over 200,000 people
 
-Names lie in blocks, since a million rows take SQLite longer than all the rest; `tables` reads them.
+Names lie in blocks, since a million rows take SQLite longer than all the rest; `packed_tables` reads them.
 """
 
 import gzip
@@ -27,7 +27,7 @@ from geosleuth.atlas.search import MAIN, OTHER, write_grams
 from geosleuth.errors import BadInput, DataFault
 from geosleuth.files import lock_file, replacing
 
-from .tables import BLOCK, Lines, PlaceTables, places_of, read_tables, roles_of
+from .packed_tables import BLOCK, Lines, PlaceTables, places_of, read_tables, roles_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

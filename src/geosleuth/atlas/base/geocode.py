@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.atlas.facts.countries import country_names
-from geosleuth.atlas.model import Hit, MatchKind, Place
 from geosleuth.atlas.parts import Container, Town, cuts, names_street, split_parts, split_script
+from geosleuth.atlas.protocol import Hit, MatchKind, Place
 from geosleuth.atlas.search import ATTRIBUTE, MAIN, MAX_QUERY_CHARS, OTHER, exact_key, is_same_name, is_short_for
 from geosleuth.geo import Disc, Extent, LatLon, distances_km
 from geosleuth.names import country_code, country_name, fold
 from geosleuth.names.cities import without_city_words, without_region_words
 
 from .build import CITY, COUNTRY, LANDMARK, REGION
-from .tables import BaseNames, keys_beginning, owners_called
+from .packed_tables import BaseNames, keys_beginning, owners_called
 
 
 @dataclass(frozen=True, slots=True)

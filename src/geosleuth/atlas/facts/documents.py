@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.atlas.folders import cache_dir, open_readonly
-from geosleuth.atlas.model import Document
+from geosleuth.atlas.protocol import Document
 from geosleuth.errors import BadInput, require
 from geosleuth.names import country_code
 

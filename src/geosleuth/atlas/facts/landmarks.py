@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from geosleuth.atlas.model import Place
+from geosleuth.atlas.protocol import Place
 from geosleuth.errors import DataFault
 from geosleuth.geo import Disc, LatLon
 

@@ -13,8 +13,8 @@ import shapely
 
 from geosleuth.atlas.base.build import admin1_table
 from geosleuth.atlas.base.geocode import radius_km
-from geosleuth.atlas.model import Hit, Place
-from geosleuth.atlas.regions.store import DamagedRegion, OpenRegion, RegionStore, boxes_around, text_of
+from geosleuth.atlas.protocol import Hit, Place
+from geosleuth.atlas.regions.region_store import DamagedRegion, OpenRegion, RegionStore, boxes_around, text_of
 from geosleuth.atlas.search import NameHit
 from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
 from geosleuth.names import country_name, fold

@@ -9,7 +9,7 @@ import numpy as np
 import shapely
 from PIL import Image, ImageColor, ImageDraw
 
-from geosleuth.atlas.model import Marker, Picture
+from geosleuth.atlas.protocol import Marker, Picture
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
 

@@ -17,7 +17,7 @@ from typing import BinaryIO, Protocol
 from PIL import Image
 
 from geosleuth.atlas.folders import open_readonly
-from geosleuth.atlas.model import Picture
+from geosleuth.atlas.protocol import Picture
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 

@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 from typing import ClassVar
 
-from geosleuth.atlas.model import Hit, Marker, Picture, Place, Reverse
+from geosleuth.atlas.protocol import Hit, Marker, Picture, Place, Reverse
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import Box, Extent, LatLon
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from geosleuth.atlas.model import NotOffered
+from geosleuth.atlas.protocol import NotOffered
 from geosleuth.errors import BadInput
 from geosleuth.net import host_of
 

@@ -10,8 +10,8 @@ Answers hold ``results`` with ``components``, ``formatted``, ``geometry`` and so
 import re
 from typing import ClassVar
 
-from geosleuth.atlas.model import Hit, Place, Reverse
-from geosleuth.atlas.regions.kinds import matching_kinds
+from geosleuth.atlas.protocol import Hit, Place, Reverse
+from geosleuth.atlas.regions.feature_kinds import matching_kinds
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import Extent, LatLon
 

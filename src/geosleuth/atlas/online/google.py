@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal
 
-from geosleuth.atlas.model import Hit, Marker, Picture, Place, Reverse
+from geosleuth.atlas.protocol import Hit, Marker, Picture, Place, Reverse
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Extent, LatLon
 from geosleuth.net import host_of

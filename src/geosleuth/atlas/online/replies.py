@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from geosleuth.atlas.model import Hit, MatchKind, Place
+from geosleuth.atlas.protocol import Hit, MatchKind, Place
 from geosleuth.atlas.search import exact_key, similarity
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km, is_valid

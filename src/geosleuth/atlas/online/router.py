@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
-from geosleuth.atlas.model import Atlas, Colocation, Document, Hit, Marker, NotOffered, Picture, Place, Reverse
+from geosleuth.atlas.protocol import Atlas, Colocation, Document, Hit, Marker, NotOffered, Picture, Place, Reverse
 from geosleuth.errors import BadInput
 from geosleuth.geo import Extent, LatLon
 

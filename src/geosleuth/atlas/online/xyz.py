@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from geosleuth.atlas.model import Marker, NotOffered, Picture
+from geosleuth.atlas.protocol import Marker, NotOffered, Picture
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
 

@@ -4,7 +4,7 @@ from .osm import import_osm
 from .overture import import_overture
 from .queries import Regions
 from .region_file import Progress, region_name
-from .store import DamagedRegion, OpenRegion, RegionInfo, RegionStore
+from .region_store import DamagedRegion, OpenRegion, RegionInfo, RegionStore
 
 __all__ = [
     "DamagedRegion",

@@ -13,12 +13,12 @@ from typing import Any, Final
 import numpy as np
 import shapely
 
-from geosleuth.atlas.model import Hit, MatchKind, Place
+from geosleuth.atlas.protocol import Hit, MatchKind, Place
 from geosleuth.atlas.search import is_same_name
 from geosleuth.geo import Box, Extent, LatLon, distance_km, great_circle_km
 from geosleuth.names import fold
 
-from .store import OpenRegion, place_of, rows_of, source_of, street_ids, text_of
+from .region_store import OpenRegion, place_of, rows_of, source_of, street_ids, text_of
 
 _FIRST: Final = re.compile(
     r"^\s*(\d{1,5}(?:\s?(?:[a-z]|bis|ter|quater)\b)?(?:\s?[-/]\s?\d{1,5}[a-z]?)?)[\s,]+(\S.*)$", re.IGNORECASE

@@ -10,13 +10,13 @@ import shapely
 from numpy.typing import NDArray
 from shapely import STRtree
 
-from geosleuth.atlas.model import Colocation
+from geosleuth.atlas.protocol import Colocation
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray, LatLon, great_circle_km, normalize_lon
 from geosleuth.geo import bearings_deg as compass
 from geosleuth.names import fold
 
-from .store import (
+from .region_store import (
     OpenRegion,
     RegionStore,
     among,

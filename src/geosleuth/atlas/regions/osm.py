@@ -19,7 +19,7 @@ from geosleuth.errors import BadInput
 from geosleuth.names import fold
 from geosleuth.text.safe import one_line
 
-from .kinds import ADDRESS, area_layer, is_area, is_street, kind_of, line_layer, point_layer, rank_of
+from .feature_kinds import ADDRESS, area_layer, is_area, is_street, kind_of, line_layer, point_layer, rank_of
 from .region_file import (
     ROAD_RANKS,
     FeatureRow,
@@ -38,7 +38,7 @@ from .region_file import (
     run_script,
     writing,
 )
-from .store import RegionInfo, RegionStore
+from .region_store import RegionInfo, RegionStore
 
 if TYPE_CHECKING:
     from osmium.osm import Area, Node, Relation, Way

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from geosleuth.errors import BadInput, require
 
-from .kinds import rank_of
+from .feature_kinds import rank_of
 from .region_file import (
     ATTRIBUTE,
     MAIN,
@@ -24,7 +24,7 @@ from .region_file import (
     region_name,
     writing,
 )
-from .store import RegionInfo, RegionStore
+from .region_store import RegionInfo, RegionStore
 
 _BATCH: Final = 5_000
 _COLUMNS: Final = (

@@ -10,16 +10,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from geosleuth.atlas.model import Colocation, Hit, MatchKind, Place
+from geosleuth.atlas.protocol import Colocation, Hit, MatchKind, Place
 from geosleuth.atlas.search import NameHit
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Extent, LatLon, distance_km
 
 from .addresses import find_addresses, find_crossings, find_postcodes, junction_place, postcode_place, split_crossing
 from .colocated import find_colocated
-from .kinds import ADDRESS
+from .feature_kinds import ADDRESS
 from .region_file import ATTRIBUTE
-from .store import (
+from .region_store import (
     DamagedRegion,
     Ids,
     OpenRegion,

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.agent.locate import album_photos
-from geosleuth.bench.sets.model import DataSet
+from geosleuth.bench.sets.dataset import DataSet
 from geosleuth.errors import BadInput
 from geosleuth.photo import first_view, open_photo
 from geosleuth.policies.baselines.baseline_spec import picture_key

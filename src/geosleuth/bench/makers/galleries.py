@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from geosleuth.agent.locate import album_photos
-from geosleuth.bench.sets.model import DataSet, Item
+from geosleuth.bench.sets.dataset import DataSet, Item
 from geosleuth.errors import BadInput
 from geosleuth.files import replacing, write_text_atomically
 from geosleuth.photo import first_view, open_photo

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.bench.sets.model import FilePicture, Item
+from geosleuth.bench.sets.dataset import FilePicture, Item
 from geosleuth.errors import BadInput, require
 from geosleuth.files import replacing, write_bytes_atomically
 from geosleuth.geo import LatLon

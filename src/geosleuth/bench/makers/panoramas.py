@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from geosleuth.bench.sets.model import FilePicture, Item
+from geosleuth.bench.sets.dataset import FilePicture, Item
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically
 from geosleuth.photo import open_photo

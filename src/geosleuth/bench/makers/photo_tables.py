@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
 
-from geosleuth.bench.sets.model import OWN, Fault, Item, own_columns
+from geosleuth.bench.sets.dataset import OWN, Fault, Item, own_columns
 from geosleuth.bench.sets.table_rows import USUAL, fields_of, folded, pick, read_rows, text_of, truth_of
 from geosleuth.errors import BadInput
 from geosleuth.files import link_or_copy, replacing, write_bytes_atomically

@@ -16,12 +16,12 @@ import numpy.typing as npt
 from geosleuth.atlas import Atlas
 from geosleuth.atlas.base.geocode import REACHES
 from geosleuth.bench.report import Tiers
-from geosleuth.bench.sets.model import Item
+from geosleuth.bench.sets.dataset import Item
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Disc, FloatArray, distances_km
 
 if TYPE_CHECKING:
-    from geosleuth.atlas.model import Hit, Reverse
+    from geosleuth.atlas.protocol import Hit, Reverse
 
 LEVELS = ("country", "region", "city")
 FIELDS = ("label_source", "labelled", "nearest_settlement", "nearest_km")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from geosleuth.atlas import Place
-from geosleuth.bench.sets.model import Item
-from geosleuth.clues.prior import TOWN_PEOPLE_PER_KM2
+from geosleuth.bench.sets.dataset import Item
+from geosleuth.clues.country_prior import TOWN_PEOPLE_PER_KM2
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, LatLon, great_circle_km
 from geosleuth.names import country_name

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.bench.sets.model import Item
+from geosleuth.bench.sets.dataset import Item
 from geosleuth.clues import TextSeen, lookups, text_clues
 from geosleuth.errors import BadInput, GeosleuthError, ServiceFault
 from geosleuth.files import committed

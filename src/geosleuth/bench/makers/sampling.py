@@ -22,7 +22,7 @@ from geosleuth.atlas.base import ensure_base, open_base
 from geosleuth.atlas.base.build import CITY, Progress
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.facts import all_countries
-from geosleuth.bench.sets.model import Fault, Item
+from geosleuth.bench.sets.dataset import Fault, Item
 from geosleuth.bench.sets.table_rows import read_rows
 from geosleuth.errors import BadInput
 from geosleuth.geo import CellGrid

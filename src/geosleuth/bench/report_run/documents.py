@@ -11,7 +11,7 @@ from rich.text import Text
 
 from geosleuth import __version__
 from geosleuth.agent import Spent, spent_document
-from geosleuth.answer.model import envelope
+from geosleuth.answer.answer import envelope
 from geosleuth.bench.export import finite, pair_document, score_document
 from geosleuth.bench.report import PairReport
 from geosleuth.bench.terminal import score_view

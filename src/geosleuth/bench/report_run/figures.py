@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from geosleuth.agent import Spent
 from geosleuth.agent.events import ToolObserved
 from geosleuth.agent.trajectory import TrajectoryReader
-from geosleuth.answer.model import envelope
+from geosleuth.answer.answer import envelope
 from geosleuth.bench.records import read_records
 from geosleuth.bench.report import PairReport, align, compare_files
 from geosleuth.bench.run.folder import RESULTS, RunFolder
@@ -24,7 +24,7 @@ from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, distances_km
 from geosleuth.score import Accuracy, within
 from geosleuth.text.numbers import NONE
 from geosleuth.text.safe import one_line, printable
-from geosleuth.tools.model import FailureKind
+from geosleuth.tools.calls import FailureKind
 
 FloatColumn = NDArray[np.float64]
 SPENT = ("turns", "calls", "failed_calls", "withheld_calls", "seconds", "input_tokens", "output_tokens", "cost_usd")

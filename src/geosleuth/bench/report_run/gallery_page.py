@@ -5,7 +5,7 @@ from math import isnan
 
 import numpy as np
 
-from geosleuth.answer.model import envelope, percent_words, radius_words
+from geosleuth.answer.answer import envelope, percent_words, radius_words
 from geosleuth.bench.page.charts import n, path, series
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.bench.page.worldmap import MercatorPlane, great_circle, to_page

@@ -12,7 +12,7 @@ from geosleuth.bench.page.score_page import MoreSections
 from geosleuth.bench.report import PairReport
 from geosleuth.score import PublishedRow
 from geosleuth.text.numbers import NONE, count, distance, p_value, percent_sign, place, plural, signed, threshold
-from geosleuth.tools.model import FailureKind
+from geosleuth.tools.calls import FailureKind
 
 from .figures import (
     ANSWERER_WORDS,

@@ -14,7 +14,7 @@ from typing import Literal
 
 from geosleuth.agent import Event, Spent, TrajectoryReader, spent_of
 from geosleuth.answer import Answer
-from geosleuth.bench.sets.model import DataSet, Item
+from geosleuth.bench.sets.dataset import DataSet, Item
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.geo import LatLon
 from geosleuth.policies.endpoints import GIVE_UP, InARow

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from geosleuth.agent import Spent
 from geosleuth.agent.codec import to_line
 from geosleuth.bench.scored import truth_to_dict
-from geosleuth.bench.sets.model import DataSet, Item
+from geosleuth.bench.sets.dataset import DataSet, Item
 from geosleuth.files import replacing, write_text_atomically
 from geosleuth.geo import FARTHEST_KM, LatLon, distances_km
 from geosleuth.score import Summary, Truth, summarise

@@ -2,7 +2,7 @@
 
 from .cards import CARDS
 from .catalogue import cards, open_set
-from .model import Box, BoxKind, Card, DataSet, Fault, FilePicture, Item, Picture, SetKind, Strict
+from .dataset import Box, BoxKind, Card, DataSet, Fault, FilePicture, Item, Picture, SetKind, Strict
 from .staging import Description, describe, fingerprint, stage, subset
 
 __all__ = [

@@ -21,7 +21,7 @@ from typing import BinaryIO, Protocol
 from geosleuth.errors import BadInput
 from geosleuth.photo import Limits
 
-from .model import Picture
+from .dataset import Picture
 
 _MOST_BYTES = Limits().max_bytes
 # With other compression methods, the library decompresses everything, however little is wanted.

@@ -7,7 +7,7 @@ it is "not stated".
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from .model import Card
+from .dataset import Card
 
 _CLASSIC_KM = (1.0, 25.0, 200.0, 750.0, 2500.0)
 _TWM_KM = (0.5, 2.0, 10.0, 25.0, 200.0, 750.0)

@@ -10,9 +10,9 @@ from geosleuth import plugins
 from geosleuth.errors import BadInput, BrokenPlugin
 
 from .cards import CARDS
+from .dataset import Card, DataSet, SetKind
 from .flickr_sets import open_geoglobe, open_im2gps3k, open_imageo, open_osv5m, open_yfcc4k, open_yfcc26k
 from .hugging_face import METADATA_NAMES, open_geobench, open_geoseek_val, open_hub, open_mapbench, parquet_files
-from .model import Card, DataSet, SetKind
 from .photo_folders import open_exif, open_llmgeo
 from .street_view_text import open_street_view_text
 from .table_rows import TABLE_ENDINGS, open_table

@@ -15,7 +15,7 @@ from geosleuth.score import Truth
 
 from .archives import BadName, Shelf
 from .cards import CARDS
-from .model import Card, DataSet, Entry, Fault, Item, Strict
+from .dataset import Card, DataSet, Entry, Fault, Item, Strict
 from .table_rows import (
     Columns,
     Row,

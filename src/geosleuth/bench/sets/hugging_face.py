@@ -24,7 +24,7 @@ from geosleuth.photo import Limits
 
 from .archives import Shelf, is_inside
 from .cards import CARDS
-from .model import Card, DataSet, Entry, Item, Picture, Strict
+from .dataset import Card, DataSet, Entry, Item, Picture, Strict
 from .table_rows import TABLE_ENDINGS, USUAL, Columns, Row, cells_of, check_header, entry_of, folded, table_entries
 
 _ROWS_A_STEP = 8

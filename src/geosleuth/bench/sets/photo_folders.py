@@ -9,14 +9,14 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo import Limits
 from geosleuth.photo.carrier import Unfit
-from geosleuth.photo.claims import Claims, claims_of
 from geosleuth.photo.containers import take_apart
 from geosleuth.photo.exif import read_exif
+from geosleuth.photo.metadata import Claims, claims_of
 from geosleuth.score import Truth
 
 from .archives import ENDINGS, InsidePicture
 from .cards import CARDS
-from .model import DataSet, Entry, Fault, Item, Strict
+from .dataset import DataSet, Entry, Fault, Item, Strict
 from .table_rows import clean_text
 
 _LIMITS = Limits()

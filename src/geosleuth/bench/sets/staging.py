@@ -23,7 +23,7 @@ from geosleuth.photo.carrier import Unfit
 from geosleuth.photo.containers import take_apart
 from geosleuth.photo.exif import read_exif
 
-from .model import OWN, Card, DataSet, Entry, Fault, Item, Strict, own_columns
+from .dataset import OWN, Card, DataSet, Entry, Fault, Item, Strict, own_columns
 
 
 def subset(

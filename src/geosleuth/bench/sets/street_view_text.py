@@ -16,7 +16,7 @@ from geosleuth.score import Truth
 
 from .archives import BadName, Shelf
 from .cards import CARDS
-from .model import Box, DataSet, Entry, Fault, Item, Strict, box_of_pixels
+from .dataset import Box, DataSet, Entry, Fault, Item, Strict, box_of_pixels
 from .table_rows import USUAL, cells_of, clean_text, degrees, pick, read_rows, text_of, us_address
 
 _MOST_BYTES = 64 * 1024 * 1024

@@ -26,7 +26,7 @@ from geosleuth.text.safe import one_line
 
 from .archives import Shelf
 from .cards import CARDS
-from .model import DataSet, Entry, Fault, Item, Picture, Strict, read_boxes
+from .dataset import DataSet, Entry, Fault, Item, Picture, Strict, read_boxes
 
 Row = Mapping[str, Any]
 TABLE_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")

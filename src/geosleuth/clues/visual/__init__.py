@@ -4,10 +4,10 @@
 `GeoClipPrior` uses a model that others trained.
 """
 
-from .clue import HOW_TO_LEARN, NAMED, default_prior_path, load_prior, prior_at_hand, visual_clue
 from .geoclip import GeoClipPrior
 from .learned import FEWEST_PHOTOS, Comparison, Figures, LearnedPrior, compare, learn
-from .prior import GRID, NEAR_KM, Best, Cell, Distribution, Reach, VisualPrior
+from .visual_clue import HOW_TO_LEARN, NAMED, default_prior_path, load_prior, prior_at_hand, visual_clue
+from .visual_prior import GRID, NEAR_KM, Best, Cell, Distribution, Reach, VisualPrior
 
 __all__ = [
     "FEWEST_PHOTOS",

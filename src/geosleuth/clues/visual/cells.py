@@ -11,10 +11,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.clues.prior import country_prior, normalised
+from geosleuth.clues.country_prior import country_prior, normalised
 from geosleuth.geo import EARTH_RADIUS_KM, CellGrid, FloatArray, LatLon, great_circle_km
 
-from .prior import GRID, NEAR_KM, Cell, Distribution, Reach
+from .visual_prior import GRID, NEAR_KM, Cell, Distribution, Reach
 
 Ints = npt.NDArray[np.int64]
 _SMALLEST_RADIUS_KM = 25.0

@@ -18,7 +18,7 @@ from geosleuth.fitting import Adam, log_shares, lowest, multinomial
 from geosleuth.geo import FloatArray
 
 from .cells import Areas, Ints, Mask
-from .prior import NEAR_KM
+from .visual_prior import NEAR_KM
 
 Rows = npt.NDArray[np.float32]
 

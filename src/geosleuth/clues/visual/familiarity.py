@@ -8,7 +8,7 @@ from geosleuth.geo import FloatArray
 
 from .cells import Mask
 from .experts import Rows
-from .prior import Reach
+from .visual_prior import Reach
 
 _NEIGHBOURS = 5
 _ROWS_AT_ONCE = 512

@@ -27,7 +27,7 @@ from geosleuth.photo.image_encoder import TowerEncoder, digest_of, unit_rows
 
 from .cells import Places
 from .experts import Rows
-from .prior import Distribution, Reach
+from .visual_prior import Distribution, Reach
 
 if TYPE_CHECKING:
     from PIL.Image import Image

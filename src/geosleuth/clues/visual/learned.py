@@ -63,7 +63,7 @@ from .experts import (
     without_unseen,
 )
 from .familiarity import Collection, Familiarity, learn_familiarity
-from .prior import NEAR_KM, Distribution
+from .visual_prior import NEAR_KM, Distribution
 
 if TYPE_CHECKING:
     from PIL.Image import Image

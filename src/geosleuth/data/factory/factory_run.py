@@ -36,7 +36,7 @@ from geosleuth.bench.run import (
     run_set,
 )
 from geosleuth.bench.run.engine import Retry, RunListeners, RunRules
-from geosleuth.bench.sets.model import DataSet
+from geosleuth.bench.sets.dataset import DataSet
 from geosleuth.data.rows import Made, Rejected, Sample
 from geosleuth.data.spotagent import Tally
 from geosleuth.errors import BadInput, GeosleuthError, UserError

@@ -18,7 +18,7 @@ from geosleuth.agent.locate import Finding
 from geosleuth.agent.replay import without_durations
 from geosleuth.answer import Answer
 from geosleuth.bench.run import Attempted, DataInfo, Job
-from geosleuth.bench.sets.model import Card, DataSet, Item
+from geosleuth.bench.sets.dataset import Card, DataSet, Item
 from geosleuth.data.spotagent import Verdict
 from geosleuth.data.standins.observer import refuse_panorama
 from geosleuth.errors import BadInput
@@ -27,7 +27,7 @@ from geosleuth.photo import Album, encode
 from geosleuth.score import Truth
 from geosleuth.world import Mark, Scene, SceneKind, Split
 from geosleuth.world.design import truth_of
-from geosleuth.world.model import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
+from geosleuth.world.scene import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
 from geosleuth.world.world import Noise, open_world
 
 Kind = Literal["spotagent", "geovista", "geoagent", "imported"]

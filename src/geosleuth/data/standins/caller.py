@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from geosleuth.answer.model import whole_percent
+from geosleuth.answer.answer import whole_percent
 from geosleuth.data.geovista import Judgement, Picture, Query, Region
 from geosleuth.data.spotagent import Lettering, lettering_words
 from geosleuth.geo import LatLon

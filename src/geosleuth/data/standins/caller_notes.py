@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from math import log
 from typing import Any
 
-from geosleuth.answer.model import whole_percent
+from geosleuth.answer.answer import whole_percent
 from geosleuth.atlas.facts import all_countries
 from geosleuth.clues import Clue, TextSeen, country_prior, text_clues
 from geosleuth.data.spotagent import Lettering, read_descriptions, read_lettering

@@ -5,8 +5,8 @@ for the other scripts come with the package; the script is found by trying. Noth
 picture is read.
 """
 
-from .line import Corner, TextLine
+from .lines import Corner, TextLine
 from .reader import read_text
-from .writing import OTHER_SCRIPTS, RIGHT_TO_LEFT, SCRIPTS, script_of
+from .script import OTHER_SCRIPTS, RIGHT_TO_LEFT, SCRIPTS, script_of
 
 __all__ = ["OTHER_SCRIPTS", "RIGHT_TO_LEFT", "SCRIPTS", "Corner", "TextLine", "read_text", "script_of"]

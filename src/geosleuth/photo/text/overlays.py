@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from .line import Overlay, TextLine
+from .lines import Overlay, TextLine
 from .strips import Pixels
 
 _CREDIT = re.compile(

@@ -16,14 +16,13 @@ from geosleuth.geo import FloatArray
 
 from .classifier import CLASSES, TEXTURE, classify
 from .detector import Box, find_boxes
-from .layout import in_reading_order, join_neighbours, overlap, without_doubles
-from .line import Engine, TextLine, Turn
+from .lines import Engine, TextLine, Turn, in_reading_order, join_neighbours, overlap, without_doubles
 from .overlays import mark_overlays
 from .rapid import read_strips
-from .reliability import Reading, reading_probability
+from .reading_reliability import Reading, reading_probability
+from .script import count_scripts, is_pattern, may_be_lookalike, script_of, tidy
 from .strips import Pixels, Quad, cut_strip, dark_on_white, is_tall, sides, turned_quad, with_slack
 from .tesseract import MODELS, Guess, guess, refine
-from .writing import count_scripts, is_pattern, may_be_lookalike, script_of, tidy
 
 if TYPE_CHECKING:
     from PIL.Image import Image

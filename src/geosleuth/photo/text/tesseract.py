@@ -8,8 +8,8 @@ from typing import Any
 
 from geosleuth.errors import BadInput
 
+from .script import share_of, tidy
 from .strips import Pixels
-from .writing import share_of, tidy
 
 DATA = Path(__file__).parent / "data"
 MODELS = {

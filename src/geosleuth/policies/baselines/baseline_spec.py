@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from geosleuth.answer import Answer, render
 from geosleuth.errors import BadInput
 from geosleuth.geo import FARTHEST_KM
-from geosleuth.policies.model import Conversation, Policy, Prompt, Step, Usage
+from geosleuth.policies.protocol import Conversation, Policy, Prompt, Step, Usage
 from geosleuth.tools.similar.index_file import pixel_digest
 
 if TYPE_CHECKING:

@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.answer import Address, Answer
+from geosleuth.clues.country_prior import TOWN_PEOPLE_PER_KM2
 from geosleuth.clues.heartlands import country_at
-from geosleuth.clues.prior import TOWN_PEOPLE_PER_KM2
 from geosleuth.clues.visual.cells import unit_vectors
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, LatLon, destination, destinations, great_circle_km
 from geosleuth.names import country_name
 from geosleuth.names.country_names import cities_by_country
-from geosleuth.policies.model import Conversation, Policy, Step
+from geosleuth.policies.protocol import Conversation, Policy, Step
 
 from .baseline_spec import answering, first_images, seed_of, take_options
 

@@ -12,7 +12,7 @@ from geosleuth.clues.visual import GeoClipPrior
 from geosleuth.clues.visual.geoclip import TRUST
 from geosleuth.geo import LatLon, great_circle_km
 from geosleuth.names import country_name
-from geosleuth.policies.model import Conversation, Step
+from geosleuth.policies.protocol import Conversation, Step
 
 from .baseline_spec import answering, first_images
 

@@ -23,7 +23,7 @@ from geosleuth.fitting import logistic
 from geosleuth.geo import FloatArray, LatLon, density_mode, great_circle_km
 from geosleuth.names import country_name
 from geosleuth.photo.image_encoder import Features, unit_rows
-from geosleuth.policies.model import Conversation, Policy, Step
+from geosleuth.policies.protocol import Conversation, Policy, Step
 
 from .baseline_spec import answering, first_images, picture_key, take_options
 from .gallery import Gallery, open_gallery

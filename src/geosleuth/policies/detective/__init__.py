@@ -1,11 +1,10 @@
 """The detective: an answer with no model at all, from text, tables and maps on this machine."""
 
-from .advice import ADD_REGION
-from .answering import answer_of
+from .answering import ADD_REGION, answer_of
+from .candidates import Rival, rivals
 from .evidence import KIND_WORDS, evidence_line
 from .policy import TOOLS, Detective
 from .reasoning import Reasoning
-from .rivals import Rival, rivals
 from .ruled_out import clue_id
 from .stated import DrivingSide, Known
 

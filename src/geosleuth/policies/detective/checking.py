@@ -4,17 +4,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from geosleuth.clues import Clue
-from geosleuth.clues.weighing import SEPARATOR
+from geosleuth.clues.posterior import SEPARATOR
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.names import country_name, fold
 from geosleuth.policies.feedback import whole_country
 from geosleuth.tools.viewer import at
 
-from .asking import Call
+from .candidates import Rival, odds_of, standing
+from .map_questions import Call
 from .reasoning import Reasoning
-from .rivals import Rival
 from .ruled_out import BY_A_PERSON
-from .standing import odds_of, standing
 
 NOTED = 3
 NOTED_AT = 0.05

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from geosleuth.clues import Clue, ClueKind
+from geosleuth.clues.posterior import NAME_KINDS, SEPARATOR
 from geosleuth.clues.selftest import Sign
-from geosleuth.clues.weighing import NAME_KINDS, SEPARATOR
 from geosleuth.names import country_name, fold
 from geosleuth.tools.viewer import quoted
 

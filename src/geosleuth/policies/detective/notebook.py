@@ -13,7 +13,7 @@ from geosleuth.atlas.facts import script_of
 from geosleuth.clues import TextSeen
 from geosleuth.errors import BadInput
 from geosleuth.photo import View
-from geosleuth.policies.model import Conversation, Message, Observed, Prompt, Step
+from geosleuth.policies.protocol import Conversation, Message, Observed, Prompt, Step
 from geosleuth.tools import Observation, Tool, ToolCall
 
 # What the same call may well do better the next time is left to the loop; the detective asks once.

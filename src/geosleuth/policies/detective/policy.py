@@ -7,14 +7,13 @@ from datetime import datetime
 from geosleuth.answer import render
 from geosleuth.geo import Extent
 from geosleuth.policies.feedback import Rejected
-from geosleuth.policies.model import Conversation, Step
+from geosleuth.policies.protocol import Conversation, Step
 from geosleuth.tools import ToolCall
 
-from .advice import on_added_map
-from .answering import answer_of
-from .asking import Call, name_questions, questions_in_country, range_questions, telling_words, whole_lines
+from .answering import answer_of, on_added_map
 from .checking import checks, notes
 from .looking import Look, at_parts, at_small_text
+from .map_questions import Call, name_questions, questions_in_country, range_questions, telling_words, whole_lines
 from .notebook import Notebook
 from .reasoning import Reasoning
 from .ruled_out import countries_left, rest_of

@@ -8,20 +8,19 @@ from functools import cached_property, lru_cache
 from geosleuth.clues import Clue, Lookup, TextSeen, TownDistance, distances, lookups, text_clues
 from geosleuth.clues.areas import brought_into
 from geosleuth.clues.calibration import apply
-from geosleuth.clues.deciding import Decision, decide
+from geosleuth.clues.decision import Decision, decide
 from geosleuth.clues.heartlands import shares_within
 from geosleuth.clues.naming import in_a_shops_name, kind_said
-from geosleuth.clues.panels import on_one_panel
 from geosleuth.clues.place_clues import around, of_somebody, place_clues, range_clue
-from geosleuth.clues.posterior import Posterior, posterior
+from geosleuth.clues.posterior import Posterior, distinct, posterior
 from geosleuth.clues.selftest import SelfTest, self_test
+from geosleuth.clues.sign_layout import on_one_panel
 from geosleuth.clues.vocabulary import tokens, words_seen
 from geosleuth.clues.web import addresses_seen
-from geosleuth.clues.weighing import distinct
 from geosleuth.names import fold
 from geosleuth.tools.ranges import KM_A_MILE
 
-from .asking import text_of
+from .map_questions import text_of
 from .notebook import Done, Notebook
 from .ruled_out import LeftOut
 from .searches import SEARCH_OF_TOOL

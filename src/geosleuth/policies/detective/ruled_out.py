@@ -6,8 +6,8 @@ from hashlib import sha256
 from typing import Final
 
 from geosleuth.clues import Clue, Lookup, TextSeen
-from geosleuth.clues.prior import world_prior
-from geosleuth.clues.weighing import NAME_KINDS, SEPARATOR
+from geosleuth.clues.country_prior import world_prior
+from geosleuth.clues.posterior import NAME_KINDS, SEPARATOR
 from geosleuth.geo import Box, Extent, FloatArray, LatLon
 from geosleuth.geo.extent import BoolArray
 from geosleuth.names import fold

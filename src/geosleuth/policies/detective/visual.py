@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any, TypeGuard
 
 from geosleuth.clues import Clue, Spot
-from geosleuth.clues.prior import normalised
+from geosleuth.clues.country_prior import normalised
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.names import country_name
 

@@ -28,7 +28,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.tools import ToolDefinition
 
 from geosleuth.photo import View
-from geosleuth.policies.model import Conversation, Finish, Observed, Prompt, Step, Usage
+from geosleuth.policies.protocol import Conversation, Finish, Observed, Prompt, Step, Usage
 from geosleuth.policies.tagged import caption, next_call_number, read_reply, system_text, turns
 from geosleuth.tools import Observation, Tool, ToolCall
 

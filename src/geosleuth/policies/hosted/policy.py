@@ -23,7 +23,7 @@ from geosleuth.atlas.redaction import redacted
 from geosleuth.errors import Offline, ServiceFault
 from geosleuth.photo import View, encode
 from geosleuth.policies.endpoints import EndpointSettings, SaidNothing, TryLater, shared_endpoint
-from geosleuth.policies.model import Conversation, Sampling, Step, Usage
+from geosleuth.policies.protocol import Conversation, Sampling, Step, Usage
 from geosleuth.policies.registry import Target
 
 from .client import Client, build_model

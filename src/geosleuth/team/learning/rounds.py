@@ -11,7 +11,7 @@ from geosleuth.geo import Disc, extent_distance_km
 from geosleuth.photo import OpenedPhoto
 from geosleuth.score import Truth
 from geosleuth.team import AGREE_WITHIN_KM, Member, Placer, Reply, Request, TrustWeights
-from geosleuth.team.model import LinkRule, Links, full_links, next_streak, updated_links
+from geosleuth.team.member import LinkRule, Links, full_links, next_streak, updated_links
 from geosleuth.team.swarm import SwarmSettings, run_swarm
 from geosleuth.team.swarm.swarm import Listener
 

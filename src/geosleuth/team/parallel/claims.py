@@ -12,7 +12,7 @@ from geosleuth.agent import Trajectory
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon, distance_km, is_valid
 from geosleuth.names import country_code, fold, same_region
-from geosleuth.policies.detective.asking import Call
+from geosleuth.policies.detective.map_questions import Call
 from geosleuth.policies.detective.notebook import Done, Notebook
 from geosleuth.tools.viewer import length, one_line
 

@@ -33,7 +33,7 @@ from geosleuth.agent.methods.shared import EVIDENCE_ONLY, paragraphs, question
 from geosleuth.answer import Address, Answer, Candidate, Level, render
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.policies import Conversation, Step
-from geosleuth.policies.detective.asking import Call
+from geosleuth.policies.detective.map_questions import Call
 from geosleuth.policies.detective.notebook import Notebook
 from geosleuth.tools import ToolCall
 
@@ -134,7 +134,7 @@ def shown_chains(
     method: Method, task: Task, tries: Sequence[Trajectory], chains: Chains | None, context_tokens: int = CONTEXT_TOKENS
 ) -> Shown:
     """The chains as the verifier of these tries gets them."""
-    from geosleuth.team.model import image_tokens
+    from geosleuth.team.member import image_tokens
 
     around = careful_tokens(_system(method, task, ())) + careful_tokens(method.prompt(task, ()))
     pictures = sum(image_tokens(*image.size) for image in task.images)

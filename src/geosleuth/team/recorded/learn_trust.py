@@ -16,7 +16,7 @@ from geosleuth.fitting import logistic
 from geosleuth.geo import FloatArray, distances_km
 from geosleuth.score import Truth, calibration
 from geosleuth.team.learning.rounds import Heard, LearnSettings, learn_picture
-from geosleuth.team.model import Links
+from geosleuth.team.member import Links
 from geosleuth.team.swarm.swarm import draw_reviewers
 
 from .features import count_places, design, scaling_of, signs

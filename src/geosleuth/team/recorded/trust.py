@@ -10,7 +10,7 @@ from geosleuth.answer import Answer, Candidate
 from geosleuth.errors import BadInput
 from geosleuth.fitting import logistic, probabilities
 from geosleuth.geo import FloatArray, LatLon
-from geosleuth.team.model import AGREE_WITHIN_KM
+from geosleuth.team.member import AGREE_WITHIN_KM
 
 from .features import (
     REASONS,

@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final
 
-from geosleuth.answer.model import answer_from_dict, answer_to_dict
+from geosleuth.answer.answer import answer_from_dict, answer_to_dict
 from geosleuth.errors import BadInput
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Usage

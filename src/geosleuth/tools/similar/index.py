@@ -19,7 +19,7 @@ from geosleuth.files import committed
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.photo import OpenedPhoto, View, first_view, open_photo
 from geosleuth.photo.image_encoder import Encoder, Features, lasting_spec, load_encoder
-from geosleuth.tools.model import Similar
+from geosleuth.tools.calls import Similar
 
 from .index_file import (
     Halves,

@@ -22,7 +22,7 @@ from geosleuth.atlas.online.http import parse_json
 from geosleuth.atlas.online.replies import Object, inner, need_object, text
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.photo import Photo, View, encode
-from geosleuth.tools.model import Similar
+from geosleuth.tools.calls import Similar
 
 from .search_service import KeyPlace, SearchService, plain, web_address
 

@@ -35,7 +35,7 @@ from geosleuth.tools.image_tools import around, thousandths
 from geosleuth.world.design import design_scene, truth_of
 from geosleuth.world.drawing import Drawing
 from geosleuth.world.environment import Posed
-from geosleuth.world.model import Clue, Mark, Scene
+from geosleuth.world.scene import Clue, Mark, Scene
 from geosleuth.world.scene_reader import clue_reader
 from geosleuth.world.world import World
 

@@ -36,7 +36,7 @@ from geosleuth.world.design import design_scene, truth_of
 from geosleuth.world.drawing import Drawing, draw_scene
 from geosleuth.world.environment import Posed, environment_for, offline_setting, prompt_for
 from geosleuth.world.environment.for_trl import GeoEnvironment
-from geosleuth.world.model import Clue, Mark, Scene, Split
+from geosleuth.world.scene import Clue, Mark, Scene, Split
 from geosleuth.world.scene_reader import clue_reader
 from geosleuth.world.towns import WorldTown
 from geosleuth.world.world import World, world_atlas

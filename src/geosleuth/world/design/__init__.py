@@ -1,6 +1,6 @@
 """Designing scenes: what is where, what it shows, and what is honest to say."""
 
-from .scene import (
+from .scene_design import (
     HIDDEN_SHARE,
     LEVEL_SHARES,
     MISLEADING_SHARE,

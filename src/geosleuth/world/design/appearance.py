@@ -17,7 +17,7 @@ import numpy as np
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.facts import country_facts
 from geosleuth.geo import LatLon, destinations, sun_positions
-from geosleuth.world.model import Ground, Layout, Line, Look, Plant, Roof, Sky, Spot, Terrain, Wall
+from geosleuth.world.scene import Ground, Layout, Line, Look, Plant, Roof, Sky, Spot, Terrain, Wall
 
 
 def codes(text: str) -> frozenset[str]:

@@ -19,7 +19,7 @@ from geosleuth.tools.ranges import KM_A_MILE
 from geosleuth.world.businesses import phones_of, postcode_of
 from geosleuth.world.drawing.lettering import designs_for, drawable
 from geosleuth.world.locales import COACHES, CUES, NAMED_AFTER_TOWNS, Cue
-from geosleuth.world.model import Board, Business, Clue, ClueLevel, Look, SceneKind, Sky, Sort, Split, Spot
+from geosleuth.world.scene import Board, Business, Clue, ClueLevel, Look, SceneKind, Sky, Sort, Split, Spot
 from geosleuth.world.towns import WorldTown
 
 from .appearance import codes, number_plate, style_of

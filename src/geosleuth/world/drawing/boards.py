@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image, ImageFilter
 
-from geosleuth.world.model import Board, Clue, Look
+from geosleuth.world.scene import Board, Clue, Look
 
 from .camera import Point2, cosine, sine
 from .canvas import Colour, Pixels, blended, colour, lit, mixed

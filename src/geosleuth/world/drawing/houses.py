@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from geosleuth.world.model import Look
+from geosleuth.world.scene import Look
 
 from .camera import Point3, Rect, Wall, cosine, sine
 from .canvas import Canvas, Colour, colour, lit, mixed

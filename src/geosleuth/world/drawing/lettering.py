@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from geosleuth.atlas.maps.labels import HALO_PX, can_shape, line, measure, width_px
-from geosleuth.world.model import Board, Split
+from geosleuth.world.scene import Board, Split
 
 from .camera import sine
 

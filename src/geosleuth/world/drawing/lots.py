@@ -4,8 +4,8 @@ import random
 from dataclasses import dataclass, field
 from typing import Literal
 
-from geosleuth.world.model import Layout, Look
-from geosleuth.world.model import Wall as WallKind
+from geosleuth.world.scene import Layout, Look
+from geosleuth.world.scene import Wall as WallKind
 
 from .camera import Wall
 from .canvas import Colour, colour, mixed

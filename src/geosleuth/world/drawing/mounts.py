@@ -3,7 +3,7 @@
 import random
 from functools import partial
 
-from geosleuth.world.model import Scene
+from geosleuth.world.scene import Scene
 
 from .boards import draw_board
 from .camera import cosine, sine

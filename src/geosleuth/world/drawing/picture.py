@@ -16,7 +16,7 @@ from PIL import Image, ImageFilter
 
 from geosleuth.atlas.maps.labels import can_shape
 from geosleuth.errors import BadInput
-from geosleuth.world.model import Clue, Mark, Plant, Scene
+from geosleuth.world.scene import Clue, Mark, Plant, Scene
 
 from .camera import Lens, Point2, Point3, View, cosine, on_grid, sine
 from .canvas import BACKDROP_M2, Canvas, Painter

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from geosleuth.world.model import Board, Clue, Scene
+from geosleuth.world.scene import Board, Clue, Scene
 
 from .boards import BoardPlan, plans_for
 from .camera import Lens, Point3, Rect, Wall

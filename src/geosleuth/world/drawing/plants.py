@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.world.model import Plant
+from geosleuth.world.scene import Plant
 
 from .camera import Point2, View, cosine, on_grid, sine
 from .canvas import Canvas, Colour, mixed

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from geosleuth.geo import LatLon
-from geosleuth.world.model import Layout, Mark, Plant, Scene
+from geosleuth.world.scene import Layout, Mark, Plant, Scene
 
 from .camera import Point2, cosine, sine
 from .canvas import Colour, colour, mixed

@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from geosleuth.world.model import Look, Plant, Scene
+from geosleuth.world.scene import Look, Plant, Scene
 
 from .camera import Lens, Point2, View, cosine, sine
 from .canvas import Colour

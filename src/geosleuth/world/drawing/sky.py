@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from geosleuth.world.model import Camera, Sky
+from geosleuth.world.scene import Camera, Sky
 
 from .camera import Point2, View
 from .canvas import Canvas, Colour, mixed

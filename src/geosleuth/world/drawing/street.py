@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.world.model import Ground, Line, Look, Sky
+from geosleuth.world.scene import Ground, Line, Look, Sky
 
 from .camera import Point3
 from .canvas import Canvas, Colour, lit, mixed

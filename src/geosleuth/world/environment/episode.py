@@ -33,13 +33,13 @@ from geosleuth.policies.tagged import observation_text
 from geosleuth.score import Truth
 from geosleuth.score.rewards import Geocoder, Helpers, Reward, read_reward
 from geosleuth.tools import Observation, TextReader, ToolCall, Toolset, image_info
-from geosleuth.tools.model import OFFLINE, Need
+from geosleuth.tools.calls import OFFLINE, Need
 from geosleuth.tools.surfaces import Background
 from geosleuth.tools.toolset import all_tools
 from geosleuth.world.consistency import RuleReader
 from geosleuth.world.design import design_scene, truth_of
 from geosleuth.world.drawing import draw_scene
-from geosleuth.world.model import Mark, Scene, SceneKind, Split
+from geosleuth.world.scene import Mark, Scene, SceneKind, Split
 from geosleuth.world.scene_reader import clue_reader
 from geosleuth.world.world import World, open_world, world_atlas
 

@@ -98,7 +98,7 @@ def write_exif(finding: Finding, photo: Path, outputs: Outputs, *, yes: bool) ->
     Raises:
         BadInput: it can't be written.
     """
-    from geosleuth.photo.writing import write_exif_copy
+    from geosleuth.photo.geotag import write_exif_copy
 
     if not outputs.exif:
         return
@@ -139,7 +139,7 @@ def write_copies(found: Sequence[Placed], outputs: Outputs, *, yes: bool) -> Non
 
 
 def _copied(one: Placed, *, overwrite: bool) -> bool:
-    from geosleuth.photo.writing import write_exif_copy
+    from geosleuth.photo.geotag import write_exif_copy
 
     answer = one.entry.answer
     if answer.point is None:
@@ -519,7 +519,7 @@ def _show(done: Sequence[Done]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from geosleuth.answer.model import percent_words, radius_words
+    from geosleuth.answer.answer import percent_words, radius_words
 
     table = Table(box=None, pad_edge=False)
     checked = any("check" in (one.document or {}) for one in done)

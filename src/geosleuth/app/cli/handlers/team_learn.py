@@ -47,7 +47,7 @@ from geosleuth.team.network import TrainedSociety
 from geosleuth.team.swarm import Surroundings, TeamSpec, make_team, read_team
 from geosleuth.text.numbers import plural
 from geosleuth.text.safe import printable
-from geosleuth.tools.model import MISSING, OFFLINE
+from geosleuth.tools.calls import MISSING, OFFLINE
 from geosleuth.tools.toolset import all_tools
 
 _BAR = 20

@@ -25,7 +25,7 @@ from geosleuth.text.numbers import count as counted
 from geosleuth.world.builder import KindWish, MadeScene, kind_of, make_scenes, read_scenes
 from geosleuth.world.design import address_of, design_scene
 from geosleuth.world.environment.episode import setting_of
-from geosleuth.world.model import Mark, Scene, Split, mark_to_dict, scene_to_dict
+from geosleuth.world.scene import Mark, Scene, Split, mark_to_dict, scene_to_dict
 from geosleuth.world.world import open_world
 
 if TYPE_CHECKING:

@@ -160,7 +160,7 @@ def models_within_reach(keys: Keys, *, offline: bool) -> list[ModelShown]:
 def region_names() -> list[str]:
     """Return names of the regions that were added to the atlas. Reads a folder: call it in a thread."""
     from geosleuth.atlas.offline import regions_dir
-    from geosleuth.atlas.regions.store import RegionStore
+    from geosleuth.atlas.regions.region_store import RegionStore
 
     return RegionStore(regions_dir()).names()
 

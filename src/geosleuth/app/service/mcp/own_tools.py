@@ -26,7 +26,7 @@ from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.result import check_claim, checked_lines, result_document, result_schema
 from geosleuth.pipeline.run import run_plan
 from geosleuth.policies.detective import Detective
-from geosleuth.policies.model import ReplayPolicy
+from geosleuth.policies.protocol import ReplayPolicy
 from geosleuth.tools import Case, Output, tool
 from geosleuth.tools.surfaces import TEXT, WHOLE, envelope, many, record
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult
     from mcp.types import Tool as ProtocolTool
 
-    from geosleuth.tools.model import Need
+    from geosleuth.tools.calls import Need
 
 _CALLS_AT_ONCE = 8
 # A photo takes much more memory while it is opened than afterwards.

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from geosleuth.clues import Lookup, TextSeen, TownDistance, ranging
+from geosleuth.clues import Lookup, TextSeen, TownDistance
+from geosleuth.clues.distances import is_known
+from geosleuth.clues.distances import range_questions as sign_questions
 from geosleuth.clues.naming import kind_said
 from geosleuth.clues.vocabulary import words_seen
 from geosleuth.geo import LatLon
@@ -102,9 +104,9 @@ def _largest_first(lines: Sequence[TextSeen]) -> list[TextSeen]:
 def range_questions(
     towns: Sequence[TownDistance], countries: Mapping[str, float], done: Iterable[Done]
 ) -> Iterator[Call]:
-    """The distances of a sign, without towns that the atlas does not know; see `geosleuth.clues.ranging`."""
+    """The distances of a sign, without towns that the atlas does not know; see `geosleuth.clues.distances`."""
     unknown = {fold(str(one.arguments.get("address"))) for one in done if _found_nothing(one)}
-    for one in ranging.range_questions(towns, countries, unknown):
+    for one in sign_questions(towns, countries, unknown):
         yield Call("range_fix", {"towns": list(one.towns), "distances": list(one.distances), "unit": one.unit})
 
 
@@ -125,4 +127,4 @@ def _tool_for(kind: str, tools: Names) -> str | None:
 def _found_nothing(one: Done) -> bool:
     if one.name != "maps_geocode" or one.observation.failure is not None:
         return False
-    return not any(ranging.is_known(row.get("match"), row.get("score", 0)) for row in one.data.get("results", ()))
+    return not any(is_known(row.get("match"), row.get("score", 0)) for row in one.data.get("results", ()))

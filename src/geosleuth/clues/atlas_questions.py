@@ -11,15 +11,14 @@ from itertools import permutations
 
 from geosleuth.names import fold
 
+from .clue import TextSeen
 from .distances import TownDistance, distances
-from .layout import continues_below, height, joined, usable
-from .model import TextSeen
 from .naming import MAX_NAME_CHARS, LookupKind, Named, kind_said, named
 from .phones import PhoneSeen, phones_seen
 from .postcodes import PostcodeSeen, postcodes_seen
 from .roads import is_road_number
-from .settlements import Manner, region_country, settlements_in
-from .towns import town_people
+from .sign_layout import continues_below, height, joined, usable
+from .town_names import Manner, region_country, settlements_in, town_people
 from .vocabulary import words_seen
 from .web import AddressSeen, addresses_seen
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
 
-from .model import Clue, ClueKind, Spot, TextSeen
-from .prior import country_prior
-from .reliability import ReliabilityTable, misled_by, reliability
+from .clue import Clue, ClueKind, Spot, TextSeen
+from .clue_reliability import ReliabilityTable, misled_by, reliability
+from .country_prior import country_prior
 
 SHOWN_COUNTRIES = 3
 LEAST_SHOWN_SHARE = 0.05

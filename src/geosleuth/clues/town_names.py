@@ -1,19 +1,60 @@
-"""Towns that a sign names with more around the name: "Welcome to Whitby", "Praha 1", "Nürnberg Hbf", "Moose Jaw, SK".
+"""Towns and numbered districts that a sign names, and which countries have a town of a name.
 
 The tables are written by hand from general knowledge and not complete.
 """
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from geosleuth.geo import LatLon
 from geosleuth.names import fold
-from geosleuth.names.country_names import us_states
+from geosleuth.names.country_names import cities_by_country, us_states
 from geosleuth.names.folding import fold_once
 
-from .towns import town_people
+from .clue import Spot, TextSeen
+from .text_clue import Finding
+
+LARGE_TOWN = 100_000
+"""Towns of this size are known by their other names, too."""
+
+_LEAST_NAME_CHARS = 3
+
+
+def town_people(name: str) -> Mapping[str, int]:
+    """People of the largest town of this name in each country, by ISO code; empty where no town is called so.
+
+    Knows towns from 15,000 people by their main name, and large ones by every name that GeoNames has.
+    """
+    main, others = _towns()
+    return main.get(fold(name)) or others.get(" ".join(name.split()).casefold(), {})
+
+
+@cache
+def _towns() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, int]]]:
+    main: dict[str, dict[str, int]] = defaultdict(dict)
+    others: dict[str, dict[str, int]] = defaultdict(dict)
+    for code, cities in cities_by_country().items():
+        for city in cities:
+            _keep(main[fold_once(city.names[0])], code, city.population)
+            if city.population >= LARGE_TOWN:
+                for name in filter(_is_written_so, city.names[1:]):
+                    _keep(others[name.casefold()], code, city.population)
+    return dict(main), dict(others)
+
+
+def _is_written_so(name: str) -> bool:
+    """GeoNames' machine transliterations begin with a small letter, its airport codes are three capitals."""
+    least = _LEAST_NAME_CHARS if name.isascii() else _LEAST_NAME_CHARS - 1
+    return len(name) >= least and not name[0].islower() and not (len(name) == 3 and name.isupper())
+
+
+def _keep(people: dict[str, int], code: str, population: int) -> None:
+    people[code] = max(people.get(code, 0), population)
+
 
 Manner = Literal["part", "line", "said", "towards", "road"]
 """How a town's name stands on a sign: among other words, as a line of its own, with words that say it is here, with
@@ -194,3 +235,67 @@ def _keys_of(table: _Phrases) -> frozenset[str]:
     }
     phrases = tables[table]
     return frozenset(fold_once(phrase) for phrase in phrases)
+
+
+_ROMAN = {"I": 1, "V": 5, "X": 10}
+
+
+@dataclass(frozen=True, slots=True)
+class _City:
+    """A city with numbered districts, how many there are, how far they reach, and how common it is on such plates."""
+
+    name: str
+    country: str
+    point: LatLon
+    radius_km: float
+    districts: int
+    weight: float
+
+
+_FRENCH = (
+    _City("Paris", "FR", LatLon(48.8566, 2.3522), 8.0, 20, 0.8),
+    _City("Marseille", "FR", LatLon(43.2965, 5.3698), 12.0, 16, 0.08),
+    _City("Lyon", "FR", LatLon(45.764, 4.8357), 7.0, 9, 0.08),
+)
+_BUDAPEST = (_City("Budapest", "HU", LatLon(47.4979, 19.0402), 14.0, 23, 0.9),)
+_VIENNA = (
+    _City("Vienna", "AT", LatLon(48.2082, 16.3738), 12.0, 23, 0.7),
+    _City("Graz", "AT", LatLon(47.0707, 15.4395), 8.0, 17, 0.1),
+)
+_FORMS = (
+    (
+        re.compile(r"(?<!\w)(\d{1,2})\s?(?:er|e|è|ème|eme|ᵉ)\s?(?:arr|arrt|arrdt|arrond\w*)(?!\w)\.?", re.IGNORECASE),
+        _FRENCH,
+    ),
+    (re.compile(r"(?<!\w)([IVX]{1,5}|\d{1,2})\.?\s?(?:ker(?!\w)\.?|kerület(?!\w))", re.IGNORECASE), _BUDAPEST),
+    (re.compile(r"(?<!\w)(\d{1,2})\.\s?(?:bez(?!\w)\.?|bezirk(?!\w)|gemeindebezirk(?!\w))", re.IGNORECASE), _VIENNA),
+)
+"""From general knowledge; other cities of these languages name their districts."""
+
+
+def district_findings(lines: Sequence[TextSeen]) -> list[Finding]:
+    """One finding for each district that a line numbers."""
+    found: dict[str, Finding] = {}
+    for seen in lines:
+        for form, cities in _FORMS:
+            match = form.search(seen.text)
+            able = [city for city in cities if match and 1 <= _number(match[1]) <= city.districts]
+            if match and able:
+                names = " or ".join(city.name for city in able)
+                spots = tuple(Spot(city.name, city.point, city.radius_km, city.weight, city.country) for city in able)
+                found.setdefault(
+                    match[0].casefold(),
+                    Finding(
+                        "place", "place.district", match[0], f'"{match[0]}" is how {names} numbers its districts', {},
+                        seen, ("districts of cities",), spots=spots,
+                    ),
+                )  # fmt: skip
+    return list(found.values())
+
+
+def _number(text: str) -> int:
+    """A number in figures or in Roman numerals."""
+    if text.isdigit():
+        return int(text)
+    values = [_ROMAN[letter] for letter in text.upper()]
+    return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))

@@ -17,7 +17,7 @@ from typing import Any
 
 from geosleuth.errors import DataFault
 
-from .line import Engine
+from .lines import Engine
 
 FEATURES = ("confidence", "letters", "texture", "script_share", "box_score", "lone", "figures", "crowded")
 _LEAST, _MOST = 0.002, 0.998

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from geosleuth.atlas.facts import all_countries
 from geosleuth.geo import LatLon, is_valid
 
+from .clue import ClueKind
+from .country_prior import TOWN_PEOPLE_PER_KM2
 from .heartlands import country_at
-from .model import ClueKind
-from .prior import TOWN_PEOPLE_PER_KM2
 
 Sort = Literal["country", "region", "town", "street", "feature"]
 """What a place is on the ground: the coarser ones hold others, streets are lines, features are found at a point."""

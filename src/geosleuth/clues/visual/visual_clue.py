@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from geosleuth.atlas.folders import data_dir
-from geosleuth.clues.model import Clue, Spot
-from geosleuth.clues.prior import country_prior, normalised
+from geosleuth.clues.clue import Clue, Spot
+from geosleuth.clues.country_prior import country_prior, normalised
 from geosleuth.names import country_name
 
 from .geoclip import GeoClipPrior
 from .learned import LearnedPrior
-from .prior import Distribution, VisualPrior
+from .visual_prior import Distribution, VisualPrior
 
 _SPOTS = 12
 _LEAST_SPOT = 0.01

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from geosleuth.clues.prior import country_prior, normalised
+from geosleuth.clues.country_prior import country_prior, normalised
 from geosleuth.geo import CellGrid, LatLon, great_circle_km
 
 if TYPE_CHECKING:

@@ -3,21 +3,20 @@
 from collections.abc import Sequence
 
 from .brands import brand_findings
+from .clue import Clue, TextSeen
+from .clue_reliability import ReliabilityTable
 from .dates import date_findings
 from .distances import distance_findings, distances
-from .districts import district_findings
-from .finding import Finding, distinct
-from .languages import language_findings
-from .layout import usable
-from .model import Clue, TextSeen
+from .languages import language_findings, national_findings
 from .money import money_findings
-from .national import national_findings
 from .phones import phone_findings, phones_seen
 from .plates import plate_findings
 from .postcodes import postcode_findings, postcodes_seen
-from .reliability import ReliabilityTable
 from .roads import road_findings
 from .scripts import script_findings
+from .sign_layout import usable
+from .text_clue import Finding, distinct
+from .town_names import district_findings
 from .units import unit_findings
 from .web import addresses_seen, web_findings
 

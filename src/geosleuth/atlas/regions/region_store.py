@@ -19,12 +19,12 @@ import shapely
 from numpy.typing import NDArray
 
 from geosleuth.atlas.folders import open_readonly
-from geosleuth.atlas.model import Place
+from geosleuth.atlas.protocol import Place
 from geosleuth.atlas.search import NameIndex
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, great_circle_km
 
-from .kinds import ADDRESS, is_street, matching_kinds
+from .feature_kinds import ADDRESS, is_street, matching_kinds
 from .region_file import APPLICATION_ID, FORMAT_VERSION, SUFFIX, clear_abandoned, region_path
 
 _log = logging.getLogger(__name__)

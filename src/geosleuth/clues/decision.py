@@ -14,10 +14,9 @@ from geosleuth.geo import FloatArray, LatLon, distance_km, great_circle_km
 from geosleuth.names import country_name
 
 from .areas import farthest_km
+from .clue import Clue
 from .heartlands import HELD_SHARE, heartland
-from .model import Clue
-from .posterior import TELLING, Contribution, Posterior, contributions, contributions_at, kinds_of
-from .weighing import Workings
+from .posterior import TELLING, Contribution, Posterior, Workings, contributions, contributions_at, kinds_of
 
 Level = Literal["spot", "city", "region", "country", "none"]
 

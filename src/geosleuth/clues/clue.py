@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from geosleuth.geo import LatLon
-from geosleuth.photo.text.line import turned_bounds
+from geosleuth.photo.text.lines import turned_bounds
 
 ClueKind = Literal[
     "script", "language", "place", "street", "business", "station", "airport", "landmark", "phone", "postcode", "tld",

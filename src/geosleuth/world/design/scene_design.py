@@ -13,7 +13,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, destination
 from geosleuth.score import Truth
 from geosleuth.world.drawing.lettering import drawable
-from geosleuth.world.model import (
+from geosleuth.world.scene import (
     Board,
     Business,
     Camera,
