@@ -187,7 +187,7 @@ def base_file() -> Path:
 
     source = ROOT / "src" / "geosleuth"
     made_of = hashlib.sha256()
-    for part in ("atlas/base", "atlas/search", "atlas/facts/data", "names"):
+    for part in ("atlas/base", "atlas/borders", "atlas/facts/data", "atlas/search", "atlas/tiles", "names"):
         for file in sorted((source / part).rglob("*")):
             if file.is_file() and file.suffix != ".pyc":
                 made_of.update(file.read_bytes())
@@ -198,8 +198,8 @@ def base_file() -> Path:
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not path.is_file():
-            for old in folder.glob("base-*.sqlite"):
-                old.unlink()
+            for old in folder.glob("base-*"):
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
             build_base(path)
     return path
 
