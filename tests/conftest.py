@@ -135,11 +135,10 @@ def read_before() -> ReadBefore:
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread_a_network() -> Iterator[None]:
     """Two test processes on two cores: a network's second thread would only wait for the first, and spin meanwhile."""
-    from geosleuth.photo.text import detector, rapid
+    from geosleuth.photo.text import rapid
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (detector, rapid):
-            patch.setattr(module, "THREADS", 1)
+        patch.setattr(rapid, "THREADS", 1)
         yield
 
 

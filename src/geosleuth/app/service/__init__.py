@@ -54,5 +54,5 @@ def __getattr__(name: str) -> Any:
     # Loaded when it is asked for: the service's processes are in this package too, and each needs only a part of it.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "frames" if name in _FRAMES else "service" if name in _SERVICE else "model"
+    module = "frames" if name in _FRAMES else "service" if name in _SERVICE else "records"
     return getattr(import_module(f".{module}", __name__), name)
