@@ -169,7 +169,7 @@ def test_the_import_check_sees_what_it_must(tmp_path: Path) -> None:
 
 # Teams learn from truths in their learning modules; what answers can't import these. The command that learns from
 # recorded answers, and scores what it learned, hands the truths over.
-LEARNERS = {"learning", "learn_trust", "track_record"}
+LEARNERS = {"learning", "learn_trust", "track_record", "against_truth"}
 LEARNING = [
     path
     for path in SOURCES

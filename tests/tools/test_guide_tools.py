@@ -31,7 +31,17 @@ def test_candidates_are_told_apart_by_name() -> None:
     assert call(tell_apart, case_of(), {"candidates": ["Norway"]}).failure == "refused"
 
 
+def test_a_region_without_a_table_is_taken_as_its_country() -> None:
+    found = call(tell_apart, case_of(), {"candidates": ["BE-VAN", "NL"]})
+    assert set(found.data["differences"][0]["values"]) == {"BE", "NL"}
+    assert "BE for BE-VAN" in found.text
+
+
 def test_the_guide_is_read_by_place_and_by_thing() -> None:
+    assert (
+        call(field_guide, case_of(), {"about": "guardrails"}).data
+        == call(field_guide, case_of(), {"about": "guard rail"}).data
+    )
     assert "Driving side: Traffic on the right (always)" in call(field_guide, case_of(), {"country": "Norway"}).text
     assert "GB (always)" in call(field_guide, case_of(), {"about": "driving side"}).text
     assert call(field_guide, case_of(), {"about": "Atlantis"}).failure == "refused"

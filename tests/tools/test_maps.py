@@ -252,6 +252,9 @@ def test_an_address_that_no_map_has_is_told_by_its_town(case: Case) -> None:
     assert 'only the town is known, not "Sunset Boulevard"' in seen.text.splitlines()[1]
     first = seen.data["results"][0]
     assert (first["match"], first["level"], first["missing"]) == ("part", "town", ["Sunset Boulevard"])
+    state = call(maps_geocode, case, {"address": "Nosuchwood, Pennsylvania"}).text.splitlines()[1]
+    assert "somewhere in it" in state
+    assert "is its main town" in state
     assert "No place" in call(maps_geocode, case, {"address": "Lake Balaton"}).text
 
 

@@ -84,7 +84,8 @@ def gather_facts(
         altitude_m=None if terrain is None else terrain.altitude_m,
         terrain=None
         if terrain is None
-        else f"{terrain.roughness}, {terrain.lowest_m} to {terrain.highest_m} m within some 15 km",
+        else f"{terrain.roughness} on average: cells of 9 km around have {terrain.lowest_m} to {terrain.highest_m} m; "
+        "single hills do not show",
         climate=None if climate is None else f"{climate.code}: {climate.description}",
         vegetation=None if climate is None else _vegetation(climate.code, point),
         coast_km=round(coast_km(point, borders), 1),
@@ -176,9 +177,14 @@ def _away(far_km: float) -> str:
 def _towns(point: LatLon, base: "BasePlaces") -> tuple[str, ...]:
     hits = [hit for least in _TOWNS if (hit := base.nearest_city(point, least)) is not None]
     return tuple(
-        f"{hit.place.name} ({int(hit.place.details.get('population', '0')):,} people), {_away(hit.distance_km or 0.0)}"
+        f"{hit.place.name}{_people(hit)}, {_away(hit.distance_km or 0.0)}"
         for hit in {hit.place.id: hit for hit in hits}.values()
     )
+
+
+def _people(hit: "Hit") -> str:
+    people = int(hit.place.details.get("population", "0"))
+    return f" ({people:,} people)" if people else ""
 
 
 def _daylight(point: LatLon, day: dt.date | None) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ def tell_apart(candidates: Sequence[str], *, limit: int = 12) -> list[Difference
     known = {*guide.places, *(place.partition("-")[0] for place in guide.places)}
     missing = [code for code in codes if code not in known]
     if missing:
-        raise BadInput(f"The field guide has nothing on {', '.join(missing)}. Use ISO codes, such as JP or US-TX.")
+        raise BadInput(f"The field guide has nothing on {', '.join(missing)}. {guide.regions_of(missing)}")
     found = (_difference(guide, name, codes) for name in guide.attributes)
     telling = [one for one in found if one is not None and one.bits >= _LEAST]
     return sorted(telling, key=lambda one: -one.bits)[:limit]

@@ -6,7 +6,7 @@ code of a country or of a region in it), value, grade and checked (a key of the 
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
@@ -117,6 +117,21 @@ class FieldGuide:
         grade = known.get(value)
         return UNLISTED if grade is None else CHANCE[grade]
 
+    def known_place(self, code: str) -> str:
+        """Return the code itself where some table has it, else that of its country."""
+        return code if code in self.places else code.partition("-")[0]
+
+    def regions_of(self, codes: Iterable[str]) -> str:
+        """Say which regions of these codes' countries the tables have, or how places are named."""
+        countries = {code.partition("-")[0] for code in codes}
+        regions = sorted(place for place in self.places if "-" in place and place.partition("-")[0] in countries)
+        return f"It has {', '.join(regions)}." if regions else "Use ISO codes, such as JP or US-TX."
+
+    def attribute_called(self, text: str) -> str | None:
+        """Return the attribute that a text names, however it is joined: "guardrail", "guard rail", "Guard-rails"."""
+        bare = _bare(text)
+        return next((name for name in self.attributes if _bare(name) in (bare, bare.removesuffix("s"))), None)
+
     def of_place(self, code: str) -> Mapping[str, Mapping[str, Grade]]:
         """Return the values of a place by the attribute's label, each with its grade, the most common first.
 
@@ -133,7 +148,7 @@ class FieldGuide:
         if not found:
             raise BadInput(
                 f"The field guide has no place and no attribute {code!r}. Places are countries by name or ISO code, or "
-                f"regions such as US-TX; attributes are {', '.join(self.attributes)}"
+                f"regions such as US-TX. {self.regions_of([code])} Attributes are {', '.join(self.attributes)}"
             )
         return found
 
@@ -207,6 +222,10 @@ def place_code(name: str) -> str:
     """Return the ISO code of a country or region that is named, or written as its code already."""
     text = name.strip()
     return text.upper() if len(text) == 2 or "-" in text[:3] else country_code(text) or text.upper()
+
+
+def _bare(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
 
 
 def _ranked(grades: Mapping[str, Grade]) -> list[tuple[str, Grade]]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _COUNTRY_SOURCE, _BRAND_SOURCE = "geosleuth facts", "name-suggestion-index"
 _LAND_SOURCE = "terrain, climate and border tables, GeoNames, added gazetteers"
+_LAND_WORDS = {"languages": "languages of the country", "coast_km": "kilometres to the sea"}
 _SHOWN = 12
 _BRANDS = 6
 _LANGUAGES = 8
@@ -138,7 +139,7 @@ async def place_facts(case: Case, latitude: float, longitude: float, date: str =
     data = {**point_data(point), **{name: value for name, value in facts.items() if name != "point"}}
     lines = [f"The land at {at(point)}:"]
     lines += [
-        f"{name.replace('_', ' ')}: {'; '.join(value) if isinstance(value, list) else value}"
+        f"{_LAND_WORDS.get(name, name.replace('_', ' '))}: {'; '.join(value) if isinstance(value, list) else value}"
         for name, value in data.items()
         if value not in (None, "", []) and name not in ("lat", "lon", "missing")
     ]

@@ -113,8 +113,12 @@ async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG0
     from geosleuth.guide import look_alike, place_code
     from geosleuth.guide import tell_apart as differences
 
-    found = await asyncio.to_thread(differences, [place_code(one) for one in candidates])
-    guide = tables()
+    guide = await asyncio.to_thread(tables)
+    codes = [place_code(one) for one in candidates]
+    known = [guide.known_place(code) for code in codes]
+    found = await asyncio.to_thread(differences, known)
+    coarser = [f"{one} for {code}" for code, one in zip(codes, known, strict=True) if one != code]
+    note = [f"Taken: {', '.join(coarser)}, which the guide has no table of."] if coarser else []
     data: _Differences = {
         "differences": [
             {
@@ -126,8 +130,9 @@ async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG0
         ]
     }
     if not found:
-        return Output("The field guide has nothing that tells these apart: they look alike.", data, sources=(_SOURCE,))
-    lines = ["Their streets look much alike."] if look_alike(found) else []
+        alike = "The field guide has nothing that tells these apart: they look alike."
+        return Output("\n".join([alike, *note]), data, sources=(_SOURCE,))
+    lines = [*note, *(["Their streets look much alike."] if look_alike(found) else [])]
     for one in found:
         labels = guide.values[one.attribute]
         each = (f"{code} {', '.join(labels[value].label for value in values)}" for code, values in one.values.items())
@@ -153,8 +158,8 @@ async def field_guide(case: Case, about: str) -> Output:  # noqa: ARG001  # ever
 
     asked = required_text(about, "about", "Norway")
     guide = await asyncio.to_thread(tables)
-    name = asked.strip().lower().replace(" ", "_")
-    rows = guide.of_attribute(name) if name in guide.attributes else guide.of_place(place_code(asked))
+    name = guide.attribute_called(asked)
+    rows = guide.of_place(guide.known_place(place_code(asked))) if name is None else guide.of_attribute(name)
     data: _Rows = {"rows": {key: dict(row) for key, row in rows.items()}}
     lines = [f"{key}: {', '.join(f'{what} ({grade})' for what, grade in row.items())}" for key, row in rows.items()]
     return Output("\n".join(lines), data, sources=(_SOURCE,))

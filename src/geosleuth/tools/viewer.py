@@ -120,7 +120,11 @@ def place_words(place: Place) -> str:
 
 def hit_words(hit: Hit) -> str:
     """A place found, on one line: what, where, how far, how well it fits, its id."""
-    parts = [place_words(hit.place), at(hit.place.point)]
+    wide = hit.match == "part" and hit.level in ("region", "country")
+    parts = [
+        place_words(hit.place),
+        f"somewhere in it; {at(hit.place.point)} is its main town" if wide else at(hit.place.point),
+    ]
     if hit.distance_km is not None:
         parts.append(f"{length(hit.distance_km)} away")
     if hit.match == "part":

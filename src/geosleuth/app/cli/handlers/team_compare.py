@@ -40,9 +40,9 @@ from geosleuth.pipeline.team import Several
 from geosleuth.team import Placer, Society
 from geosleuth.team.learning import read_sources
 from geosleuth.team.parallel import answered, locate_in_parallel
+from geosleuth.team.parallel.against_truth import THRESHOLDS_KM, Errors, errors_of
+from geosleuth.team.parallel.against_truth import figures as tries_figures
 from geosleuth.team.parallel.locate import Verification
-from geosleuth.team.parallel.measures import THRESHOLDS_KM, Errors, errors_of
-from geosleuth.team.parallel.measures import figures as tries_figures
 from geosleuth.team.swarm import SwarmSettings
 from geosleuth.team.swarm.locate import Team, make_team
 from geosleuth.team.swarm.members import Surroundings
