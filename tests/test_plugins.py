@@ -77,7 +77,7 @@ def test_a_model_is_offered_it_beside_the_methods_own(moon: Path, photo: Path, a
     # What can't answer here is neither offered nor named.
     first = url.requests[0].body.decode()
     assert not [name for name in ("visual_prior", "search_image", "satellite_map_query") if name in first]
-    assert "- moon_phase: check whether the moon" in first
+    assert "Say how much of the moon" in first
     assert "the moon is" in url.requests[1].body.decode()
 
 

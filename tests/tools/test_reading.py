@@ -34,7 +34,7 @@ def test_lines_come_with_script_confidence_and_boxes() -> None:
 
 
 def test_models_are_told_how_many_scripts_the_reader_knows() -> None:
-    assert f"in any of {len(SCRIPTS)} scripts" in read_text.summary
+    assert f"in {len(SCRIPTS)} scripts" in read_text.summary
     assert len(SCRIPTS) == 22
 
 

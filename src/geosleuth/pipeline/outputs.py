@@ -82,10 +82,7 @@ def _is_summary(path: Path) -> bool:
 
 
 def _format(path: Path) -> Format:
-    try:
-        return format_of(path)
-    except BadInput as error:
-        raise BadInput(str(error).replace("there are ", f"there are {PAGE[0]}, ")) from error
+    return format_of(path, beside=PAGE[0])
 
 
 def _is_folder(name: str, *, batch: bool) -> bool:

@@ -33,6 +33,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("find_colocated", {"features": ["cafe", "pharmacy"], "within_m": 200, "area": "Monaco"}),
     ("find_crossing", {"first": "Rue Grimaldi", "second": "Rue Suffren Reymond"}),
     ("static_map_query", {"centre": "43.7384,7.4246", "zoom": 15}),
+    ("place_facts", SQUARE),
     ("country_facts", {"country": "Monaco"}),
     ("brand_lookup", {"name": "Monoprix"}),
     ("text_clues", {"text": "Tel. +377 93 15 22 22"}),
@@ -158,7 +159,7 @@ def test_a_photo_is_opened_once_and_shown(talk: Talk) -> None:
 
 def test_every_tool_can_be_called_and_keeps_its_schema(talk: Talk) -> None:
     # The client holds each result against the schema, and raises where it does not fit.
-    called = {name for name, _ in talk.done} | {"visual_prior", "satellite_map_query"}
+    called = {name for name, _ in talk.done} | {"visual_prior", "satellite_map_query", "search_web"}
     assert called == set(all_tools().names)
     for name, result in talk.done:
         assert not result.is_error, (name, words_of(result))

@@ -8,6 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from browser import PATIENCE_MS, Opener
+from openai_server import Reply, openai_server
 from serving import Served
 
 BAKERY = Path(__file__).parents[3] / "examples" / "photos" / "drawn-bakery.jpg"
@@ -93,14 +94,21 @@ def test_from_a_dropped_photo_to_geojson(open_page: Opener, server: Served) -> N
 
 
 def test_a_run_can_be_stopped(open_page: Opener, server: Served) -> None:
-    page = open_page("/")
-    dropped(page, BAKERY)
-    page.get_by_role("button", name="Find the place").click()
-    page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_text("This was stopped.")).to_be_visible()
-    assert server.state(page.url.rsplit("/", 1)[1]) == "cancelled"
-    # What was found so far can be taken up again, even with nothing to add.
-    expect(page.get_by_role("button", name="Continue")).to_be_enabled()
+    settings = server.client.get("/api/settings").json()
+    # A model that never answers: the run is under way until somebody stops it.
+    with openai_server([Reply(manner="silent")]) as url:
+        server.client.put("/api/settings", json={"offline": False}).raise_for_status()
+        try:
+            case = server.case(BAKERY.read_bytes())
+            run = server.start(case, model="server:any", base_url=str(url))
+            page = open_page(f"/#/case/{case}/run/{run}")
+            page.get_by_role("button", name="Stop").click()
+            expect(page.get_by_text("This was stopped.")).to_be_visible()
+            assert server.state(run) == "cancelled"
+            # What was found so far can be taken up again, even with nothing to add.
+            expect(page.get_by_role("button", name="Continue")).to_be_enabled()
+        finally:
+            server.client.put("/api/settings", json={"offline": settings["offline"]}).raise_for_status()
 
 
 def test_what_is_no_photo_is_refused_in_words_and_leaves_nothing(open_page: Opener, server: Served) -> None:

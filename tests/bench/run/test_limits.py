@@ -119,4 +119,4 @@ def test_money_can_t_be_kept_where_the_price_is_not_known(tmp_path: Path, photos
 
     ending = work(photos, tmp_path / "run", Options(limits={"usd": 5.0}), attempt=unpriced)
     assert (ending.why, ending.progress.done, ending.progress.usd) == ("usd", 1, None)
-    assert "the price of this model is not known" in ending.words
+    assert "the price of this model is unknown" in ending.words

@@ -291,7 +291,7 @@ def test_words_that_make_no_sense_are_refused(data: str, tmp_path: Path) -> None
         locate(data, method="detective")
     with pytest.raises(BadInput, match="no tool"):
         locate(data, tools="hammer")
-    with pytest.raises(BadInput, match="there is no such file"):
+    with pytest.raises(BadInput, match="no such file or folder"):
         locate(str(tmp_path / "nowhere"))
     with pytest.raises(BadInput, match="-T data="):
         locate()

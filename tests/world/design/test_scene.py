@@ -185,7 +185,7 @@ def test_nothing_tells_where_nothing_is_wanted(world: World) -> None:
         assert scene.finest is None
         assert scene.look.centre_line == "none"
         assert scene.locatability <= 5.5
-    with pytest.raises(BadInput, match="nothing"):
+    with pytest.raises(BadInput, match="without clues"):
         Wants(nothing=True, level="country")
 
 

@@ -46,7 +46,7 @@ def test_what_can_not_be_is_said_in_one_line(tmp_path: Path, data: Path) -> None
     assert "pip install openenv-core" in str(serving.exception)
     export = ["export", "--for", "verl", *words, "--out", str(tmp_path / "out")]
     for more, said in (
-        (["--reward", "much"], "no reward 'much'"),
+        (["--reward", "much"], "unknown reward 'much'"),
         (["--tools", "visual_prior"], "offline atlas alone"),
     ):
         refused = RUN.invoke(world, [*export, *more])

@@ -39,8 +39,12 @@ _ALL = (
 FORMATS: Mapping[str, Format] = {one.name: one for one in _ALL}
 
 
-def format_of(path: Path) -> Format:
+def format_of(path: Path, *, beside: str = "") -> Format:
     """Return the format of a file's extension.
+
+    Args:
+        path: the file.
+        beside: another extension that the caller takes, for the complaint.
 
     Raises:
         BadInput: there is none.
@@ -48,7 +52,7 @@ def format_of(path: Path) -> Format:
     name = path.name.lower()
     fits = [one for one in _ALL if name.endswith(one.ending)]
     if not fits:
-        endings = ", ".join(one.ending for one in _ALL)
+        endings = ", ".join(filter(None, (beside, *(one.ending for one in _ALL))))
         raise BadInput(f"{path}: unknown file extension; use one of {endings}")
     return max(fits, key=lambda one: len(one.ending))
 
