@@ -210,9 +210,8 @@ class OfflineAtlas:
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         world = self._base.geocode(text, limit=limit, within=within, country=country)
-        local = (
-            self._in_regions(text, limit, within, country) if self.has_regions or self._gazetteers.store.list() else []
-        )
+        added = self.has_regions or self._gazetteers.store.names()
+        local = self._in_regions(text, limit, within, country) if added else []
         known = any(hit.match not in ("fuzzy", "part") for hit in world)
         if local and not known:
             fewest = min(map(_lacking, local))

@@ -111,9 +111,9 @@ async def _lacks(case: Case, point: LatLon | None = None) -> str:
     """What the offline map lacks, here or as a whole, and the command that brings it; empty where it lacks nothing."""
     if not isinstance(case.atlas, OfflineAtlas):
         return ""
-    everywhere = await case.atlas.detailed_maps()
     if point is not None and await case.atlas.detailed_maps(point):
         return ""
+    everywhere = await case.atlas.detailed_maps()
     known = "no detailed map is installed"
     if everywhere:
         listed = ", ".join(everywhere[:_MAPS_SHOWN]) + (" and others" if len(everywhere) > _MAPS_SHOWN else "")

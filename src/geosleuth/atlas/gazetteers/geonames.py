@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
-from geosleuth.atlas.regions.region_file import Progress, check_readable, digest_of
+from geosleuth.atlas.regions.region_file import Progress, check_readable, digest_of, no_progress
 from geosleuth.errors import BadInput
 from geosleuth.names import required_country_code
 
@@ -86,7 +86,7 @@ def import_geonames(
         BadInput: a file is missing, no dump or packed too tightly; nothing has been changed then.
     """
     wanted = frozenset(required_country_code(country) for country in countries)
-    report = progress or _quiet
+    report = progress or no_progress
     files = [path, *([more_names] if more_names else [])]
     for file in files:
         check_readable(file)
@@ -186,23 +186,25 @@ def _add_names(writer: GazetteerWriter, path: Path, report: Progress) -> None:
 def _lines(path: Path, writer: GazetteerWriter, what: str, report: Progress) -> Iterator[str]:
     """The lines of a dump. One that is too long, or no text, is refused and read past."""
     with _opened(path) as (stream, size):
+        most = min(size * MAX_RATIO + (1 << 20), MAX_BYTES)
         done = count = 0
+        whole = True
         try:
             while block := stream.readline(_MAX_LINE):
                 done += len(block)
-                if done > min(size * MAX_RATIO + (1 << 20), MAX_BYTES):
+                if done > most:
                     raise BadInput(f"{path} unpacks to far more than a dump of its size could; it was not added")
+                ends = block.endswith(b"\n") or len(block) < _MAX_LINE
+                if not (whole and ends):
+                    # The beginning, middle or end of a line that is too long.
+                    if whole:
+                        writer.refuse("a line too long")
+                    whole = ends
+                    continue
                 count += 1
                 if count % _REPORT_EVERY == 0:
                     writer.flush()
                     report(f"{what}, {count:,} rows", done, 0)
-                if not block.endswith(b"\n") and len(block) == _MAX_LINE:
-                    writer.refuse("a line too long")
-                    while (block := stream.readline(_MAX_LINE)) and not block.endswith(b"\n"):
-                        done += len(block)
-                        if done > min(size * MAX_RATIO + (1 << 20), MAX_BYTES):
-                            raise BadInput(f"{path} unpacks to far more than a dump of its size could")
-                    continue
                 try:
                     line = block.decode("utf-8").rstrip("\r\n")
                 except UnicodeDecodeError:
@@ -243,7 +245,3 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
                 yield member, size
         except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
             raise BadInput(f"{path} can't be unpacked ({error})") from error
-
-
-def _quiet(_what: str, _done: int, _total: int) -> None:
-    return None

@@ -17,7 +17,7 @@ from typing import IO, Any, Final
 import shapely
 
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
-from geosleuth.atlas.regions.region_file import Progress, check_readable
+from geosleuth.atlas.regions.region_file import Progress, check_readable, no_progress
 from geosleuth.errors import BadInput
 
 from .gazetteer_file import MAX_NAME_CHARS, GazetteerWriter, Named, writing_gazetteer
@@ -58,7 +58,7 @@ def import_natural_earth(
     files = files_in(path)
     if not files:
         raise BadInput(f"{path} holds no Natural Earth file (.geojson or .geojson.gz)")
-    report = progress or _quiet
+    report = progress or no_progress
     called = region_name(name, path)
     digest = sha256()
     with writing_gazetteer(folder, called) as writer:
@@ -233,7 +233,3 @@ def _label_rank(kind: str, rank: float) -> int:
     """From which zoom on a map names it, as the ranks of places in a region file."""
     large = kind in ("ocean", "sea", "continent", "range", "desert", "gulf", "island group")
     return max(1, min(5, round(rank / 2) + (0 if large else 1)))
-
-
-def _quiet(_what: str, _done: int, _total: int) -> None:
-    return None

@@ -34,6 +34,7 @@ from .region_file import (
     index_names,
     kept_tags,
     main_name,
+    no_progress,
     region_name,
     run_script,
     writing,
@@ -220,7 +221,7 @@ def import_osm(path: Path, name: str | None = None, *, folder: Path, progress: P
         BadInput: the file is missing or is not a sound extract; nothing has been changed then.
     """
     region = region_name(name, path)
-    report = progress or _quiet
+    report = progress or no_progress
     check_readable(path)
     digest = digest_of(path, report)
     with _explained(path):
@@ -476,10 +477,6 @@ def _explained(path: Path) -> Iterator[None]:
     except (RuntimeError, ValueError, OverflowError, ShapelyError, sqlite3.IntegrityError) as error:
         why = one_line(" ".join(str(error).split()))[:200]
         raise BadInput(f"{path} is not a sound OpenStreetMap extract ({why}); download it again") from error
-
-
-def _quiet(_what: str, _done: int, _total: int) -> None:
-    return None
 
 
 def _point_wkb(lat: float, lon: float) -> bytes:

@@ -21,6 +21,7 @@ from .region_file import (
     RegionWriter,
     check_readable,
     digest_of,
+    no_progress,
     region_name,
     writing,
 )
@@ -64,7 +65,7 @@ def import_overture(
     """
     parquet = require("pyarrow.parquet", extra="overture")
     region = region_name(name, path)
-    report = progress or _quiet
+    report = progress or no_progress
     check_readable(path)
     digest = digest_of(path, report)
     with _explained(path):
@@ -208,7 +209,3 @@ def _explained(path: Path) -> Iterator[None]:
     except (arrow.ArrowException, OSError) as error:
         why = " ".join(str(error).split())[:200]
         raise BadInput(f"{path} can't be read as Parquet ({why})") from error
-
-
-def _quiet(_what: str, _done: int, _total: int) -> None:
-    return None

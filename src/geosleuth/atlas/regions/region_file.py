@@ -286,6 +286,11 @@ def address_of(tags: Mapping[str, str]) -> str | None:
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many of it are done, and how many there are."""
 
+
+def no_progress(_what: str, _done: int, _total: int) -> None:
+    """Take progress that nobody watches."""
+
+
 SUFFIX: Final = ".region.sqlite"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
 _BATCH: Final = 5_000
