@@ -14,10 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from geosleuth.bench.page.charts import headline_km
-from geosleuth.geo import THRESHOLDS_KM, threshold_text
+from geosleuth.geo import THRESHOLDS_KM, threshold_name, threshold_text
 from geosleuth.score import Accuracy, Comparison, Flag, PublishedRow, Summary
 from geosleuth.score.published import threshold_km
-from geosleuth.text.numbers import NONE, count, distance, p_value, score, threshold_name
+from geosleuth.text.numbers import NONE, count, distance, p_value, score
 
 from .report import FileReport, PairReport, Side, Tiers, beside, reported_percent, with_any_of
 

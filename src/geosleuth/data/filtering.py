@@ -28,8 +28,8 @@ from geosleuth.bench.run.folder import JOURNAL, RESULTS, RunFolder
 from geosleuth.bench.run.results import errors_km
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
-from geosleuth.geo import LatLon, threshold_text
-from geosleuth.text.numbers import count, percent, threshold, threshold_name
+from geosleuth.geo import LatLon, threshold_name, threshold_text
+from geosleuth.text.numbers import count, percent, threshold
 
 from .trajectory_store import make_folder
 

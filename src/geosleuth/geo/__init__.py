@@ -51,7 +51,15 @@ from .sun import (
     sun_seen_mask,
     zenith_distance_deg,
 )
-from .thresholds import THRESHOLD_SETS, THRESHOLDS, THRESHOLDS_KM, Threshold, ThresholdSet, threshold_text
+from .thresholds import (
+    THRESHOLD_SETS,
+    THRESHOLDS,
+    THRESHOLDS_KM,
+    Threshold,
+    ThresholdSet,
+    threshold_name,
+    threshold_text,
+)
 
 __all__ = [
     "EARTH_RADIUS_KM",
@@ -109,6 +117,7 @@ __all__ = [
     "sun_day",
     "sun_positions",
     "sun_seen_mask",
+    "threshold_name",
     "threshold_text",
     "weighted_centre",
     "zenith_distance_deg",

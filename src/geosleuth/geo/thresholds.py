@@ -55,6 +55,13 @@ THRESHOLDS = (
 """Every distance that any of the papers reports; names only where the literature shares them."""
 
 THRESHOLDS_KM = tuple(threshold.km for threshold in THRESHOLDS)
+_COMMON_NAMES = {threshold.km: threshold.name for threshold in THRESHOLDS if threshold.name}
+
+
+def threshold_name(km: float) -> str:
+    """Return what a threshold is commonly called (street, city …), or nothing."""
+    return _COMMON_NAMES.get(km, "")
+
 
 _CLASSIC = (
     Threshold(1.0, "street"),

@@ -2,11 +2,8 @@
 
 from math import isinf, isnan
 
-from geosleuth.geo import THRESHOLDS
-
 NONE = "–"
 _THIN = "\N{NARROW NO-BREAK SPACE}"
-_COMMON_NAMES = {threshold.km: threshold.name for threshold in THRESHOLDS if threshold.name}
 
 
 def count(value: int) -> str:
@@ -44,11 +41,6 @@ def distance(km: float) -> str:
 def threshold(km: float) -> str:
     """A threshold, which is exact: 500 m, 1 km, 2,500 km."""
     return f"{km * 1000:,.12g}{_THIN}m" if km < 1 else f"{km:,.12g}{_THIN}km"
-
-
-def threshold_name(km: float) -> str:
-    """What a threshold is commonly called (street, city …), or nothing."""
-    return _COMMON_NAMES.get(km, "")
 
 
 def score(value: float) -> str:

@@ -7,8 +7,9 @@ from math import floor, isinf, log10
 import numpy as np
 
 from geosleuth.bench.report import FileReport
+from geosleuth.geo import threshold_name
 from geosleuth.score import Calibration, Selective, Summary
-from geosleuth.text.numbers import count, distance, percent_sign, plural, threshold, threshold_name
+from geosleuth.text.numbers import count, distance, percent_sign, plural, threshold
 
 from .markup import Html, clean, el, join, name
 

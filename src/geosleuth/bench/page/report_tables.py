@@ -5,6 +5,7 @@ from itertools import groupby
 from math import isinf, isnan
 
 from geosleuth.bench.report import FileReport, Moved, PairReport, Side, Slice, beside, reported_percent, with_any_of
+from geosleuth.geo import threshold_name
 from geosleuth.score import LEVELS, Accuracy, Estimate, PublishedRow, Summary
 from geosleuth.text.numbers import (
     NONE,
@@ -16,7 +17,6 @@ from geosleuth.text.numbers import (
     score,
     signed,
     threshold,
-    threshold_name,
 )
 
 from .charts import headline_km, second_km
