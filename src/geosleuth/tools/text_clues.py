@@ -47,17 +47,17 @@ async def weighed(case: Case, lines: Sequence["TextSeen"]) -> Weighed:
     from geosleuth.clues import text_clues
     from geosleuth.clues.posterior import posterior
 
-    told = await asyncio.to_thread(text_clues, lines)
+    clues = await asyncio.to_thread(text_clues, lines)
     trouble: str | None = None
     met: Clue | None = None
     try:
-        told = await _with_postcodes(case, told, lines)
-        first = await asyncio.to_thread(posterior, told, lines=lines)
+        clues = await _with_postcodes(case, clues, lines)
+        first = await asyncio.to_thread(posterior, clues, lines=lines)
         met = await _distances_met(case, lines, first)
     except ServiceFault as error:
         trouble = str(error)
     if met is not None or trouble is not None:
-        first = await asyncio.to_thread(posterior, told if met is None else [*told, met], lines=lines)
+        first = await asyncio.to_thread(posterior, clues if met is None else [*clues, met], lines=lines)
     return Weighed(first, trouble)
 
 
@@ -210,15 +210,15 @@ async def text_clues(case: Case, text: str) -> Output:
     if not lines:
         raise BadInput("text is empty; write a line of a sign, such as 'Tel. +44 1463 608026'")
     seen = [_seen(number, line) for number, line in enumerate(lines[:_LINES])]
-    told = await weighed(case, seen)
-    clues = sorted(told.found.clues, key=lambda clue: not clue.spots)  # what leads to a place comes first
-    data = {"together": together_data(told.found), "results": [_clue_data(clue) for clue in clues]}
+    scene = await weighed(case, seen)
+    clues = sorted(scene.found.clues, key=lambda clue: not clue.spots)  # what leads to a place comes first
+    data = {"together": together_data(scene.found), "results": [_clue_data(clue) for clue in clues]}
     sources = unique(source for clue in clues for source in clue.sources)
-    unasked = f"\nNot everything could be looked up: {one_line(told.trouble)}" if told.trouble else ""
+    unasked = f"\nNot everything could be looked up: {one_line(scene.trouble)}" if scene.trouble else ""
     if not clues:
         nothing = f"{asked(text)} tells nothing of countries or areas. Names of places and shops are for the map."
         return Output(nothing + unasked, data, sources=sources)
-    together = together_words(told.found)
+    together = together_words(scene.found)
     title = f"What {asked(text)} tells, together: {together}. One by one:" if together else f"What {asked(text)} tells:"
     body = numbered(title, [_line(clue) for clue in clues[:_SHOWN]], sources)
     return Output(body + unasked, data, sources=sources)

@@ -262,11 +262,11 @@ def build_index(
     Raises:
         BadInput: there is nothing to look at, the table or the index can't be used, or the index has another encoder.
     """
-    told = {} if coordinates is None else read_coordinates(coordinates, folder)
-    files, closed = _photos_listed(folder, told) if only_listed else _photos_in(folder)
+    points = {} if coordinates is None else read_coordinates(coordinates, folder)
+    files, closed = _photos_listed(folder, points) if only_listed else _photos_in(folder)
     network = load_encoder(encoder)
     with open_for_change(out, network, lasting_spec(encoder)) as conn:
-        run = _Run(conn, _root(conn, folder), network, told, closed)
+        run = _Run(conn, _root(conn, folder), network, points, closed)
         todo = run.not_yet_known(files)
         with _openers() as pool:
             for start in range(0, len(todo), BATCH):
@@ -280,7 +280,7 @@ def build_index(
         unchanged=run.unchanged,
         removed=removed,
         skipped=tuple(sorted((Skipped(shown(one.key), one.reason) for one in run.refused), key=lambda one: one.path)),
-        unmatched=len(told.keys() - {file.key for file in files}),
+        unmatched=len(points.keys() - {file.key for file in files}),
         total=total,
     )
 
@@ -293,10 +293,10 @@ class _Run:
         conn: sqlite3.Connection,
         root: int,
         encoder: Encoder,
-        told: Mapping[bytes, LatLon],
+        points: Mapping[bytes, LatLon],
         refused: Iterable[_Refused],
     ) -> None:
-        self._conn, self._root, self._encoder, self._told = conn, root, encoder, told
+        self._conn, self._root, self._encoder, self._points = conn, root, encoder, points
         self.added = self.unchanged = 0
         self.refused = list(refused)
 
@@ -307,13 +307,13 @@ class _Run:
         todo, moved = [], []
         for file in files:
             size, changed_ns, seen, lat, lon = known.get(file.key, (None, None, False, None, None))
-            told = self._told.get(file.key)
-            if (size, changed_ns) != (file.bytes, file.changed_ns) or not (seen or told is None):
+            stated = self._points.get(file.key)
+            if (size, changed_ns) != (file.bytes, file.changed_ns) or not (seen or stated is None):
                 todo.append(file)
             elif seen:
                 self.unchanged += 1
-                if told is not None and (told.lat, told.lon) != (lat, lon):
-                    moved.append((told.lat, told.lon, self._root, file.key))
+                if stated is not None and (stated.lat, stated.lon) != (lat, lon):
+                    moved.append((stated.lat, stated.lon, self._root, file.key))
             else:
                 self.refused.append(_Refused(file.key, NO_COORDINATES if lat is None else ESTIMATED_PLACE))
         with committed(self._conn):
@@ -328,9 +328,9 @@ class _Run:
             return _Refused(file.key, str(error).removeprefix(f"{file.path}: "))
         image = first_view(opened.photo).image
         digest = bytes.fromhex(opened.claims.sha256)
-        told = self._told.get(file.key)
-        estimated = told is None and opened.claims.estimated
-        return _Opened(file, told or opened.claims.point, digest, pixel_digest(image), image, estimated)
+        stated = self._points.get(file.key)
+        estimated = stated is None and opened.claims.estimated
+        return _Opened(file, stated or opened.claims.point, digest, pixel_digest(image), image, estimated)
 
     def take(self, batch: Sequence[_Opened | _Refused]) -> None:
         """Look at a batch and write it down."""
@@ -394,11 +394,11 @@ def _photos_in(folder: Path) -> tuple[list[_File], list[_Refused]]:
     return found, refused
 
 
-def _photos_listed(folder: Path, told: Mapping[bytes, LatLon]) -> tuple[list[_File], list[_Refused]]:
+def _photos_listed(folder: Path, points: Mapping[bytes, LatLon]) -> tuple[list[_File], list[_Refused]]:
     """The photos that a table names, and those of them that are not there."""
     found: list[_File] = []
     refused: list[_Refused] = []
-    for key in sorted(told):
+    for key in sorted(points):
         path = folder / os.fsdecode(key)
         try:
             status = path.stat()

@@ -126,8 +126,8 @@ def write_copies(found: Sequence[Placed], outputs: Outputs, *, yes: bool) -> Non
     placed = [one for one in found if one.entry.answer.point is not None]
     fit = [one for one in placed if one.photo.suffix.lower() in WRITABLE]
     wanted = [one for one in fit if outputs.overwrite or not copy_of(one.photo).exists()]
-    told = plural(len(wanted), "photo", "photos")
-    question = f"Write estimated places into copies of {told}, beside the originals as NAME{LOCATED}?"
+    photos = plural(len(wanted), "photo", "photos")
+    question = f"Write estimated places into copies of {photos}, beside the originals as NAME{LOCATED}?"
     if wanted and not yes and not asked(question):
         talk("nothing was written into copies")
         return
@@ -165,18 +165,18 @@ def write_sidecars(found: Sequence[Placed], outputs: Outputs) -> None:
             write_entries(path, [one.entry])
             written += 1
         except (BadInput, OSError) as error:
-            told = f"{path}: can't be written: {getattr(error, 'strerror', None) or error}"
-            talk(_renamed(told, one, path))
+            complaint = f"{path}: can't be written: {getattr(error, 'strerror', None) or error}"
+            talk(_renamed(complaint, one, path))
     _tell("sidecar", "sidecars", written, kept=len(placed) - len(wanted))
 
 
-def _renamed(told: str, one: Placed, beside: Path) -> str:
+def _renamed(complaint: str, one: Placed, beside: Path) -> str:
     """What went wrong with a file beside a photo, under the name that the photo goes by."""
     if one.name == one.photo.name:
-        return told
+        return complaint
     for path in (beside, one.photo):
-        told = told.replace(str(path), one.name)
-    return told
+        complaint = complaint.replace(str(path), one.name)
+    return complaint
 
 
 def _tell(one: str, many: str, written: int, *, kept: int) -> None:
@@ -199,11 +199,11 @@ def names_left_out(photos: Sequence[Path], granularity: str) -> Iterator[None]:
     try:
         yield
     except BadInput as error:
-        told = str(error) if granularity == "exact" else without_names(str(error), photos)
-        if told == str(error):
+        complaint = str(error) if granularity == "exact" else without_names(str(error), photos)
+        if complaint == str(error):
             raise
         # The error as it came has the name in it.
-        raise BadInput(told) from None
+        raise BadInput(complaint) from None
 
 
 def without_names(text: str, photos: Sequence[Path]) -> str:
@@ -331,8 +331,8 @@ def locate_batch(paths: Sequence[Path], request: LocateRequest, *, as_json: bool
 def settings_of(request: LocateRequest) -> str:
     """What a finding depends on beside the photo, as a short name: a finding made otherwise is made again."""
     files = {"out", "overwrite", "trajectory", "yes", "write_exif", "sidecars"}
-    told = {name: value for name, value in asdict(request).items() if name not in files}
-    return hashlib.sha256(json.dumps([__version__, told], default=str, sort_keys=True).encode()).hexdigest()[:16]
+    settings = {name: value for name, value in asdict(request).items() if name not in files}
+    return hashlib.sha256(json.dumps([__version__, settings], default=str, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _make_folder(folder: Path) -> None:
@@ -447,8 +447,8 @@ class _Batch:
 
     def _finished(self, sha256: str, path: Path, name: str) -> Done | None:
         """What an earlier run with the same settings found; None where there is none, or half of one."""
-        kept, told = self._file(sha256, ".json"), self._file(sha256, ".jsonl")
-        if kept is None or told is None or not kept.is_file():
+        kept, trajectory = self._file(sha256, ".json"), self._file(sha256, ".jsonl")
+        if kept is None or trajectory is None or not kept.is_file():
             return None
         try:
             resume = json.loads(kept.read_text(encoding="utf-8"))[_RESUME]
@@ -458,7 +458,7 @@ class _Batch:
             point = LatLon(**plain["point"]) if plain["point"] else None
             small = b64decode(plain["thumbnail"]) if plain["thumbnail"] else None
             row = SummaryRow(**{**plain, "name": name, "point": point, "thumbnail": small})
-            return Done(row, self._entries(read_trajectory(told), sha256, path), document)
+            return Done(row, self._entries(read_trajectory(trajectory), sha256, path), document)
         except (BadInput, OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -480,11 +480,11 @@ def _progress(total: int, *, exact: bool) -> Iterator[Callable[[str, Done], None
         def advance(name: str, one: Done) -> None:
             row = one.row
             outcome = row.note if row.status == "failed" else row.place or "can't tell"
-            told = f"{name}: {outcome}"
+            line = f"{name}: {outcome}"
             if not bar.drawn:
-                bar.say(f"{next(count)}/{total} {told}")
+                bar.say(f"{next(count)}/{total} {line}")
             elif row.status == "failed":
-                bar.say(f"failed: {told}")
+                bar.say(f"failed: {line}")
             bar.advance()
 
         yield advance
