@@ -179,13 +179,13 @@ def field_guide() -> FieldGuide:
             frozenset(row["heads"].split()),
             frozenset(row["unless"].split()),
         )
-        for row in _rows(folder, "attributes_")
+        for row in _table(folder / "attributes.csv")
     }
     values: dict[str, dict[str, Value]] = {name: {} for name in attributes}
-    for row in _rows(folder, "values_"):
+    for row in _table(folder / "values.csv"):
         phrases = tuple(phrase.strip() for phrase in row["words"].split(";") if phrase.strip())
         values[row["attribute"]][row["value"]] = Value(row["attribute"], row["value"], row["label"], phrases)
-    sources = {row["key"]: Source(row["title"], row["address"]) for row in _rows(folder, "sources_")}
+    sources = {row["key"]: Source(row["title"], row["address"]) for row in _table(folder / "sources.csv")}
     grades: dict[str, dict[str, dict[str, Grade]]] = {name: {} for name in attributes}
     checked: dict[tuple[str, str, str], str] = {}
     for name in attributes:
@@ -230,12 +230,6 @@ def _bare(text: str) -> str:
 
 def _ranked(grades: Mapping[str, Grade]) -> list[tuple[str, Grade]]:
     return sorted(grades.items(), key=lambda pair: (-CHANCE[pair[1]], pair[0]))
-
-
-def _rows(folder: Traversable, beginning: str) -> Iterator[dict[str, str]]:
-    for one in sorted(folder.iterdir(), key=lambda path: path.name):
-        if one.name.startswith(beginning) and one.name.endswith(".csv"):
-            yield from _table(one)
 
 
 def _table(path: Traversable) -> Iterator[dict[str, str]]:
