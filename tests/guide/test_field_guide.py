@@ -11,10 +11,13 @@ from geosleuth.clues import Clue
 from geosleuth.clues.posterior import posterior
 from geosleuth.errors import BadInput
 from geosleuth.guide import checklist, field_guide, read_sightings, sighting_clue, tell_apart, weigh_sightings
+from geosleuth.guide.tables import UNCHECKED
 from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.policies.detective.stated import Known, stated_clues
 
+ROOT = Path(__file__).parents[2]
+MOST_UNCHECKED = 0.05
 LARGE = ("US", "BR", "IN", "RU", "AU", "CN", "CA", "ZA", "ID")
 
 
@@ -25,6 +28,44 @@ def test_every_row_has_a_known_value_a_grade_and_a_source() -> None:
             for value in row:
                 assert value in guide.values[name], (name, place, value)
                 assert guide.checked[name, place, value] in guide.sources, (name, place, value)
+
+
+def test_every_source_is_used_and_has_an_address_or_a_file() -> None:
+    guide = field_guide()
+    assert set(guide.checked.values()) == set(guide.sources)
+    for key, source in guide.sources.items():
+        assert source.title, key
+        assert source.address.startswith(("https://", "http://")) or (ROOT / source.address.split()[0]).exists(), key
+
+
+def test_few_rows_are_unchecked_and_the_docs_say_how_many() -> None:
+    counts = field_guide().counts()
+    assert counts["unchecked rows"] < MOST_UNCHECKED * counts["rows"]
+    page = (ROOT / "docs" / "field-guide.md").read_text(encoding="utf-8")
+    said = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+    assert said in " ".join(page.split())
+
+
+def test_a_row_that_nobody_looked_up_counts_half() -> None:
+    guide = field_guide()
+    regions = {place.partition("-")[0] for place in guide.places if "-" in place}
+    tried = 0
+    for (attribute, place, value), source in guide.checked.items():
+        if source != UNCHECKED or place in regions or "-" in place:
+            continue
+        grade = guide.grades[attribute][place][value]
+        equals = [
+            other
+            for other, row in guide.grades[attribute].items()
+            if row.get(value) == grade and other not in regions and guide.is_checked(attribute, other, value)
+        ]
+        if equals and grade in ("always", "common"):
+            odds = weigh_sightings(f"{attribute}={value}", prior={place: 0.5, equals[0]: 0.5}).countries
+            assert odds[place] < odds[equals[0]], (attribute, place, value)
+            tried += 1
+        if tried == 5:
+            break
+    assert tried
 
 
 def test_it_is_as_large_as_promised() -> None:

@@ -60,7 +60,7 @@ def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> Diff
         return None
     values = list(dict.fromkeys(value for row in rows.values() for value in row))
     unnamed = UNLISTED if guide.attributes[attribute].complete else _UNNAMED
-    spread = [_shares([CHANCE[row[value]] if value in row else unnamed for value in values]) for row in rows.values()]
+    spread = [_shares([_chance(guide, attribute, code, value, unnamed) for value in values]) for code in rows]
     mean = [sum(column) / len(spread) for column in zip(*spread, strict=True)]
     bits = sum(share * log2(share / mean[at]) for row in spread for at, share in enumerate(row) if share) / len(spread)
     usual = {
@@ -70,6 +70,15 @@ def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> Diff
         for code, row in rows.items()
     }
     return Difference(attribute, bits * SEEN[guide.attributes[attribute].visible] * len(rows) / len(codes), usual)
+
+
+def _chance(guide: FieldGuide, attribute: str, code: str, value: str, unnamed: float) -> float:
+    """How common a value is; halfway to one that no table names where nobody has looked the row up."""
+    grade = _row(guide, attribute, code).get(value)
+    if grade is None:
+        return unnamed
+    chance = CHANCE[grade]
+    return chance if guide.is_checked(attribute, code, value) else (chance * unnamed) ** 0.5
 
 
 def _row(guide: FieldGuide, attribute: str, code: str) -> dict[str, Grade]:

@@ -40,8 +40,11 @@ _SHOWN_MOVES = 4
 USUAL, _USUAL_WEIGHT = 0.1, 20
 """How common a value is where nobody looked, and how many countries that guess counts as."""
 
-UNCHECKED = 0.6
+UNKNOWN_SHARE = 0.6
 """How common a value is in a country that its table lacks, beside the average."""
+
+UNCHECKED_WEIGHT = 0.5
+"""Exponent of the ratio of a row that nobody has looked up: it moves the odds half as far."""
 
 UNLISTED_SHARE = 0.5
 """The same for a country that the table has, without the value, where a table does not claim to be complete."""
@@ -206,15 +209,19 @@ def _weights(sightings: Sequence[Sighting]) -> list[float]:
 def _log_ratio(one: Sighting, place: str, average: float) -> float:
     """How much likelier a sighting is in a place than on average, as a logarithm."""
     guide = field_guide()
-    chances = [guide.chance(one.attribute, place, value) for value in one.values]
-    known = [chance for chance in chances if chance is not None]
+    chances = {value: guide.chance(one.attribute, place, value) for value in one.values}
+    known = {value: chance for value, chance in chances.items() if chance is not None}
+    weight = 1.0
     if not known:
-        chance = UNCHECKED * average
+        chance = UNKNOWN_SHARE * average
     else:
-        chance = max(known)
+        best = max(known, key=known.__getitem__)
+        chance = known[best]
+        if not guide.is_checked(one.attribute, place, best):
+            weight = UNCHECKED_WEIGHT
         if chance == UNLISTED and not guide.attributes[one.attribute].complete:
             chance = max(chance, UNLISTED_SHARE * average)
-    return log((one.confidence * chance + (1 - one.confidence) * average) / average)
+    return weight * log((one.confidence * chance + (1 - one.confidence) * average) / average)
 
 
 def _average(one: Sighting, prior: Mapping[str, float]) -> float:

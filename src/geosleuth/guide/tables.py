@@ -25,6 +25,8 @@ CHANCE: Mapping[Grade, float] = {"always": 0.9, "common": 0.5, "rare": 0.08, "ne
 UNLISTED = 0.02
 """The same for a value without a grade in a country whose other values were checked."""
 
+UNCHECKED = "unchecked"
+"""The source of rows that were written from general knowledge and that nobody has looked up."""
 
 MOST_FORMS, LEAST_PLACES = 12, 2
 """A checklist shows so many forms of a thing at most, of those that so many countries have at least."""
@@ -116,6 +118,24 @@ class FieldGuide:
             return None
         grade = known.get(value)
         return UNLISTED if grade is None else CHANCE[grade]
+
+    def is_checked(self, attribute: str, place: str, value: str) -> bool:
+        """Return whether the row that `chance` reads was looked up somewhere."""
+        held = place if value in self.grades[attribute].get(place, {}) else place.partition("-")[0]
+        return self.checked.get((attribute, held, value)) != UNCHECKED
+
+    def counts(self) -> Mapping[str, int]:
+        """Return how large the tables are, and how many rows nobody has looked up."""
+        regions = sum("-" in place for place in self.places)
+        return {
+            "attributes": len(self.attributes),
+            "values": sum(map(len, self.values.values())),
+            "countries and territories": len(self.places) - regions,
+            "regions": regions,
+            "rows": len(self.checked),
+            "unchecked rows": sum(source == UNCHECKED for source in self.checked.values()),
+            "sources": len(self.sources) - 1,
+        }
 
     def known_place(self, code: str) -> str:
         """Return the code itself where some table has it, else that of its country."""

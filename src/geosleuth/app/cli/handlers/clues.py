@@ -93,6 +93,8 @@ def guide(about: str, *, as_json: bool) -> None:
     else:
         words = [(key, ", ".join(row)) for key, row in rows.items()]
     show(_table(("attribute" if not name else about, "values"), words))
+    if not name:
+        show(", ".join(f"{count:,} {what}" for what, count in tables.counts().items()))
 
 
 def _regions(shares: Mapping[str, float]) -> str:
