@@ -17,7 +17,7 @@ from geosleuth.pipeline.request import LocateRequest
 from geosleuth.policies.detective.stated import Known, stated_clues
 
 ROOT = Path(__file__).parents[2]
-MOST_UNCHECKED = 0.11
+MOST_UNCHECKED = 0.09
 LARGE = ("US", "BR", "IN", "RU", "AU", "CN", "CA", "ZA", "ID")
 
 
