@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from extract_server import ExtractServer, catalogue, entry, extract_server, tiny_extract
-from geosleuth.atlas.suggestion import get_command
+from geosleuth.atlas.suggestion import get_country
 from in_process import Done, geosleuth
 
 
@@ -245,8 +245,8 @@ def test_at_a_terminal_the_person_is_asked(server: ExtractServer) -> None:
     assert regions() == []
     # What was learned of its size stands beside the command wherever that is suggested.
     size_kb = round(len(server.files["/andorra-latest.osm.pbf"]) / 1000)
-    assert get_command("AD") == f"geosleuth atlas get andorra ({size_kb} KB)"
-    assert get_command("GB") == "geosleuth atlas get 'united kingdom'"
+    assert get_country("AD") == f"geosleuth atlas get andorra ({size_kb} KB)"
+    assert get_country("GB") == "geosleuth atlas get 'united kingdom'"
 
 
 def test_the_catalogue_is_fetched_once_and_anew_for_an_update(server: ExtractServer, tmp_path: Path) -> None:
