@@ -203,8 +203,10 @@ def test_mirrors_that_are_none_are_refused(atlas_home: Path, mirror: str, said: 
 
 def test_a_mirror_may_stand_in_the_environment(server: ExtractServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEOSLEUTH_EXTRACTS_URL", server.url)
+    monkeypatch.setenv("GEOSLEUTH_GEONAMES_URL", "http://127.0.0.1:1")
     done = geosleuth("atlas", "get", "andorra", "--yes", "--json")
     assert json.loads(done.stdout)["name"] == "andorra"
+    assert "127.0.0.1: can't be reached" in geosleuth("atlas", "get", "andorra", "--geonames", "--yes").stderr
 
 
 def test_a_region_of_the_users_own_is_not_replaced_unasked(server: ExtractServer, tmp_path: Path) -> None:

@@ -409,8 +409,8 @@ class GetOptions:
         Optional[str],  # noqa: UP045
         typer.Option(
             metavar="URL",
-            envvar="GEOSLEUTH_EXTRACTS_URL",
-            help="Ask this server instead of download.geofabrik.de; it must hold index-v1.json.",
+            help="Ask this server instead of download.geofabrik.de or download.geonames.org; also "
+            "GEOSLEUTH_EXTRACTS_URL, GEOSLEUTH_GEONAMES_URL.",
         ),
     ] = None
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Allow the download without asking.")] = False
