@@ -16,6 +16,8 @@ import pytest
 from extract_server import ExtractServer, catalogue, entry, extract_server, tiny_extract
 from geosleuth.atlas.suggestion import get_country
 from in_process import Done, geosleuth
+from locating import FINAL, at, locate_here, photo_file
+from openai_server import openai_server
 
 
 @pytest.fixture
@@ -260,3 +262,11 @@ def test_the_catalogue_is_fetched_once_and_anew_for_an_update(server: ExtractSer
     server.files["/index-v1.json"] = catalogue()
     get(server, "--update")
     assert [path for _, path, _ in server.asked].count("/index-v1.json") == 2
+
+
+@pytest.mark.usefixtures("atlas_home")
+def test_a_models_finding_on_no_map_names_the_command(tmp_path: Path) -> None:
+    pytest.importorskip("pydantic_ai")
+    with openai_server([FINAL]) as url:
+        shown = " ".join(locate_here(photo_file(tmp_path), *at(url)).out.split())
+    assert "would help a map of Monaco, which this machine lacks. Fetch it with: geosleuth atlas get monaco" in shown
