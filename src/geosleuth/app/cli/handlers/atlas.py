@@ -557,7 +557,7 @@ def _age(data_date: str | None) -> tuple[str, str]:
         day = date.fromisoformat((data_date or "")[:10])
     except ValueError:
         return "–", "–"
-    days = (datetime.now(UTC).date() - day).days
+    days = max(0, (datetime.now(UTC).date() - day).days)
     return day.isoformat(), plural(days, "day", "days") if days < 100 else plural(
         round(days / 30.44), "month", "months"
     )
