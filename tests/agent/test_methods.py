@@ -137,7 +137,7 @@ def test_the_names_are_those_promised_and_others_are_refused() -> None:
 
 
 def test_ours_has_every_tool_but_one_that_another_does_too() -> None:
-    assert set(all_tools().names) - set(method("default").tools) == {"poi_input_tips"}
+    assert set(all_tools().names) - set(method("default").tools) == {"poi_input_tips", "request_map"}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -96,8 +96,8 @@ def gather_facts(
         daylight=_daylight(point, day),
         missing=None
         if added
-        else "no gazetteer is installed: ranges, lakes and rivers are not known; add Natural Earth files or a "
-        "GeoNames dump with: geosleuth atlas add FILE",
+        else "no gazetteer is installed: ranges, lakes and rivers are not known; fetch GeoNames with: "
+        "geosleuth atlas get COUNTRY --geonames, or add Natural Earth files with: geosleuth atlas add FILE",
     )
 
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any, TypedDict
 
 from geosleuth.atlas import Hit, OfflineAtlas, Picture
+from geosleuth.atlas.suggestion import get_command
 from geosleuth.errors import BadInput
 from geosleuth.geo import Extent, LatLon
-from geosleuth.names import fold, required_country_code
+from geosleuth.names import country_name, fold, required_country_code
 from geosleuth.photo import Limits, open_photo
 
 from .calls import Case, Output
@@ -101,13 +102,13 @@ async def maps_geocode(case: Case, address: str, country: str = "") -> Output:
     there = f" in {code}" if code else ""
     if hits:
         return hits_output(f"Places for {asked(query)}{there}:", hits, "")
-    advice = f"Try its local spelling, or name the town and country too. {await _lacks(case)}".strip()
+    advice = f"Try its local spelling, or name the town and country too. {await _lacks(case, country=code)}".strip()
     if written_point(query):
         advice = "These are coordinates: reverse_geocode says what is there."
     return hits_output("", hits, f"No place {asked(query)}{there} is known. {advice}")
 
 
-async def _lacks(case: Case, point: LatLon | None = None) -> str:
+async def _lacks(case: Case, point: LatLon | None = None, country: str | None = None) -> str:
     """What the offline map lacks, here or as a whole, and the command that brings it; empty where it lacks nothing."""
     if not isinstance(case.atlas, OfflineAtlas):
         return ""
@@ -118,7 +119,10 @@ async def _lacks(case: Case, point: LatLon | None = None) -> str:
     if everywhere:
         listed = ", ".join(everywhere[:_MAPS_SHOWN]) + (" and others" if len(everywhere) > _MAPS_SHOWN else "")
         known = f"the detailed maps installed are {listed}" + (", none of which reaches there" if point else "")
-    return f"Streets, shops and stops: {known}; 'geosleuth atlas add FILE.osm.pbf' adds one."
+    if point is not None:
+        country = (await case.atlas.reverse(point)).country
+    command = get_command(country_name(country).lower() if country else None)
+    return f'Streets, shops and stops: {known}; "{command}" fetches one.'
 
 
 @tool(

@@ -44,6 +44,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("sun_position", {"time": "2024-06-21T12:00Z", "shadow_ratio": 0.5, "shadow_direction": 10}),
     ("range_fix", {"towns": ["Lyon", "Marseille"], "distances": [200, 180]}),
     ("note_hypothesis", {"place": "Monaco", "confidence": 0.6, "evidence_for": ["a sign"]}),
+    ("request_map", {"place": "Ubud, Bali"}),
 ]
 LOOKS: list[tuple[str, dict[str, Any]]] = [
     ("image_zoom_in_tool", {"bbox_2d": [90, 80, 700, 200]}),

@@ -25,8 +25,8 @@ _CHECKING = frozenset(
     }
 )
 
-# What a search forgives already: the beginning of a name is enough for it.
-_LEFT_OUT = ("poi_input_tips",)
+# What a search forgives already: the beginning of a name is enough for it; what needs a person at the other end.
+_LEFT_OUT = ("poi_input_tips", "request_map")
 
 _ROLE = """\
 Find out where a photo was taken, show the evidence, and say honestly how sure you can be."""
