@@ -121,6 +121,11 @@ class FieldGuide:
         """Return the code itself where some table has it, else that of its country."""
         return code if code in self.places else code.partition("-")[0]
 
+    def stand_ins(self, codes: Iterable[str]) -> str:
+        """Say which countries stand in for regions that no table has; empty where none does."""
+        coarser = [f"{self.known_place(code)} for {code}" for code in codes if self.known_place(code) != code]
+        return f"Taken: {', '.join(coarser)}, which the guide has no table of." if coarser else ""
+
     def regions_of(self, codes: Iterable[str]) -> str:
         """Say which regions of these codes' countries the tables have, or how places are named."""
         countries = {code.partition("-")[0] for code in codes}
