@@ -104,7 +104,9 @@ def test_confidence_and_unknown_words() -> None:
 )
 def test_words_are_read_as_they_are_meant(words: str, read: dict[str, str]) -> None:
     found = {one.attribute: one.values[0] for one in read_sightings([words])[0]}
-    assert {name: value for name, value in found.items() if name in read or name.startswith(("plate_f", "plate_r", "road"))} == {
+    assert {
+        name: value for name, value in found.items() if name in read or name.startswith(("plate_f", "plate_r", "road"))
+    } == {
         **({"plate_required_front": "front_and_rear"} if "white front" in words else {}),
         **read,
     }
