@@ -112,7 +112,7 @@ def whole_country(trajectory: Trajectory, granularity: Granularity = "exact") ->
 
 
 def sure_line(answer: Answer, country: str | None = None) -> str:
-    """How sure an answer is of its circle, or of a whole ``country``, in words and as a number; empty without a place."""
+    """How sure an answer is of its circle or of a whole ``country``, as a line; empty where there is no place."""
     if answer.point is None and not answer.address:
         return ""
     if answer.probability is None:
