@@ -14,6 +14,7 @@ from geosleuth.guide import (
     checklist,
     field_guide,
     most_telling,
+    place_code,
     read_sightings,
     sighting_clue,
     tell_apart,
@@ -169,6 +170,7 @@ def test_only_what_speaks_for_one_candidate_is_listed() -> None:
 
 def test_a_region_without_a_table_stands_for_its_country() -> None:
     assert set(tell_apart(["BE-VAN", "NL"])[0].values) == {"BE", "NL"}
+    assert place_code("CN-SX") == place_code("cn-14") == "CN-14"
     with pytest.raises(BadInput, match="can't tell BE-VAN, BE-VBR apart"):
         tell_apart(["BE-VAN", "BE-VBR"])
 

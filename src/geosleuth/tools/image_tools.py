@@ -319,6 +319,7 @@ def thousandths(box: Bounds, size: tuple[int, int]) -> list[int]:
 
 
 _READINGS_KEPT = 64
+_GUESSED = 0.35  # a single strange letter is mostly no letter at all
 _DOUBTFUL = 0.5  # as sure or less, a line is worth a closer look: tiny letters come out as single strange ones
 _Bounds = tuple[float, float, float, float]
 _Lines = tuple[TextLine, ...]
@@ -458,7 +459,8 @@ def _line_words(line: dict[str, Any]) -> str:
     on_a_thing = {"registration": ", an aircraft's registration", "product": ", a product's label"}
     not_scene = on_a_thing.get(overlay, f", {overlay} laid over the image") if overlay else ""
     where = f"at {line['bbox_2d']}{not_scene}"
-    return f"{quoted(line['text'])} {line['script']}, confidence {line['confidence']:.2f}, {where}"
+    guess = " (a guess)" if line["confidence"] <= _GUESSED else ""
+    return f"{quoted(line['text'])} {line['script']}, confidence {line['confidence']:.2f}{guess}, {where}"
 
 
 NO_PRIOR = (
