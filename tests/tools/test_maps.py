@@ -97,6 +97,14 @@ def test_nothing_around_says_what_to_try(bare: Case) -> None:
     assert "geosleuth atlas get monaco" in seen.text
 
 
+def test_a_map_of_towns_alone_is_drawn_as_far_away_as_it_shows_something(case: Case, bare: Case) -> None:
+    far = call(static_map_query, bare, {"centre": "43.7384,7.4246", "zoom": 15})
+    assert far.data["zoom"] == 9
+    assert "zoom 9" in far.text
+    assert "no detailed map is installed" in far.text
+    assert call(static_map_query, case, {"centre": "43.7384,7.4246", "zoom": 15}).data["zoom"] == 15
+
+
 def test_names_are_completed(case: Case) -> None:
     seen = call(poi_input_tips, case, {"keyword": "Boulev", "near": "43.7384,7.4246"})
     assert any(hit["name"] == "Boulevard d'Italie" for hit in seen.data["results"])

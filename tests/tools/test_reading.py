@@ -79,6 +79,18 @@ def test_words_can_not_break_out_of_their_line(monkeypatch: pytest.MonkeyPatch) 
     seen.text.encode()
 
 
+def test_a_letter_that_may_be_none_is_said_to_be_a_guess() -> None:
+    box = ((0.0, 0.0), (10.0, 0.0), (10.0, 10.0), (0.0, 10.0))
+    case = case_of(sign("x"))
+    case.reader = lambda _view: [
+        TextLine("日", box, 0.13, "chinese", "rapidocr"),
+        TextLine("Renault", box, 0.9, "latin", "rapidocr"),
+    ]
+    doubted, sure = call(read_text, case).text.splitlines()[-2:]
+    assert "0.13 (a guess)" in doubted
+    assert "guess" not in sure
+
+
 def test_reading_the_same_view_twice_costs_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[tuple[int, int]] = []
 

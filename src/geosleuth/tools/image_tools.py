@@ -139,6 +139,8 @@ _GAP_PX = 12
 _WIDE = 3.5
 _GREY = (128, 128, 128)
 _HALF_TURNS = (90.0, 180.0, 270.0)
+_MOST_BRIGHTENED = 6.0
+_FEW_PIXELS = 100 * 100
 
 
 def edited(album: Album, cut: Cut) -> Photo:
@@ -170,22 +172,31 @@ def _turned(picture: "Image", degrees: float) -> "Image":
 
 
 def _with_contrast(picture: "Image") -> "Image":
-    """Light spread over the whole range, and each part against its own surroundings: what lies in shade comes out."""
+    """Light spread over the whole range, and each part against its own surroundings: what lies in shade comes out.
+
+    Colours keep their hue and saturation, so that a yellow plate can still be told from a white one.
+    """
     import numpy as np
     from PIL import Image, ImageFilter
 
-    light, blue, red = picture.convert("YCbCr").split()
+    light = picture.convert("L")
     values = np.asarray(light, np.float32)
     reach = ImageFilter.BoxBlur(max(8, max(picture.size) // 30))
     mean = np.asarray(light.filter(reach), np.float32)
     off = np.abs(values - mean)
     spread = np.asarray(Image.fromarray(np.clip(off, 0, 255).astype(np.uint8)).filter(reach), np.float32)
-    local = 128 + (values - mean) * (45 / np.maximum(spread, 4))
     low, high = np.percentile(values, (1, 99))
     whole = (values - low) * (255 / max(1.0, high - low))
+    # A part is set against its surroundings, but stays as light as they are: white must not turn grey.
+    around = (mean - low) * (255 / max(1.0, high - low))
+    local = 64 + around / 2 + (values - mean) * (45 / np.maximum(spread, 4))
     # By eye on faded and shaded signs: less leaves pale letters pale, more makes letters of the noise.
-    shown = np.clip(0.7 * local + 0.3 * whole, 0, 255).astype(np.uint8)
-    return Image.merge("YCbCr", (Image.fromarray(shown), blue, red)).convert("RGB")
+    shown = np.clip(0.7 * local + 0.3 * whole, 0, 255)
+    # Nearly black has no colour to keep, only noise.
+    factor = np.minimum(shown / np.maximum(values, 1), _MOST_BRIGHTENED)
+    colours = np.asarray(picture.convert("RGB"), np.float32) * factor[..., None]
+    colours += (shown - values * factor)[..., None]
+    return Image.fromarray(np.clip(colours, 0, 255).astype(np.uint8))
 
 
 def _side_by_side(left: "Image", right: "Image") -> "Image":
@@ -249,6 +260,7 @@ async def image_zoom_in_tool(
         f"A cut of {shown.handle}, from {box[0]}, {box[1]} to {box[2]}, {box[3]} of its {shown.size[0]} x "
         f"{shown.size[1]} pixels: {right - left} x {bottom - top} pixels of the original"
         + (f".{edit.words}" if made else f", shown as {cut.size[0]} x {cut.size[1]}.")
+        + (" A smaller part shows no more." if (right - left) * (bottom - top) < _FEW_PIXELS else "")
     )
     return Output(text, data, (made or cut,), ("photo",))
 
@@ -306,6 +318,7 @@ def thousandths(box: Bounds, size: tuple[int, int]) -> list[int]:
 
 
 _READINGS_KEPT = 64
+_GUESSED = 0.35  # a single strange letter is mostly no letter at all
 _DOUBTFUL = 0.5  # as sure or less, a line is worth a closer look: tiny letters come out as single strange ones
 _Bounds = tuple[float, float, float, float]
 _THOROUGH = ReadingOptions(unread=True)
@@ -453,7 +466,8 @@ def _line_words(line: dict[str, Any]) -> str:
     on_a_thing = {"registration": ", an aircraft's registration", "product": ", a product's label"}
     not_scene = on_a_thing.get(overlay, f", {overlay} laid over the image") if overlay else ""
     where = f"at {line['bbox_2d']}{not_scene}"
-    return f"{quoted(line['text'])} {line['script']}, confidence {line['confidence']:.2f}, {where}"
+    guess = " (a guess)" if line["confidence"] <= _GUESSED else ""
+    return f"{quoted(line['text'])} {line['script']}, confidence {line['confidence']:.2f}{guess}, {where}"
 
 
 NO_PRIOR = (
