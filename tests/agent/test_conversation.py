@@ -11,7 +11,7 @@ from geosleuth.agent import Context, Prompted, Said, ToolObserved, Trajectory, c
 from geosleuth.agent.conversation import cut
 from geosleuth.agent.setup import AgentSetup
 from geosleuth.policies import Conversation, Message, Observed, Prompt, Step
-from geosleuth.tools import Case, Output, Toolset, tool
+from geosleuth.tools import Case, ImageInfo, Output, Toolset, tool
 from scripted import ScriptedPolicy, answers, call, calls, says
 from small_runs import ALL_TOOLS, small_case, small_method
 
@@ -98,14 +98,17 @@ def test_maps_give_way_to_cuts_of_the_photo() -> None:
     found = recorded()
 
     def as_maps(*handles: str) -> Trajectory:
+        def as_map(image: ImageInfo) -> ImageInfo:
+            return replace(image, photo=2) if image.handle in handles else image
+
+        def changed(body: ToolObserved) -> ToolObserved:
+            one = body.observation
+            return replace(body, observation=replace(one, images=tuple(map(as_map, one.images))))
+
         events = [
-            replace(event, body=replace(event.body, observation=replace(one, images=tuple(
-                replace(image, photo=2) if image.handle in handles else image for image in one.images
-            ))))
-            if isinstance(event.body, ToolObserved) and (one := event.body.observation)
-            else event
+            replace(event, body=changed(event.body)) if isinstance(event.body, ToolObserved) else event
             for event in found.events
-        ]  # fmt: skip
+        ]
         return replace(found, events=tuple(events))
 
     two = Context("trimmed", images=2)
