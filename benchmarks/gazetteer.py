@@ -230,6 +230,8 @@ def main() -> int:
     if given.import_one:
         print(json.dumps(import_one(*given.import_one)))
         return 0
+    if given.folder:
+        given.folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=given.folder) as folder:
         free = shutil.disk_usage(folder).free
         if free < 800 * given.rows:

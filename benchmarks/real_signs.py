@@ -85,7 +85,7 @@ def main() -> int:
         ]
         lines += scores
         placed += outcome.right and outcome.answer.located
-        if row["lat"] is not None and not row.get("sign_kind"):
+        if row["lat"] is not None:
             towns += 1
             point = outcome.answer.point
             near += point is not None and distance_km(point, LatLon(row["lat"], row["lon"])) <= NEAR_KM

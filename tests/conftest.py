@@ -17,7 +17,7 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from geosleuth.photo.text.detector import Box
+    from geosleuth.photo.text.detector import Search
     from geosleuth.photo.text.strips import Pixels
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -154,20 +154,22 @@ def _read_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, 
 
     from geosleuth.photo.text import detector, rapid, reader
 
-    found, read = detector.find_boxes, rapid.read_strips
+    found, read = detector.search, rapid.read_strips
 
-    def find_boxes(pixels: "Pixels", detail_px: int) -> "list[Box]":
+    def search(pixels: "Pixels", detail_px: int, *, cuts: int = detector.MOST_CUTS) -> "Search":
         def look() -> list[Any]:
-            return [[box.quad.tolist(), box.score] for box in found(pixels, detail_px)]
+            boxes, writing = found(pixels, detail_px, cuts=cuts)
+            return [[[box.quad.tolist(), box.score] for box in boxes], writing]
 
-        kept = read_before.get(_digest(f"boxes {detail_px}", [pixels]), look)
-        return [detector.Box(np.asarray(quad, dtype=np.float32), score) for quad, score in kept]
+        kept, writing = read_before.get(_digest(f"search {detail_px} {cuts}", [pixels]), look)
+        boxes = [detector.Box(np.asarray(quad, dtype=np.float32), score) for quad, score in kept]
+        return detector.Search(boxes, tuple(map(tuple, writing)))
 
     def read_strips(strips: "list[Pixels]") -> list[tuple[str, float]]:
         kept = read_before.get(_digest("strips", strips), lambda: read(strips))
         return [(text, score) for text, score in kept]
 
-    monkeypatch.setattr(reader, "find_boxes", find_boxes)
+    monkeypatch.setattr(reader, "search", search)
     monkeypatch.setattr(reader, "read_strips", read_strips)
 
 

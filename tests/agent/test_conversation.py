@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.agent import Context, Prompted, Said, Trajectory, conversation_of, run
+from geosleuth.agent import Context, Prompted, Said, ToolObserved, Trajectory, conversation_of, run
 from geosleuth.agent.conversation import cut
 from geosleuth.agent.setup import AgentSetup
 from geosleuth.policies import Conversation, Message, Observed, Prompt, Step
-from geosleuth.tools import Case, Output, Toolset, tool
+from geosleuth.tools import Case, ImageInfo, Output, Toolset, tool
 from scripted import ScriptedPolicy, answers, call, calls, says
 from small_runs import ALL_TOOLS, small_case, small_method
 
@@ -92,6 +92,29 @@ def test_only_the_newest_crops_are_shown_and_the_others_are_named() -> None:
     assert "not shown" in results(messages)[1]
     assert messages[0] == Prompt("Where is this?", ("image-1",))
     assert shown_images(seen(Context("trimmed", images=0)).messages) == []
+
+
+def test_maps_give_way_to_cuts_of_the_photo() -> None:
+    found = recorded()
+
+    def as_maps(*handles: str) -> Trajectory:
+        def as_map(image: ImageInfo) -> ImageInfo:
+            return replace(image, photo=2) if image.handle in handles else image
+
+        def changed(body: ToolObserved) -> ToolObserved:
+            one = body.observation
+            return replace(body, observation=replace(one, images=tuple(map(as_map, one.images))))
+
+        events = [
+            replace(event, body=changed(event.body)) if isinstance(event.body, ToolObserved) else event
+            for event in found.events
+        ]
+        return replace(found, events=tuple(events))
+
+    two = Context("trimmed", images=2)
+    assert shown_images(seen(two, as_maps("image-3")).messages) == ["image-2", "image-4"]
+    assert shown_images(seen(two, as_maps("image-4")).messages) == ["image-3", "image-4"], "the newest is always shown"
+    assert shown_images(seen(two, as_maps("image-3", "image-4")).messages) == ["image-2", "image-4"]
 
 
 def test_pictures_that_are_gone_are_named_and_not_shown() -> None:

@@ -137,7 +137,7 @@ def test_the_names_are_those_promised_and_others_are_refused() -> None:
 
 
 def test_ours_has_every_tool_but_one_that_another_does_too() -> None:
-    assert set(all_tools().names) - set(method("default").tools) == {"poi_input_tips"}
+    assert set(all_tools().names) - set(method("default").tools) == {"poi_input_tips", "request_map"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -211,10 +211,11 @@ def test_a_run_without_prior_index_tiles_and_web_is_told_of_no_tool_that_needs_o
     chosen = method(name)
     tools = chosen.toolset(all_tools(), have=have)
     absent = {"visual_prior", "search_image", "satellite_map_query", "search_web", "find_crossing", "find_colocated"}
+    absent |= {"nearby", "poi_keyword_search", "poi_detail_query", "on the map, and whether a rival"}
     told = words(name, tools=tools.names) + json.dumps([one.schema() for one in tools])
     assert not [one for one in absent if one in told]
     assert ("search_documents" in told) == (name == "default")
-    served = chosen.toolset(all_tools(), have=have | {"web", "tiles", "region", "prior", "index"})
+    served = chosen.toolset(all_tools(), have=have | {"web", "tiles", "features", "region", "prior", "index"})
     assert set(served.names) == set(chosen.toolset(all_tools()).names)
 
 

@@ -110,7 +110,7 @@ def test_regions_of_the_atlas_are_asked_where_no_table_is_given(
 ) -> None:
     monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path))
     save(scene(1, (64, 48)), tmp_path / "a.jpg", LatLon(1, 1))
-    assert "atlas add" in refused("pois", f"exif:{tmp_path}", "--out", tmp_path / "b.csv")
+    assert "atlas get" in refused("pois", f"exif:{tmp_path}", "--out", tmp_path / "b.csv")
 
 
 def test_digests_lead_features_from_elsewhere_to_their_photos(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from any_trajectory import trajectories
 from drawn import examples
 from findings import MONACO, SHA, SIZE, finding_of, saying
 from geosleuth.agent import Started, Trajectory
+from geosleuth.agent.display import whole_country
 from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.answer.answer import percent_words
@@ -235,3 +236,20 @@ def test_a_country_is_filled_in_and_has_no_point() -> None:
     assert any(line.startswith("A, filled in, is the finding. ") for line in lines)
     assert "139." not in "\n".join(lines)
     assert repr(finding_of(japan)) == "<Finding: Japan; 84 %>"
+
+
+def test_a_models_odds_for_its_circle_are_no_odds_of_the_country() -> None:
+    japan = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.3, 400.0)
+    found = by_model(finding_of(japan))
+    assert "30 % that it lies within 400 km of 35.7, 139.7" in " ".join(shown(found))
+    assert "lies in Japan" not in " ".join(shown(found))
+    assert repr(found) == "<Finding: Japan; 30 % within 400 km of 35.7, 139.7>"
+    assert whole_country(found.trajectory) is None
+    assert whole_country(found.trajectory, "country") == "JP"
+
+
+def by_model(found: Finding) -> Finding:
+    first, *rest = found.trajectory.events
+    assert isinstance(first.body, Started)
+    started = replace(first, body=replace(first.body, policy="server:any", method="default"))
+    return replace(found, trajectory=replace(found.trajectory, events=(started, *rest)))

@@ -17,7 +17,7 @@ from geosleuth.clues.bearing import begins, likeness, others_of_name, telling_le
 from geosleuth.clues.clue import Clue, Spot, TextSeen
 from geosleuth.clues.decision import decide
 from geosleuth.clues.place_clues import MOST_SPOTS, PLACE_SEARCHES, SearchKind, of_somebody, place_clues
-from geosleuth.clues.posterior import posterior
+from geosleuth.clues.posterior import distinct, posterior
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.policies.detective.searches import SEARCH_OF_TOOL
 from geosleuth.tools import Case, Tool
@@ -284,6 +284,21 @@ def test_a_shop_front_of_an_added_region_gives_the_spot(case: Case) -> None:
     assert decision.country == "MC"
     assert decision.point is not None
     assert distance_km(decision.point, STARS_N_BARS) < 0.6
+
+
+def test_a_word_of_a_bill_is_no_restaurant_of_the_only_map_that_is_there(case: Case) -> None:
+    clues = [asked(poi_keyword_search, case, [words], keyword=words) for words in ("Tavolo 30", "Tavolo 30 1 =CONTO")]
+    assert {clue.spots[0].name for clue in clues} == {"Tavolo"}
+    assert len(distinct(clues)) == 1
+    assert decide(posterior(clues)).country != "MC"
+
+
+def test_a_longer_text_that_leads_to_the_same_place_adds_nothing() -> None:
+    shop = feature("Stars'N'Bars")
+    short, long = (looked_up(words, shop, search="name") for words in ("Stars'N'Bars", "Stars'N'Bars ouvert"))
+    other = looked_up("Quai Antoine", feature("Quai Antoine", "highway=residential"), search="name")
+    assert distinct([long, other, short]) == (other, short)
+    assert posterior([short, long, other]).countries == posterior([short, other]).countries
 
 
 def test_a_street_and_a_shop_that_meet_give_the_spot_against_a_famous_city(case: Case) -> None:

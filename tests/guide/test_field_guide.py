@@ -10,7 +10,16 @@ import pytest
 from geosleuth.clues import Clue
 from geosleuth.clues.posterior import posterior
 from geosleuth.errors import BadInput
-from geosleuth.guide import checklist, field_guide, read_sightings, sighting_clue, tell_apart, weigh_sightings
+from geosleuth.guide import (
+    checklist,
+    field_guide,
+    most_telling,
+    place_code,
+    read_sightings,
+    sighting_clue,
+    tell_apart,
+    weigh_sightings,
+)
 from geosleuth.guide.tables import UNCHECKED
 from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
@@ -120,6 +129,47 @@ def test_confidence_and_unknown_words() -> None:
     assert unknown == ["a zeppelin"]
 
 
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        ("white front and yellow rear plates", {"plate_front": "white", "plate_rear": "yellow"}),
+        ("yellow plate at the back", {"plate_rear": "yellow"}),
+        ("white plates front and back", {"plate_front": "white", "plate_rear": "white"}),
+        ("plates front and back", {"plate_required_front": "front_and_rear"}),
+        ("large white motorcycle plate", {"plate_front": "white", "plate_rear": "white"}),
+        ("Chinese script", {"script": "han"}),
+        ("Spanish street name", {"language": "spanish"}),
+        ("no utility poles", {"utility_pole": "none"}),
+        ("white edge line", {"edge_line": "white_solid"}),
+        ("concrete block paved street", {}),
+    ],
+)
+def test_words_are_read_as_they_are_meant(words: str, read: dict[str, str]) -> None:
+    found = {one.attribute: one.values[0] for one in read_sightings([words])[0]}
+    assert {
+        name: value for name, value in found.items() if name in read or name.startswith(("plate_f", "plate_r", "road"))
+    } == {
+        **({"plate_required_front": "front_and_rear"} if "white front" in words else {}),
+        **read,
+    }
+
+
+def test_front_and_rear_plates_are_weighed_as_a_pair() -> None:
+    apart = weigh_sightings(["yellow rear plate", "white front plate"]).countries
+    assert next(iter(apart)) == "GB"
+    # Cars with white plates and cars with yellow ones are many there, but none has one of each.
+    assert apart["IN"] < 0.5 * apart["GB"]
+    alike = weigh_sightings(["yellow rear plate", "yellow front plate"]).countries
+    assert alike["NL"] > 5 * alike["GB"]
+
+
+def test_regions_are_named_only_where_one_stands_out() -> None:
+    seen = ["concrete road", "scooters", "wet tropical green"]
+    named = weigh_sightings(seen).regions
+    assert all(max(found.values()) >= 0.15 for found in named.values())
+    assert "IN" not in named
+
+
 def test_an_attribute_or_value_that_is_not_there_is_named() -> None:
     with pytest.raises(BadInput, match="no attribute 'zeppelin'"):
         read_sightings("zeppelin=red")
@@ -145,6 +195,32 @@ def test_lookalikes_are_told_apart_by_what_differs_most() -> None:
         tell_apart(["NO", "QQ"])
 
 
+def test_what_photos_show_comes_before_small_print() -> None:
+    for candidates in (["BE", "NL"], ["TH", "PH", "KH"], ["AR", "ZA", "US-NM", "NA"]):
+        names = [one.attribute for one in tell_apart(candidates)]
+        assert not {"web_domain", "phone_prefix", "currency_sign", "postcode_form"} & set(names), names
+    small = [one.attribute for one in tell_apart(["BE", "NL"], limit=100)]
+    assert small.index("web_domain") > small.index("roof")
+
+
+def test_only_what_speaks_for_one_candidate_is_listed() -> None:
+    trees = next(one for one in tell_apart(["US-NC", "US-VA", "US-GA"], limit=100) if one.attribute == "tree")
+    assert "saguaro" not in {value for values in trees.values.values() for value in values}
+    assert all(len(values) <= 4 for values in trees.values.values())
+
+
+def test_a_region_without_a_table_stands_for_its_country() -> None:
+    assert set(tell_apart(["BE-VAN", "NL"])[0].values) == {"BE", "NL"}
+    assert place_code("CN-SX") == place_code("cn-14") == "CN-14"
+    with pytest.raises(BadInput, match="can't tell BE-VAN, BE-VBR apart"):
+        tell_apart(["BE-VAN", "BE-VBR"])
+
+
+def test_a_place_is_told_by_what_is_rare_elsewhere() -> None:
+    assert "plate_characters" in most_telling("BE")[:5]
+    assert set(most_telling("BE")[-5:]) >= {"web_domain", "phone_prefix"}
+
+
 def test_pages_of_a_place_and_of_an_attribute() -> None:
     guide = field_guide()
     assert guide.of_place("NO")["Driving side"] == {"Traffic on the right": "always"}
@@ -159,6 +235,13 @@ def test_the_command_weighs_and_prints_json(tmp_path: Path) -> None:
     document = json.loads(done.stdout)
     assert document["sightings"][0]["attribute"] == "driving_side"
     assert sum(document["countries"].values()) == pytest.approx(1.0)
+
+
+def test_the_command_takes_a_region_without_a_table_as_its_country(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "geosleuth", "clues", "tell-apart", "BE-VAN", "NL"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert "BE for BE-VAN" in done.stderr
+    assert "Public post box" in done.stdout
 
 
 def test_what_somebody_sees_adds_to_what_signs_say() -> None:

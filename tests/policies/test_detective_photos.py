@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -85,3 +86,19 @@ def test_a_real_road_sign_is_placed(tmp_path: Path) -> None:
     assert answer.address.country.conclusion == "Denmark"
     assert answer.point is not None
     assert distance_km(answer.point, LatLon(55.68, 11.09)) < 25
+
+
+def test_only_those_parts_of_a_large_photo_are_read_that_may_hold_writing(tmp_path: Path) -> None:
+    image = Image.new("RGB", (3600, 2700), (160, 165, 170))
+    font = ImageFont.truetype(str(FONTS / "sans-semibold.woff2"), 40)
+    ImageDraw.Draw(image).text((2700, 2300), "entrance on the left", font=font, fill=(20, 20, 25))
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=92)
+    method = method_of("detective")
+    setup = AgentSetup(method=method, policy=Detective(), toolset=method.toolset(all_tools()))
+    found = asyncio.run(locate([open_photo(buffer.getvalue())], setup, Resources(OfflineAtlas(tmp_path))))
+    width, height = found.trajectory.images[0].size
+    given = [call.arguments for step in found.trajectory.steps for call in step.calls if call.name == "read_text"]
+    boxes = [arguments.get("bbox_2d") for arguments in given if isinstance(arguments, Mapping)]
+    assert [width * 0.42, height * 0.42, width, height] in [pytest.approx(box, abs=1) for box in boxes if box]
+    assert not [box for box in boxes if box and box[2] < width * 0.7]

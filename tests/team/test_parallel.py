@@ -235,7 +235,7 @@ def test_sixteen_tries_are_made_at_once() -> None:
 
 def test_the_photo_is_scaled_and_read_once_for_all_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     from geosleuth.photo import first_view
-    from geosleuth.photo.text import read_text as read_lines
+    from geosleuth.photo.text import ReadingOptions, read_picture
     from geosleuth.tools import image_tools
 
     counted = {"scaled": 0, "read": 0}
@@ -244,12 +244,12 @@ def test_the_photo_is_scaled_and_read_once_for_all_tries(monkeypatch: pytest.Mon
         counted["scaled"] += 1
         return first_view(photo, max_pixels)
 
-    def read(image: Any, **how: Any) -> Any:
+    def read(image: Any, options: ReadingOptions) -> Any:
         counted["read"] += 1
-        return read_lines(image, **how)
+        return read_picture(image, options)
 
     monkeypatch.setattr("geosleuth.photo.album.first_view", scale)
-    monkeypatch.setattr("geosleuth.tools.image_tools.read_lines", read)
+    monkeypatch.setattr("geosleuth.tools.image_tools.read_picture", read)
 
     def say(seed: int, conversation: Conversation) -> Step:
         return calls(call("read_text")) if len(conversation.messages) == 1 else near(seed, conversation)

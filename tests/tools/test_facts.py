@@ -45,3 +45,9 @@ def test_unknown_and_empty_brands() -> None:
     assert (unknown.failure, unknown.data["results"]) == (None, [])
     assert "No brand" in unknown.text
     assert call(brand_lookup, case_of(), {"name": ""}).failure == "refused"
+
+
+def test_a_common_word_inside_another_name_is_no_brand() -> None:
+    assert call(brand_lookup, case_of(), {"name": "Hotel New York"}).data["results"] == []
+    for name in ("Lidl Supermarkt", "Monoprix Paris"):
+        assert call(brand_lookup, case_of(), {"name": name}).data["results"], name

@@ -21,6 +21,14 @@ def test_sightings_become_odds_that_say_what_moved_them() -> None:
     assert "Not in the guide: a zeppelin" in found.text
 
 
+def test_every_sighting_is_answered_for_in_its_own_words() -> None:
+    seen = ["large white motorcycle plate @0.6", "right-hand traffic", "brick house"]
+    text = call(weigh_sightings, case_of(), {"sightings": seen}).text
+    assert '"large white plate": plate_rear = white or' in text
+    assert "or 13 more" in text
+    assert '"brick house": wall = red_brick' in text
+
+
 def test_words_that_say_nothing_are_said_to() -> None:
     assert "Nothing in the field guide fits" in call(weigh_sightings, case_of(), {"sightings": ["a zeppelin"]}).text
 
@@ -35,6 +43,19 @@ def test_a_region_without_a_table_is_taken_as_its_country() -> None:
     found = call(tell_apart, case_of(), {"candidates": ["BE-VAN", "NL"]})
     assert set(found.data["differences"][0]["values"]) == {"BE", "NL"}
     assert "BE for BE-VAN" in found.text
+
+
+def test_places_that_look_alike_get_a_short_answer() -> None:
+    text = call(tell_apart, case_of(), {"candidates": ["US-NC", "US-VA", "US-GA"]}).text
+    assert text.startswith("Their streets look much alike.")
+    assert len(text) < 1500
+
+
+def test_a_place_is_read_with_the_telling_lines_first_and_not_without_end() -> None:
+    found = call(field_guide, case_of(), {"about": "Belgium"})
+    lines = found.text.splitlines()
+    assert len(found.data["rows"]) > len(lines) == 25
+    assert lines[-1].startswith(f"{len(found.data['rows']) - 24} more say less: ")
 
 
 def test_the_guide_is_read_by_place_and_by_thing() -> None:

@@ -70,7 +70,7 @@ def test_a_country_narrows_and_must_be_one(case: Case) -> None:
 def test_places_that_are_not_there_and_coordinates_are_told_apart(bare: Case) -> None:
     unknown = call(maps_geocode, bare, {"address": "Xqzvkkw"})
     assert (unknown.failure, unknown.data["results"]) == (None, [])
-    assert "geosleuth atlas add FILE.osm.pbf" in unknown.text
+    assert "geosleuth atlas get PLACE" in unknown.text
     assert "reverse_geocode" in call(maps_geocode, bare, {"address": "43.7384, 7.4246"}).text
 
 
@@ -94,7 +94,15 @@ def test_nothing_around_says_what_to_try(bare: Case) -> None:
     seen = call(nearby, bare, {**SQUARE, "category": "cafe"})
     assert (seen.failure, seen.data["results"]) == (None, [])
     assert "no detailed map is installed" in seen.text
-    assert "geosleuth atlas add" in seen.text
+    assert "geosleuth atlas get monaco" in seen.text
+
+
+def test_a_map_of_towns_alone_is_drawn_as_far_away_as_it_shows_something(case: Case, bare: Case) -> None:
+    far = call(static_map_query, bare, {"centre": "43.7384,7.4246", "zoom": 15})
+    assert far.data["zoom"] == 9
+    assert "zoom 9" in far.text
+    assert "no detailed map is installed" in far.text
+    assert call(static_map_query, case, {"centre": "43.7384,7.4246", "zoom": 15}).data["zoom"] == 15
 
 
 def test_names_are_completed(case: Case) -> None:
@@ -266,7 +274,7 @@ def test_near_keeps_to_the_place(case: Case, tool: Tool) -> None:
         seen = call(tool, case, {word: text, "near": "Budapest"})
         assert seen.data["results"] == [], seen.text
         assert "none of which reaches there" in seen.text
-        assert "geosleuth atlas add" in seen.text
+        assert "geosleuth atlas get hungary" in seen.text
     there = call(tool, case, {word: "Szeged", "near": "Hungary"}).data["results"]
     assert there
     assert {one["country"] for one in there} == {"HU"}
@@ -289,7 +297,7 @@ def test_nothing_nearby_says_what_is_lacking(case: Case, point: dict[str, float]
 
 def test_without_any_map_the_command_that_adds_one_is_told(bare: Case) -> None:
     seen = call(nearby, bare, {**SQUARE, "radius_m": 50_000})
-    assert "no detailed map is installed; 'geosleuth atlas add FILE.osm.pbf'" in seen.text
+    assert 'no detailed map is installed; "geosleuth atlas get monaco" fetches one' in seen.text
     assert "Try" not in seen.text
 
 

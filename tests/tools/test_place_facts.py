@@ -27,3 +27,9 @@ def test_points_and_dates_that_are_none_are_refused() -> None:
 def test_its_schema_is_short() -> None:
     # About four letters are a token of English and of JSON.
     assert len(json.dumps(place_facts.schema())) / 4 <= 120
+
+
+def test_cities_far_away_are_left_out() -> None:
+    seen = call(place_facts, case_of(), {"latitude": 48.82, "longitude": -87.4})
+    assert "Thunder Bay" in seen.text
+    assert "Saint Paul" not in seen.text

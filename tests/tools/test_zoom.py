@@ -148,6 +148,30 @@ def test_contrast_brings_out_what_is_nearly_of_one_colour() -> None:
     assert inside - outside > 60
 
 
+def test_contrast_keeps_colours() -> None:
+    # A white and a yellow plate in the shade.
+    picture = Image.new("RGB", (400, 300), (20, 20, 24))
+    picture.paste((60, 60, 60), (100, 120, 160, 140))
+    picture.paste((60, 52, 6), (240, 120, 300, 140))
+    case = case_of(picture)
+    call(image_zoom_in_tool, case, {"bbox_2d": [0, 0, 400, 300], "contrast": True})
+    shown = case.album["image-2"].image
+    scale = shown.size[0] / 400
+
+    def saturation(x: int, y: int) -> float:
+        pixel = np.asarray(shown)[round(y * scale), round(x * scale)].astype(float)
+        return float((pixel.max() - pixel.min()) / pixel.max())
+
+    assert saturation(130, 130) < 0.1
+    assert saturation(270, 130) > 0.8
+
+
+def test_a_cut_of_few_pixels_says_that_there_is_no_more_in_it() -> None:
+    case = case_of(quarters(1000, 800))
+    assert "shows no more" in call(image_zoom_in_tool, case, {"bbox_2d": [0, 0, 80, 60]}).text
+    assert "shows no more" not in call(image_zoom_in_tool, case, {"bbox_2d": [0, 0, 400, 300]}).text
+
+
 def test_two_cuts_can_be_seen_side_by_side() -> None:
     case = case_of(quarters(1000, 800))
     call(image_zoom_in_tool, case, {"bbox_2d": [0, 0, 400, 300]})

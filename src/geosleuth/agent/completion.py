@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from geosleuth.answer import Address, Answer
-from geosleuth.answer.answer import radius_words
+from geosleuth.answer.answer import envelope, radius_words
+from geosleuth.atlas.placing import places_meant
 from geosleuth.geo import LatLon, coordinates, distance_km
-from geosleuth.names import country_code
 from geosleuth.text.numbers import distance
 from geosleuth.tools import Case
-from geosleuth.tools.places import look_up, radius_km_of
+from geosleuth.tools.places import radius_km_of
 from geosleuth.tools.viewer import one_line, place_words
 
 from .events import Doubt, Hypothesis
@@ -99,27 +99,14 @@ def with_odds(answer: Answer, reply: str) -> Answer:
 
 async def _named(case: Case, address: Address) -> _Named | None:
     """The finest place that an address names and the map knows, in the country that it names."""
-    wanted = country_code(address.country.conclusion or "")
-    for text in _spellings(address):
-        found = await look_up(case, text)
-        if found is None or found.place is None or (wanted and found.place.country not in (None, wanted)):
-            continue
-        radius_km = await asyncio.to_thread(radius_km_of, found.place)
-        name = place_words(found.place).removesuffix(f" ({one_line(found.place.kind)})")
-        others = tuple(hit.place.point for hit in found.others)
-        return _Named(name, found.point, radius_km, found.place.kind == "country", others)
-    return None
-
-
-def _spellings(address: Address) -> Iterator[str]:
-    """The address as one would ask a map for it: whole, then with the finest part left out, and so on."""
-    levels = (address.precise.conclusion, address.region.conclusion, address.country.conclusion)
-    parts = [part.strip() for level in levels if level for part in level.split(",") if part.strip()]
-    parts = list(dict.fromkeys(parts))
-    for start in range(len(parts)):
-        yield ", ".join(parts[start:])
-        if len(parts) - start > 2:
-            yield f"{parts[start]}, {parts[-1]}"
+    hits = [hit for hit in await places_meant(case.atlas, envelope(address)) if hit.match != "fuzzy"]
+    if not hits:
+        return None
+    place = hits[0].place
+    radius_km = await asyncio.to_thread(radius_km_of, place)
+    name = place_words(place).removesuffix(f" ({one_line(place.kind)})")
+    others = tuple(hit.place.point for hit in hits[1:])
+    return _Named(name, place.point, radius_km, place.kind == "country", others)
 
 
 def _against_pool(answer: Answer, pool: Sequence[Hypothesis]) -> Iterator[Doubt]:

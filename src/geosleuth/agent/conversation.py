@@ -59,7 +59,9 @@ def conversation_of(
     shown = _freshest(events, context.replies) if context.kind == "freshest" else events
     limit = None if context.kind == "whole" or context.result_tokens is None else context.result_tokens
     most_images = None if context.kind == "whole" else context.images
-    visible = _visible_images(shown, most_images, missing)
+    visible = _visible_images(
+        shown, most_images, missing, max((image.photo for image in started.task.images), default=0)
+    )
     messages = _messages(shown, limit and limit * CHARACTERS_PER_TOKEN, visible, {} if cuts is None else cuts)
     if context.tokens is not None:
         room = context.tokens * CHARACTERS_PER_TOKEN - len(started.system)
@@ -95,16 +97,20 @@ def _freshest(events: Sequence[Event], replies: int) -> list[Event]:
     return [*before, *events[first:]]
 
 
-def _visible_images(events: Sequence[Event], most: int | None, missing: Collection[str]) -> frozenset[str]:
-    """The handles of results that are shown: the newest so many."""
-    visible: list[str] = []
+def _visible_images(events: Sequence[Event], most: int | None, missing: Collection[str], photos: int) -> frozenset[str]:
+    """The handles of results that are shown: the newest so many; maps, which can be drawn again, give way to cuts.
+
+    ``photos`` is how many the task has; pictures with higher numbers are drawn.
+    """
+    found: list[ImageInfo] = []
     for event in reversed(events):
-        if most is not None and len(visible) >= most:
+        if most is not None and sum(image.photo <= photos for image in found) >= most:
             break
         if isinstance(event.body, ToolObserved):
             images = event.body.observation.images
-            visible.extend(image.handle for image in reversed(images) if image.handle not in missing)
-    return frozenset(visible[:most])
+            found.extend(image for image in reversed(images) if image.handle not in missing)
+    kept = [*found[:1], *sorted(found[1:], key=lambda image: image.photo > photos)]
+    return frozenset(image.handle for image in kept[:most])
 
 
 def _messages(events: Sequence[Event], limit: int | None, visible: frozenset[str], cuts: Cuts) -> list[Message]:

@@ -101,15 +101,25 @@ def _against(trajectory: Trajectory) -> str:
     return "\n".join(said)
 
 
-def sure_line(answer: Answer) -> str:
-    """How sure an answer is, in words and as a number; nothing where there is no place."""
+def whole_country(trajectory: Trajectory, granularity: Granularity = "exact") -> str | None:
+    """The code of the country that a finding comes to, with odds for all of it; None where it is a circle.
+
+    A model's odds are for its circle, also where it names no more than the country. The detective's are for the
+    country, and of a finding that was capped at the country nothing finer may be told.
+    """
+    capped = "country" in (granularity, told_no_finer_than(trajectory))
+    return found_country(trajectory.answer or Answer()) if capped or tells_evidence_alone(trajectory) else None
+
+
+def sure_line(answer: Answer, country: str | None = None) -> str:
+    """How sure an answer is of its circle or of a whole ``country``, as a line; empty where there is no place."""
     if answer.point is None and not answer.address:
         return ""
     if answer.probability is None:
         within = "" if answer.radius_km is None else f", within {radius_words(answer.radius_km)} or so"
         return f"How sure was not said{within}"
     reach = "that this is the place"
-    if found_country(answer):
+    if country:
         reach = f"that it lies in {answer.address.country.conclusion}"
     elif answer.radius_km is not None:
         reach = f"that it lies within {radius_words(answer.radius_km)}"
@@ -122,7 +132,8 @@ def notebook_card(finding: "Finding") -> str:
     if answer.point is None and not answer.address:
         head, sure = "No place was found", answer.explanation or ""
     else:
-        head, sure = envelope(answer.address) or "An unnamed place", sure_line(answer)
+        country = whole_country(finding.trajectory, finding.granularity)
+        head, sure = envelope(answer.address) or "An unnamed place", sure_line(answer, country)
     where = "" if answer.point is None else coordinates(answer.point, answer.radius_km)
     evidence = "".join(f"<li>{_text(line)}</li>" for line in best_evidence(finding.picked or finding.trajectory))
     why = ""

@@ -13,7 +13,6 @@ from geosleuth.agent.setup import NO_HINTS, AgentSetup, Question, Resources
 from geosleuth.answer import Address, Answer
 from geosleuth.answer.answer import envelope, percent_words, radius_words
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources, cap_text, withheld
-from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates, distance_km
 from geosleuth.names import country_code
 from geosleuth.photo import Album, Claims, OpenedPhoto, Photo, cut_views
@@ -238,12 +237,14 @@ class Finding:
         return tuple(claims.conflicts_with(answer.point, radius_km) for claims in self.claims)
 
     def __repr__(self) -> str:
+        from .display import whole_country
+
         answer = self.answer
         if answer.point is None and not answer.address:
             return "<Finding: no place was found>"
         place = envelope(answer.address) or "an unnamed place"
         odds = None if answer.probability is None else percent_words(answer.probability)
-        if found_country(answer):
+        if whole_country(self.trajectory, self.granularity):
             return f"<Finding: {place}{'; ' if odds else ''}{odds or ''}>"
         within = None if answer.radius_km is None else f"within {radius_words(answer.radius_km)}"
         point = None if answer.point is None else f"of {coordinates(answer.point, answer.radius_km)}"

@@ -247,8 +247,16 @@ def _country_circle(country: str) -> Disc | None:
 
 @cache
 def _region_circle(country: str, code: str) -> Disc | None:
+    shapes = region_outline(country, code)
+    return _circle_around(shapes) if shapes else _country_circle(country)
+
+
+def region_outline(country: str, code: str) -> "list[MultiPolygon]":
+    """The land of a first-level region by its country's code and its own, such as "DE-BY"; empty where unknown."""
     borders = Borders.load()
     wanted = {i for i, region in enumerate(borders.regions) if (region.country, region.code) == (country, code)}
+    if not wanted:
+        return []
     land = borders.country_outline(country, detail="full").geometry
     shapes = {}
     for part in land.geoms:
@@ -256,7 +264,7 @@ def _region_circle(country: str, code: str) -> Disc | None:
         for shape in borders.shapes_in(Box(south, west, north, east), level="region"):
             if wanted.issuperset(shape.ids):
                 shapes[shape.ids] = shape.geometry
-    return _circle_around(list(shapes.values())) if shapes else _country_circle(country)
+    return list(shapes.values())
 
 
 def _circle_around(shapes: Sequence["MultiPolygon"]) -> Disc | None:

@@ -190,6 +190,11 @@ class OfflineAtlas:
         except OSError:
             return True
 
+    @property
+    def has_features(self) -> bool:
+        """Whether there is more than towns: a detailed map or a gazetteer was added."""
+        return self.has_regions or bool(self._gazetteers.store.names())
+
     async def detailed_maps(self, point: LatLon | None = None) -> list[str]:
         """Names of the added regions, or of those that reach a point."""
         return await self._run(self._detailed_maps, point)
@@ -210,8 +215,7 @@ class OfflineAtlas:
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         world = self._base.geocode(text, limit=limit, within=within, country=country)
-        added = self.has_regions or self._gazetteers.store.names()
-        local = self._in_regions(text, limit, within, country) if added else []
+        local = self._in_regions(text, limit, within, country) if self.has_features else []
         known = any(hit.match not in ("fuzzy", "part") for hit in world)
         if local and not known:
             fewest = min(map(_lacking, local))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .protocol import Hit
 
 _TOWNS: Final = (0, 20_000, 300_000)  # people, of the nearest town each
+_FAR_TOWN_KM: Final = 250.0  # a city beyond says nothing of the land here, and may lie across mountains
 _REACH_KM: Final = {"range": 300, "peak": 60, "lake": 100, "river": 60, "island": 5, "park": 60, "sea": 200}
 _LANGUAGES: Final = 4
 _SNAP_KM: Final = 5.0
@@ -96,8 +97,8 @@ def gather_facts(
         daylight=_daylight(point, day),
         missing=None
         if added
-        else "no gazetteer is installed: ranges, lakes and rivers are not known; add Natural Earth files or a "
-        "GeoNames dump with: geosleuth atlas add FILE",
+        else "no gazetteer is installed: ranges, lakes and rivers are not known; fetch GeoNames with: "
+        "geosleuth atlas get COUNTRY --geonames, or add Natural Earth files with: geosleuth atlas add FILE",
     )
 
 
@@ -178,7 +179,8 @@ def _towns(point: LatLon, base: "BasePlaces") -> tuple[str, ...]:
     hits = [hit for least in _TOWNS if (hit := base.nearest_city(point, least)) is not None]
     return tuple(
         f"{hit.place.name}{_people(hit)}, {_away(hit.distance_km or 0.0)}"
-        for hit in {hit.place.id: hit for hit in hits}.values()
+        for at, hit in enumerate({hit.place.id: hit for hit in hits}.values())
+        if not at or (hit.distance_km or 0.0) <= _FAR_TOWN_KM
     )
 
 

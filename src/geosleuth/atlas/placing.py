@@ -7,12 +7,20 @@ from geosleuth.names import country_code
 from .parts import is_part_of, split_parts, written_parts
 from .protocol import Atlas, Hit
 
+_LOOKED_AT = 12
+"""How many namesakes are looked at."""
+
 
 async def place_text(atlas: Atlas, text: str) -> Hit | None:
-    """The place that an address or a name means, inside the country that it names; None where nothing of it is known.
+    """The place that an address or a name means, as `places_meant`; None where nothing of it is known."""
+    return next(iter(await places_meant(atlas, text)), None)
+
+
+async def places_meant(atlas: Atlas, text: str) -> list[Hit]:
+    """The places that an address or a name may mean, inside the country that it names, the likeliest first.
 
     The offline atlas falls back from the address to its town, region and country by itself. A service is asked again
-    without the finest part until it knows the rest. ``Hit.level`` says how fine the place is, ``Hit.missing`` what of
+    without the finest part until it knows the rest. ``Hit.level`` says how fine a place is, ``Hit.missing`` what of
     the text was not found.
 
     Raises:
@@ -21,9 +29,11 @@ async def place_text(atlas: Atlas, text: str) -> Hit | None:
     parts = written_parts(text)
     codes = [code for part in split_parts(text)[-1:] if len(parts) > 1 and (code := country_code(part)) is not None]
     for start in range(len(parts)):
-        for hit in await atlas.geocode(", ".join(parts[start:]), limit=5):
+        meant = []
+        for hit in await atlas.geocode(", ".join(parts[start:]), limit=_LOOKED_AT):
             country = hit.place.country or (await atlas.reverse(hit.place.point)).country if codes else None
-            if country is not None and not any(is_part_of(country, code) for code in codes):
-                continue
-            return hit if not start else replace(hit, match="part", missing=(*parts[:start], *hit.missing))
-    return None
+            if country is None or any(is_part_of(country, code) for code in codes):
+                meant.append(hit if not start else replace(hit, match="part", missing=(*parts[:start], *hit.missing)))
+        if meant:
+            return meant
+    return []

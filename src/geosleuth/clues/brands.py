@@ -63,6 +63,16 @@ def brand_hits(text: str) -> list[BrandHit]:
     return [hit for hit in hits if hit.score == hits[0].score]
 
 
+def is_meant(hit: BrandHit, text: str) -> bool:
+    """Whether a text may mean the brand: by most of its letters, or by all but the kind of shop ("Lidl Supermarkt")."""
+    return hit.how != "within" or _is_main_part(fold(hit.matched), text) or not _says_more(text, hit.matched)
+
+
+def _is_main_part(matched: str, text: str) -> bool:
+    letters = len(fold(text).replace(" ", ""))
+    return len(matched) >= _LEAST_PART_CHARS and len(matched) >= _LEAST_PART_SHARE * letters
+
+
 def _trustworthy(hit: BrandHit, text: str, words: int) -> bool:
     matched = fold(hit.matched)
     if any(seen.words == words for seen in words_seen(text)) or (hit.how != "exact" and town_people(hit.matched)):
@@ -78,8 +88,7 @@ def _trustworthy(hit: BrandHit, text: str, words: int) -> bool:
         return (misspelled or look_alike) and not words_seen(text)
     if any(seen.categories & _OTHER_THINGS for seen in words_seen(text)):
         return False
-    letters = len(fold(text).replace(" ", ""))
-    return len(matched) >= _LEAST_PART_CHARS and len(matched) >= _LEAST_PART_SHARE * letters
+    return _is_main_part(matched, text)
 
 
 def _says_more(text: str, matched: str) -> bool:

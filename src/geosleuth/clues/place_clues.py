@@ -38,6 +38,7 @@ RELIABILITY: Mapping[str, Reliability] = {
     "place.country": Reliability(0.35, "names of countries stand on products, embassies and advertisements everywhere"),
     "street": Reliability(0.75, "streets of the same name are everywhere, and addresses stand on vans and posters"),
     "business": Reliability(0.75, "shops of the same name are elsewhere, and their names on vans and bags"),
+    "business.word": Reliability(0.1, "it is a common word first: a bill says table, and a restaurant is called so"),
     "station": Reliability(0.65, "stops are named on vehicles and signs that lead to them"),
     "airport": Reliability(0.4, "airports are named on signs from afar and on advertisements"),
     "landmark": Reliability(0.55, "sights are named on posters and on signs that lead to them"),
@@ -208,6 +209,8 @@ def _clue(query: str, weighed: Sequence[tuple[Found, float]], surest: float, bea
     row: str = best.clue_kind
     if manner not in ("said", "towards") and best.sort in ("town", "region") and is_common_word(query):
         row = "place.word"
+    elif row in ("business", "landmark") and is_common_word(best.name):
+        row = "business.word"
     elif manner != "said" and best.sort in ("town", "region") and is_first_name(query):
         row = "place.person"
     elif best.sort in ("country", "region"):

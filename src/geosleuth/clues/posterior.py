@@ -253,7 +253,8 @@ def distinct(clues: Iterable[Clue]) -> tuple[Clue, ...]:
     """Each piece of evidence once, whatever the order.
 
     What says the same of the same text twice is one clue. A text that was looked up in several ways is one clue too,
-    whose readings are alternatives: all its spots, each with the best weight that it got.
+    whose readings are alternatives: all its spots, each with the best weight that it got. A longer text that leads to
+    the same place as a part of it adds nothing.
     """
     same: dict[object, list[Clue]] = {}
     for clue in clues:
@@ -262,7 +263,24 @@ def distinct(clues: Iterable[Clue]) -> tuple[Clue, ...]:
             name = ("name", text)
             content = (clue.kind, text, tuple(sorted(clue.countries.items())), clue.spots)
             same.setdefault(name if clue.kind in NAME_KINDS else content, []).append(clue)
-    return tuple(_either(sorted(alike, key=_authority, reverse=True)) for alike in same.values())
+    return _without_parts([_either(sorted(alike, key=_authority, reverse=True)) for alike in same.values()])
+
+
+def _without_parts(clues: Sequence[Clue]) -> tuple[Clue, ...]:
+    """Of names where one's words are among the other's and both lead to one place, the more telling."""
+    at_place: dict[object, list[Clue]] = {}
+    for clue in clues:
+        if clue.kind in NAME_KINDS and clue.spots:
+            best = max(clue.spots, key=lambda spot: (spot.weight, _rank(spot)))
+            at_place.setdefault(best.place_id or (best.name, best.point), []).append(clue)
+    dropped: set[int] = set()
+    for several in at_place.values():
+        ranked = sorted(several, key=_authority, reverse=True)
+        words = [set(fold(clue.seen).split()) for clue in ranked]
+        for at, own in enumerate(words):
+            if any(own <= other or other <= own for other in words[:at] if other and own):
+                dropped.add(id(ranked[at]))
+    return tuple(clue for clue in clues if id(clue) not in dropped)
 
 
 def _either(readings: Sequence[Clue]) -> Clue:

@@ -1,6 +1,6 @@
 """The field guide: what a street shows, and what that says about the country."""
 
-from .differences import Difference, look_alike, tell_apart
+from .differences import Difference, look_alike, most_telling, tell_apart
 from .sightings import MOST_SIGHTINGS, Sighting, Weighed, read_sightings, shown, sighting_clue, weigh_sightings
 from .tables import Attribute, FieldGuide, Grade, Value, checklist, field_guide, place_code
 
@@ -16,6 +16,7 @@ __all__ = [
     "checklist",
     "field_guide",
     "look_alike",
+    "most_telling",
     "place_code",
     "read_sightings",
     "shown",

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from .tables import Attribute, field_guide
+from .tables import Attribute, Value, field_guide
 
 _LOOSE = 3
 """How far apart the words of a phrase may stand, beside their number."""
@@ -44,6 +44,15 @@ _LOOKS = frozenset({
 })  # fmt: skip
 """Words that are no thing by themselves, or one that every street has."""
 
+_UNITS = frozenset({"block", "brick", "tile"})
+"""What is built of: a street of concrete blocks is no concrete street."""
+
+_NAMED_WRITING: Mapping[str, tuple[str, ...]] = {
+    "script": ("letter", "character", "writing", "alphabet"),
+    "language": ("word", "text", "language", "sign", "streetname", "name"),
+}
+"""What is said to be in a script or language, which is enough to tell it by its name."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Phrase:
@@ -63,7 +72,8 @@ def described(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     for phrase in _candidates(said):
         attribute = field_guide().attributes[phrase.attribute]
         heads = attribute.heads.intersection(said)
-        if attribute.unless.intersection(said) or not _close(phrase, said):
+        # "No poles" rules out every pole, but not the phrase that says so.
+        if not phrase.words >= attribute.unless.intersection(said) or not _close(phrase, said):
             continue
         if phrase.headed:
             heads = frozenset(head for head in heads if _near(said[head], phrase.words, said))
@@ -109,9 +119,20 @@ def _phrases_by_word() -> Mapping[str, tuple[_Phrase, ...]]:
     for name, values in guide.values.items():
         attribute = guide.attributes[name]
         for value in values.values():
-            for words in {*_phrases(attribute, (f"{value.label} {attribute.label}", *value.phrases))}:
+            texts = (f"{value.label} {attribute.label}", *value.phrases, *_said_shortly(attribute, value))
+            for words in {*_phrases(attribute, texts)}:
                 found[min(words[0])].append(_Phrase(name, value.name, *words))
     return {word: tuple(phrases) for word, phrases in found.items()}
+
+
+def _said_shortly(attribute: Attribute, value: Value) -> Iterator[str]:
+    """Yield what people say without details: "Spanish street name", "Chinese script", "white edge line"."""
+    if attribute.name in _NAMED_WRITING:
+        label = value.label.split()
+        for name in {value.name, label[0] if len(label) == 2 else value.name}:
+            yield from (f"{name} {writing}" for writing in _NAMED_WRITING[attribute.name])
+    elif attribute.label.endswith(" line") and (colour := value.name.partition("_")[0]) in _LOOKS - {"none"}:
+        yield f"{colour} {attribute.label}"
 
 
 def _phrases(attribute: Attribute, texts: Iterable[str]) -> Iterator[tuple[frozenset[str], bool, int]]:
@@ -148,14 +169,16 @@ def _positions(text: str) -> dict[str, list[int]]:
     """The words of a text in one form, and where they stand."""
     found: dict[str, list[int]] = {}
     at, negated = 0, False
-    for word in _one_form([_stem(word) for word in _WORD.findall(text.lower())]):
+    words = list(_one_form([_stem(word) for word in _WORD.findall(text.lower())]))
+    for word, after in zip(words, (*words[1:], ""), strict=True):
         if word in _NEGATIONS:
             negated = True
         elif word in _BOUNDARIES:
             negated = False
             at += _ACROSS
         elif word not in _IDLE:
-            found.setdefault(f"{_NOT}{word}" if negated and not word.startswith(_NOT) else word, []).append(at)
+            made_of = f"{word} {after}" if word in _LOOKS and after in _UNITS else word
+            found.setdefault(f"{_NOT}{word}" if negated and not word.startswith(_NOT) else made_of, []).append(at)
             at += 1
     return found
 

@@ -7,8 +7,8 @@ that nobody has checked keeps its odds, or loses a little where a table has most
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from math import exp, log
 
@@ -49,22 +49,33 @@ UNCHECKED_WEIGHT = 0.5
 UNLISTED_SHARE = 0.5
 """The same for a country that the table has, without the value, where a table does not claim to be complete."""
 
-_TELLING_REGION = 2.0
-"""Regions are named where one is so much likelier than all on average."""
+_TELLING_REGION, _LEAST_REGION = 2.0, 0.15
+"""Regions are named where one is so much likelier than all on average, and at least so likely."""
 
 _DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might|seems?|looks? like|unsure)\b|\?")
 _STATED = re.compile(r"[@(]\s*(?P<share>1(?:\.0+)?|0?\.\d+|\d{1,3}\s*%)\s*\)?\s*$")
 _PARTS = re.compile(r"[,;\n]+|\.(?=\s|$)")
 
+_PLATES = re.compile(
+    r"\b(?:(?:motor(?:cycle|bike)|scooter|car)(?:'?s)? )?((?:number |licen[cs]e |registration )?plates?)\b"
+)
+_SIDES = re.compile(r"\b(?:(?:in|at|on) )?(?:the )?(?:(front)|rear|back|behind)\b")
+_CLAUSES = re.compile(r"\b(?:and|but|while)\b")
+_FRONT, _REAR = "plate_front", "plate_rear"
+
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """Something that was seen, how surely, and the words that said so; words may fit several values of an attribute."""
+    """Something that was seen, how surely, and the words that said so; words may fit several values of an attribute.
+
+    ``front`` has the values of the front plate, where a rear one was seen apart from it: the two come in pairs.
+    """
 
     attribute: str
     values: tuple[str, ...]
     confidence: float
     words: str
+    front: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +130,15 @@ def read_sightings(texts: str | Iterable[str]) -> tuple[list[Sighting], list[str
             kept = found.get((one.attribute, one.values))
             if kept is None or kept.confidence < one.confidence:
                 found[one.attribute, one.values] = one
-    return list(found.values())[:MOST_SIGHTINGS], unknown
+    return list(_in_pairs(found.values()))[:MOST_SIGHTINGS], unknown
+
+
+def _in_pairs(sightings: Collection[Sighting]) -> Iterator[Sighting]:
+    """Yield sightings; a rear plate is told which front plate was seen, unless the same words said both."""
+    fronts = [one for one in sightings if one.attribute == _FRONT]
+    for one in sightings:
+        beside = [front for front in fronts if one.attribute == _REAR and front.words != one.words]
+        yield replace(one, front=beside[0].values) if beside else one
 
 
 def weigh_sightings(texts: str | Iterable[str], *, prior: Mapping[str, float] | None = None) -> Weighed:
@@ -156,7 +175,7 @@ def weigh_sightings(texts: str | Iterable[str], *, prior: Mapping[str, float] | 
     telling = {
         code: found
         for code in list(odds)[:5]
-        if (found := regions[code]) and max(found.values()) >= _TELLING_REGION / len(found)
+        if (found := regions[code]) and max(found.values()) >= max(_LEAST_REGION, _TELLING_REGION / len(found))
     }
     return Weighed(tuple(sightings), moves, tuple(unknown), odds, telling)
 
@@ -209,14 +228,13 @@ def _weights(sightings: Sequence[Sighting]) -> list[float]:
 def _log_ratio(one: Sighting, place: str, average: float) -> float:
     """How much likelier a sighting is in a place than on average, as a logarithm."""
     guide = field_guide()
-    chances = {value: guide.chance(one.attribute, place, value) for value in one.values}
-    known = {value: chance for value, chance in chances.items() if chance is not None}
+    known = _chance(one, place)
     weight = 1.0
-    if not known:
+    if known is None:
         chance = UNKNOWN_SHARE * average
     else:
-        best = max(known, key=known.__getitem__)
-        chance = known[best]
+        chance = known
+        best = max(one.values, key=lambda value: guide.chance(one.attribute, place, value) or 0.0)
         if not guide.is_checked(one.attribute, place, best):
             weight = UNCHECKED_WEIGHT
         if chance == UNLISTED and not guide.attributes[one.attribute].complete:
@@ -224,14 +242,32 @@ def _log_ratio(one: Sighting, place: str, average: float) -> float:
     return weight * log((one.confidence * chance + (1 - one.confidence) * average) / average)
 
 
+def _chance(one: Sighting, place: str) -> float | None:
+    """How often a photo from there shows what was seen; None where nobody has checked."""
+    rear = _likeliest(one.attribute, one.values, place)
+    if rear is None or not one.front:
+        return rear
+    front = _likeliest(_FRONT, one.front, place)
+    if front is None:
+        return rear
+    if set(one.front) & set(one.values):
+        return min(1.0, rear / front)
+    # A car has the same colour on both sides where it can: what is left are plates that differ by law.
+    apart = min(
+        rear - (_likeliest(_FRONT, one.values, place) or 0.0), front - (_likeliest(_REAR, one.front, place) or 0.0)
+    )
+    return min(1.0, max(UNLISTED, apart / front))
+
+
+def _likeliest(attribute: str, values: Iterable[str], place: str) -> float | None:
+    guide = field_guide()
+    known = (guide.chance(attribute, place, value) for value in values)
+    return max((chance for chance in known if chance is not None), default=None)
+
+
 def _average(one: Sighting, prior: Mapping[str, float]) -> float:
     """How common what was seen is in the world: by countries and by people, near the usual where few were checked."""
-    guide = field_guide()
-    known = []
-    for code, share in prior.items():
-        chances = [guide.chance(one.attribute, code, value) for value in one.values]
-        if chances[0] is not None:
-            known.append((share, max(chance for chance in chances if chance is not None)))
+    known = [(share, chance) for code, share in prior.items() if (chance := _chance(one, code)) is not None]
     total = sum(share for share, _ in known)
     # Small countries count, too: by people alone, what only a few islands have would seem never to be seen.
     mean = (
@@ -252,7 +288,25 @@ def _parts(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         for part in _PARTS.split(text[:LONGEST_TEXT].lower()):
             if words := part.strip(" -•*\t"):
-                yield words
+                yield from _plates(words)
+
+
+def _plates(said: str) -> Iterator[str]:
+    """Yield what was seen with front and rear plates apart: "white front and yellow rear plates" are two things."""
+    if not _PLATES.search(said) or "=" in said:
+        yield said
+        return
+    words = _SIDES.sub(lambda side: " front " if side[1] else " rear ", _PLATES.sub(r"\1", said))
+    words = " ".join(words.split())
+    clauses = [one.strip() for one in _CLAUSES.split(words)]
+    if len({*re.findall(r"\bfront\b|\brear\b", words)}) < 2:
+        yield words
+    elif all(re.search(r"\bfront\b|\brear\b", one) and len(one.split()) > 1 for one in clauses):
+        yield from (one if _PLATES.search(one) else f"{one} number plate" for one in clauses)
+    else:
+        # "White plates front and rear" are white plates; "plates front and rear" say that there are two.
+        alike = re.sub(r"\bfront\b|\brear\b|\band\b", "", words).strip()
+        yield said if _PLATES.fullmatch(alike) else alike
 
 
 def _with_confidence(part: str) -> tuple[str, float]:

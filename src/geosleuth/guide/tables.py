@@ -141,6 +141,11 @@ class FieldGuide:
         """Return the code itself where some table has it, else that of its country."""
         return code if code in self.places else code.partition("-")[0]
 
+    def stand_ins(self, codes: Iterable[str]) -> str:
+        """Say which countries stand in for regions that no table has; empty where none does."""
+        coarser = [f"{self.known_place(code)} for {code}" for code in codes if self.known_place(code) != code]
+        return f"Taken: {', '.join(coarser)}, which the guide has no table of." if coarser else ""
+
     def regions_of(self, codes: Iterable[str]) -> str:
         """Say which regions of these codes' countries the tables have, or how places are named."""
         countries = {code.partition("-")[0] for code in codes}
@@ -238,10 +243,20 @@ def checklist() -> list[tuple[Attribute, list[Value]]]:
     return found
 
 
+_CHINA: Mapping[str, str] = {
+    "BJ": "11", "TJ": "12", "HE": "13", "SX": "14", "NM": "15", "LN": "21", "JL": "22", "HL": "23", "SH": "31",
+    "JS": "32", "ZJ": "33", "AH": "34", "FJ": "35", "JX": "36", "SD": "37", "HA": "41", "HB": "42", "HN": "43",
+    "GD": "44", "GX": "45", "HI": "46", "CQ": "50", "SC": "51", "GZ": "52", "YN": "53", "XZ": "54", "SN": "61",
+    "GS": "62", "QH": "63", "NX": "64", "XJ": "65",
+}  # fmt: skip
+"""Provinces of China as ISO 3166-2 writes them today, and as tables do."""
+
+
 def place_code(name: str) -> str:
-    """Return the ISO code of a country or region that is named, or written as its code already."""
+    """Return the code, as tables write it, of a country or region that is named or written as its ISO code."""
     text = name.strip()
-    return text.upper() if len(text) == 2 or "-" in text[:3] else country_code(text) or text.upper()
+    code = text.upper() if len(text) == 2 or "-" in text[:3] else country_code(text) or text.upper()
+    return f"CN-{_CHINA.get(code[3:], code[3:])}" if code.startswith("CN-") else code
 
 
 def _bare(text: str) -> str:

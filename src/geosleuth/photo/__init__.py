@@ -8,9 +8,10 @@ from .metadata import Claims, PanoramaClaim
 from .opening import OpenedPhoto, check_case_pixels, open_photo, open_photos
 from .panorama import PanoramaView, cut_views, looks_equirectangular
 from .photo import Kind, Limits, Photo
-from .views import BoxScale, View, crop, encode, first_view, to_pixels
+from .views import MUCH_REDUCED, BoxScale, View, crop, encode, first_view, to_pixels
 
 __all__ = [
+    "MUCH_REDUCED",
     "Album",
     "BoxScale",
     "Claims",

@@ -29,6 +29,9 @@ READABLE_SHORT_SIDE_PX = 600
 MAX_MAGNIFICATION = 8.0
 _LOWEST_QUALITY = 30
 
+MUCH_REDUCED = 1.5
+"""Small lettering of a photo that is reduced so much is read in its parts."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
@@ -43,6 +46,12 @@ class View:
     def size(self) -> tuple[int, int]:
         """Width and height in pixels."""
         return self.image.size
+
+    @property
+    def reduction(self) -> float:
+        """How many times wider that part of the original is than the picture; above 1 a crop of it shows more."""
+        left, _, right, _ = self.box_in_original
+        return (right - left) / self.size[0]
 
 
 _first_views: "WeakKeyDictionary[Photo, Image]" = WeakKeyDictionary()

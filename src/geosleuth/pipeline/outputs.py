@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from geosleuth.agent import Trajectory
+from geosleuth.agent.display import whole_country
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer
 from geosleuth.answer.formats import Context, Entry, Format, format_of
 from geosleuth.answer.granularity import Granularity
-from geosleuth.atlas.granular import country_outline, found_country
+from geosleuth.atlas.granular import country_outline
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.names import country_code
@@ -123,7 +124,7 @@ def check_is_none_of(path: Path, files: Iterable[Path], what: str) -> None:
 def entries_of(trajectory: Trajectory, photos: Iterable[tuple[str, Path]], granularity: Granularity) -> list[Entry]:
     """A finding, capped already, with its context: once for each photo, given by its hash and its path."""
     answer = trajectory.answer or Answer()
-    country = found_country(answer)
+    country = whole_country(trajectory, granularity)
     outline = country_outline(country) if country else None
     sources = dict.fromkeys(source for seen in trajectory.observations for source in seen.sources)
     context = Context(

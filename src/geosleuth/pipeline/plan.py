@@ -54,7 +54,7 @@ def online_settings(allow: Sequence[str]) -> "OnlineSettings":
     # An address on this machine or in the own network, written into the environment, is meant; public hosts are paced
     # and checked like any other.
     hosts = {host_of(url) for url in (*servers.values(), *(source.template for source in tiles.values()))}
-    own = {host for host in hosts if _is_local(host)}
+    own = {host for host in hosts if is_local(host)}
     return OnlineSettings(
         allow_hosts=frozenset(allow),
         private_hosts=frozenset(own),
@@ -65,7 +65,8 @@ def online_settings(allow: Sequence[str]) -> "OnlineSettings":
     )
 
 
-def _is_local(host: str) -> bool:
+def is_local(host: str) -> bool:
+    """Whether a host is this machine or in the own network, by its address or its name."""
     from geosleuth.atlas.online.access import address_of, is_public
 
     try:

@@ -71,3 +71,12 @@ def place(lat: float, lon: float) -> str:
 def plural(value: int, one: str, many: str) -> str:
     """A count with its noun."""
     return f"{count(value)} {one if value == 1 else many}"
+
+
+def size(size_bytes: int) -> str:
+    """The size of a file: 538 KB, 3.1 MB, 1.6 GB."""
+    for unit, step in (("GB", 10**9), ("MB", 10**6)):
+        if size_bytes >= 0.9995 * step:
+            value = size_bytes / step
+            return f"{value:,.0f} {unit}" if value >= 99.95 else f"{value:.1f} {unit}"
+    return f"{max(1, round(size_bytes / 1000)) if size_bytes else 0} KB"

@@ -145,15 +145,16 @@ class Case:
     reader: TextReader | None = None
 
 
-Need = Literal["atlas", "documents", "web", "region", "tiles", "prior", "index", "network"]
-"""A part of a run: places of the world; documents of the atlas; a web search; a detailed map of some area; tiles of
-pictures from above; a visual prior; an index of pictures or an image search; the network, for tools that ask beyond
-this machine themselves."""
+Need = Literal["atlas", "documents", "web", "features", "region", "tiles", "prior", "index", "network"]
+"""A part of a run: places of the world; documents of the atlas; a web search; features beside towns, from a region or a
+gazetteer; a detailed map of some area; tiles of pictures from above; a visual prior; an index of pictures or an image
+search; the network, for tools that ask beyond this machine themselves."""
 
 MISSING: Mapping[Need, str] = {
     "atlas": "no atlas",
     "documents": "no documents",
     "web": "no web search",
+    "features": "no region and no gazetteer on the map",
     "region": "no region on the map",
     "tiles": "no tiles",
     "prior": "no visual prior",
@@ -162,7 +163,7 @@ MISSING: Mapping[Need, str] = {
 }
 """What a run without it has, in words."""
 
-OFFLINE: frozenset[Need] = frozenset({"atlas", "documents", "region"})
+OFFLINE: frozenset[Need] = frozenset({"atlas", "documents", "features", "region"})
 """What the offline atlas alone can give."""
 
 
@@ -184,6 +185,8 @@ def supplied(
         offline: nothing beyond this machine may be asked.
     """
     there: set[Need] = {"atlas", "documents"}
+    if getattr(atlas, "has_features", True):
+        there.add("features")
     if getattr(atlas, "has_regions", True):
         there.add("region")
     if getattr(atlas, "has_tiles", True):

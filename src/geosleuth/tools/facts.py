@@ -163,13 +163,14 @@ async def brand_lookup(case: Case, name: str) -> Output:  # noqa: ARG001  # ever
         name: as on the sign.
     """
     from geosleuth.atlas.facts import brand, by_brand
+    from geosleuth.clues.brands import is_meant
 
     text = required_text(name, "name", "Monoprix")
-    hits = await asyncio.to_thread(brand, text, _BRANDS)
+    hits = await asyncio.to_thread(lambda: [hit for hit in brand(text, _BRANDS) if is_meant(hit, text)])
     if not hits:
         nothing = f"No brand {asked(text)} is known. Try its most telling word alone; local shops are not listed."
         return Output(nothing, {"results": [], "shares": {}}, sources=(_BRAND_SOURCE,))
-    evidence = await asyncio.to_thread(by_brand, text)
+    evidence = await asyncio.to_thread(by_brand, hits[0].matched)
     lines = [
         f"{one_line(hit.brand.name)} ({hit.brand.kind}), {hit.how} match, confidence {hit.score:.2f}: {_spread(hit)}"
         for hit in hits

@@ -8,12 +8,15 @@ from geosleuth.names import country_name
 
 from .calls import Case, Output
 from .declare import tool
-from .viewer import Viewer, percent, required_text, text_of
+from .viewer import Viewer, percent, quoted, required_text, text_of
 
 _SOURCE = "geosleuth field guide"
 _SHOWN_COUNTRIES = 10
 _SHOWN_REGIONS = 4
 _SHOWN_UNKNOWN = 6
+_SHOWN_FORMS = 3
+_SHOWN_ALIKE = 4
+_SHOWN_ROWS = 24
 _LEAST_SHARE = 0.01
 
 
@@ -83,7 +86,8 @@ async def weigh_sightings(case: Case, sightings: list[str]) -> Output:  # noqa: 
     }
     lines = [f"Odds: {_odds(countries)}."] if seen else ["Nothing in the field guide fits these words."]
     lines += [
-        f"{one['attribute']} = {' or '.join(one['values'])}: {_moved(one['moved'])}" for one in seen if one["moved"]
+        f"{quoted(read.words)}: {one['attribute']} = {_forms(one['values'])}: {_moved(one['moved'])}"
+        for read, one in zip(weighed.sightings, seen, strict=True)
     ]
     lines += [
         f"In {country_name(code)}: {_odds(found, regions=True)}"
@@ -104,7 +108,7 @@ async def weigh_sightings(case: Case, sightings: list[str]) -> Output:  # noqa: 
     renames={"countries": "candidates", "places": "candidates"},
 )
 async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG001  # every tool takes the case
-    """What to look for to tell places apart, the most telling first.
+    """What to look for to tell places apart, what photos show first.
 
     Args:
         candidates: countries or ISO 3166-2 regions.
@@ -115,10 +119,8 @@ async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG0
 
     guide = await asyncio.to_thread(tables)
     codes = [place_code(one) for one in candidates]
-    known = [guide.known_place(code) for code in codes]
-    found = await asyncio.to_thread(differences, known)
-    coarser = [f"{one} for {code}" for code, one in zip(codes, known, strict=True) if one != code]
-    note = [f"Taken: {', '.join(coarser)}, which the guide has no table of."] if coarser else []
+    found = await asyncio.to_thread(differences, codes)
+    note = [said] if (said := guide.stand_ins(codes)) else []
     data: _Differences = {
         "differences": [
             {
@@ -130,12 +132,16 @@ async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG0
         ]
     }
     if not found:
-        alike = "The field guide has nothing that tells these apart: they look alike."
-        return Output("\n".join([alike, *note]), data, sources=(_SOURCE,))
-    lines = [*note, *(["Their streets look much alike."] if look_alike(found) else [])]
-    for one in found:
+        nothing = "The field guide has nothing that tells these apart: they look alike."
+        return Output("\n".join([nothing, *note]), data, sources=(_SOURCE,))
+    alike = look_alike(found)
+    lines = [*note, *(["Their streets look much alike."] if alike else [])]
+    for one in found[: _SHOWN_ALIKE if alike else None]:
         labels = guide.values[one.attribute]
-        each = (f"{code} {', '.join(labels[value].label for value in values)}" for code, values in one.values.items())
+        each = (
+            f"{code} {', '.join(labels[value].label for value in values) or 'none of these'}"
+            for code, values in one.values.items()
+        )
         lines.append(f"{guide.attributes[one.attribute].label}: {'; '.join(each)}")
     return Output("\n".join(lines), data, sources=(_SOURCE,))
 
@@ -154,14 +160,23 @@ async def field_guide(case: Case, about: str) -> Output:  # noqa: ARG001  # ever
         about: a country, region, or thing: "bollard".
     """
     from geosleuth.guide import field_guide as tables
-    from geosleuth.guide import place_code
+    from geosleuth.guide import most_telling, place_code
 
     asked = required_text(about, "about", "Norway")
     guide = await asyncio.to_thread(tables)
     name = guide.attribute_called(asked)
-    rows = guide.of_place(guide.known_place(place_code(asked))) if name is None else guide.of_attribute(name)
+    if name is None:
+        place = guide.known_place(place_code(asked))
+        found = guide.of_place(place)
+        labels = [guide.attributes[one].label for one in await asyncio.to_thread(most_telling, place)]
+        rows = {label: found[label] for label in labels}
+        left = len(rows) - _SHOWN_ROWS
+    else:
+        rows, left = dict(guide.of_attribute(name)), 0
     data: _Rows = {"rows": {key: dict(row) for key, row in rows.items()}}
     lines = [f"{key}: {', '.join(f'{what} ({grade})' for what, grade in row.items())}" for key, row in rows.items()]
+    if left > 0:
+        lines[_SHOWN_ROWS:] = [f"{left} more say less: {', '.join(list(rows)[_SHOWN_ROWS:])}"]
     return Output("\n".join(lines), data, sources=(_SOURCE,))
 
 
@@ -170,5 +185,15 @@ def _odds(shares: Mapping[str, float], *, regions: bool = False) -> str:
     return ", ".join(f"{code if regions else country_name(code)} {percent(share)}" for code, share in shown)
 
 
+def _forms(values: Sequence[str]) -> str:
+    """The values that words fit, the first few by name."""
+    more = f" or {len(values) - _SHOWN_FORMS} more" if len(values) > _SHOWN_FORMS else ""
+    return " or ".join(values[:_SHOWN_FORMS]) + more
+
+
 def _moved(moves: Mapping[str, float]) -> str:
-    return ", ".join(f"{country_name(code)} x{factor:.2g}" for code, factor in moves.items())
+    return (
+        "says little"
+        if not moves
+        else ", ".join(f"{country_name(code)} x{factor:.2g}" for code, factor in moves.items())
+    )

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 from weakref import WeakKeyDictionary
 
 from geosleuth.clues.country_prior import country_prior
 from geosleuth.clues.visual import HOW_TO_LEARN, NAMED, Best, Distribution, visual_clue
 from geosleuth.errors import BadInput
 from geosleuth.names import country_name
-from geosleuth.photo import Album, Photo, View, to_pixels
-from geosleuth.photo.text import SCRIPTS, TextLine
-from geosleuth.photo.text import read_text as read_lines
+from geosleuth.photo import MUCH_REDUCED, Album, Photo, View, to_pixels
+from geosleuth.photo.text import SCRIPTS, PictureText, ReadingOptions, TextLine, read_picture
 
 from .argument_types import Length
 from .calls import Case, Output
@@ -140,6 +139,8 @@ _GAP_PX = 12
 _WIDE = 3.5
 _GREY = (128, 128, 128)
 _HALF_TURNS = (90.0, 180.0, 270.0)
+_MOST_BRIGHTENED = 6.0
+_FEW_PIXELS = 100 * 100
 
 
 def edited(album: Album, cut: Cut) -> Photo:
@@ -171,22 +172,31 @@ def _turned(picture: "Image", degrees: float) -> "Image":
 
 
 def _with_contrast(picture: "Image") -> "Image":
-    """Light spread over the whole range, and each part against its own surroundings: what lies in shade comes out."""
+    """Light spread over the whole range, and each part against its own surroundings: what lies in shade comes out.
+
+    Colours keep their hue and saturation, so that a yellow plate can still be told from a white one.
+    """
     import numpy as np
     from PIL import Image, ImageFilter
 
-    light, blue, red = picture.convert("YCbCr").split()
+    light = picture.convert("L")
     values = np.asarray(light, np.float32)
     reach = ImageFilter.BoxBlur(max(8, max(picture.size) // 30))
     mean = np.asarray(light.filter(reach), np.float32)
     off = np.abs(values - mean)
     spread = np.asarray(Image.fromarray(np.clip(off, 0, 255).astype(np.uint8)).filter(reach), np.float32)
-    local = 128 + (values - mean) * (45 / np.maximum(spread, 4))
     low, high = np.percentile(values, (1, 99))
     whole = (values - low) * (255 / max(1.0, high - low))
+    # A part is set against its surroundings, but stays as light as they are: white must not turn grey.
+    around = (mean - low) * (255 / max(1.0, high - low))
+    local = 64 + around / 2 + (values - mean) * (45 / np.maximum(spread, 4))
     # By eye on faded and shaded signs: less leaves pale letters pale, more makes letters of the noise.
-    shown = np.clip(0.7 * local + 0.3 * whole, 0, 255).astype(np.uint8)
-    return Image.merge("YCbCr", (Image.fromarray(shown), blue, red)).convert("RGB")
+    shown = np.clip(0.7 * local + 0.3 * whole, 0, 255)
+    # Nearly black has no colour to keep, only noise.
+    factor = np.minimum(shown / np.maximum(values, 1), _MOST_BRIGHTENED)
+    colours = np.asarray(picture.convert("RGB"), np.float32) * factor[..., None]
+    colours += (shown - values * factor)[..., None]
+    return Image.fromarray(np.clip(colours, 0, 255).astype(np.uint8))
 
 
 def _side_by_side(left: "Image", right: "Image") -> "Image":
@@ -250,6 +260,7 @@ async def image_zoom_in_tool(
         f"A cut of {shown.handle}, from {box[0]}, {box[1]} to {box[2]}, {box[3]} of its {shown.size[0]} x "
         f"{shown.size[1]} pixels: {right - left} x {bottom - top} pixels of the original"
         + (f".{edit.words}" if made else f", shown as {cut.size[0]} x {cut.size[1]}.")
+        + (" A smaller part shows no more." if (right - left) * (bottom - top) < _FEW_PIXELS else "")
     )
     return Output(text, data, (made or cut,), ("photo",))
 
@@ -307,9 +318,11 @@ def thousandths(box: Bounds, size: tuple[int, int]) -> list[int]:
 
 
 _READINGS_KEPT = 64
+_GUESSED = 0.35  # a single strange letter is mostly no letter at all
 _DOUBTFUL = 0.5  # as sure or less, a line is worth a closer look: tiny letters come out as single strange ones
 _Bounds = tuple[float, float, float, float]
-_Lines = tuple[TextLine, ...]
+_THOROUGH = ReadingOptions(unread=True)
+_QUICK = ReadingOptions(unread=True, cuts=1)  # of parts, and where parts follow: more cuts find next to nothing
 
 
 class _Line(TypedDict):
@@ -325,6 +338,8 @@ class _Reading(TypedDict):
     image: str
     scale: str
     lines: list[_Line]
+    look_closer: list[Box]
+    writing: NotRequired[list[list[float]]]
 
 
 def _lines_read(data: Mapping[str, Any]) -> str:
@@ -351,17 +366,23 @@ async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = 
     """
     shown = await view_of(case, image)
     looked_at = shown if bbox_2d is None else await cut_of(case, shown.handle, bbox_2d)
-    lines = await asyncio.to_thread(case.reader or _readings_of(case.album).of, looked_at)
+    if case.reader is not None:
+        text = PictureText(list(await asyncio.to_thread(case.reader, looked_at)))
+    else:
+        options = _QUICK if bbox_2d is not None or shown.reduction >= MUCH_REDUCED else _THOROUGH
+        text = await asyncio.to_thread(_readings_of(case.album).of, looked_at, options)
+    lines, writing = text
     found = [_line_data(line, looked_at, shown, case) for line in lines if line.text]
     doubtful = [line for line in lines if not line.text or line.confidence <= _DOUBTFUL]
     looks = _looks(doubtful, looked_at, shown, case)
     data = {"image": shown.handle, "scale": case.box_scale, "lines": found, "look_closer": looks}
+    if bbox_2d is None and writing and shown.reduction > 1:
+        data["writing"] = [list(row) for row in writing]
     closer = f"Too small to read from here, zoom in: {', '.join(map(str, looks))}.\n" if looks else ""
     part = shown.handle if bbox_2d is None else f"that part of {shown.handle}"
     if not found:
         advice = " A box around a sign is read larger: give bbox_2d." if bbox_2d is None else ""
-        text = f"{closer}No text could be read in {part}.{advice}"
-        return Output(text, data, sources=("photo",))
+        return Output(f"{closer}No text could be read in {part}.{advice}", data, sources=("photo",))
     title = f"{closer}Text in {part}, quoted as it stands there; boxes are {scale_words(case, shown.handle)}:"
     return Output(numbered(title, map(_line_words, found)), data, sources=("photo",))
 
@@ -371,11 +392,11 @@ class _Readings:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._kept: OrderedDict[object, Future[_Lines]] = OrderedDict()
+        self._kept: OrderedDict[object, Future[PictureText]] = OrderedDict()
 
-    def of(self, view: View) -> _Lines:
-        """The lines of a view. Whoever asks for one that is being read waits for that reading."""
-        key = (view.photo_handle, view.box_in_original, view.size)
+    def of(self, view: View, options: ReadingOptions) -> PictureText:
+        """The text of a view. Whoever asks for one that is being read waits for that reading."""
+        key = (view.photo_handle, view.box_in_original, view.size, options)
         with self._lock:
             reading = self._kept.get(key)
             begun = reading is not None
@@ -385,7 +406,7 @@ class _Readings:
                 self._kept.popitem(last=False)
         if not begun:
             try:
-                reading.set_result(tuple(read_lines(view.image, unread=True)))
+                reading.set_result(read_picture(view.image, options))
             except BaseException as error:
                 reading.set_exception(error)
                 with self._lock:
@@ -405,8 +426,7 @@ def _readings_of(album: Album) -> _Readings:
 
 def _looks(doubtful: Sequence[TextLine], looked_at: View, shown: View, case: Case) -> list[list[int]]:
     """The parts of the view named that show doubtful lines larger; none where all pixels of the photo are shown."""
-    left, _, right, _ = looked_at.box_in_original
-    if not doubtful or right - left <= looked_at.size[0]:
+    if not doubtful or looked_at.reduction <= 1:
         return []
     looks = looks_at([_on_shown(line.bounds, looked_at, shown) for line in doubtful], shown.size)
     if case.box_scale == "thousandths":
@@ -446,7 +466,8 @@ def _line_words(line: dict[str, Any]) -> str:
     on_a_thing = {"registration": ", an aircraft's registration", "product": ", a product's label"}
     not_scene = on_a_thing.get(overlay, f", {overlay} laid over the image") if overlay else ""
     where = f"at {line['bbox_2d']}{not_scene}"
-    return f"{quoted(line['text'])} {line['script']}, confidence {line['confidence']:.2f}, {where}"
+    guess = " (a guess)" if line["confidence"] <= _GUESSED else ""
+    return f"{quoted(line['text'])} {line['script']}, confidence {line['confidence']:.2f}{guess}, {where}"
 
 
 NO_PRIOR = (

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any, TypedDict
 
 from geosleuth.atlas import Hit, OfflineAtlas, Picture
+from geosleuth.atlas.suggestion import get_command
 from geosleuth.errors import BadInput
 from geosleuth.geo import Extent, LatLon
-from geosleuth.names import fold, required_country_code
+from geosleuth.names import country_name, fold, required_country_code
 from geosleuth.photo import Limits, open_photo
 
 from .calls import Case, Output
@@ -101,13 +102,13 @@ async def maps_geocode(case: Case, address: str, country: str = "") -> Output:
     there = f" in {code}" if code else ""
     if hits:
         return hits_output(f"Places for {asked(query)}{there}:", hits, "")
-    advice = f"Try its local spelling, or name the town and country too. {await _lacks(case)}".strip()
+    advice = f"Try its local spelling, or name the town and country too. {await _lacks(case, country=code)}".strip()
     if written_point(query):
         advice = "These are coordinates: reverse_geocode says what is there."
     return hits_output("", hits, f"No place {asked(query)}{there} is known. {advice}")
 
 
-async def _lacks(case: Case, point: LatLon | None = None) -> str:
+async def _lacks(case: Case, point: LatLon | None = None, country: str | None = None) -> str:
     """What the offline map lacks, here or as a whole, and the command that brings it; empty where it lacks nothing."""
     if not isinstance(case.atlas, OfflineAtlas):
         return ""
@@ -118,7 +119,10 @@ async def _lacks(case: Case, point: LatLon | None = None) -> str:
     if everywhere:
         listed = ", ".join(everywhere[:_MAPS_SHOWN]) + (" and others" if len(everywhere) > _MAPS_SHOWN else "")
         known = f"the detailed maps installed are {listed}" + (", none of which reaches there" if point else "")
-    return f"Streets, shops and stops: {known}; 'geosleuth atlas add FILE.osm.pbf' adds one."
+    if point is not None:
+        country = (await case.atlas.reverse(point)).country
+    command = get_command(country_name(country).lower() if country else None)
+    return f'Streets, shops and stops: {known}; "{command}" fetches one.'
 
 
 @tool(
@@ -160,7 +164,7 @@ async def reverse_geocode(case: Case, latitude: float, longitude: float) -> Outp
     use="list what stands around a point, to compare it with what the photo shows",
     result=Hits,
     viewer=Viewer(lambda given: f"looks what is around{point_of(given).removeprefix(' at')}", icon="map"),
-    needs=("atlas",),
+    needs=("atlas", "features"),
     aliases=("nearby_search", "poi_nearby", "search_nearby", "maps_around_search"),
     renames={**_POINT_RENAMES, "radius": "radius_m", "metres": "radius_m", "meters": "radius_m", "type": "category"},
 )
@@ -235,7 +239,7 @@ def _inside(hits: list[Hit], ground: Extent | None) -> list[Hit]:
     use="find shops, sights and other places by name or by kind",
     result=Hits,
     viewer=Viewer(looks_up("looks for", "keyword"), icon="map"),
-    needs=("atlas",),
+    needs=("atlas", "features"),
     aliases=("poi_search", "maps_text_search", "keyword_search"),
     renames={
         "keywords": "keyword", "query": "keyword", "q": "keyword", "text": "keyword", "name": "keyword",
@@ -269,7 +273,7 @@ async def poi_keyword_search(case: Case, keyword: str, near: str = "", category:
     use="get all that is known about one place that you have found, by its id",
     result=_Details,
     viewer=Viewer(looks_up("reads up on", "poi_id"), icon="map"),
-    needs=("atlas",),
+    needs=("atlas", "features"),
     aliases=("poi_detail", "poi_details", "maps_search_detail"),
     renames={"id": "poi_id"},
 )
@@ -395,6 +399,8 @@ _RENAMES = {
     "zoom_level": "zoom",
 }
 _MAX_ZOOM = 20
+_TOWNS_ZOOM, _FEATURES_ZOOM = 9.0, 12.0
+"""Nearer than this, a map of towns and relief alone, or with named features, is an empty sheet."""
 # A map service's picture is small; what is larger is none.
 _LIMITS = Limits(max_bytes=32 * 1024 * 1024, max_pixels=16_000_000)
 
@@ -423,8 +429,11 @@ async def static_map_query(case: Case, centre: str, zoom: float = 15.0) -> Outpu
         zoom: 5 country, 10 county, 13 town, 15 quarter, 17 street.
     """
     where = await _where(case, centre, zoom)
+    lacks = await _lacks(case, where.point)
+    if lacks and isinstance(case.atlas, OfflineAtlas):
+        zoom = min(zoom, _FEATURES_ZOOM if case.atlas.has_features else _TOWNS_ZOOM)
     shown = await _shown(await case.atlas.map(where.point, zoom=zoom), where, zoom, "Map")
-    return replace(shown, text=f"{shown.text} {await _lacks(case, where.point)}".strip())
+    return replace(shown, text=f"{shown.text} {lacks}".strip())
 
 
 @tool(

@@ -20,6 +20,7 @@ from mcp.types import CallToolResult
 from PIL import Image
 
 from geosleuth.app.service.mcp import Service, Shelf, Source, make_server
+from geosleuth.atlas import OfflineAtlas
 from geosleuth.clues.visual import Cell, Distribution, Reach
 from geosleuth.geo import LatLon
 from geosleuth.pipeline.plan import make_plan
@@ -216,6 +217,31 @@ def test_services_beyond_this_machine_are_told_to_be_that() -> None:
     assert {name for name, hint in hints.items() if hint and hint.open_world_hint} == {"search_web", "locate"}
     assert hints["locate"] is not None
     assert hints["locate"].idempotent_hint is False
+
+
+def test_only_tools_that_can_answer_are_listed(tmp_path: Path) -> None:
+    bare = replace(service_of(offline=True), atlas=OfflineAtlas(tmp_path))
+    names = {one.name for one in bare.listed()}
+    assert {"open_photo", "locate", "image_zoom_in_tool", "maps_geocode", "weigh_sightings"} <= names
+    without = {"visual_prior", "search_image", "search_web", "satellite_map_query", "nearby", "find_crossing"}
+    assert not without & names
+    assert "visual_prior" in {one.name for one in replace(bare, plan=replace(bare.plan, visual=Known())).listed()}
+
+
+def test_what_somebody_sees_is_weighed() -> None:
+    async def use(client: Client) -> tuple[CallToolResult, CallToolResult]:
+        photo = await opened(client, picture())
+        seen = "cars drive on the left, dashed yellow edge line, dashed white centre line"
+        return (
+            await client.call_tool("locate", {"photos": [photo], "seen": seen}),
+            await client.call_tool("locate", {"photos": [photo], "seen": "zeppelin=red"}),
+        )
+
+    found, refused = talk(service_of(offline=True), use)
+    assert not found.is_error, words_of(found)
+    assert "Ireland" in words_of(found)
+    assert refused.is_error
+    assert "no attribute 'zeppelin'" in words_of(refused)
 
 
 def test_a_model_that_fails_is_a_tool_error() -> None:

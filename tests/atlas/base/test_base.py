@@ -205,14 +205,18 @@ def _builder(home: Path) -> "subprocess.Popen[str]":
         [sys.executable, "-c", _BUILDER],
         env={**os.environ, "GEOSLEUTH_HOME": str(home)},
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     )
 
 
 def test_of_two_processes_that_start_at_once_one_builds_and_both_have_it(tmp_path: Path) -> None:
     both = [_builder(tmp_path), _builder(tmp_path)]
-    told = [process.communicate()[0].split() for process in both]
+    outputs = [process.communicate() for process in both]
+    told = [out.split() for out, _ in outputs]
     assert sorted(len(words) for words in told) == [1, 2]
+    # Whoever waits long, for the build or for the other process, hears of it once.
+    assert {err for _, err in outputs} <= {"", "building the base atlas, once\n"}
     path = Path(told[0][-1])
     assert {words[-1] for words in told} == {str(path)}
     with sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True) as conn:

@@ -12,7 +12,7 @@ def test_no_regions_yet(tmp_path: Path) -> None:
     store = RegionStore(tmp_path / "nowhere")
     assert store.list() == []
     assert Regions(tmp_path / "nowhere").search_pois("anything") == []
-    with pytest.raises(BadInput, match="none yet; add one with: geosleuth atlas add"):
+    with pytest.raises(BadInput, match="none yet; fetch one with: geosleuth atlas get"):
         store.info("monaco")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from geosleuth.photo.text import OTHER_SCRIPTS, TextLine, read_text, script_of
+from geosleuth.photo.text import OTHER_SCRIPTS, ReadingOptions, TextLine, read_picture, read_text, script_of
 from geosleuth.photo.text.script import is_pattern
 
 ROOT = Path(__file__).parents[3]
@@ -175,7 +175,8 @@ def test_lines_that_were_found_and_not_read_come_last_and_without_text() -> None
     board.paste(sign("Farmacia", "sans"), (20, 20))
     smaller = sign("Panaderia", "sans")
     board.paste(smaller.resize((smaller.width // 4, smaller.height // 4)), (900, 600))
-    read, noticed = read_text(board, max_boxes=1), read_text(board, max_boxes=1, unread=True)
+    read = read_text(board, max_boxes=1)
+    noticed = read_picture(board, ReadingOptions(max_boxes=1, unread=True)).lines
     assert [line.text for line in read] == ["Farmacia"]
     assert noticed[:1] == read
     (missed,) = noticed[1:]

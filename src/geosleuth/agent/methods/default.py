@@ -12,21 +12,11 @@ from .shared import EVIDENCE_ONLY, PLACES_NOT_PEOPLE, boxes, paragraphs, questio
 RESULT_TOKENS = 1500
 NEWEST_IMAGES = 4
 
-_CHECKING = frozenset(
-    {
-        "maps_geocode",
-        "reverse_geocode",
-        "poi_keyword_search",
-        "nearby",
-        "find_colocated",
-        "find_crossing",
-        "static_map_query",
-        "satellite_map_query",
-    }
-)
+_CHECKING = frozenset({"poi_keyword_search", "nearby", "find_colocated", "find_crossing", "satellite_map_query"})
+"""What shows more than towns, and so enough to hold a photo against."""
 
-# What a search forgives already: the beginning of a name is enough for it.
-_LEFT_OUT = ("poi_input_tips",)
+# What a search forgives already: the beginning of a name is enough for it; what needs a person at the other end.
+_LEFT_OUT = ("poi_input_tips", "request_map")
 
 _ROLE = """\
 Find out where a photo was taken, show the evidence, and say honestly how sure you can be."""
@@ -37,8 +27,10 @@ buildings, plants, terrain, light. What is rare elsewhere tells most. The striki
 restaurant, a tourist's shirt."""
 
 _CALLS = """\
-Call a tool only for what the photo and your knowledge leave open, with one line on why. Independent calls go together.
-A failed call fails again unless changed."""
+With your first call, write down your own guess and its closest rivals. Then ask what in the photo would tell them
+apart, and look there first: zoom in on lettering, plates, signs, poles. A tool moves your guess only for a reason that
+you can name: a word read, a name found, a thing that can't be there. Odds, averages and empty results alone do not.
+Independent calls go together. A failed call fails again unless changed."""
 
 _POOL = """\
 Keep the candidates and what speaks for and against each with note_hypothesis; if the run ends early, the best of them
@@ -48,8 +40,10 @@ _UNWRITTEN_POOL = """\
 Weigh several candidates until evidence rules them out."""
 
 _CHECK = """\
-Before you answer, check the leading candidate on the map, and whether a rival fits as well. One thing that can't be so
-weighs more than three that can. Your own eyes outweigh a tool that finds nothing."""
+Before you answer, check the leading candidate on the map, and whether a rival fits as well."""
+
+_WEIGH = """\
+One thing that can't be so weighs more than three that can."""
 
 _HONEST = """\
 "probability" is the chance that the true spot lies within "radius_km" of your point: a street sign may mean 0.2 km, a
@@ -79,7 +73,7 @@ def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
         _LOOK,
         _CALLS if tools else None,
         _POOL if "note_hypothesis" in tools else _UNWRITTEN_POOL,
-        _CHECK if _CHECKING.intersection(tools) else None,
+        f"{_CHECK} {_WEIGH}" if _CHECKING.intersection(tools) else _WEIGH,
         boxes(tools, box_scale),
         EVIDENCE_ONLY,
         PLACES_NOT_PEOPLE,

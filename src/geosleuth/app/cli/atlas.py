@@ -1,4 +1,4 @@
-"""``geosleuth atlas``: ask the offline world, and add regions to it."""
+"""``geosleuth atlas``: ask the offline world, and fetch or add regions."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -384,6 +384,56 @@ def add(
     from geosleuth.app.cli.handlers import atlas as work
 
     work.add_region(file, name, country, names, as_json=as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GetOptions:
+    """The options of ``get``."""
+
+    place: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(
+            metavar="PLACE",
+            help="A country, region or city in any language, or a code such as DE-BY.",
+            show_default=False,
+        ),
+    ] = None
+    name: Annotated[Optional[str], typer.Option(help="What to call it; the extract's own name without it.")] = None  # noqa: UP045
+    update: Annotated[
+        bool, typer.Option("--update", help="Bring newer data; without a place, for all that was fetched.")
+    ] = False
+    geonames: Annotated[
+        bool, typer.Option("--geonames", help="The country's places from GeoNames, instead of a map.")
+    ] = False
+    mirror: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="URL",
+            help="Ask this server instead of download.geofabrik.de or download.geonames.org; also "
+            "GEOSLEUTH_EXTRACTS_URL, GEOSLEUTH_GEONAMES_URL.",
+        ),
+    ] = None
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Allow the download without asking.")] = False
+    offline: Annotated[bool, typer.Option("--offline", help="No network at all, so nothing is fetched.")] = False
+    as_json: JsonFlag = False
+
+
+@atlas.command()
+@takes(GetOptions)
+def get(options: GetOptions) -> None:
+    """Fetch a map by the name of its place: says how large it is, asks, downloads, verifies and adds it.
+
+    Examples:
+
+      geosleuth atlas get andorra
+
+      geosleuth atlas get Bayern --yes
+
+      geosleuth atlas get --update
+    """
+    from geosleuth.app.cli.handlers import atlas_get as work
+
+    work.get_maps(options)
 
 
 @atlas.command(context_settings=_NUMBERS)

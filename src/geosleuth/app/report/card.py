@@ -1,6 +1,7 @@
 """A finding on a card for the terminal, with a map in braille dots; readable at 80 columns and without colour."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import cos, radians
 
@@ -160,16 +161,21 @@ _VOICES = 10
 _WHY_CHARS = 520
 
 
-def card(found: Finding | Trajectory, *, maps: bool = True, with_a_model: str | None = None) -> RenderableType:
+def card(
+    found: Finding | Trajectory, *, maps: bool = True, with_a_model: str | None = None, would_help: str = ""
+) -> RenderableType:
     """Return the finding for people: place, odds, a small map, the best evidence, candidates, what it depends on.
 
     Args:
         found: the finding, already capped to its granularity.
         maps: draw the world and the surroundings; left out anyway where the terminal can't write braille.
         with_a_model: the command that asks a model within reach, for a finding without a place.
+        would_help: what would narrow it down, for a finding that does not say so itself.
     """
     finding = as_finding(found)
     digest = digest_of(finding)
+    if not digest.account.would_help:
+        digest = replace(digest, account=replace(digest.account, would_help=would_help))
     parts: list[RenderableType] = [Text(one_line(digest.place), style="bold")]
     if digest.sure:
         parts.append(Text(f"{digest.sure}{_where(digest)}."))

@@ -17,12 +17,13 @@ from geosleuth.agent.display import (
     sure_line,
     tells_evidence_alone,
     told_no_finer_than,
+    whole_country,
 )
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, Candidate, Granularity, coarsest
 from geosleuth.answer.answer import envelope, percent_words
-from geosleuth.atlas.granular import CountryOutline, country_outline, found_country
+from geosleuth.atlas.granular import CountryOutline, country_outline
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.geo import LatLon, coordinates, distance_km
 from geosleuth.names import fold
@@ -168,19 +169,20 @@ def digest_of(finding: Finding) -> Digest:
     told_as = coarsest((finding.granularity, told_no_finer_than(trajectory)))
     located = answer.point is not None or bool(answer.address)
     dropped = tuple(one for one in trajectory.pool if one.fate == "dropped")
+    country = whole_country(trajectory, told_as)
     return Digest(
         trajectory=spelled_out(trajectory),
         answer=answer,
         granularity=told_as,
         place=(envelope(answer.address) or "An unnamed place") if located else UNLOCATED,
-        sure=sure_line(answer),
+        sure=sure_line(answer, country),
         verdict=_verdict(finding, located=located),
         evidence=_evidence(finding) if told_as == "exact" else (),
         account=account_of(answer.explanation or "") if told_as == "exact" else Account(),
         rivals=tuple(_rivals(answer, {fold(one.place) for one in dropped})),
         dropped=dropped,
         spent=spent_together(finding),
-        country=found_country(answer),
+        country=country,
     )
 
 

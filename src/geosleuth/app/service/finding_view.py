@@ -11,6 +11,7 @@ from geosleuth.agent.display import Seen, first_views, is_withheld, shares_of, t
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.formats import area_geometry
 from geosleuth.app.report.digest import Rival, digest_of
+from geosleuth.atlas.suggestion import missing_map
 from geosleuth.clues import Clue
 from geosleuth.clues.posterior import Contribution, Posterior
 from geosleuth.clues.text_clue import named_there
@@ -209,7 +210,7 @@ def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -
         "candidates": [_rival(one, finding, radii_km or {}) for one in digest.rivals],
         "against": account.against,
         "hangs_on": account.hangs_on,
-        "would_help": account.would_help,
+        "would_help": account.would_help or missing_map(answer),
         "verdict": digest.verdict,
         "conflicts": list(finding.conflicts),
         "outline": None if digest.outline is None else area_geometry(digest.outline.polygons),

@@ -7,7 +7,7 @@ writes is counted and passed over; a file that is packed tighter than text can b
 import gzip
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from math import log10
 from pathlib import Path
@@ -71,6 +71,7 @@ def import_geonames(
     countries: Collection[str] = (),
     more_names: Path | None = None,
     progress: Progress | None = None,
+    origin: Mapping[str, str] | None = None,
 ) -> RegionInfo:
     """Add a GeoNames dump as a gazetteer; one of the same name is replaced when done.
 
@@ -81,6 +82,7 @@ def import_geonames(
         countries: only these, by name or code; all without any.
         more_names: ``alternateNamesV2``, as text, gzip or zip.
         progress: hears how far it is.
+        origin: what its record says of where the file is from.
 
     Raises:
         BadInput: a file is missing, no dump or packed too tightly; nothing has been changed then.
@@ -104,6 +106,7 @@ def import_geonames(
                 "sha256": digest,
                 "licence": "CC-BY-4.0",
                 "attribution": "GeoNames (geonames.org), CC BY 4.0",
+                **(origin or {}),
             },
             report,
         )

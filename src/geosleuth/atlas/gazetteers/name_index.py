@@ -3,13 +3,14 @@
 The index of regions (`geosleuth.atlas.search`) weighs every name at each question, which is too slow here. This one has
 three differences. Letter triples point to distinct spellings instead of names, so that the thousand places called Santa
 Cruz count once. Their lists are kept apart by the length of the spelling, and a question reads those of nearly its own
-length. And of a common triple nothing is read once rarer ones have given enough to choose from.
+length, the nearest first. And of a common triple nothing is read once rarer ones have given enough to choose from.
 
 What it gives up: a part of a name ("Kosciuszko" for "Mount Kosciuszko National Park") is found only where the rest are
 words that say what a thing is ("lake", "mount").
 """
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import log
@@ -46,14 +47,19 @@ those that hold a triple. Lists are little-endian 32-bit numbers."""
 
 _BATCH: Final = 200_000
 _MAX_LENGTH: Final = 40
-_SLACK: Final = 2  # letters that a misread name may be longer or shorter
+_LATER: Final = (1.0, 1.3, 2.0)
+"""A list of spellings that are so many letters longer or shorter is read as if it were so much longer itself."""
+
+_LOOKED_AT: Final = (36, 24, 12)
+"""How many spellings are compared that are so many letters longer or shorter."""
+
+_SLACK: Final = len(_LATER) - 1
 _ID_BITS: Final = 20  # a batch has fewer spellings than 2 ** 20
 _LENGTH_BITS: Final = 6
 _HELD_BYTES: Final = 400_000_000
 _LIST_BYTES: Final = 300  # of a list and its key, besides what it holds: most lists are short
-_MOST_READ: Final = 80_000
+_MOST_READ: Final = 60_000
 _MOST_TRIPLES: Final = 60
-_LOOKED_AT: Final = 48
 _LEAST_SIMILARITY: Final = 0.72
 _LEAST_SPELLED: Final = 0.85
 _LEAST_TELLING: Final = 0.78
@@ -255,36 +261,29 @@ class GazetteerNames:
         within = range(max(1, length - _SLACK), min(_MAX_LENGTH, length + _SLACK) + 1)
         marks = ",".join("?" * len(wanted))
         rows = self._conn.execute(
-            f"SELECT gram, sum(count) FROM gram WHERE gram IN ({marks}) AND length BETWEEN ? AND ? GROUP BY gram",  # noqa: S608
+            f"SELECT gram, length, sum(count) FROM gram WHERE gram IN ({marks}) AND length BETWEEN ? AND ? "  # noqa: S608
+            "GROUP BY gram, length",
             (*wanted, within[0], within[-1]),
-        )
-        counts: dict[str, int] = dict(rows.fetchall())
+        ).fetchall()
+        counts: Counter[str] = Counter()
+        for gram, _, count in rows:
+            counts[gram] += count
         total = sum(len(self._of_length(one)) for one in within)
         # Weights of a byte: the sum of all of them fits into one, too.
         most = 255 // len(wanted)
         lists: dict[int, list[tuple[np.uint8, NDArray[np.uint32]]]] = {}
         read = 0
-        for gram in sorted(counts, key=counts.__getitem__):
-            if read and read + counts[gram] > _MOST_READ:
+        for gram, one, count in sorted(rows, key=lambda row: row[2] * _LATER[abs(row[1] - length)]):
+            if read and read + count > _MOST_READ:
                 break
-            read += counts[gram]
+            read += count
             weight = np.uint8(max(1, round(most * log(1 + total / counts[gram]) / log(1 + total))))
-            for one, found in self._conn.execute(
-                "SELECT length, spellings FROM gram WHERE gram = ? AND length BETWEEN ? AND ?",
-                (gram, within[0], within[-1]),
-            ):
+            for (found,) in self._conn.execute("SELECT spellings FROM gram WHERE gram = ? AND length = ?", (gram, one)):
                 lists.setdefault(one, []).append((weight, np.frombuffer(found, dtype="<u4")))
-        best = [self._best(length, some) for length, some in lists.items()]
-        if not best:
-            return []
-        sums, names = (np.concatenate(part) for part in zip(*best, strict=True))
-        chosen: list[int] = names[np.argsort(-sums.astype(np.int16), kind="stable")[:_LOOKED_AT]].tolist()
-        return chosen
+        return [name for one, some in lists.items() for name in self._best(one, some, _LOOKED_AT[abs(one - length)])]
 
-    def _best(
-        self, length: int, lists: Sequence[tuple[np.uint8, NDArray[np.uint32]]]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-        """The largest sums of weights among spellings of a length, and the first name of each.
+    def _best(self, length: int, lists: Sequence[tuple[np.uint8, NDArray[np.uint32]]], most: int) -> list[int]:
+        """The first names of the spellings of a length that have the largest sums of weights.
 
         Only what the lists name is touched, so that the time depends on them and not on how many spellings there are.
         """
@@ -294,10 +293,12 @@ class GazetteerNames:
         numbers = np.concatenate([numbers for _, numbers in lists])
         found = sums[numbers]
         sums[numbers] = 0
-        many = min(len(found), _LOOKED_AT * len(lists))
+        many = min(len(found), most * len(lists))
         largest = np.argpartition(found, len(found) - many)[len(found) - many :]
         distinct, at = np.unique(numbers[largest], return_index=True)
-        return found[largest[at]], self._of_length(length)[distinct]
+        order = np.argsort(-found[largest[at]].astype(np.int16), kind="stable")[:most]
+        chosen: list[int] = self._of_length(length)[distinct[order]].tolist()
+        return chosen
 
     def _sums(self, length: int) -> NDArray[np.uint8]:
         """A zero for each spelling of a length, in memory that is used again."""

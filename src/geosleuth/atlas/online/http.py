@@ -19,7 +19,7 @@ import threading
 import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -429,18 +429,19 @@ class Question:
     """One thing to ask a service. Keys travel apart from the rest, in ``credentials``.
 
     ``spacing_s`` is the provider's own distance between requests, which the user's settings may overrule;
-    ``absent`` lists the statuses that mean "there is no such thing".
+    ``absent`` lists the statuses that mean "there is no such thing", ``accepted`` those of an answer.
     """
 
     url: str
     params: Sequence[tuple[str, str]] = ()
-    method: Literal["GET", "POST"] = "GET"
+    method: Literal["GET", "HEAD", "POST"] = "GET"
     body: bytes | None = None
     headers: Sequence[tuple[str, str]] = ()
     credentials: Credentials = field(default_factory=Credentials)
     keep_s: float = 0.0
     spacing_s: float = 0.0
     absent: tuple[int, ...] = ()
+    accepted: tuple[int, ...] = (200,)
 
 
 class OnlineClient:
@@ -533,7 +534,7 @@ class OnlineClient:
                     breaker.succeeded()
                     raise fault from None
                 breaker.failed()
-                wait_s = max(self._backoff_s(attempt), fault.wait_s if isinstance(fault, Busy) else 0.0)
+                wait_s = max(self.backoff_s(attempt), fault.wait_s if isinstance(fault, Busy) else 0.0)
                 left_s = deadline - time.monotonic()
                 if attempt == settings.tries or wait_s >= left_s or breaker.rest_left_s > 0:
                     raise after_tries(fault, attempt) from None
@@ -560,8 +561,30 @@ class OnlineClient:
         while (wait_s := claim(origin, spacing_s)) > 0:  # noqa: ASYNC110  # time is waited for, not an event
             await asyncio.sleep(wait_s)
 
+    @asynccontextmanager
+    async def stream(self, question: Question) -> AsyncIterator[httpx.Response]:
+        """A service's answer with its body unread, redirects followed; sent once, whatever the settings say of tries.
+
+        Raises:
+            BadInput: the user has not allowed the host.
+            ServiceFault: the service failed, refused, or broke off in the middle of its answer.
+        """
+        host = check_consent(question.url, self.settings)
+        try:
+            async with self._opened(question, host) as response:
+                yield response
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise as_fault(error, host, question.credentials) from None
+
     async def _send(self, question: Question, host: str) -> bytes | None:
         """One try, redirects included."""
+        async with self._opened(question, host) as response:
+            if response.status_code in question.absent:
+                return None
+            return await read_body(response, host, self.settings.max_bytes)
+
+    @asynccontextmanager
+    async def _opened(self, question: Question, host: str) -> AsyncIterator[httpx.Response]:
         query = urlencode(list(question.params))
         url = f"{question.url}{'&' if '?' in question.url else '?'}{query}" if query else question.url
         for _ in range(_MAX_REDIRECTS + 1):
@@ -577,10 +600,9 @@ class OnlineClient:
                 if response.status_code in _REDIRECTS and LOCATION in response.extensions:
                     url = self._redirected(question, host, url, response)
                     continue
-                if response.status_code in question.absent:
-                    return None
-                if response.status_code == httpx.codes.OK:
-                    return await read_body(response, host, self.settings.max_bytes)
+                if response.status_code in (*question.accepted, *question.absent):
+                    yield response
+                    return
                 excerpt = await excerpt_of(response, host)
                 raise refusal(response, host, question.credentials.scrub(excerpt), question.credentials)
             finally:
@@ -628,6 +650,7 @@ class OnlineClient:
             "pool": settings.total_s,
         }
 
-    def _backoff_s(self, attempt: int) -> float:
+    def backoff_s(self, attempt: int) -> float:
+        """How long to wait after a try that failed, chance mixed in."""
         longest_s = min(self.settings.backoff_max_s, self.settings.backoff_s * 2.0 ** (attempt - 1))
         return longest_s * _random.uniform(0.5, 1.0)

@@ -214,8 +214,17 @@ class _Survey:
     member_nodes: set[int] = field(default_factory=set)
 
 
-def import_osm(path: Path, name: str | None = None, *, folder: Path, progress: Progress | None = None) -> RegionInfo:
+def import_osm(
+    path: Path,
+    name: str | None = None,
+    *,
+    folder: Path,
+    progress: Progress | None = None,
+    origin: Mapping[str, str] | None = None,
+) -> RegionInfo:
     """Add an extract (.osm.pbf, or .osm, .osm.bz2, .osm.gz) as a region; one of the same name is replaced when done.
+
+    ``origin`` is what the region's record says of where the file is from: see ``META_KEYS``.
 
     Raises:
         BadInput: the file is missing or is not a sound extract; nothing has been changed then.
@@ -239,6 +248,7 @@ def import_osm(path: Path, name: str | None = None, *, folder: Path, progress: P
                 "sha256": digest,
                 "licence": ODBL,
                 "attribution": ATTRIBUTION,
+                **(origin or {}),
                 **_header(path),
             }
         )

@@ -51,6 +51,8 @@ META_KEYS: Final = (
     "licence",
     "attribution",
     "data_date",
+    "origin",  # the address that the input was fetched from, where it was
+    "origin_md5",  # what that server said the input must come to
     "created",
     "bbox",  # "south,west,north,east"
     "features",

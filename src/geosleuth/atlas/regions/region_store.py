@@ -58,6 +58,8 @@ class RegionInfo:
     shapes: int
     size_bytes: int
     refused: int = 0  # rows of the source that were not taken
+    origin: str | None = None  # the address it was fetched from
+    origin_md5: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +217,7 @@ class RegionStore:
         return opened
 
     def _unknown(self, name: str) -> str:
-        there = ", ".join(self.names()) or "none yet; add one with: geosleuth atlas add EXTRACT"
+        there = ", ".join(self.names()) or "none yet; fetch one with: geosleuth atlas get PLACE"
         return f"there is no region {name[:80]!r} (regions: {there})"
 
 
@@ -264,6 +266,8 @@ def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int
             shapes=int(meta["shapes"]),
             size_bytes=stamp[2],
             refused=int(meta.get("refused", "0")),
+            origin=meta.get("origin"),
+            origin_md5=meta.get("origin_md5"),
         )
     except (KeyError, ValueError) as error:
         raise _Unfit(f"its description is incomplete: {error}") from error

@@ -6,7 +6,10 @@ picture is read.
 """
 
 from .lines import Corner, TextLine
-from .reader import read_text
+from .reader import PictureText, ReadingOptions, read_picture, read_text
 from .script import OTHER_SCRIPTS, RIGHT_TO_LEFT, SCRIPTS, script_of
 
-__all__ = ["OTHER_SCRIPTS", "RIGHT_TO_LEFT", "SCRIPTS", "Corner", "TextLine", "read_text", "script_of"]
+__all__ = [
+    "OTHER_SCRIPTS", "RIGHT_TO_LEFT", "SCRIPTS", "Corner", "PictureText", "ReadingOptions", "TextLine", "read_picture",
+    "read_text", "script_of",
+]  # fmt: skip

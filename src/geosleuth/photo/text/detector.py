@@ -7,6 +7,7 @@ line, RapidOCR's own detector, which sees more and costs six times as much, look
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,11 @@ THICKER = 1.5
 IN_ONE_LINE = 0.7
 """Boxes that share so much of the lower one's height stand in one line."""
 
+GRID = 8
+"""Rows and columns of the grid that tells where a picture may hold writing."""
+
+Grid: TypeAlias = tuple[tuple[float, ...], ...]
+
 _COVERED = 0.5
 
 
@@ -60,15 +66,35 @@ class _Trace:
     strength: float
 
 
+class Search(NamedTuple):
+    """What a search for text found: boxes of lines, and how much each part of the picture looks like writing."""
+
+    boxes: list[Box]
+    writing: Grid
+
+
 def find_boxes(pixels: Pixels, detail_px: int) -> list[Box]:
     """Return boxes of lines in pixels of the given picture, searched with its long side at most ``detail_px``."""
+    return search(pixels, detail_px).boxes
+
+
+def search(pixels: Pixels, detail_px: int, *, cuts: int = MOST_CUTS) -> Search:
+    """Return the same with the grid; at most so many cuts are looked at more closely."""
     height, width = pixels.shape[:2]
     finer = max(1.0, FINE_SHORT_SIDE_PX / min(height, width))
     seen, scale = _resized(pixels, min(finer, detail_px / max(height, width)))
     if seen.shape[0] * seen.shape[1] <= LARGE_PIXELS:
-        return _detect(seen, scale)[0]
+        boxes, noticed = _detect(seen, scale)
+        return Search(boxes, _grid(noticed))
     boxes, noticed = _detect(seen, scale, quick=True)
-    return _together(boxes, _closer(pixels, boxes, _traces(noticed, seen, scale), scale))
+    closer = _closer(pixels, _missed(boxes, _traces(noticed, seen, scale)), scale, cuts)
+    return Search(_together(boxes, closer), _grid(noticed))
+
+
+def _grid(noticed: Map) -> Grid:
+    """Return the largest value in each cell of a grid over the picture."""
+    cells = [np.array_split(rows, GRID, axis=1) for rows in np.array_split(noticed, GRID)]
+    return tuple(tuple(round(float(cell.max()), 2) if cell.size else 0.0 for cell in row) for row in cells)
 
 
 def _resized(pixels: Pixels, scale: float) -> tuple[Pixels, npt.NDArray[np.float32]]:
@@ -107,16 +133,19 @@ def _traces(noticed: Map, seen: Pixels, scale: npt.NDArray[np.float32]) -> list[
     return traces
 
 
-def _closer(
-    pixels: Pixels, boxes: Sequence[Box], traces: Iterable[_Trace], scale: npt.NDArray[np.float32]
-) -> list[Box]:
-    """Return what RapidOCR's detector finds where writing was noticed outside the boxes, the strongest traces first."""
-    height, width = pixels.shape[:2]
+def _missed(boxes: Sequence[Box], traces: Iterable[_Trace]) -> list[_Trace]:
+    """Return the traces outside the boxes, the strongest first."""
     missed = [one for one in traces if not any(_covered(one.bounds, box.bounds) > _COVERED for box in boxes)]
+    return sorted(missed, key=lambda one: -one.strength)
+
+
+def _closer(pixels: Pixels, traces: Sequence[_Trace], scale: npt.NDArray[np.float32], most: int) -> list[Box]:
+    """Return what RapidOCR's detector finds in enlarged cuts around the first traces."""
+    height, width = pixels.shape[:2]
     cuts: list[tuple[int, int, int, int]] = []
     found: list[Box] = []
-    for trace in sorted(missed, key=lambda one: -one.strength):
-        if len(cuts) == MOST_CUTS:
+    for trace in traces:
+        if len(cuts) == most:
             break
         if any(_covered(trace.bounds, cut) > _COVERED for cut in cuts):
             continue

@@ -15,7 +15,7 @@ import numpy as np
 from geosleuth.geo import FloatArray
 
 from .classifier import CLASSES, TEXTURE, classify
-from .detector import Box, find_boxes
+from .detector import MOST_CUTS, Box, Grid, search
 from .lines import Engine, TextLine, Turn, in_reading_order, join_neighbours, overlap, without_doubles
 from .overlays import mark_overlays
 from .rapid import read_strips
@@ -99,44 +99,60 @@ class _Read:
         return reading_probability(self.reading)
 
 
-class _Wanted(NamedTuple):
-    max_boxes: int
-    seconds: float
-    detail_px: int
-    unread: bool
+@dataclass(frozen=True, slots=True)
+class ReadingOptions:
+    """How much work reading a picture may take.
 
-
-def read_text(
-    image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, detail_px: int = 1536, unread: bool = False
-) -> list[TextLine]:
-    """Lines of text in a picture, in reading order, boxes in pixels of the picture that was given.
-
-    Lines may stand in any direction; a picture that lies on its side is read as if it stood upright.
-
-    Args:
-        image: A picture of any mode and size. Transparent parts count as white. A blank one has no lines.
+    Attributes:
         max_boxes: At most so many lines are read, the largest first.
         seconds: After so much work no further line is tried in other scripts; what was read so far is given. The time
             is that of this thread on a processor: a busy machine reads more slowly, not less.
         detail_px: Long side of the copy in which lines are searched. More finds smaller text, and takes longer.
+        cuts: In so many places where writing was noticed and no line found, an enlarged cut is searched.
         unread: Also give, behind the others and without text, lines that were found and not read: too small, mostly.
     """
+
+    max_boxes: int = 60
+    seconds: float = 8.0
+    detail_px: int = 1536
+    cuts: int = MOST_CUTS
+    unread: bool = False
+
+
+class PictureText(NamedTuple):
+    """The lines of a picture in reading order, and how much each part of it looks like writing, in a grid."""
+
+    lines: list[TextLine]
+    writing: Grid = ()
+
+
+def read_text(image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, detail_px: int = 1536) -> list[TextLine]:
+    """Return the lines of text in a picture; see `read_picture` and `ReadingOptions`."""
+    return read_picture(image, ReadingOptions(max_boxes, seconds, detail_px)).lines
+
+
+def read_picture(image: "Image", options: ReadingOptions | None = None) -> PictureText:
+    """Read a picture of any mode and size; boxes are in its pixels.
+
+    Lines may stand in any direction; a picture that lies on its side is read as if it stood upright. Transparent parts
+    count as white. A blank picture has no lines.
+    """
     if min(image.size) < LEAST_SIDE_PX or max(image.size) > MOST_SLENDER * min(image.size):
-        return []
+        return PictureText([])
     pixels, shrunk = _pixels(image)
-    wanted = _Wanted(max_boxes, seconds, detail_px, unread=unread)
-    lines, turn = _lines(pixels, shrunk, image.size, wanted)
+    options = options or ReadingOptions()
+    read, turn = _lines(pixels, shrunk, image.size, options)
     if turn == 0:
-        return lines
+        return read
     # Once it stands, small lines are found and captions known as in any other picture.
     size = image.size if turn == 180 else image.size[::-1]
-    lines, _ = _lines(with_slack(np.rot90(pixels, -turn // 90)), shrunk, size, wanted)
-    return [_laid_back(line, turn, size) for line in lines]
+    upright, _ = _lines(with_slack(np.rot90(pixels, -turn // 90)), shrunk, size, options)
+    return PictureText([_laid_back(line, turn, size) for line in upright.lines], read.writing)
 
 
-def _lines(pixels: Pixels, shrunk: float, size: tuple[int, int], wanted: _Wanted) -> tuple[list[TextLine], Turn]:
-    """Return the lines of a picture as it lies, and how it must be turned for most of them to stand upright."""
-    boxes = find_boxes(pixels, wanted.detail_px)
+def _lines(pixels: Pixels, shrunk: float, size: tuple[int, int], wanted: ReadingOptions) -> tuple[PictureText, Turn]:
+    """Return the text of a picture as it lies, and how it must be turned for most of it to stand upright."""
+    boxes, writing = search(pixels, wanted.detail_px, cuts=wanted.cuts)
     reads = _read_boxes(pixels, boxes, wanted.max_boxes, wanted.seconds)
     lines = [_line(read, 1 / shrunk, size) for read in reads if read.text and read.probability >= LEAST_KEPT]
     lines = mark_overlays(in_reading_order(without_doubles(lines)), pixels, shrunk)
@@ -144,7 +160,7 @@ def _lines(pixels: Pixels, shrunk: float, size: tuple[int, int], wanted: _Wanted
         blank = [_Found(box.quad, box.score, 0, np.zeros(len(CLASSES))) for box in boxes]
         missed = [_line(_Read(found, "", 0.0, "none", "rapidocr"), 1 / shrunk, size) for found in blank]
         lines += [box for box in missed if not any(overlap(box, line) > 0 for line in lines)][: wanted.max_boxes]
-    return lines, _way_up(reads)
+    return PictureText(lines, writing), _way_up(reads)
 
 
 def _laid_back(line: TextLine, turn: Turn, size: tuple[int, int]) -> TextLine:
@@ -161,7 +177,7 @@ def _laid_back(line: TextLine, turn: Turn, size: tuple[int, int]) -> TextLine:
 def readings_of(image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, detail_px: int = 1536) -> list[Reading]:
     """Return every reading of a picture, also such as nobody should believe: for measuring how often they are right."""
     pixels, _ = _pixels(image)
-    reads = _read_boxes(pixels, find_boxes(pixels, detail_px), max_boxes, seconds)
+    reads = _read_boxes(pixels, search(pixels, detail_px).boxes, max_boxes, seconds)
     return [read.reading for read in reads if read.text]
 
 

@@ -1,6 +1,6 @@
 """The detective: an answer with no model at all, from text, tables and maps on this machine."""
 
-from .answering import ADD_REGION, answer_of
+from .answering import answer_of
 from .candidates import Rival, rivals
 from .evidence import KIND_WORDS, evidence_line
 from .policy import TOOLS, Detective
@@ -9,7 +9,6 @@ from .ruled_out import clue_id
 from .stated import DrivingSide, Known
 
 __all__ = [
-    "ADD_REGION",
     "KIND_WORDS",
     "TOOLS",
     "Detective",

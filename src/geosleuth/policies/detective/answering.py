@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from geosleuth.answer import Address, Answer, Candidate, Level
+from geosleuth.atlas.suggestion import get_country
 from geosleuth.clues import ClueKind, TextSeen
 from geosleuth.clues.heartlands import HELD_SHARE, heartland
 from geosleuth.clues.naming import kind_said
@@ -18,7 +19,6 @@ from .checking import ruled_out_places
 from .evidence import disagreement, evidence_line, named
 from .reasoning import Reasoning
 
-ADD_REGION = "geosleuth atlas add FILE.osm.pbf"
 CONNECT = "Connect a vision model"
 """How the advice begins where no place could be named."""
 
@@ -52,7 +52,7 @@ def would_help(reasoning: Reasoning) -> str:
         stand = "stand" if len(names) > 1 else "stands"
         return (
             f"What would help: {shown} {stand} on no map of this machine; a map of {country_name(decision.country)} or "
-            f"of the right part of it may know more. Get an OpenStreetMap extract and run: {ADD_REGION}"
+            f"of the right part of it may know more. Fetch it with: {get_country(decision.country)}"
         )
     read = {clue.kind for clue in reasoning.found.clues}
     wanted = [words for words, kinds in _TELLING_SIGHTS if not read & kinds][:_SHOWN_SIGHTS]

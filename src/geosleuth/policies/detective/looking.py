@@ -1,5 +1,6 @@
 """Where a second, closer look pays: lettering that was too small to read well, and parts of large photos."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from geosleuth.clues import TextSeen
-from geosleuth.photo import View
+from geosleuth.geo import FloatArray
+from geosleuth.photo import MUCH_REDUCED, View
 
 from .notebook import Notebook
 
@@ -22,8 +24,8 @@ UNSURE = 0.85
 
 MOST_LOOKS = 4
 MOST_PARTS = 3
-PARTS_PIXELS = 1.5
-"""Parts of a photo are read one by one where its original is so many times wider than what is shown."""
+LEAST_WRITING = 0.1
+"""A part in which nothing looked like writing this much at first sight is not read: of 41 such parts none had any."""
 
 # The box of a line is at least so many times as tall as its letters; of small lettering it may be far taller.
 _BOX_HEIGHTS = 1.4
@@ -61,7 +63,7 @@ def at_small_text(notebook: Notebook) -> list[Look]:
         lines = read.get(handle)
         if view is None or not lines:
             continue
-        finer = _finer(view)
+        finer = view.reduction
         boxes = [_grown(line.box, view) for line in lines if _worth_a_look(line, finer)]
         most = _LARGEST_SHARE * view.size[0] * view.size[1]
         looks.extend((_area(box), Look(handle, box)) for box in _merged(boxes) if _area(box) <= most)
@@ -70,19 +72,34 @@ def at_small_text(notebook: Notebook) -> list[Look]:
 
 
 def at_parts(notebook: Notebook) -> list[Look]:
-    """Quarters of photos that are much larger than what was shown, those with most unread structure first."""
+    """Quarters of photos that are much larger than what was shown, those with most unread structure first.
+
+    Quarters in which nothing at all looked like writing are left out.
+    """
     looks: list[tuple[float, Look]] = []
     read = _read_whole(notebook)
     for handle in notebook.photos:
         view = notebook.view(handle)
-        if view is None or _finer(view) < PARTS_PIXELS:
+        if view is None or view.reduction < MUCH_REDUCED:
             continue
         structure = _structure(view, read.get(handle, []))
+        writing = notebook.writing(handle)
         for box in _parts(view):
+            if writing.size and _most(writing, box, view) < LEAST_WRITING:
+                continue
             left, top, right, bottom = map(round, box)
             looks.append((float(structure[top:bottom, left:right].mean()), Look(handle, box)))
     looks.sort(key=lambda pair: (-pair[0], pair[1].image, pair[1].box))
     return [look for _, look in looks[:MOST_PARTS]]
+
+
+def _most(writing: FloatArray, box: Box, view: View) -> float:
+    """The largest value of a grid over a picture in the cells that a part of it touches."""
+    rows, columns = writing.shape
+    width, height = view.size
+    left, right = int(box[0] / width * columns), math.ceil(box[2] / width * columns)
+    top, bottom = int(box[1] / height * rows), math.ceil(box[3] / height * rows)
+    return float(writing[top:bottom, left:right].max())
 
 
 def _read_whole(notebook: Notebook) -> dict[str, list[TextSeen]]:
@@ -91,12 +108,6 @@ def _read_whole(notebook: Notebook) -> dict[str, list[TextSeen]]:
     for one in notebook.first_readings:
         found.setdefault(one.image, []).append(one)
     return found
-
-
-def _finer(view: View) -> float:
-    """How many times wider the original is than what is shown of it."""
-    left, _, right, _ = view.box_in_original
-    return (right - left) / view.size[0]
 
 
 def _worth_a_look(line: TextSeen, finer: float) -> bool:

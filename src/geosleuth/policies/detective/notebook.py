@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from geosleuth.atlas.facts import script_of
 from geosleuth.clues import TextSeen
 from geosleuth.errors import BadInput
+from geosleuth.geo import FloatArray
 from geosleuth.photo import View
 from geosleuth.policies.protocol import Conversation, Message, Observed, Prompt, Step
 from geosleuth.tools import Observation, Tool, ToolCall
@@ -138,6 +141,11 @@ class Notebook:
         """The lines of whole pictures, before any closer look, also such as are hardly believable."""
         whole = (one for one in self.of("read_text") if not one.arguments.get("bbox_2d"))
         return tuple(line for one in whole for line, _ in _lines(one.data))
+
+    def writing(self, image: str) -> FloatArray:
+        """How much each part of a picture looked like writing at first sight, in a grid; empty where nobody said."""
+        grids = (one.data.get("writing") for one in self.of("read_text") if one.data.get("image") == image)
+        return np.array(next((grid for grid in grids if grid), np.zeros((0, 0))), dtype=np.float64)
 
     @cached_property
     def lines(self) -> tuple[TextSeen, ...]:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,14 +28,16 @@ from geosleuth.atlas import (
     regions_dir,
 )
 from geosleuth.atlas.base import ensure_base
+from geosleuth.atlas.suggestion import get_command
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically
 from geosleuth.geo import Box, Disc, Extent, LatLon
 from geosleuth.geo.extent import extent_dict, plain
 from geosleuth.names import country_name, required_country_code
+from geosleuth.net import host_of
 from geosleuth.pipeline.area import parse_point
 from geosleuth.pipeline.plan import online_settings
-from geosleuth.text.numbers import distance
+from geosleuth.text.numbers import distance, plural
 
 if TYPE_CHECKING:
     from geosleuth.atlas.facts.brands import BrandHit
@@ -399,7 +402,7 @@ def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         # What people copy must stay in one piece; names may fold.
-        table.add_column(column, overflow="fold", no_wrap=column in ("where", "ids", "fit", "away", "data of"))
+        table.add_column(column, overflow="fold", no_wrap=column in ("where", "ids", "fit", "away", "data of", "age"))
     return table
 
 
@@ -536,11 +539,25 @@ def phone_view(found: "PhoneInfo") -> RenderableType:
 def regions_view(found: Sequence["RegionInfo"]) -> RenderableType:
     """Added regions."""
     if not found:
-        return Text("no region was added yet; add one with: geosleuth atlas add FILE.osm.pbf")
-    table = _table("region", "features", "streets", "addresses", "MB", "data of", "credit")
+        return Text(
+            f"no region was added yet; fetch one with: {get_command(None)}, such as geosleuth atlas get andorra"
+        )
+    table = _table("region", "features", "streets", "addresses", "MB", "data of", "age", "from", "credit")
     for item in found:
         counts = (f"{count:,}" for count in (item.features, item.streets, item.addresses))
-        table.add_row(
-            item.name, *counts, f"{item.size_bytes / 1e6:.1f}", (item.data_date or "–")[:10], item.attribution
-        )
+        day, age = _age(item.data_date)
+        source = host_of(item.origin) if item.origin else item.source
+        table.add_row(item.name, *counts, f"{item.size_bytes / 1e6:.1f}", day, age, source, item.attribution)
     return table
+
+
+def _age(data_date: str | None) -> tuple[str, str]:
+    """The day of some data and how long ago that is."""
+    try:
+        day = date.fromisoformat((data_date or "")[:10])
+    except ValueError:
+        return "–", "–"
+    days = max(0, (datetime.now(UTC).date() - day).days)
+    return day.isoformat(), plural(days, "day", "days") if days < 100 else plural(
+        round(days / 30.44), "month", "months"
+    )

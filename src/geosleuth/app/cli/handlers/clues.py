@@ -54,8 +54,12 @@ def weigh(sightings: Sequence[str], *, as_json: bool) -> None:
 
 def tell_apart(candidates: Sequence[str], *, as_json: bool) -> None:
     """What to look for next."""
-    codes = [place_code(one) for one in candidates]
-    found = differences(codes)
+    tables = field_guide()
+    asked = [place_code(one) for one in candidates]
+    found = differences(asked)
+    codes = list(dict.fromkeys(map(tables.known_place, asked)))
+    if note := tables.stand_ins(asked):
+        talk(note)
     if as_json:
         show_json([{"attribute": one.attribute, "bits": one.bits, "values": dict(one.values)} for one in found])
         return
@@ -64,7 +68,6 @@ def tell_apart(candidates: Sequence[str], *, as_json: bool) -> None:
         return
     if look_alike(found):
         talk("Their streets look much alike: what follows tells little.")
-    tables = field_guide()
     rows = []
     for one in found:
         labels = tables.values[one.attribute]
@@ -76,24 +79,27 @@ def tell_apart(candidates: Sequence[str], *, as_json: bool) -> None:
 def guide(about: str, *, as_json: bool) -> None:
     """All attributes, one of them, or a place."""
     tables = field_guide()
-    name = about.strip().lower().replace(" ", "_").replace("-", "_")
-    if not name:
+    name = tables.attribute_called(about)
+    if not about.strip():
         rows: Mapping[str, Mapping[str, str]] = {
             key: {value.name: value.label for value in tables.values[key].values()} for key in tables.attributes
         }
-    elif name in tables.attributes:
+    elif name is not None:
         rows = tables.of_attribute(name)
     else:
-        rows = tables.of_place(place_code(about))
+        code = place_code(about)
+        rows = tables.of_place(tables.known_place(code))
+        if note := tables.stand_ins([code]):
+            talk(note)
     if as_json:
         show_json({key: dict(row) for key, row in rows.items()})
         return
-    if name:
+    if about.strip():
         words = [(key, ", ".join(f"{what} ({grade})" for what, grade in row.items())) for key, row in rows.items()]
     else:
         words = [(key, ", ".join(row)) for key, row in rows.items()]
-    show(_table(("attribute" if not name else about, "values"), words))
-    if not name:
+    show(_table((about.strip() or "attribute", "values"), words))
+    if not about.strip():
         show(", ".join(f"{count:,} {what}" for what, count in tables.counts().items()))
 
 

@@ -472,9 +472,7 @@ def make_poi_set(options: "PoisOptions") -> None:
     else:
         regions = Regions(regions_dir())
         if not regions.store.names():
-            raise BadInput(
-                "no region has been added to the atlas; run geosleuth atlas add FILE.osm.pbf, or give --pois"
-            )
+            raise BadInput("no region has been added to the atlas; run geosleuth atlas get PLACE, or give --pois")
         source = AtlasPois(regions, options.category)
     with progress("photos") as bar:
         found = choose_pois(

@@ -189,6 +189,7 @@ def locate_photos(paths: Sequence[Path], request: LocateRequest, *, as_json: boo
 def _show(finding: LocateResult, plan: Plan, *, as_json: bool, with_a_model: str | None) -> bool:
     """Print the finding; true where the model failed."""
     from geosleuth.app.report import card
+    from geosleuth.atlas.suggestion import missing_map
 
     ended, spent = finding.trajectory.ended, finding.trajectory.spent
     failed = ended is not None and ended.reason == "service"
@@ -197,7 +198,8 @@ def _show(finding: LocateResult, plan: Plan, *, as_json: bool, with_a_model: str
     elif spent.turns or not failed:
         if finding.checked is not None:
             show(_verdict(finding.checked))
-        show(card(finding, with_a_model=with_a_model))
+        would_help = missing_map(finding.answer) if plan.maps is None else ""
+        show(card(finding, with_a_model=with_a_model, would_help=would_help))
     if plan.within is not None and finding.granularity == "exact":
         point = finding.answer.point
         if point is not None and not plan.within.contains(point):

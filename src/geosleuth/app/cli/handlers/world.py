@@ -150,7 +150,7 @@ def _region(name: str) -> Path:
         return given
     known = {item.name for item in RegionStore(regions_dir()).list()}
     if name not in known:
-        raise BadInput(f"no added region is called {name[:40]!r}; see geosleuth atlas regions, or geosleuth atlas add")
+        raise BadInput(f"no added region is called {name[:40]!r}; see geosleuth atlas list")
     return region_path(regions_dir(), name)
 
 

@@ -66,6 +66,7 @@ async def locate(
     within: str = "",
     hint: str = "",
     taken: str = "",
+    seen: str = "",
     drives_on: Literal["left", "right"] | None = None,
     check: str = "",
     granularity: Granularity | None = None,
@@ -81,6 +82,7 @@ async def locate(
         within: where it must lie: a country, a region, "S,W,N,E" or "LAT,LON,KM" in degrees.
         hint: what else is known about the photo.
         taken: when it was taken, such as 2026-07-14T15:30+02:00.
+        seen: what you see, in words with commas between: "yellow centre line, red soil".
         drives_on: the side of the road that traffic keeps to.
         check: a place that somebody claims, "LAT,LON": say what speaks for it and against it.
         granularity: tell nothing finer than this; the server may have a limit of its own.
@@ -92,6 +94,7 @@ async def locate(
         within=within.strip() or None,
         hint=hint.strip() or None,
         taken=taken.strip() or None,
+        seen=seen.strip() or None,
         drives_on=drives_on,
         check=check.strip() or None,
         granularity=granularity,
@@ -221,7 +224,7 @@ class _Publisher:
 def _as_argument(message: str) -> str:
     """Return a message about an option for a client that gave an argument and no files."""
     message = message.replace(OR_FILE, "")
-    for name in ("within", "taken", "drives-on", "check"):
+    for name in ("within", "taken", "seen", "drives-on", "check"):
         message = message.replace(f"--{name}", name.replace("-", "_"))
     return message
 

@@ -20,6 +20,7 @@ from geosleuth.photo import Album
 from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.tools import Case, FailureKind, Observation, Output, Tool, Toolset, image_info
+from geosleuth.tools.calls import supplied
 from geosleuth.tools.surfaces import call_mcp, mcp_result, mcp_tools
 from geosleuth.tools.toolset import with_plugins
 
@@ -94,14 +95,23 @@ class Service:
         await self._held.aclose()
 
     def listed(self) -> "list[ProtocolTool]":
-        """Return the tools as clients see them: the server's own first, then all others, always in the same order."""
+        """Return the tools as clients see them: the server's own, then those that can answer, always in one order."""
         beyond = ("locate",) if self._locates_beyond else ()
         # Every opening gives a new handle, and a model's reply costs again.
         own = mcp_tools(OWN_TOOLS, open_world=beyond, not_idempotent=("open_photo", *beyond))
         for one, schema in zip(own, (opened_schema(), located_schema()), strict=True):
             one.output_schema = schema
-        rest = mcp_tools(self.toolset, open_world=self._open_world())
-        for one, ours in zip(rest, self.toolset, strict=True):
+        able = self.toolset.usable(
+            supplied(
+                self._map,
+                visual=self.plan.visual,
+                similar=bool(self.plan.images or self.plan.index),
+                web=self.plan.web,
+                offline=self.request.offline,
+            )
+        )
+        rest = mcp_tools(able, open_world=self._open_world())
+        for one, ours in zip(rest, able, strict=True):
             one.input_schema = _with_photo(ours, one.input_schema)
             if ours.outside_runs:
                 one.description = f"{one.description}\n\n{ours.outside_runs}"

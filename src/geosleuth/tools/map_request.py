@@ -1,0 +1,46 @@
+"""The tool `request_map`: a model asks for a map; whether it is fetched is the person's choice."""
+
+from typing import TypedDict
+
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.suggestion import get_command
+
+from .calls import Case, Output
+from .declare import tool
+from .places import find
+from .viewer import Viewer, text_of
+
+
+class _Request(TypedDict):
+    place: str
+    command: str | None
+
+
+@tool(
+    "request_map",
+    use="ask the person for a detailed map that is not installed",
+    result=_Request,
+    viewer=Viewer(
+        lambda given: f"asks for a map of {text_of(given, 'place')}".rstrip(),
+        lambda data: f"to fetch it: {data['command']}" if data.get("command") else "it is installed",
+        icon="map",
+    ),
+    needs=("atlas",),
+    renames={"region": "place", "name": "place", "country": "place", "city": "place", "location": "place"},
+)
+async def request_map(case: Case, place: str) -> Output:
+    """Suggest to the person which map to fetch. Nothing is fetched in this run.
+
+    Args:
+        place: a country, region or city.
+    """
+    where = await find(case, place, "place")
+    named = where.place
+    words = where.name if named is None else named.address or named.name
+    if isinstance(case.atlas, OfflineAtlas) and await case.atlas.detailed_maps(where.point):
+        return Output(f"A detailed map of {words} is installed: search it.", _Request(place=words, command=None))
+    command = get_command(words)
+    return Output(
+        f'The person is told that "{command}" fetches a map of {words}. Go on without it.',
+        _Request(place=words, command=command),
+    )
