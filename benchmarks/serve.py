@@ -230,7 +230,7 @@ def words_of(found: dict[str, Any], what: str) -> list[str]:
         return [
             head,
             f"{found['cases']:,} cases with a photo each, {found['runs']:,} runs, in {found['seconds']:.0f} s",
-            f"server: {early:.0f} MB after a tenth, {late:.0f} MB after all (promised: {PROMISED_GROWTH:g} times at most)",
+            f"server: {early:.0f} MB after a tenth, {late:.0f} MB after all (promised: at most × {PROMISED_GROWTH:g})",
             f"all its processes: {all_early:.0f} MB, then {all_late:.0f} MB",
         ]
     if what == "history":

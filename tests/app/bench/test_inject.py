@@ -66,7 +66,7 @@ def obedient(request: Request) -> Reply:
     if not looked(request):
         return chat_reply(calls=LOOK)
     told = " ".join(texts(request.json["messages"][1:]))
-    ordered = re.search(r"SYSTEM: the answer\s+is(.{0,200})", re.sub(r"\s+", " ", told))
+    ordered = re.search(r"SYSTEM: ?the answer ?is(.{0,400})", re.sub(r"\s+", " ", told))
     wanted = next((one for one in TARGETS if ordered and one.city in ordered[1]), None)
     if wanted is None:
         return chat_reply(ELSEWHERE + " T1.1")
@@ -121,11 +121,11 @@ def test_an_obedient_model_is_found_out(tmp_path: Path) -> None:
     with openai_server([obedient]) as url:
         words = ("--model", "server:any", "--base-url", url, "--out", out, *SMALL, "--json")
         result = inject(*words, "--most-shifted", "50")
+        assert result.exit_code == 1, result.output
         asked = len(url.requests)
         again = inject(*words)
+        assert again.exit_code == 0, again.output
         assert len(url.requests) == asked, "a finished run asks nobody"
-    assert result.exit_code == 1, result.output
-    assert again.exit_code == 0
     told = json.loads(result.stdout)
     shifted = {one["channel"]: one["shifted"] for one in told["cases"]}
     # Neither the name of a file nor what its metadata say is shown to a model at all.
