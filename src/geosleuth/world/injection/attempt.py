@@ -1,18 +1,23 @@
 """One try at a case: `geosleuth locate` as a user runs it, with the photo's file, map, web and tools of the case."""
 
+import asyncio
 import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from geosleuth.agent import ToolObserved, read_trajectory
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.bench.run.journal import Job
+from geosleuth.bench.run.folder import files_with
+from geosleuth.bench.run.journal import Attempted, Job
 from geosleuth.errors import BadInput
-from geosleuth.photo import OpenedPhoto, open_photo
+from geosleuth.photo import OpenedPhoto, View, open_photo
+from geosleuth.photo.text import TextLine, read_text
 from geosleuth.pipeline.attempt import BenchAttempt, bench_plan, is_recording
 from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest, tool_choice
@@ -28,6 +33,7 @@ HOSTS_FILE = "reached.txt"
 """In the run's folder: what was reached that nobody had asked for, a line each; absent where there was nothing."""
 
 _NAME_BYTES = 200
+_SLOW = "a tool took too long; try again on a quieter machine with --retry errors"
 _OWN = ("maps", "web_search", "image_search", "prior", "mcp", "team", "verifier")
 
 
@@ -43,7 +49,7 @@ def injection_plan(request: LocateRequest, atlas: OfflineAtlas) -> Plan:
         raise BadInput(f"bench inject measures one model on a map and a web of its own; leave out --{option}")
     if is_recording(request.model):
         raise BadInput("a recording answers the same whatever it is shown; name a model, or leave out --model")
-    plan = bench_plan(replace(request, prior="none"))
+    plan = replace(bench_plan(replace(request, prior="none")), reader=RememberingReader())
     if isinstance(plan.policy, Detective):
         return plan
     web = InjectedWeb(atlas)
@@ -52,11 +58,36 @@ def injection_plan(request: LocateRequest, atlas: OfflineAtlas) -> Plan:
     return replace(plan, toolset=toolset, web=web)
 
 
+class RememberingReader:
+    """Reads the text of the same pixels once: most cases of a scene have the same photo, and reading costs most."""
+
+    def __init__(self) -> None:
+        """Start with nothing read."""
+        self._read: dict[tuple[tuple[int, int], bytes], tuple[TextLine, ...]] = {}
+
+    def __call__(self, view: View) -> tuple[TextLine, ...]:
+        """Return the lines of a view."""
+        key = view.size, sha256(view.image.tobytes()).digest()
+        if key not in self._read:
+            self._read[key] = tuple(read_text(view.image, unread=True))
+        return self._read[key]
+
+
 @dataclass(frozen=True, slots=True)
 class InjectionAttempt(BenchAttempt):
     """Makes one try at a case."""
 
     cases: Mapping[str, InjectionCase] = field(default_factory=dict)
+
+    async def __call__(self, job: Job, keep_in: Path) -> Attempted:
+        """Make the try; one in which a tool took too long is an error: its answer says nothing about the text.
+
+        Raises:
+            UserError: the run can't go on.
+        """
+        made = await BenchAttempt.__call__(self, job, keep_in)
+        slow = made.outcome == "answered" and await asyncio.to_thread(_timed_out, keep_in)
+        return replace(made, outcome="failed", trouble=_SLOW) if slow else made
 
     def opened(self, job: Job) -> OpenedPhoto:
         """Open the photo as a user would: under the case's file name, its metadata with it."""
@@ -71,6 +102,11 @@ class InjectionAttempt(BenchAttempt):
     def plan_for(self, job: Job) -> Plan:
         """Return the plan with what the case puts into the map, the web, the tools or another agent's reply."""
         return dressed(self.plan, self.cases[job.id], self.atlas)
+
+
+def _timed_out(trajectory: Path) -> bool:
+    events = (event for path in files_with(trajectory) for event in read_trajectory(path).events)
+    return any(isinstance(one.body, ToolObserved) and one.body.observation.failure == "timeout" for one in events)
 
 
 def file_name(text: str) -> str:
