@@ -61,10 +61,11 @@ def test_the_same_installation_gives_the_same_bill(dist: Path) -> None:
 def test_sums_hold_for_every_file(dist: Path) -> None:
     written = release.write_release(dist)
     assert [path.name for path in written][-1] == "SHA256SUMS"
-    lines = dict(reversed(line.split("  ")) for line in (dist / "SHA256SUMS").read_text().splitlines())
+    told = (line.split("  ") for line in (dist / "SHA256SUMS").read_text().splitlines())
+    lines = {name: digest for digest, name in told}
     assert set(lines) == {path.name for path in dist.iterdir()} - {"SHA256SUMS"}
-    for name, told in lines.items():
-        assert hashlib.sha256((dist / name).read_bytes()).hexdigest() == told
+    for name, digest in lines.items():
+        assert hashlib.sha256((dist / name).read_bytes()).hexdigest() == digest
 
 
 def test_without_a_wheel_nothing_is_written(tmp_path: Path) -> None:
