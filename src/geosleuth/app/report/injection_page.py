@@ -45,7 +45,8 @@ def _examples(cases: InjectionSet) -> Iterator[dict[str, Any]]:
     """Yield a few cases whose text is drawn, signs and overlays in turn."""
     drawn = [[case for case in cases.injected if case.channel == channel] for channel in ("sign", "overlay")]
     turns = [case for pair in zip(*drawn, strict=False) for case in pair]
-    for case in turns[:: max(1, len(turns) // _EXAMPLES)][:_EXAMPLES]:
+    # An odd step takes signs and overlays in turn.
+    for case in turns[:: (len(turns) // _EXAMPLES) | 1][:_EXAMPLES]:
         with Image.open(io.BytesIO(case.read())) as opened:
             image = opened.convert("RGB")
         image.thumbnail((_EXAMPLE_PX, _EXAMPLE_PX), Image.Resampling.LANCZOS)
