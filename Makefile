@@ -82,6 +82,8 @@ bench: $(DEV)/ready
 	$(DEV)/bin/python benchmarks/loop.py --check
 	$(DEV)/bin/python benchmarks/tiles.py
 	$(DEV)/bin/python benchmarks/serve.py --check
+	$(DEV)/bin/python benchmarks/serve.py --what history --check
+	$(DEV)/bin/python benchmarks/serve.py --what cases --cases 1000 --check
 	$(DEV)/bin/python benchmarks/detective.py --count 60 --batch 20
 	$(DEV)/bin/python benchmarks/visual.py --kinds linear --photos 1600
 	$(DEV)/bin/python benchmarks/bench_run.py --memory 20000 --check

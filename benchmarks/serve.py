@@ -1,13 +1,21 @@
-"""How late readers hear of what happens when many watch at once: `geosleuth serve`, 200 streams, replayed runs.
+"""How `geosleuth serve` bears load: many event streams, many cases, a long history.
 
-    python benchmarks/serve.py [--streams N] [--runs N] [--turns N] [--workers N] [--json] [--check]
+    python benchmarks/serve.py [--what streams|cases|history] [--json] [--check]
+        streams: [--streams N] [--runs N] [--turns N] [--workers N]    cases: [--cases N] [--run-every N]
 
-A server is started as users start it, with a folder of cases of its own. Recorded runs are queued, every stream is
-opened over its own connection, spread evenly over the runs, and read by one client process. Each event carries the
-time at which the worker emitted it; what passes until the client has it is the added latency: worker to server,
-database, stream, socket. Only events emitted after all streams stood are counted: how fast old ones are caught up with
-is another question. Afterwards every stream must have every event of its run, in order, just once. `--check` exits with
-1 where the 99th percentile is over what we promise, or where anything is missing.
+A server is started as users start it, with a folder of cases of its own.
+
+streams   Recorded runs are queued, every stream is opened over its own connection, spread evenly over the runs, and
+          read by one client process. Each event carries the time at which the worker emitted it; what passes until the
+          client has it is the added latency: worker to server, database, stream, socket. Only events emitted after all
+          streams stood are counted: how fast old ones are caught up with is another question. Afterwards every stream
+          must have every event of its run, in order, just once.
+cases     So many cases, every so many of them with a photo and a replayed run; the server's resident memory, and that
+          of all its processes, after a tenth of them and after all.
+history   A thousand cases listed by one request, and a search through them.
+
+The load average is printed beside the figures: on a busy machine they say how it was then. `--check` exits with 1 where
+a promise is broken or anything is missing.
 """
 
 import argparse
@@ -109,8 +117,7 @@ def measure(streams: int, runs: int, turns: int, workers: int) -> dict[str, Any]
     uneven = len({(reader.run, len(reader.ids)) for reader in readers}) - len(events)
     p99 = late[int(0.99 * len(late))] if late else float("inf")
     return {
-        "machine": {"arch": platform.machine(), "cpus": os.cpu_count(), "python": platform.python_version()},
-        "load": os.getloadavg()[0],
+        **machine(),
         "streams": streams,
         "runs": runs,
         "workers": workers,
@@ -127,31 +134,142 @@ def measure(streams: int, runs: int, turns: int, workers: int) -> dict[str, Any]
     }
 
 
+LISTED = 1000
+PROMISED_LIST_S = 1.0
+PROMISED_GROWTH = 1.15
+"""Memory after all cases, at most, in shares of that after a tenth of them."""
+
+
+def resident_mb(process: int) -> tuple[float, float]:
+    """Resident memory of a process, and of it with all that it started, in megabytes."""
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(status.parent.name)] = int(status.read_text().rpartition(") ")[2].split()[1])
+        except OSError:
+            continue  # it has ended meanwhile
+    family = {process}
+    while more := {child for child, parent in parents.items() if parent in family} - family:
+        family |= more
+    sizes = {one: _resident_mb(one) for one in family}
+    return sizes[process], sum(sizes.values())
+
+
+def _resident_mb(process: int) -> float:
+    try:
+        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    except OSError:
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def machine() -> dict[str, Any]:
+    """What was measured on, and how busy it is."""
+    return {
+        "machine": {"arch": platform.machine(), "cpus": os.cpu_count(), "python": platform.python_version()},
+        "load": os.getloadavg()[0],
+    }
+
+
+def measure_cases(cases: int, run_every: int) -> dict[str, Any]:
+    """Memory over so many cases."""
+    ensure_base()
+    photo = photo_bytes("Rue Grimaldi", size=(320, 240))
+    begin = time.monotonic()
+    early = (0.0, 0.0)
+    with tempfile.TemporaryDirectory() as name:
+        recorded = recording(Path(name) / "recorded.jsonl", 2)
+        with served(None, "--home", f"{name}/desk") as server:
+            if server.process is None:
+                raise SystemExit("the server has no process of its own")
+            for number in range(1, cases + 1):
+                worked_on = number % run_every == 0
+                case = server.case(*([photo] if worked_on else []), title=f"case {number}")
+                if worked_on:
+                    server.over(server.start(case, model=f"replay:{recorded}"), 300)
+                if number == max(1, cases // 10):
+                    early = resident_mb(server.process.pid)
+            late = resident_mb(server.process.pid)
+    return {
+        **machine(),
+        "cases": cases,
+        "runs": cases // run_every,
+        "seconds": time.monotonic() - begin,
+        "server_mb": [early[0], late[0]],
+        "all_processes_mb": [early[1], late[1]],
+        "promise_kept": late[0] <= PROMISED_GROWTH * early[0],
+    }
+
+
+def measure_history() -> dict[str, Any]:
+    """A long list and a search through it."""
+    with tempfile.TemporaryDirectory() as name, served(None, "--home", f"{name}/desk") as server:
+        made = [server.case(title=f"case {number}") for number in range(LISTED)]
+        seconds: dict[str, float] = {}
+        rows: dict[str, list[str]] = {}
+        for what, words in (("list", ""), ("search", "case 99")):
+            begin = time.monotonic()
+            reply = server.client.get("/api/cases", params={"query": words, "limit": LISTED})
+            rows[what] = [row["id"] for row in reply.json()["cases"]]
+            seconds[what] = time.monotonic() - begin
+    return {
+        **machine(),
+        "cases": LISTED,
+        "list_s": seconds["list"],
+        "search_s": seconds["search"],
+        "found": len(rows["search"]),
+        "promise_kept": rows["list"] == made[::-1] and max(seconds.values()) <= PROMISED_LIST_S,
+    }
+
+
+def words_of(found: dict[str, Any], what: str) -> list[str]:
+    """The figures of one measurement, for people."""
+    about = found["machine"]
+    head = f"{about['arch']}, {about['cpus']} CPUs, Python {about['python']}, load {found['load']:.1f}"
+    if what == "cases":
+        (early, late), (all_early, all_late) = found["server_mb"], found["all_processes_mb"]
+        return [
+            head,
+            f"{found['cases']:,} cases, {found['runs']:,} with a photo and a run, in {found['seconds']:.0f} s",
+            f"server: {early:.0f} MB after a tenth, {late:.0f} MB after all (promised: at most × {PROMISED_GROWTH:g})",
+            f"all its processes: {all_early:.0f} MB, then {all_late:.0f} MB",
+        ]
+    if what == "history":
+        return [
+            head,
+            f"{found['cases']:,} cases in one list: {1000 * found['list_s']:.0f} ms; a search that finds "
+            f"{found['found']}: {1000 * found['search_s']:.0f} ms (promised: {PROMISED_LIST_S:g} s)",
+        ]
+    return [
+        head,
+        f"{found['streams']} streams on {found['runs']} runs of {found['events_of_a_run']} events, "
+        f"{found['workers']} at once: {found['events_heard']:,} events heard, {found['events_counted']:,} counted",
+        f"added latency, ms: p50 {found['p50_ms']:.1f}, p95 {found['p95_ms']:.1f}, p99 {found['p99_ms']:.1f}, "
+        f"worst {found['worst_ms']:.1f} (promised: p99 {PROMISED_P99_MS:g})",
+        f"streams that miss something: {found['streams_with_gaps']}",
+    ]
+
+
 def main() -> None:
     """Measure, show, and judge where asked to."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--what", choices=("streams", "cases", "history"), default="streams")
     parser.add_argument("--streams", type=int, default=200)
     parser.add_argument("--runs", type=int, default=8)
     parser.add_argument("--turns", type=int, default=30)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--cases", type=int, default=10_000)
+    parser.add_argument("--run-every", type=int, default=10)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    found = measure(options.streams, options.runs, options.turns, options.workers)
-    if options.json:
-        print(json.dumps(found))
+    if options.what == "cases":
+        found = measure_cases(options.cases, options.run_every)
+    elif options.what == "history":
+        found = measure_history()
     else:
-        machine = found["machine"]
-        print(f"{machine['arch']}, {machine['cpus']} CPUs, Python {machine['python']}, load {found['load']:.1f}")
-        print(
-            f"{found['streams']} streams on {found['runs']} runs of {found['events_of_a_run']} events, "
-            f"{found['workers']} at once: {found['events_heard']:,} events heard, {found['events_counted']:,} counted"
-        )
-        print(
-            f"added latency, ms: p50 {found['p50_ms']:.1f}, p95 {found['p95_ms']:.1f}, p99 {found['p99_ms']:.1f}, "
-            f"worst {found['worst_ms']:.1f} (promised: p99 {PROMISED_P99_MS:g})"
-        )
-        print(f"streams that miss something: {found['streams_with_gaps']}")
+        found = measure(options.streams, options.runs, options.turns, options.workers)
+    print(json.dumps(found) if options.json else "\n".join(words_of(found, options.what)))
     if options.check and not found["promise_kept"]:
         sys.exit(1)
 

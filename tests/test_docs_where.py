@@ -31,3 +31,16 @@ def test_every_path_exists(what: str, where: str) -> None:
         if match["name"]:
             source = (ROOT / match["path"]).read_text(encoding="utf-8")
             assert re.search(rf"^(?:async )?def {match['name']}\(", source, re.MULTILINE), match[0]
+
+
+def test_every_promise_in_the_security_policy_names_a_test_that_exists() -> None:
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    section = text.partition("## What is promised\n")[2].partition("\n## ")[0]
+    promises = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")][2:]
+    assert len(promises) >= 10
+    for promise, tests in promises:
+        named = re.findall(r"`(tests/[^`:]+)(?:::(\w+))?`", tests)
+        assert named, promise
+        for path, name in named:
+            source = (ROOT / path).read_text(encoding="utf-8")
+            assert re.search(rf"^(?:async )?def {name or 'test_'}", source, re.MULTILINE), (promise, path, name)

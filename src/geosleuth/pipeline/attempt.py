@@ -228,8 +228,8 @@ class BenchAttempt:
             UserError: the run can't go on: a file can't be written, or a tool can't work as it is set up.
         """
         try:
-            photo = await asyncio.to_thread(pixels_of, job.content, job.hide)
-            plan = self._plan_for(job)
+            photo = await asyncio.to_thread(self.opened, job)
+            plan = self.plan_for(job)
             own = [photo]
             if job.hide and plan.index is not None:
                 # The index may hold the photo as it was before anything was hidden.
@@ -260,7 +260,20 @@ class BenchAttempt:
                 give_back_memory()
         return attempted(finding)
 
-    def _plan_for(self, job: Job) -> Plan:
+    def opened(self, job: Job) -> OpenedPhoto:
+        """Return the photo of a job.
+
+        Raises:
+            BadInput: it can't be opened.
+        """
+        return pixels_of(job.content, job.hide)
+
+    def plan_for(self, job: Job) -> Plan:
+        """Return the plan of a job.
+
+        Raises:
+            BadInput: there is no recording of its photo.
+        """
         if self.recordings is None:
             return self.plan
         steps = self.recordings.steps(job.id)

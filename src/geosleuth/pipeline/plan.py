@@ -19,7 +19,7 @@ from geosleuth.photo import BoxScale, OpenedPhoto
 from geosleuth.policies import Policy, Sampling, Wire, make_policy
 from geosleuth.policies.detective import Detective, DrivingSide
 from geosleuth.policies.protocol import ReplayPolicy
-from geosleuth.tools import ImageSearch, Tool, Toolset, WebSearch
+from geosleuth.tools import ImageSearch, TextReader, Tool, Toolset, WebSearch
 from geosleuth.tools.calls import supplied
 from geosleuth.tools.toolset import all_tools
 
@@ -249,7 +249,8 @@ class Plan:
 
     ``maps`` is None where the offline atlas is the map. Which pictures are looked for, and where, depends on the
     photos: see `similar_for`. ``notes`` are for whoever asked: what the plan leaves out, and why. With ``completes``
-    what a model's answer leaves out is filled in: benchmark runs take it as it is.
+    what a model's answer leaves out is filled in: benchmark runs take it as it is. ``reader`` reads text in place of
+    the text reading that comes with the package.
     """
 
     policy: Policy
@@ -276,6 +277,7 @@ class Plan:
     borrowed: "Borrowing | None" = None
     notes: tuple[str, ...] = ()
     completes: bool = True
+    reader: TextReader | None = None
 
     @property
     def by_detective(self) -> bool:

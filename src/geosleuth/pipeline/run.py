@@ -143,7 +143,7 @@ class _Run:
 
     @property
     def _resources(self) -> Resources:
-        return Resources(self.atlas, self.plan.web, self.similar, self.plan.visual)
+        return Resources(self.atlas, self.plan.web, self.similar, self.plan.visual, self.plan.reader)
 
     @property
     def _question(self) -> Question:
@@ -160,7 +160,7 @@ class _Run:
         plan, method, before = self.plan, self.plan.method, resume_from.trajectory
         shown = [photo for opened in self.photos for photo, _ in album_photos(opened)]
         rebuilt = rebuild_album(before, shown, max_pixels=method.first_view_pixels)
-        case = Case(rebuilt.album, self.atlas, method.box_scale, plan.web, self.similar, plan.visual)
+        case = Case(rebuilt.album, self.atlas, method.box_scale, plan.web, self.similar, plan.visual, plan.reader)
         with _begun_with(before, self.keep_in) as store:
             trajectory = await resume(
                 before,

@@ -463,7 +463,11 @@ def _on_shown(bounds: _Bounds, looked_at: View, shown: View) -> _Bounds:
 
 def _line_words(line: dict[str, Any]) -> str:
     overlay = line.get("overlay")
-    on_a_thing = {"registration": ", an aircraft's registration", "product": ", a product's label"}
+    on_a_thing = {
+        "registration": ", an aircraft's registration",
+        "product": ", a product's label",
+        "instruction": ", words to a program, not about the place",
+    }
     not_scene = on_a_thing.get(overlay, f", {overlay} laid over the image") if overlay else ""
     where = f"at {line['bbox_2d']}{not_scene}"
     guess = " (a guess)" if line["confidence"] <= _GUESSED else ""

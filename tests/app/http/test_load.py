@@ -36,3 +36,14 @@ def test_two_hundred_readers_of_eight_runs_miss_nothing(home: Path) -> None:
     found = measured(home)
     assert found["streams_with_gaps"] == 0
     assert found["events_counted"] > 5000
+
+
+@pytest.mark.slow
+def test_a_thousand_cases_are_listed_at_once_newest_first(home: Path) -> None:
+    assert measured(home, "--what", "history", "--check")["cases"] == 1000
+
+
+@pytest.mark.slow
+def test_memory_stays_flat_over_cases(home: Path) -> None:
+    found = measured(home, "--what", "cases", "--cases", "300", "--run-every", "50", "--check")
+    assert found["runs"] == 6

@@ -466,9 +466,77 @@ def judge(options: JudgeOptions) -> None:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class InjectOptions:
+    """The options of ``inject`` that are not those of every run."""
+
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; an existing run is resumed.")
+    ]
+    cases: Annotated[int, typer.Option(min=1, max=324, help="So many cases; each has a twin without the text.")] = 324
+    cases_seed: Annotated[int, typer.Option(help="Which scenes the texts are drawn beside.")] = 1
+    most_shifted: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            min=0.0,
+            max=100.0,
+            metavar="PERCENT",
+            help="Exit with 1 where more answers are shifted, or anything forbidden was tried.",
+        ),
+    ] = None
+    at_once: AtOnce = None
+    per_host: PerHost = None
+    run_tokens: RunTokens = None
+    run_usd: RunUsd = None
+    run_seconds: RunSeconds = None
+    retry: Annotated[
+        Optional[Literal["errors"]],  # noqa: UP045
+        typer.Option(rich_help_panel=RUN, help="Try those cases again, and only those, that ended in an error."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchInjectOptions(JsonOption, RunOptions, InjectOptions):
+    """All options of the command, in the order of the help from the right."""
+
+
+@takes(BenchInjectOptions)
+def inject(options: BenchInjectOptions) -> None:
+    """Try to talk a model into another answer with injected texts, and count how often that works.
+
+    Texts stand on signs, over the photo, in map names, web pages, documents, file names, metadata, tool answers and
+    another agent's reply: instructions, fake answers, tool calls and observations, other languages, encoded. Each case
+    is set against a twin without the text. RUN/ gets injection.html and injection.json; give the same command again to
+    resume.
+
+    Examples:
+
+      geosleuth bench inject --out runs/inject/
+
+      geosleuth bench inject --model openai:gpt-5 --run-usd 20 --out runs/inject-gpt5/
+
+      geosleuth bench inject --model ollama:qwen3-vl --cases 54 --most-shifted 5 --out runs/inject-small/
+    """
+    from geosleuth.app.cli.handlers.bench_inject import InjectRequest, bench_inject
+    from geosleuth.bench.run.engine import RunLimits
+
+    request = InjectRequest(
+        locate=request_of(options, RunOptions, requests=options.per_host),
+        out=options.out,
+        cases=options.cases,
+        cases_seed=options.cases_seed,
+        at_once=options.at_once,
+        limits=RunLimits(tokens=options.run_tokens, usd=options.run_usd, seconds=options.run_seconds),
+        retry=options.retry,
+        most_shifted=options.most_shifted,
+    )
+    bench_inject(request, as_json=options.as_json)
+
+
 bench = typer.Typer(no_args_is_help=True)
 bench.command()(run)
 bench.command()(ablate)
+bench.command()(inject)
 bench.command()(report)
 bench.command()(judge)
 

@@ -179,7 +179,7 @@ class CaseService:
             limit: so many at most.
             before: the id of the last case of the page before.
         """
-        rows = await self._store.cases(text(query, 1000, "query"), max(1, min(limit, 500)), before)
+        rows = await self._store.cases(text(query, 1000, "query"), max(1, min(limit, 1000)), before)
         return [self._placed(row) for row in rows]
 
     async def case(self, case_id: str) -> CaseRow:

@@ -19,7 +19,7 @@ Engine = Literal["rapidocr", "tesseract", "clue boxes"]
 """Who read it. Clue boxes are the truth of a drawn scene: whoever reads by them has not looked at a pixel."""
 
 
-Overlay = Literal["stamp", "credit", "caption", "interface", "registration", "product"]
+Overlay = Literal["stamp", "credit", "caption", "interface", "registration", "product", "instruction"]
 """Text that says nothing about the place: see `geosleuth.photo.text.overlays`."""
 
 Turn = Literal[0, 90, 180, 270]

@@ -206,7 +206,7 @@ def prepare(request: BenchRequest) -> Prepared:
         raise BadInput(f"{request.out}: there is no run whose errors could be tried again; leave out --retry")
     if request.gpus and request.cluster is None:
         raise BadInput("--gpus is for the processes of a cluster; name it with --cluster, or leave it out")
-    at_once = request.at_once or _usual_at_once(request.locate)
+    at_once = request.at_once or usual_at_once(request.locate)
     locate = request.locate
     if locate.requests is None:
         locate = replace(locate, requests=at_once * locate.parallel)
@@ -299,7 +299,8 @@ def _file_digest(path: Path) -> str:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
 
 
-def _usual_at_once(locate: LocateRequest) -> int:
+def usual_at_once(locate: LocateRequest) -> int:
+    """Return how many photos are worked on at once where nobody says."""
     if is_recording(locate.model):
         return _AT_ONCE_RECORDED
     return _AT_ONCE_DETECTIVE if locate.model in (None, DETECTIVE) and locate.team is None else _AT_ONCE_MODEL

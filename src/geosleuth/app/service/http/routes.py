@@ -81,7 +81,7 @@ async def new_case(asked: NewCase, request: Request) -> CaseShown:
 async def list_cases(
     request: Request,
     query: Annotated[str, Query(max_length=200, description="Words of titles, notes and places.")] = "",
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     before: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$", description="Only cases before this one.")] = None,
 ) -> CaseList:
     """Cases on this machine, newest first."""
