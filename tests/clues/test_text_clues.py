@@ -415,3 +415,8 @@ def test_words_that_hardly_any_other_country_has_say_more() -> None:
     )
     assert rare.countries["GB"] > 1.5 * common.countries["GB"]
     assert rare.countries["US"] > 0
+
+
+def test_a_chinese_plate_names_its_province() -> None:
+    (clue,) = of_kind("plate", "豫C·12345")
+    assert "Henan" in clue.says

@@ -20,7 +20,14 @@ class PlateForm(NamedTuple):
 _INDIAN_STATES = (
     "AN|AP|AR|AS|BR|CG|CH|DD|DL|DN|GA|GJ|HP|HR|JH|JK|KA|KL|LA|LD|MH|ML|MN|MP|MZ|NL|OD|OR|PB|PY|RJ|SK|TN|TR|TS|UK|UP|WB"
 )
-_CHINESE = "京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼"
+_CHINESE_PROVINCES = {
+    "京": "Beijing", "津": "Tianjin", "沪": "Shanghai", "渝": "Chongqing", "冀": "Hebei", "豫": "Henan", "云": "Yunnan",
+    "辽": "Liaoning", "黑": "Heilongjiang", "湘": "Hunan", "皖": "Anhui", "鲁": "Shandong", "新": "Xinjiang",
+    "苏": "Jiangsu", "浙": "Zhejiang", "赣": "Jiangxi", "鄂": "Hubei", "桂": "Guangxi", "甘": "Gansu", "晋": "Shanxi",
+    "蒙": "Inner Mongolia", "陕": "Shaanxi", "吉": "Jilin", "闽": "Fujian", "贵": "Guizhou", "粤": "Guangdong",
+    "青": "Qinghai", "藏": "Tibet", "川": "Sichuan", "宁": "Ningxia", "琼": "Hainan",
+}  # fmt: skip
+_CHINESE = "".join(_CHINESE_PROVINCES)
 
 FORMS = tuple(
     PlateForm(re.compile(pattern), countries, factor)
@@ -77,9 +84,7 @@ def plate_findings(lines: Sequence[TextSeen]) -> list[Finding]:
             for code in form.countries.split():
                 common[code] = max(common.get(code, 0.0), form.factor)
         factor = max(form.factor for form in forms)
-        found.append(
-            Finding(
-                "plate", "plate", text, "form of a number plate", by_how_common(common), seen, ("plate forms",), factor
-            )
-        )
+        province = _CHINESE_PROVINCES.get(text[0])
+        meaning = f"form of a number plate of {province}" if province else "form of a number plate"
+        found.append(Finding("plate", "plate", text, meaning, by_how_common(common), seen, ("plate forms",), factor))
     return found
