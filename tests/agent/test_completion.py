@@ -114,6 +114,10 @@ def test_a_name_that_is_elsewhere_than_its_point_is_told(tmp_path: Path) -> None
     assert "The place named is not where the point is: Cairo, Egypt lies" in " ".join(card.out.split())
     near, _ = found(tmp_path, replies=[full(lat=30.5, lon=31.0, **cairo)])
     assert near["doubts"] == []
+    # Jilin is a city and the province around it.
+    jilin = {"country": {"conclusion": "China"}, "region": {"conclusion": "Jilin"}}
+    inside, _ = found(tmp_path, replies=[full(lat=42.68, lon=125.53, **jilin)])
+    assert inside["doubts"] == []
 
 
 def test_an_answer_against_the_runs_own_notes_is_told(tmp_path: Path) -> None:

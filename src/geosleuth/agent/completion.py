@@ -48,12 +48,12 @@ class _Named:
     point: LatLon
     radius_km: float | None
     whole_country: bool
-    others: tuple[LatLon, ...] = ()
+    others: tuple[tuple[LatLon, float], ...] = ()
 
     def away_km(self, point: LatLon) -> float:
         """How far a point lies from the place, or from another of the same name."""
-        own = distance_km(self.point, point) - (self.radius_km or 0.0)
-        return max(0.0, min([own, *(distance_km(one, point) for one in self.others)]))
+        places = [(self.point, self.radius_km or 0.0), *self.others]
+        return max(0.0, min(distance_km(centre, point) - radius_km for centre, radius_km in places))
 
 
 async def complete(case: Case, answer: Answer, pool: Sequence[Hypothesis]) -> Completed:
@@ -103,9 +103,9 @@ async def _named(case: Case, address: Address) -> _Named | None:
     if not hits:
         return None
     place = hits[0].place
-    radius_km = await asyncio.to_thread(radius_km_of, place)
+    radius_km, *radii_km = [await asyncio.to_thread(radius_km_of, hit.place) for hit in hits]
     name = place_words(place).removesuffix(f" ({one_line(place.kind)})")
-    others = tuple(hit.place.point for hit in hits[1:])
+    others = tuple((hit.place.point, radius or 0.0) for hit, radius in zip(hits[1:], radii_km, strict=True))
     return _Named(name, place.point, radius_km, place.kind == "country", others)
 
 
