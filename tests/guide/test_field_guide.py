@@ -212,7 +212,7 @@ def test_only_what_speaks_for_one_candidate_is_listed() -> None:
 def test_a_region_without_a_table_stands_for_its_country() -> None:
     assert set(tell_apart(["BE-VAN", "NL"])[0].values) == {"BE", "NL"}
     assert place_code("CN-SX") == place_code("cn-14") == "CN-14"
-    with pytest.raises(BadInput, match="can't tell BE-VAN, BE-VBR apart"):
+    with pytest.raises(BadInput, match="can't tell BE-VAN and BE-VBR apart: it has BE as a whole"):
         tell_apart(["BE-VAN", "BE-VBR"])
 
 

@@ -101,6 +101,7 @@ def test_a_map_of_towns_alone_is_drawn_as_far_away_as_it_shows_something(case: C
     far = call(static_map_query, bare, {"centre": "43.7384,7.4246", "zoom": 15})
     assert far.data["zoom"] == 9
     assert "zoom 9" in far.text
+    assert "Drawn from zoom 9, not 15" in far.text
     assert "no detailed map is installed" in far.text
     assert call(static_map_query, case, {"centre": "43.7384,7.4246", "zoom": 15}).data["zoom"] == 15
 

@@ -55,7 +55,7 @@ def tell_apart(candidates: Sequence[str], *, limit: int = 12) -> list[Difference
     if missing:
         raise BadInput(f"The field guide has nothing on {', '.join(missing)}. {guide.regions_of(missing)}")
     if len(codes) < 2:
-        raise BadInput(f"The field guide can't tell {', '.join(asked)} apart. {guide.regions_of(codes)}")
+        raise BadInput(f"The field guide can't tell {' and '.join(asked)} apart: it has {codes[0]} as a whole.")
     found = (_difference(guide, name, codes) for name in guide.attributes)
     telling = [one for one in found if one is not None and one.bits >= _LEAST]
     return sorted(telling, key=lambda one: (one.attribute in _SMALL_PRINT, -one.bits))[:limit]

@@ -430,10 +430,12 @@ async def static_map_query(case: Case, centre: str, zoom: float = 15.0) -> Outpu
     """
     where = await _where(case, centre, zoom)
     lacks = await _lacks(case, where.point)
+    drawn = zoom
     if lacks and isinstance(case.atlas, OfflineAtlas):
-        zoom = min(zoom, _FEATURES_ZOOM if case.atlas.has_features else _TOWNS_ZOOM)
-    shown = await _shown(await case.atlas.map(where.point, zoom=zoom), where, zoom, "Map")
-    return replace(shown, text=f"{shown.text} {lacks}".strip())
+        drawn = min(zoom, _FEATURES_ZOOM if case.atlas.has_features else _TOWNS_ZOOM)
+    shown = await _shown(await case.atlas.map(where.point, zoom=drawn), where, drawn, "Map")
+    further = f"Drawn from zoom {drawn:g}, not {zoom:g}: nearer it would be blank." if drawn < zoom else ""
+    return replace(shown, text=" ".join(filter(None, (shown.text, further, lacks))))
 
 
 @tool(
