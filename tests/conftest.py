@@ -56,10 +56,27 @@ def pytest_make_collect_report(
         return (yield)
 
 
+LOAD_TORCH = (
+    "agent/test_exports_dialects.py", "agent/test_real_server.py", "app/test_locate_refusals.py", "app/test_train.py",
+    "clues/test_visual_geoclip.py", "data/store/", "policies/test_baselines_geoclip.py",
+    "policies/test_tiny_server.py", "policies/test_weights.py", "score/rewards/test_encoders.py",
+    "team/test_network.py", "team/test_swarm_locating.py", "train/", "world/environment/",
+)  # fmt: skip
+"""Tests that load PyTorch, Transformers or TRL, which takes seconds."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests that load PyTorch first: each test process begins with a part of the list, so that one of them does."""
+    tests = ROOT / "tests"
+    items.sort(key=lambda item: not item.path.relative_to(tests).as_posix().startswith(LOAD_TORCH))
+
+
 def pytest_collection_finish() -> None:
     """Modules and tests stay to the end: the collector of garbage need not walk all of them again each time."""
     gc.collect()
     gc.freeze()
+    # It looks less often, too: tests make many objects and few cycles.
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -183,24 +200,10 @@ def _digest(what: str, pictures: "Sequence[Pixels]") -> str:
 def base_file() -> Path:
     """The whole base atlas, as users have it; kept in the project's cache folder until what it is made of changes."""
     from geosleuth.atlas.base import build_base
+    from homes import made_once
 
-    source = ROOT / "src" / "geosleuth"
-    made_of = hashlib.sha256()
-    for part in ("atlas/base", "atlas/borders", "atlas/facts/data", "atlas/search", "atlas/tiles", "names"):
-        for file in sorted((source / part).rglob("*")):
-            if file.is_file() and file.suffix != ".pyc":
-                made_of.update(file.read_bytes())
-    folder = ROOT / ".cache" / "test-atlas"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"base-{made_of.hexdigest()[:16]}.sqlite"
-    # Several test processes may ask at once; one builds, the others wait.
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not path.is_file():
-            for old in folder.glob("base-*"):
-                shutil.rmtree(old) if old.is_dir() else old.unlink()
-            build_base(path)
-    return path
+    parts = ("atlas/base", "atlas/borders", "atlas/facts/data", "atlas/search", "atlas/tiles", "names")
+    return made_once("base", [ROOT / "src" / "geosleuth" / part for part in parts], build_base)
 
 
 @pytest.fixture
