@@ -12,6 +12,9 @@ class _Later:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_") or attribute == "pytestmark":
+            # Plug-ins of pytest ask everything in a test module whether it is theirs.
+            raise AttributeError(attribute)
         return getattr(import_module(self._name), attribute)
 
 
