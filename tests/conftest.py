@@ -97,6 +97,13 @@ def _home(tmp_path_factory: pytest.TempPathFactory, base_file: Path) -> Iterator
         yield
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _heavy_modules(request: pytest.FixtureRequest) -> None:
+    from later import load_for
+
+    load_for(request.path)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of recorded answers and source texts beside the repository; tests that need it skip without it."""
