@@ -302,9 +302,7 @@ def _index(country: str | None) -> _Index:
         for key in {_key(fold_once(name), country) for name in other_names if _is_a_name(name)} | {main_key}:
             bearers[key].append(bearer)
     bearers.pop("", None)
-    meant = {
-        key: _meant(key, places) if len(places) > 1 else (places[0].city,) for key, places in bearers.items()
-    }
+    meant = {key: _meant(key, places) if len(places) > 1 else (places[0].city,) for key, places in bearers.items()}
     return _Index(meant, frozenset(main_names))
 
 
