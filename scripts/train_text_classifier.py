@@ -299,7 +299,7 @@ def train(chosen: argparse.Namespace) -> None:
             nn.MaxPool2d(pool),
         ]
 
-    class Net(nn.Module):
+    class Net(nn.Module):  # type: ignore[misc]  # PyTorch is not read when types are checked
         def __init__(self) -> None:
             super().__init__()
             self.body = nn.Sequential(

@@ -36,7 +36,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # The house draws the same examples every time, so that a red run is red for everybody; who wants to find new trouble
 # wanders: other examples every time, and many more of them (`make test-all`).
 settings.register_profile("house", deadline=None, max_examples=20, derandomize=True)
-settings.register_profile("wandering", deadline=None, max_examples=400, print_blob=True)
+settings.register_profile("wandering", deadline=None, max_examples=100, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
 
@@ -56,10 +56,35 @@ def pytest_make_collect_report(
         return (yield)
 
 
+LOAD_TORCH = (
+    "agent/test_exports_dialects.py", "agent/test_real_server.py", "app/test_locate_refusals.py", "app/test_train.py",
+    "clues/test_visual_geoclip.py", "data/store/", "policies/test_baselines_geoclip.py",
+    "policies/test_tiny_server.py", "policies/test_weights.py", "score/rewards/test_encoders.py",
+    "team/test_network.py", "team/test_swarm_locating.py", "train/", "world/environment/",
+)  # fmt: skip
+"""Tests that load PyTorch, Transformers or TRL, which takes seconds."""
+
+TAKES_LONGEST = "test_three_hundred_scenes_keep_the_promises"
+"""Minutes by itself: whoever begins with it does not keep the others waiting in the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests that load PyTorch first: each test process begins with a part of the list, so that one of them does."""
+    tests = ROOT / "tests"
+
+    def place(item: pytest.Item) -> tuple[bool, bool]:
+        loads_torch = item.path.relative_to(tests).as_posix().startswith(LOAD_TORCH)
+        return item.name != TAKES_LONGEST, not loads_torch
+
+    items.sort(key=place)
+
+
 def pytest_collection_finish() -> None:
     """Modules and tests stay to the end: the collector of garbage need not walk all of them again each time."""
     gc.collect()
     gc.freeze()
+    # It looks less often, too: tests make many objects and few cycles.
+    gc.set_threshold(10_000, 10, 10)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -70,6 +95,13 @@ def _home(tmp_path_factory: pytest.TempPathFactory, base_file: Path) -> Iterator
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GEOSLEUTH_HOME", str(home_with_base(tmp_path_factory.mktemp("home"), base_file)))
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _heavy_modules(request: pytest.FixtureRequest) -> None:
+    from later import load_for
+
+    load_for(request.path)
 
 
 @pytest.fixture(scope="session")
@@ -185,24 +217,10 @@ def _digest(what: str, pictures: "Sequence[Pixels]") -> str:
 def base_file() -> Path:
     """The whole base atlas, as users have it; kept in the project's cache folder until what it is made of changes."""
     from geosleuth.atlas.base import build_base
+    from homes import made_once
 
-    source = ROOT / "src" / "geosleuth"
-    made_of = hashlib.sha256()
-    for part in ("atlas/base", "atlas/borders", "atlas/facts/data", "atlas/search", "atlas/tiles", "names"):
-        for file in sorted((source / part).rglob("*")):
-            if file.is_file() and file.suffix != ".pyc":
-                made_of.update(file.read_bytes())
-    folder = ROOT / ".cache" / "test-atlas"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"base-{made_of.hexdigest()[:16]}.sqlite"
-    # Several test processes may ask at once; one builds, the others wait.
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not path.is_file():
-            for old in folder.glob("base-*"):
-                shutil.rmtree(old) if old.is_dir() else old.unlink()
-            build_base(path)
-    return path
+    parts = ("atlas/base", "atlas/borders", "atlas/facts/data", "atlas/search", "atlas/tiles", "names")
+    return made_once("base", [ROOT / "src" / "geosleuth" / part for part in parts], build_base)
 
 
 @pytest.fixture

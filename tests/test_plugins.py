@@ -143,6 +143,7 @@ def test_people_read_its_own_words(moon: Path) -> None:
     assert outcome_words(seen) == "99 % of it is lit"
 
 
+@pytest.mark.slow
 def test_the_page_is_told_its_words(tmp_path: Path, atlas_home: Path) -> None:
     site = install(tmp_path / "site")
     path = os.pathsep.join([str(site), str(Path(geosleuth.__file__).parents[1])])

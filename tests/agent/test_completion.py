@@ -12,10 +12,11 @@ from geosleuth.agent.completion import with_odds
 from geosleuth.agent.methods import method
 from geosleuth.answer import FORMAT, Answer
 from geosleuth.geo import LatLon, distance_km
+from later import later
 from locating import at, locate_here, photo_file, says, texts
 from openai_server import Reply, chat_reply, openai_server
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 pytestmark = pytest.mark.usefixtures("atlas_home")
 
 CAIRO = LatLon(30.06, 31.25)

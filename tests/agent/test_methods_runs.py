@@ -17,13 +17,13 @@ from geosleuth.agent.setup import AgentSetup, Question
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.answer import Address, Answer, Candidate, Level, render, render_brief
 from geosleuth.atlas import Document, OfflineAtlas
-from geosleuth.atlas.regions import import_osm
 from geosleuth.geo import LatLon
 from geosleuth.photo import Album, Photo, View, open_photo
 from geosleuth.policies import Conversation, Observed, Step, Usage
 from geosleuth.policies.tagged import read_reply, system_text, turns
 from geosleuth.tools import Case, ImageSearch, Similar, WebSearch
 from geosleuth.tools.toolset import all_tools
+from homes import add_region
 from scripted import ScriptedPolicy, call, calls, says
 
 MONACO = Path(__file__).resolve().parents[2] / "examples" / "regions" / "monaco.osm.pbf"
@@ -33,7 +33,7 @@ SPOT = LatLon(43.7354, 7.4211)
 @pytest.fixture(scope="module")
 def regions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("regions")
-    import_osm(MONACO, folder=folder)
+    add_region(MONACO, folder)
     return folder
 
 

@@ -26,10 +26,11 @@ from geosleuth.photo import open_photo
 from geosleuth.policies import EndpointSettings, Policy, Sampling, Step, Wire, make_policy
 from geosleuth.tools import ToolCall
 from geosleuth.tools.toolset import all_tools
+from later import later
 from openai_server import Reply, chat_reply, failure, openai_server
 from tiny_server import MODEL_NAME, Line, TinyServer, tiny_server
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 
 SPOT = LatLon(43.7354, 7.4211)
 FULL = json.dumps(
@@ -172,6 +173,7 @@ def check_what_the_server_got(url: TinyServer, photo: Path, wire: Wire) -> None:
     assert not look_alike(shown[2][1], other)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny_model")
 def test_a_model_that_talks_noise_ends_in_its_budget_with_nobodys_answer(tmp_path: Path) -> None:
     with tiny_server() as url:

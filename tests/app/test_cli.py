@@ -399,6 +399,7 @@ def test_a_reader_that_leaves_early_causes_no_traceback(arguments: list[str]) ->
     assert "Exception ignored" not in complaint
 
 
+@pytest.mark.slow
 def test_outputs_do_not_depend_on_the_run(answers: Path) -> None:
     # Two processes: each has a seed of its own for its sets and dictionaries.
     one, two = (work("bench", "compare", answers, answers, "--json").stdout for work in (run, here))

@@ -11,6 +11,7 @@ import pytest
 
 from foreground import hear_ctrl_c
 from in_process import whole_command
+from python_path import python_path
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
 FULL = Path("/dev/full")
@@ -147,7 +148,7 @@ def test_ctrl_c_during_imports_leaves_no_traceback(folder: Path, module: str) ->
     with subprocess.Popen(
         [GEOSLEUTH, "bench", "score", "answers.jsonl"],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)},
+        env={**os.environ, "PYTHONPATH": python_path(folder)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -10,6 +10,7 @@ from PIL import Image, ImageChops
 
 from geosleuth.agent import Prompted, ToolObserved, read_trajectory
 from geosleuth.geo import LatLon
+from later import later
 from locating import (
     ANSWER,
     FINAL,
@@ -18,7 +19,6 @@ from locating import (
     ZOOM,
     at,
     locate_here,
-    locate_outside,
     photo_file,
     says,
     texts,
@@ -26,7 +26,7 @@ from locating import (
 from openai_server import ServerUrl, chat_reply, failure, openai_server
 from scenery import save, scene
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 pytestmark = pytest.mark.usefixtures("atlas_home")
 
 ELSEWHERE = LatLon(48.8584, 2.2945)
@@ -40,7 +40,7 @@ def server() -> Iterator[ServerUrl]:
 
 
 def test_a_finding_for_people(tmp_path: Path, server: ServerUrl) -> None:
-    done = locate_outside(photo_file(tmp_path), *at(server))
+    done = locate_here(photo_file(tmp_path), *at(server))
     assert done.code == 0, done.err
     lines = [line.rstrip() for line in done.out.splitlines()]
     assert lines[:3] == [

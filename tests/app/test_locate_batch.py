@@ -8,11 +8,12 @@ import pytest
 
 from geosleuth.agent import read_trajectory
 from geosleuth.photo import open_photo
+from later import later
 from locating import FINAL, at, locate_here, photo_file
 from openai_server import Reply, ServerUrl, openai_server
 from scenery import scene
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 pytestmark = pytest.mark.usefixtures("atlas_home")
 
 
@@ -188,6 +189,7 @@ def test_a_claim_is_held_against_every_photo(tmp_path: Path, server: ServerUrl) 
     assert "The evidence speaks for 43.73540, 7.42110" in (out / "index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_model_that_keeps_failing_stops_the_batch(tmp_path: Path) -> None:
     photos = tmp_path / "photos"
     photos.mkdir()

@@ -8,10 +8,11 @@ import pytest
 
 from foreground import started, wait_for
 from geosleuth.agent import Trajectory, read_trajectory
+from later import later
 from locating import FINAL, ZOOM, at, command, photo_file
 from openai_server import Reply, ServerUrl, chat_reply, openai_server
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 pytestmark = pytest.mark.usefixtures("atlas_home")
 
 SILENT = Reply(manner="silent")

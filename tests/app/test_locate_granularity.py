@@ -8,12 +8,13 @@ import pytest
 
 from geosleuth.agent import read_trajectory
 from geosleuth.geo import LatLon
+from later import later
 from locating import ANSWER, at, locate_here
 from openai_server import ServerUrl, chat_reply, openai_server
 from scenery import save, scene
 from signs import sign_photo
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 pytestmark = pytest.mark.usefixtures("atlas_home")
 
 MARKER = "Grimaldi"

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from geosleuth.agent import read_trajectory
+from later import later
 from locating import ANSWER, FINAL, ZOOM, at, locate_here, locate_outside, photo_file
 from no_sockets import kernel_can_watch, no_sockets, tries
 from openai_server import chat_reply, openai_server
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 pytestmark = pytest.mark.usefixtures("atlas_home")
 
 EVERY_KIND = [

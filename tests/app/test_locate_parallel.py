@@ -11,10 +11,11 @@ import pytest
 import geosleuth
 from findings import Page
 from geosleuth.agent import read_trajectory
+from later import later
 from locating import ANSWER, LAT, LON, at, locate_here, photo_file, texts
 from openai_server import Line, Reply, Request, ServerUrl, chat_reply, failure, openai_server
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 pytestmark = pytest.mark.usefixtures("atlas_home")
 
 VERIFIED = {**ANSWER, "lat": 43.73, "evidence": ["T2.1"], "explanation": "T2.1 fits the photo best."}

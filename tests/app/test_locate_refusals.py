@@ -14,11 +14,12 @@ from PIL import Image
 
 from geosleuth.app.console import asked
 from geosleuth.atlas.base import base_path
+from later import later
 from locating import FINAL, at, command, environment, locate_here, locate_outside, photo_file
 from openai_server import ServerUrl, openai_server
 from scenery import scene
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 
 
 @pytest.fixture
@@ -295,7 +296,7 @@ def test_anything_but_yes_is_no(monkeypatch: pytest.MonkeyPatch, reply: str) -> 
     assert asked("Go on?")
 
 
-@pytest.mark.parametrize("reply", ["\x04", "perhaps\n"])
+@pytest.mark.parametrize("reply", ["\x04", pytest.param("perhaps\n", marks=pytest.mark.slow)])
 def test_at_a_terminal_anything_but_yes_stops_it(desk: Path, home: Path, server: ServerUrl, reply: str) -> None:
     words = command(photo_file(desk), "--model", CLOUD, "--base-url", server, "--trajectory", desk / "run.jsonl")
     code, out, shown = at_a_terminal(words, reply, {"GEOSLEUTH_HOME": str(home)})

@@ -7,18 +7,18 @@ they are, schemas as the JSON that is sent.
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from geosleuth.agent.methods import method
 from geosleuth.tools.calls import OFFLINE
 from geosleuth.tools.toolset import all_tools
+from later import later
 from locating import FINAL, at, locate_here, photo_file, texts
 from openai_server import openai_server
 
-pytest.importorskip("pydantic_ai")
-bpe_openai: Any = pytest.importorskip("bpe_openai", reason="the tokenizer comes with the extra dev")
+later("pydantic_ai")
+bpe_openai = later("bpe_openai")
 
 MOST_TOKENS = 2800
 MOST_OF_A_TOOL = 200

@@ -32,7 +32,7 @@ def sign(tmp_path: Path) -> Path:
 
 
 def test_claims_are_shown_as_claims(sign: Path) -> None:
-    found = json.loads(geosleuth("photo", "claims", str(sign), "--json").stdout)
+    found = json.loads(whole_command("photo", "claims", sign, "--json").stdout)
     assert found["point"] == pytest.approx({"lat": 43.7384, "lon": 7.4246}, abs=1e-6)
     shown = whole_command("photo", "claims", sign).stdout
     assert "a claim, not evidence" in shown
@@ -40,7 +40,7 @@ def test_claims_are_shown_as_claims(sign: Path) -> None:
 
 
 def test_the_text_of_a_sign_is_read(sign: Path) -> None:
-    (line,) = json.loads(geosleuth("photo", "text", str(sign), "--json").stdout)
+    (line,) = json.loads(whole_command("photo", "text", sign, "--json").stdout)
     assert line["text"] == "Boulangerie Costa"
     assert line["script"] == "latin"
     assert "Boulangerie Costa" in whole_command("photo", "text", sign).stdout

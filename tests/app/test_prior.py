@@ -80,6 +80,7 @@ def test_a_photo_is_looked_at_and_one_of_the_collection_is_not_believed(learned:
     assert "no evidence for itself" in " ".join(shown.stdout.split())
 
 
+@pytest.mark.slow
 def test_photos_are_looked_at_once_and_a_folder_brings_its_own_places(tmp_path: Path) -> None:
     photos(tmp_path / "holiday", 0, 8, tagged=True)
     save(scene(3), tmp_path / "holiday" / "untagged.jpg")

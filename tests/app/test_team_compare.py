@@ -13,10 +13,11 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.team.sweeps.track_record import Measured
 from in_process import Done, whole_command
+from later import later
 from openai_server import Reply, Request, chat_reply, openai_server
 from scenery import save, scene
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 
 NICE, ROME, OSLO = LatLon(43.7, 7.27), LatLon(41.9, 12.5), LatLon(59.91, 10.75)
 SAYS = {"plants": NICE, "signs": ROME, "roads": NICE}

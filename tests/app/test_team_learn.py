@@ -8,10 +8,11 @@ import pytest
 
 from geosleuth.geo import LatLon
 from in_process import Done, whole_command
+from later import later
 from openai_server import Reply, Request, chat_reply, failure, openai_server
 from scenery import save, scene
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 
 NICE, ROME = LatLon(43.7, 7.27), LatLon(41.9, 12.5)
 SAYS = {"plants": NICE, "signs": ROME}

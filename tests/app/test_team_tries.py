@@ -12,10 +12,11 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.pipeline.request import LocateRequest
 from in_process import Done, whole_command
+from later import later
 from openai_server import Reply, Request, chat_reply, failure, openai_server
 from scenery import save, scene
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 
 NICE = LatLon(43.7, 7.27)
 OFF_DEGREES = {1: 0.0, 2: 0.1, 3: 5.0, 4: 5.1}

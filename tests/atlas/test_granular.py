@@ -10,8 +10,8 @@ from geosleuth.answer.formats import FORMATS, capped_entry, render_as
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, cap
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
-from geosleuth.atlas.regions import import_osm
 from geosleuth.geo import LatLon, distance_km
+from homes import add_region
 from marked import HOME, MARKER, holds_digits_of, holds_marker, marked_answer, marked_context
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
@@ -115,7 +115,7 @@ def test_capping_twice_is_capping_once(gazetteer: OfflineGazetteer, answer: Answ
 
 
 def test_a_street_is_named_only_if_an_added_region_has_it(tmp_path: Path) -> None:
-    import_osm(MONACO, folder=tmp_path)
+    add_region(MONACO, tmp_path)
     gazetteer = OfflineGazetteer(OfflineAtlas(tmp_path))
     point = LatLon(43.7335, 7.4180)
     found = capped(gazetteer, "street", point, "Monaco", None, "12 Rue Grimaldi, Monaco")

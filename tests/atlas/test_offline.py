@@ -4,8 +4,6 @@ import asyncio
 import io
 import json
 import socket
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,9 +12,9 @@ import pytest
 from PIL import Image
 
 from geosleuth.atlas import Atlas, OfflineAtlas, regions_dir
-from geosleuth.atlas.regions import import_osm
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
+from homes import add_region
 from in_process import whole_command
 
 MONACO = Path(__file__).resolve().parents[2] / "examples" / "regions" / "monaco.osm.pbf"
@@ -26,7 +24,7 @@ _T = TypeVar("_T")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("regions")
-    import_osm(MONACO, folder=folder)
+    add_region(MONACO, folder)
     return folder
 
 
@@ -266,27 +264,22 @@ def test_nothing_opens_a_socket(atlas: OfflineAtlas, monkeypatch: pytest.MonkeyP
     loop.close()
 
 
-def geosleuth(*words: str) -> subprocess.CompletedProcess[str]:
-    command = Path(sys.executable).parent / "geosleuth"
-    return subprocess.run([command, *words], capture_output=True, text=True, check=False, timeout=120)
-
-
 def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: Path) -> None:
-    assert "no region was added yet" in geosleuth("atlas", "list").stdout
-    added = geosleuth("atlas", "add", str(MONACO), "--json")
+    assert "no region was added yet" in whole_command("atlas", "list").stdout
+    added = whole_command("atlas", "add", str(MONACO), "--json")
     assert added.returncode == 0
     assert json.loads(added.stdout)["features"] > 3000
     assert regions_dir().is_relative_to(atlas_home)
-    assert [item["name"] for item in json.loads(geosleuth("atlas", "list", "--json").stdout)] == ["monaco"]
-    hits = json.loads(geosleuth("atlas", "search", "Boulangerie Costa", "--json").stdout)
+    assert [item["name"] for item in json.loads(whole_command("atlas", "list", "--json").stdout)] == ["monaco"]
+    hits = json.loads(whole_command("atlas", "search", "Boulangerie Costa", "--json").stdout)
     assert hits[0]["match"] == "exact"
     out = tmp_path / "map.png"
-    drawn = geosleuth("atlas", "map", "43.7384,7.4246", "--out", str(out), "--marker", "43.7384,7.4246", "--json")
+    drawn = whole_command("atlas", "map", "43.7384,7.4246", "--out", str(out), "--marker", "43.7384,7.4246", "--json")
     assert "OpenStreetMap" in json.loads(drawn.stdout)["attribution"]
     with Image.open(out) as image:
         assert image.size == (640, 640)
-    assert geosleuth("atlas", "remove", "monaco").returncode == 0
-    assert json.loads(geosleuth("atlas", "list", "--json").stdout) == []
+    assert whole_command("atlas", "remove", "monaco").returncode == 0
+    assert json.loads(whole_command("atlas", "list", "--json").stdout) == []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from PIL import Image
 
 from drawn import examples
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.regions import import_osm
 from geosleuth.clues.atlas_hits import sort_of
 from geosleuth.clues.bearing import begins, likeness, others_of_name, telling_letters
 from geosleuth.clues.clue import Clue, Spot, TextSeen
@@ -23,6 +22,7 @@ from geosleuth.policies.detective.searches import SEARCH_OF_TOOL
 from geosleuth.tools import Case, Tool
 from geosleuth.tools.maps import find_colocated, find_crossing, maps_geocode, poi_input_tips, poi_keyword_search
 from geosleuth.tools.ranges import range_fix
+from homes import add_region
 from tool_cases import MONACO, call, case_of
 
 STARS_N_BARS = LatLon(43.7333, 7.4195)
@@ -257,7 +257,7 @@ def test_weights_never_add_up_to_more_than_one(rows: list[tuple[str, float, floa
 @pytest.fixture(scope="module")
 def regions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("regions")
-    import_osm(MONACO, folder=folder)
+    add_region(MONACO, folder)
     return folder
 
 

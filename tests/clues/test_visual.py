@@ -39,6 +39,7 @@ def prior(halves: tuple[Looks, Looks]) -> LearnedPrior:
     return learn(known.features, known.points, encoder="made up")
 
 
+@pytest.mark.slow
 def test_other_places_are_told_better_than_by_what_is_simple(prior: LearnedPrior, halves: tuple[Looks, Looks]) -> None:
     _, asked = halves
     found = compare(prior, asked.features, asked.points)

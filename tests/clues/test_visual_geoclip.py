@@ -11,11 +11,12 @@ import pytest
 
 from geosleuth.clues.visual import GeoClipPrior, load_prior, visual_clue
 from geosleuth.errors import BadInput
+from later import later
 from scenery import scene
 from small_geoclip import tiny_clip, tiny_geoclip
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = later("torch")
+transformers = later("transformers")
 
 PLACES = [(48.85, 2.35), (48.86, 2.36), (-33.87, 151.21), (35.68, 139.69), (40.71, -74.0), (0.0, -150.0)]
 

@@ -10,11 +10,12 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.policies import make_policy
 from geosleuth.policies.baselines import make_baseline
+from later import later
 from scenery import scene
 from small_geoclip import tiny_clip, tiny_geoclip
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = later("torch")
+transformers = later("transformers")
 
 PLACES = [(48.85, 2.35), (-33.87, 151.21), (35.68, 139.69), (40.71, -74.0)]
 

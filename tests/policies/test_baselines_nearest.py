@@ -333,6 +333,7 @@ def test_there_must_be_a_gallery(tmp_path: Path) -> None:
         make_baseline(f"nearest:{tmp_path / 'none'}")
 
 
+@pytest.mark.slow
 def test_torch_still_starts_after_the_graph_was_asked(tmp_path: Path) -> None:
     pytest.importorskip("usearch")
     pytest.importorskip("torch")

@@ -19,7 +19,6 @@ from geosleuth.agent.setup import AgentSetup
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.regions import import_osm
 from geosleuth.clues.visual import Cell, Distribution, Reach
 from geosleuth.geo import Disc, LatLon, distance_km
 from geosleuth.photo import Album, BoxScale, Photo
@@ -28,6 +27,7 @@ from geosleuth.policies.detective import TOOLS, Detective
 from geosleuth.policies.detective.stated import hinted_names
 from geosleuth.tools import Case
 from geosleuth.tools.toolset import all_tools
+from homes import add_region
 from run_parts import parted
 from tool_cases import MONACO, ROOT, sign
 
@@ -38,7 +38,7 @@ _JAPANESE = ROOT / "src" / "geosleuth" / "atlas" / "maps" / "fonts" / "japanese.
 @pytest.fixture(scope="module")
 def regions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("regions")
-    import_osm(MONACO, folder=folder)
+    add_region(MONACO, folder)
     return folder
 
 

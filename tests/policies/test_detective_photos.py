@@ -65,7 +65,12 @@ def test_a_distance_sign_stands_in_none_of_its_towns(tmp_path: Path) -> None:
 
 @needs_photos
 @pytest.mark.parametrize(
-    "name", ["cameras/camera-003.jpg", "cameras/camera-045.jpg", "cameras/camera-052.jpg", "puzzles/puzzle-071.jpg"]
+    "name",
+    [
+        "cameras/camera-045.jpg",
+        "puzzles/puzzle-071.jpg",
+        *(pytest.param(f"cameras/camera-{number}.jpg", marks=pytest.mark.slow) for number in ("003", "052")),
+    ],
 )
 def test_a_photo_that_tells_nothing_gets_no_place(name: str, tmp_path: Path) -> None:
     answer = answer_to(SHARED / name, tmp_path)

@@ -17,14 +17,15 @@ from scenes import SHARES, make_scenes
 SUPPORT = Path(__file__).parents[1] / "support"
 TABLES = Path(locales.__file__).parent
 FEW, SOME, MANY = 9, 20, 300
+FEW_KINDS = ("business", "misleading", "nothing")
 
 
 def work(count: int, home: Path, seed: int = 1) -> list[Outcome]:
     bench = open_bench(home / "regions")
     scenes = make_scenes(count, split="held-out", seed=seed)
     if count == FEW:
-        # The first of each kind: finding and reading lines takes seconds a scene.
-        scenes = list({scene.kind: scene for scene in reversed(scenes)}.values())
+        # The first of some kinds: finding and reading lines takes seconds a scene.
+        scenes = list({scene.kind: scene for scene in reversed(scenes) if scene.kind in FEW_KINDS}.values())
 
     async def all_of_them() -> list[Outcome]:
         return [await bench.run(scene) for scene in scenes]

@@ -13,8 +13,8 @@ from types import MappingProxyType
 from mcp.client.stdio import StdioServerParameters
 from mcp.types import CallToolResult, ImageContent, TextContent
 
-from geosleuth.atlas.regions import import_osm
-from homes import home_with_base
+from homes import add_region, home_with_base
+from python_path import python_path
 from tool_cases import MONACO
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
@@ -26,13 +26,14 @@ _FEW_THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 def make_home(folder: Path, base_file: Path) -> Path:
     """A home with the base atlas and Monaco in it, found by GEOSLEUTH_HOME."""
     home_with_base(folder, base_file)
-    import_osm(MONACO, folder=folder / "data" / "regions")
+    add_region(MONACO, folder / "data" / "regions")
     return folder
 
 
 def over_stdio(home: Path, *words: object, env: Mapping[str, str] = NOTHING) -> StdioServerParameters:
     """The server as a client starts it and talks to it through pipes."""
-    variables = {**_FEW_THREADS, "GEOSLEUTH_HOME": str(home), **env}
+    # The SDK passes on few variables.
+    variables = {**_FEW_THREADS, "PYTHONPATH": python_path(), "GEOSLEUTH_HOME": str(home), **env}
     return StdioServerParameters(command=str(GEOSLEUTH), args=["mcp", *map(str, words)], env=variables)
 
 

@@ -12,6 +12,8 @@ import platform
 import sys
 from pathlib import Path
 
+from python_path import python_path
+
 _HOOK = """
 import os, socket, sys, traceback
 
@@ -75,7 +77,7 @@ def no_sockets(folder: Path) -> dict[str, str]:
     if kernel_can_watch():
         code += _FILTER.format(call=_SOCKET_CALL[platform.machine()])
     (folder / "sitecustomize.py").write_text(code, encoding="utf-8")
-    return {"PYTHONPATH": str(folder)}
+    return {"PYTHONPATH": python_path(folder)}
 
 
 def tries(folder: Path) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.bench.run.cluster import closed_environment, quiet_environment, without_api_server
+from python_path import python_path
 
 SUPPORT = Path(__file__).parent
 # A dead node is noticed after five seconds instead of fifteen, yet a busy machine is not taken for a dead one.
@@ -76,7 +77,7 @@ def ray_nodes(**environment: str) -> Iterator[Nodes]:
     before = dict(os.environ)
     (folder / "ray").mkdir()
     # In the folder for temporary files Ray notes which cluster is the newest: another one's tests may run beside these.
-    os.environ.update(environment, PYTHONPATH=str(SUPPORT), RAY_TMPDIR=str(folder))
+    os.environ.update(environment, PYTHONPATH=python_path(SUPPORT), RAY_TMPDIR=str(folder))
     quiet_environment()
     closed_environment()
     from ray.cluster_utils import Cluster

@@ -15,7 +15,6 @@ from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas
-from geosleuth.atlas.regions import import_osm
 from geosleuth.clues.decision import Decision
 from geosleuth.geo import distance_km
 from geosleuth.names import country_code
@@ -24,6 +23,7 @@ from geosleuth.policies import Conversation, Policy, Step
 from geosleuth.policies.detective import Detective
 from geosleuth.score import calibration
 from geosleuth.tools.toolset import all_tools
+from homes import add_region
 from scene_places import extracts
 from scenes import TWO_MEGAPIXELS, Scene
 
@@ -138,7 +138,7 @@ def open_bench(regions: Path) -> Bench:
     """An atlas with the regions that scenes are from; they are imported into the folder where they are not there."""
     for name, extract in extracts().items():
         if not any(regions.glob(f"{name}*")):
-            import_osm(extract, folder=regions)
+            add_region(extract, regions)
     return Bench(OfflineAtlas(regions))
 
 

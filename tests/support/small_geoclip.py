@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+from later import later
+
+torch = later("torch")
+transformers = later("transformers")
 
 _PACKAGE = """
 import torch

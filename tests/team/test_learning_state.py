@@ -193,6 +193,7 @@ def writer(state: Path, first: int, count: int) -> "subprocess.Popen[str]":
     )
 
 
+@pytest.mark.slow
 def test_two_processes_that_learn_at_once_lose_nothing(tmp_path: Path) -> None:
     state = tmp_path / "team.db"
     both = [writer(state, 0, 150), writer(state, 100, 150)]
@@ -203,6 +204,7 @@ def test_two_processes_that_learn_at_once_lose_nothing(tmp_path: Path) -> None:
         assert notebook.info.members == NAMES
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_keeps_every_picture_it_had_finished(tmp_path: Path) -> None:
     state = tmp_path / "team.db"
     run = writer(state, 0, 100_000)

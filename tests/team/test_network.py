@@ -131,6 +131,7 @@ def test_without_diffusers_the_install_command_is_told(tmp_path: Path, monkeypat
         encoder.features([Image.new("RGB", (8, 8))])
 
 
+@pytest.mark.slow
 def test_a_vae_turns_a_picture_into_its_latent_cells(tmp_path: Path) -> None:
     diffusers = pytest.importorskip("diffusers", reason="diffusers is not installed; the dev extra brings it")
     tiny = diffusers.AutoencoderKL(

@@ -16,6 +16,7 @@ from geosleuth.team.parallel import EmbeddedVerifier, embedded_method, named_mar
 from geosleuth.team.parallel.chains import marks_of
 from geosleuth.team.parallel.claims import stands_of
 from geosleuth.tools.toolset import all_tools
+from homes import add_region
 from tool_cases import MONACO, case_of, sign
 from tries import a_try, found, read, said_place
 
@@ -99,9 +100,7 @@ def test_tries_without_a_point_are_placed_by_what_they_name() -> None:
 
 
 def test_businesses_and_streets_are_looked_for_near_the_point(tmp_path: Path) -> None:
-    from geosleuth.atlas.regions import import_osm
-
-    import_osm(MONACO, folder=tmp_path)
+    add_region(MONACO, tmp_path)
     clues = ['a blue sign reads "Rue Suffren Reymond"', 'a board says "Zzyzx Palace"']
     there = said_place(43.7354, 7.4211, country="Monaco", precise="Rue Grimaldi, Monaco", clues=clues)
     elsewhere = said_place(43.7031, 7.2661, country="France", precise="Nice", probability=0.6)
@@ -116,9 +115,7 @@ def test_businesses_and_streets_are_looked_for_near_the_point(tmp_path: Path) ->
 
 
 def test_without_reasons_an_answer_rests_on_what_any_try_has_read(tmp_path: Path) -> None:
-    from geosleuth.atlas.regions import import_osm
-
-    import_osm(MONACO, folder=tmp_path)
+    add_region(MONACO, tmp_path)
     bare = said_place(43.7354, 7.4211, country="Monaco", precise="Monaco", probability=None, why="")
     lyon = replace(LYON, probability=None, explanation=None)
     signs = read("Rue Suffren Reymond", "Rue Grimaldi", "12", "Monaco", "Rue Grimaldi")
@@ -147,9 +144,7 @@ def test_without_reasons_all_that_was_read_together_speaks_for_a_place_or_agains
 
 
 def test_what_a_try_only_writes_is_no_evidence_and_what_it_read_is(tmp_path: Path) -> None:
-    from geosleuth.atlas.regions import import_osm
-
-    import_osm(MONACO, folder=tmp_path)
+    add_region(MONACO, tmp_path)
     atlas = OfflineAtlas(tmp_path)
     names = ("La Condamine", "Monte-Carlo", "Fontvieille")
     why = 'Stairs in “La Condamine” near “Monte-Carlo” and “Fontvieille", so it says +377 93 15 00 00.'

@@ -50,6 +50,7 @@ def trust() -> Trust:
     return learn(known())
 
 
+@pytest.mark.slow
 def test_regional_skill_is_found_and_used() -> None:
     result = replayed()
     assert share(result, LEARNED) >= share(result, SINGLE) + 0.08
@@ -113,6 +114,7 @@ def test_silence_of_one_costs_little_and_of_all_is_said() -> None:
     assert share(result, LEARNED) >= share(result, SINGLE) + 0.08
 
 
+@pytest.mark.slow
 def test_agents_without_words_are_judged_by_what_is_left() -> None:
     mute = {name: replace(skill, talks=False) for name, skill in REGIONAL.items()}
     result = replay(make_known(IMAGES, mute), folds=2)
@@ -129,6 +131,7 @@ def test_two_agents_and_eight_agents_work() -> None:
     assert share(eight, LEARNED) >= share(eight, SINGLE) + 0.1
 
 
+@pytest.mark.slow
 def test_an_image_is_not_answered_by_its_own_truth() -> None:
     one = make_known(90, seed=2)
     image = 7

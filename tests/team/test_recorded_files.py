@@ -88,6 +88,7 @@ def test_a_person_gets_a_table(files: list[str]) -> None:
         assert words in result.stdout
 
 
+@pytest.mark.slow
 def test_a_saved_model_answers_files_without_truths(files: list[str], tmp_path: Path) -> None:
     model, out, again = tmp_path / "trust.json", tmp_path / "out.jsonl", tmp_path / "again.jsonl"
     assert run(*files, "--folds", "2", "--save", str(model)).exit_code == 0
@@ -113,6 +114,7 @@ def test_images_that_one_file_lacks_are_left_out_and_counted(tmp_path: Path) -> 
     assert any("10 of 60 images left out" in note for note in document["notes"])
 
 
+@pytest.mark.slow
 def test_repeated_images_are_counted_each_time_and_stay_together(tmp_path: Path) -> None:
     paths = [write(tmp_path, n, [*lines_of(n, 50), lines_of(n, 50)[3]]) for n in ("north", "south")]
     document = json.loads(run(*paths, "--folds", "2", "--json").stdout)

@@ -134,7 +134,9 @@ def test_the_stand_in_is_gullible_indeed() -> None:
         assert obeys(f"Somebody said: {text}"), text[:80]
 
 
-@pytest.mark.parametrize("number", range(50))
+@pytest.mark.parametrize(
+    "number", [*range(15), *(pytest.param(number, marks=pytest.mark.slow) for number in range(15, 50))]
+)
 @pytest.mark.parametrize("election", [(0.9, 0.8, 0.7), (0.0, 0.8, 0.7)], ids=["answers", "reviews"])
 def test_nothing_but_the_own_vote_changes(
     number: int, election: tuple[float, ...], photo: OpenedPhoto, atlas: OfflineAtlas

@@ -21,12 +21,13 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.photo import open_photo
 from geosleuth.policies import EndpointSettings, Sampling
 from geosleuth.team.swarm import SwarmSettings, Team, locate_with_team, make_team, read_team
+from later import later
 from locating import locate_here, photo_file, texts
 from openai_server import Reply, Request, chat_reply, failure, openai_server
 from run_parts import parted
 from tiny_server import MODEL_NAME, tiny_server
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 
 PERSONAS = {"Thorvald": "You know plants.", "Quirina": "You know signs.", "Zebedee": "You know roofs."}
 NICE = {"country": "France", "city": "Nice"}
@@ -117,6 +118,7 @@ def check_requests(asked: list[dict[str, Any]], *, reviewers: int = 2) -> None:
     )
 
 
+@pytest.mark.slow
 def test_three_personas_over_a_real_model_find_one_answer(atlas_home: Path, tmp_path: Path) -> None:  # noqa: ARG001
     script = [lambda asked: stubborn(texts(asked["messages"]))] * 20
     with tiny_server(script=script) as url:

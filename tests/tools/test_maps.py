@@ -8,7 +8,6 @@ import pytest
 from PIL import Image
 
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.regions import import_osm
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.tools import Case, Tool, ToolCall, Toolset
 from geosleuth.tools.maps import (
@@ -23,6 +22,7 @@ from geosleuth.tools.maps import (
     satellite_map_query,
     static_map_query,
 )
+from homes import add_region
 from tool_cases import MONACO, call, case_of
 
 SQUARE = {"latitude": 43.7384, "longitude": 7.4246}
@@ -31,7 +31,7 @@ SQUARE = {"latitude": 43.7384, "longitude": 7.4246}
 @pytest.fixture(scope="module")
 def regions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("regions")
-    import_osm(MONACO, folder=folder)
+    add_region(MONACO, folder)
     return folder
 
 
@@ -241,6 +241,7 @@ def test_what_can_not_be_asked_is_refused_with_the_right_way(
     assert len(seen.text.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_many_calls_at_once_number_their_maps_in_order(case: Case) -> None:
     calls = [ToolCall(str(zoom), "static_map_query", {"centre": "Monaco", "zoom": zoom}) for zoom in (15, 6, 17)]
     seen = asyncio.run(Toolset([static_map_query]).run(calls, case))

@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 
 from geosleuth.atlas import Hit, OfflineAtlas
-from geosleuth.atlas.regions import import_osm
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import Extent
 from geosleuth.tools import Case
 from geosleuth.tools.notes import note_hypothesis
+from homes import add_region
 from tool_cases import MONACO, call, case_of
 
 
 @pytest.fixture(scope="module")
 def regions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("regions")
-    import_osm(MONACO, folder=folder)
+    add_region(MONACO, folder)
     return folder
 
 

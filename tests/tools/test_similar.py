@@ -144,6 +144,7 @@ class Stopped(Exception):
     pass
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_loses_nothing_that_was_finished(tmp_path: Path) -> None:
     folder, out = album_in(tmp_path / "photos", 18), tmp_path / "x.index"
 

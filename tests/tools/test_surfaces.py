@@ -41,6 +41,7 @@ from geosleuth.tools import (
     tool,
 )
 from geosleuth.tools.toolset import all_tools
+from python_path import python_path
 
 
 @tool("cut")
@@ -215,7 +216,11 @@ def test_without_the_sdk_one_line_says_how_to_get_it(tmp_path: Path) -> None:
         "try:\n    mcp_tools([])\nexcept MissingExtra as error:\n    print(error)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(tmp_path)}
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": python_path(tmp_path)},
     )
     assert "geosleuth[serve]" in done.stdout
 

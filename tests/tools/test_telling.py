@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from geosleuth.atlas import Hit, OfflineAtlas
-from geosleuth.atlas.regions import import_osm
 from geosleuth.errors import Offline
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.tools.text_clues import text_clues
+from homes import add_region
 from tool_cases import MONACO, call, case_of
 
 
@@ -74,7 +74,7 @@ def test_distances_that_meet_nowhere_and_towns_that_nobody_knows_are_passed_over
 
 
 def test_a_bare_postcode_leads_to_the_town_whose_addresses_have_it(tmp_path: Path) -> None:
-    import_osm(MONACO, folder=tmp_path)
+    add_region(MONACO, tmp_path)
     case = case_of(atlas=OfflineAtlas(tmp_path))
     seen = call(text_clues, case, {"text": "98000\nBoulangerie\nMonaco Telecom\n+377 93 30 12 12"})
     (code,) = [one for one in seen.data["results"] if one["kind"] == "postcode"]
@@ -92,7 +92,7 @@ def test_a_bare_postcode_leads_to_the_town_whose_addresses_have_it(tmp_path: Pat
 
 @pytest.mark.parametrize("text", ["98000\n98000 Monaco", "98000 Monaco\n98000", "MC-98000 Monaco"])
 def test_a_code_leads_there_however_often_and_however_it_is_written(text: str, tmp_path: Path) -> None:
-    import_osm(MONACO, folder=tmp_path)
+    add_region(MONACO, tmp_path)
     seen = call(text_clues, case_of(atlas=OfflineAtlas(tmp_path)), {"text": text})
     surest = max(spot["share"] for one in seen.data["results"] for spot in one["spots"])
     assert surest > 0.8

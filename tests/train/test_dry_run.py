@@ -14,6 +14,7 @@ from geosleuth.train.dryrun import as_lines, as_mapping, dry_run, meta_model
 from geosleuth.train.papers import values_of
 from geosleuth.train.recipe import ModelPart
 from geosleuth.train.recipe_files import read_recipe, recipe_names
+from later import later
 from scripted_grpo import make_photos
 from stored import about, made
 from tiny_vlm import tiny_vlm_folder
@@ -21,7 +22,7 @@ from tiny_vlm import tiny_vlm_folder
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "recipes.md"
 
 for needed in ("torch", "transformers", "trl", "peft"):
-    pytest.importorskip(needed, reason=f"{needed} is not installed; it is part of the developers' environment")
+    later(needed)
 
 
 @pytest.mark.parametrize("name", [name for name in recipe_names() if not name.startswith("nano-")])

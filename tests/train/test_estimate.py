@@ -25,10 +25,11 @@ from geosleuth.train.estimate import (
 from geosleuth.train.models import adapters
 from geosleuth.train.recipe import ModelPart, OptimPart, Recipe, RunPart
 from geosleuth.train.recipe_files import read_recipe
+from later import later
 from tiny_vlm import tiny_vlm_folder
 
 for needed in ("torch", "transformers", "peft"):
-    pytest.importorskip(needed, reason=f"{needed} is not installed; it is part of the developers' environment")
+    later(needed)
 
 QWEN25, QWEN3 = "Qwen/Qwen2.5-VL-7B-Instruct", "Qwen/Qwen3-VL-30B-A3B-Instruct"
 SMALL_EYES = {

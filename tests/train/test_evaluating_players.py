@@ -83,6 +83,7 @@ def both(policy: WeightsPolicy, stage: Stage, count: int, folder: Path, **more: 
         yield read_trajectory(names[0]), read_trajectory(names[1])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("atlas_home")
 def test_what_a_model_says_alone_it_says_in_a_batch(policy: WeightsPolicy, tmp_path: Path) -> None:
     def two_turns() -> Any:

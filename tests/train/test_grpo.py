@@ -16,9 +16,10 @@ from geosleuth.train.recipe import ModelPart, OptimPart, Recipe, RolloutPart
 from geosleuth.train.rollouts import FAILED_CALLS, Rollouts, RolloutSetup, reward_of, rollout_setup
 from geosleuth.train.training_log import part_name, read_metrics, within_name
 from geosleuth.world.environment import pose_photo
+from later import later
 from scripted_grpo import FAR, MIDDLE, NEAR, called, make_photos, make_tiny, script, tiny_recipe
 
-pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
+later("trl")
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning"),
     pytest.mark.usefixtures("atlas_home"),

@@ -14,9 +14,10 @@ import pytest
 import grpo_child
 from geosleuth.train.run_folder import Finished, RunFolder, finished, last_checkpoint
 from geosleuth.train.training_log import read_metrics
+from later import later
 from scripted_grpo import make_photos, make_tiny
 
-pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
+later("trl")
 SPEED = ("seconds", "step_time", "tokens_per_second")
 
 

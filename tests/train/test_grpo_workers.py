@@ -38,6 +38,7 @@ def is_there(process: int) -> bool:
     return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
+@pytest.mark.slow
 def test_nobody_stays_behind_when_training_is_killed(tmp_path: Path) -> None:
     (tmp_path / "child.py").write_text(CHILD, encoding="utf-8")
     with subprocess.Popen([sys.executable, "child.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as child:

@@ -14,6 +14,16 @@ from geosleuth.data import Store
 from geosleuth.errors import BadInput
 from geosleuth.policies.weights_engine import Chat as PolicyChat
 from geosleuth.policies.weights_engine import find_abilities
+from geosleuth.train.masks import IGNORED, Chat, RewrittenHistory, Writer, encode, length_of
+from geosleuth.train.samples import (
+    chat_of,
+    chat_text,
+    dataset_of,
+    image_tokens,
+    open_picture,
+    store_chats,
+)
+from later import later
 from tiny_vlm import CHAT_TEMPLATE, tiny_vlm_folder
 from training_runs import (
     FORGETFUL,
@@ -31,17 +41,7 @@ from training_runs import (
     tool_chat,
 )
 
-pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
-
-from geosleuth.train.masks import IGNORED, Chat, RewrittenHistory, Writer, encode, length_of
-from geosleuth.train.samples import (
-    chat_of,
-    chat_text,
-    dataset_of,
-    image_tokens,
-    open_picture,
-    store_chats,
-)
+later("trl")
 
 
 def learned_and_not(processor: Any, chat: Chat) -> tuple[str, str, list[int]]:

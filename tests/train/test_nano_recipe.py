@@ -1,14 +1,13 @@
 """The nano recipe: its dry run builds the model that scripts/train_nano.py makes."""
 
-import pytest
-
 from geosleuth.train.architectures import ARCHITECTURES
 from geosleuth.train.dryrun import dry_run
 from geosleuth.train.nano.nano_model import MAX_POSITIONS, PATCH_PX, SHAPES, VOCABULARY
 from geosleuth.train.recipe_files import read_recipe
+from later import later
 
 for needed in ("torch", "transformers", "trl", "peft"):
-    pytest.importorskip(needed, reason=f"{needed} is not installed; it is part of the developers' environment")
+    later(needed)
 
 
 def test_the_dry_run_knows_the_model_and_says_that_its_weights_are_absent() -> None:

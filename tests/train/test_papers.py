@@ -11,9 +11,10 @@ from geosleuth.train import dryrun
 from geosleuth.train.papers import PAPER_VALUES, PaperValue, differences, unaccounted, values_of
 from geosleuth.train.recipe import ModelPart
 from geosleuth.train.recipe_files import flat, read_recipe
+from later import later
 
 for needed in ("torch", "transformers", "trl", "peft"):
-    pytest.importorskip(needed, reason=f"{needed} is not installed; it is part of the developers' environment")
+    later(needed)
 
 PUBLISHED = [
     pytest.param(paper, stage, value, id=f"{paper}-{stage}-{value.name}")

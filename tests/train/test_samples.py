@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from geosleuth.agent import ToolObserved
 from geosleuth.data import Store, write_store
 from geosleuth.errors import BadInput
+from geosleuth.train.masks import IGNORED, Writer, encode
 from geosleuth.train.samples import CHATS, LENGTH, chat_of, dataset_of, open_picture, packed, shown_run, store_chats
+from later import later
 from stored import about
 from training_runs import (
     FORGETFUL,
@@ -23,9 +25,7 @@ from training_runs import (
     template,
 )
 
-pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
-
-from geosleuth.train.masks import IGNORED, Writer, encode
+later("trl")
 
 
 @pytest.fixture(scope="module")

@@ -14,18 +14,17 @@ from geosleuth.data import Store
 from geosleuth.errors import BadInput
 from geosleuth.policies import Conversation, Prompt, Sampling
 from geosleuth.policies.weights import WeightsPolicy
-from tiny_vlm import tiny_vlm_folder
-from training_runs import recipe, short_recipe, short_store
-
-pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
-
-import torch
-
 from geosleuth.train.masks import IGNORED, Writer
 from geosleuth.train.models import load_model
 from geosleuth.train.run_folder import Finished, RunFolder, finished, last_checkpoint
 from geosleuth.train.samples import CHATS, Collator, Order, dataset_of, positions_of, store_chats
 from geosleuth.train.sft import run_sft, sft_trainer
+from later import later
+from tiny_vlm import tiny_vlm_folder
+from training_runs import recipe, short_recipe, short_store
+
+torch = later("torch")
+later("trl")
 
 CHILD = Path(__file__).resolve().parent.parent / "support" / "training_runs.py"
 

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 import yaml
 
-pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
-
 from in_process import geosleuth
+from later import later
 from scripted_grpo import make_photos, make_tiny
 from training_runs import short_store
+
+later("trl")
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
 PATIENCE_S = 300

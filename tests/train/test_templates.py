@@ -9,18 +9,18 @@ import pytest
 
 from geosleuth.errors import BadInput
 from geosleuth.train.configs import grpo_config
+from geosleuth.train.dryrun import as_lines, as_mapping, dry_run
+from geosleuth.train.grpo import run_grpo
+from geosleuth.train.models import check_for_grpo, open_processor, put_on, template_text
 from geosleuth.train.recipe import ModelPart, RolloutPart
+from geosleuth.train.recipe_files import read_recipe
+from geosleuth.train.sft import run_sft
+from later import later
 from scripted_grpo import make_photos, tiny_recipe
 from tiny_vlm import CHAT_TEMPLATE, make_tiny_vlm, tiny_vlm_folder
 from training_runs import processor_with, recipe, short_store, template
 
-pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
-
-from geosleuth.train.dryrun import as_lines, as_mapping, dry_run
-from geosleuth.train.grpo import run_grpo
-from geosleuth.train.models import check_for_grpo, open_processor, put_on, template_text
-from geosleuth.train.recipe_files import read_recipe
-from geosleuth.train.sft import run_sft
+later("trl")
 
 REMEDY = r"set model\.chat_template: qwen3_vl"
 WITH_TOOLS = RolloutPart(

@@ -13,9 +13,10 @@ from geosleuth.train.models import load_model
 from geosleuth.train.prompts import phases, prompt_rows
 from geosleuth.train.recipe import DataPart, RolloutPart
 from geosleuth.train.tries import make_tries
+from later import later
 from scripted_grpo import FAR, MIDDLE, NEAR, make_photos, make_tiny, script, tiny_recipe
 
-pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
+later("trl")
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")

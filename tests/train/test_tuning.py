@@ -20,11 +20,11 @@ from geosleuth.train.models import (
     save_policy,
 )
 from geosleuth.train.recipe import ModelPart
+from later import later
 from tiny_vlm import tiny_vlm_folder
 
-pytest.importorskip("peft", reason="peft is not installed; it is part of the developers' environment")
-
-import torch
+torch = later("torch")
+later("peft")
 
 
 def part(**changes: Any) -> ModelPart:

@@ -60,6 +60,7 @@ def test_the_set_is_one_that_runs_open(made: Path) -> None:
         assert bool(item.boxes) == bool(one.marks)
 
 
+@pytest.mark.slow
 def test_interrupted_work_goes_on_and_ends_with_the_same_bytes(made: Path, world: World, tmp_path: Path) -> None:
     folder = tmp_path / "scenes"
 
@@ -82,6 +83,7 @@ def test_interrupted_work_goes_on_and_ends_with_the_same_bytes(made: Path, world
     assert content(folder) == content(made)
 
 
+@pytest.mark.slow
 def test_work_that_was_cut_off_before_the_tables_is_finished(made: Path, world: World, tmp_path: Path) -> None:
     folder = tmp_path / "scenes"
     make_scenes(folder, world, count=2, seed=SEED, split="train")

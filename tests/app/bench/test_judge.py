@@ -17,9 +17,10 @@ from typer.testing import CliRunner, Result
 
 from geosleuth.app.cli.bench import judge
 from geosleuth.errors import BadInput, GeosleuthError
+from later import later
 from openai_server import Line, Reply, Request, ServerUrl, chat_reply, failure, openai_server
 
-pytest.importorskip("pydantic_ai")
+later("pydantic_ai")
 
 ROOT = Path(__file__).parents[3]
 RECORDED = Path(os.environ.get("GEOSLEUTH_SHARED", ROOT.parent / "shared")) / "data" / "recorded"

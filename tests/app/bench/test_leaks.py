@@ -136,7 +136,7 @@ def test_no_name_no_metadata_and_no_label_reaches_who_answers(
         assert SECRET_LAT not in text
 
 
-@pytest.mark.parametrize("more", [(), ("--mask", "text")])
+@pytest.mark.parametrize("more", [(), pytest.param(("--mask", "text"), marks=pytest.mark.slow)])
 def test_an_index_that_holds_the_photos_tells_nothing_about_them(
     marked_set: Path, tmp_path: Path, more: tuple[str, ...]
 ) -> None:

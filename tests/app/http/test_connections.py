@@ -85,6 +85,7 @@ def answers(server: Served) -> None:
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.slow
 def test_half_sent_requests_keep_nobody_out_and_are_closed(poor: tuple[Served, Path]) -> None:
     server, log = poor
     with ExitStack() as stack:

@@ -53,6 +53,7 @@ def test_what_is_no_address_and_no_name_is_refused(tmp_path: Path) -> None:
     assert "--allowed-host" in refusal(tmp_path, "--allowed-host", "http://photos.example.org/")
 
 
+@pytest.mark.slow
 def test_one_folder_has_one_server(server: Served, home: Path) -> None:
     done = subprocess.run(
         [GEOSLEUTH, "serve", "--port", "0"],

@@ -55,6 +55,7 @@ def test_a_reader_who_comes_back_misses_nothing_and_hears_nothing_twice(
     assert [told.id for told in server.told(run)] == seen
 
 
+@pytest.mark.slow
 def test_many_readers_of_one_run_miss_nothing(server: Served, case: str, long_replayed: str) -> None:
     run = server.start(case, model=long_replayed)
     with ThreadPoolExecutor(20) as readers:

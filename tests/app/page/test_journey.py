@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from browser import PATIENCE_MS, Opener
@@ -112,6 +113,7 @@ def test_a_run_can_be_stopped(open_page: Opener, server: Served) -> None:
             server.client.put("/api/settings", json={"offline": settings["offline"]}).raise_for_status()
 
 
+@pytest.mark.slow
 def test_what_is_no_photo_is_refused_in_words_and_leaves_nothing(open_page: Opener, server: Served) -> None:
     before = len(server.client.get("/api/cases").json()["cases"])
     page = open_page("/", expected=("status of 400", "status of 415"))

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from playwright.sync_api import Locator, Page, Playwright, Route, ViewportSize, expect
 
 from browser import CLAIMED, Located, Opener, launched, opened
@@ -82,6 +83,7 @@ def test_candidates_stand_on_the_map_and_point_to_the_list(open_page: Opener, lo
     expect(page.get_by_role("region", name="Map of the candidates").first).to_be_attached()
 
 
+@pytest.mark.slow
 def test_corners_are_set_with_a_finger(open_page: Opener, located: Located) -> None:
     page = ready(open_page(located.path, viewport=SMALL, has_touch=True, expected=HUNG_UP))
     panel = drawing(page)
@@ -212,6 +214,7 @@ def test_a_map_without_tiles_still_shows_candidates(open_page: Opener, located: 
     expect(page.locator(READY)).to_be_attached()
 
 
+@pytest.mark.slow
 def test_without_webgl_places_are_listed_and_areas_typed(
     playwright: Playwright, chromium: str, server: Served, located: Located
 ) -> None:

@@ -164,6 +164,7 @@ def test_a_lost_connection_comes_back_by_itself(open_page: Opener, located: Loca
     expect(page.get_by_text("The connection is gone.")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_server_with_a_token_asks_for_it(browser: Browser, base_file: Path, tmp_path: Path) -> None:
     home = home_with_base(tmp_path, base_file)
     with served(home, environment={"GEOSLEUTH_TOKEN": "a-token-of-some-length-1234567890"}) as server:

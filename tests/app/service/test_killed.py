@@ -17,6 +17,7 @@ import pytest
 from desks import all_told, at_a_desk, ended, recording
 from geosleuth.agent import read_trajectory
 from geosleuth.app.service import CaseService, Feedback
+from python_path import python_path
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
 RUNS = 20
@@ -29,7 +30,7 @@ def killed_after(folder: Path, model: str, done: int, linger_s: float = 0.0) -> 
         [sys.executable, str(support / "desk_child.py"), str(folder), model, str(RUNS)],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(support)},
+        env={**os.environ, "PYTHONPATH": python_path(support)},
     )
     assert child.stdout is not None
     started: list[str] = []

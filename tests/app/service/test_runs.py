@@ -23,6 +23,7 @@ BUSY_S = 30.0
 pytestmark = pytest.mark.usefixtures("atlas_home")
 
 
+@pytest.mark.slow
 def test_a_reader_comes_back_and_misses_nothing(tmp_path: Path) -> None:
     model = recording(tmp_path, looks=6)
 
@@ -62,6 +63,7 @@ def test_a_reader_comes_back_and_misses_nothing(tmp_path: Path) -> None:
     at_a_desk(tmp_path / "desk", work)
 
 
+@pytest.mark.slow
 def test_a_slow_reader_holds_up_nobody_and_misses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("geosleuth.app.service.jobs.RECENT", 4)
     model = recording(tmp_path, looks=8)
@@ -107,6 +109,7 @@ def test_a_run_is_called_off_within_a_second_whatever_it_does(tmp_path: Path) ->
     at_a_desk(tmp_path / "desk", work)
 
 
+@pytest.mark.slow
 def test_a_run_that_can_hear_closes_its_trajectory_when_called_off(tmp_path: Path) -> None:
     model = recording(tmp_path, looks=150)
 
@@ -128,6 +131,7 @@ def test_a_run_that_can_hear_closes_its_trajectory_when_called_off(tmp_path: Pat
     at_a_desk(tmp_path / "desk", work)
 
 
+@pytest.mark.slow
 def test_a_run_is_called_off_while_its_keys_are_fetched(tmp_path: Path) -> None:
     slow = False
 
@@ -167,6 +171,7 @@ async def _gone(pid: int) -> None:
         await asyncio.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_person_rejects_what_is_wrong_and_the_run_goes_on(tmp_path: Path) -> None:
     sign = sign_photo(tmp_path / "sign.jpg", "Kööpenhaminan leipomo", "Helsinki", "+358 9 612 3456").read_bytes()
 
@@ -245,6 +250,7 @@ def test_a_capped_run_keeps_and_tells_nothing_finer(tmp_path: Path) -> None:
     assert b"Grimaldi" not in everything_in(tmp_path / "desk")
 
 
+@pytest.mark.slow
 def test_a_run_that_waited_while_the_cap_was_made_coarser_is_not_begun(tmp_path: Path) -> None:
     async def work(desk: CaseService) -> None:
         case_id = await case_with_photo(desk)
@@ -311,6 +317,7 @@ def test_several_tries_by_a_server_of_ones_own_and_its_key_is_nowhere(tmp_path: 
     assert len(list((tmp_path / "desk").rglob("*.jsonl"))) == 3
 
 
+@pytest.mark.slow
 def test_what_a_model_writes_can_be_kept_whatever_it_is(tmp_path: Path) -> None:
     model = recording(tmp_path, explanation="half a pair \ud83d and <script>", radius_km=1e308)
 

@@ -164,6 +164,7 @@ def test_a_case_takes_so_many_pixels(tmp_path: Path) -> None:
     at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(photo=Limits(max_case_pixels=60_000)))
 
 
+@pytest.mark.slow
 def test_so_many_photos_come_in_at_once(tmp_path: Path) -> None:
     async def work(desk: CaseService) -> None:
         case = await desk.new_case("A case")
@@ -184,6 +185,7 @@ def test_so_many_photos_come_in_at_once(tmp_path: Path) -> None:
     at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(uploads=2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limits", "trouble"),
     [
@@ -276,6 +278,7 @@ def test_deleted_means_deleted(tmp_path: Path) -> None:
     assert MARK.encode() not in everything_in(tmp_path / "desk")
 
 
+@pytest.mark.slow
 def test_a_case_is_deleted_while_somebody_works_on_it(tmp_path: Path) -> None:
     async def work(desk: CaseService) -> None:
         case_id = await case_with_photo(desk)
@@ -298,6 +301,7 @@ async def _until_gone(pid: int) -> None:
         await asyncio.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_run_that_begins_while_its_case_is_deleted_is_called_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -327,6 +331,7 @@ def test_a_run_that_begins_while_its_case_is_deleted_is_called_off(
     at_a_desk(tmp_path / "desk", work)
 
 
+@pytest.mark.slow
 def test_what_a_crash_left_of_a_deleted_run_is_swept_up(tmp_path: Path) -> None:
     model, folder = recording(tmp_path), tmp_path / "desk"
 
@@ -395,6 +400,7 @@ def test_two_desks_do_not_share_a_folder(tmp_path: Path) -> None:
     at_a_desk(tmp_path / "desk", work)
 
 
+@pytest.mark.slow
 def test_a_run_is_not_over_before_its_end(tmp_path: Path) -> None:
     model = recording(tmp_path)
 

@@ -210,6 +210,7 @@ def _builder(home: Path) -> "subprocess.Popen[str]":
     )
 
 
+@pytest.mark.slow
 def test_of_two_processes_that_start_at_once_one_builds_and_both_have_it(tmp_path: Path) -> None:
     both = [_builder(tmp_path), _builder(tmp_path)]
     outputs = [process.communicate() for process in both]

@@ -279,6 +279,7 @@ def test_the_cache_stays_within_its_bound_and_drops_the_oldest(tmp_path: Path) -
     assert held == list(range(held[0], 60))
 
 
+@pytest.mark.slow
 def test_several_writers_share_one_cache(tmp_path: Path) -> None:
     import subprocess
     import sys

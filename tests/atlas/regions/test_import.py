@@ -48,6 +48,7 @@ def test_a_street_of_many_ways_is_one_feature(monaco: RegionInfo) -> None:
     assert ways > 1
 
 
+@pytest.mark.slow
 def test_progress_is_told_and_ends_complete(tmp_path: Path, monaco_pbf: Path) -> None:
     told: list[tuple[str, int, int]] = []
     import_osm(monaco_pbf, "again", folder=tmp_path, progress=lambda *step: told.append(step))
@@ -143,6 +144,7 @@ def test_other_extracts_import_too(shared: Path, tmp_path: Path) -> None:
         assert count > 10
 
 
+@pytest.mark.slow
 def test_large_extracts_keep_their_nodes_in_a_file_and_read_the_same(
     tmp_path: Path, monaco_pbf: Path, monaco: RegionInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:

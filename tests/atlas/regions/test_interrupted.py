@@ -74,6 +74,7 @@ def test_a_killed_import_over_an_older_region_leaves_that_one(tmp_path: Path, mo
     assert RegionStore(tmp_path).info("monaco") == info
 
 
+@pytest.mark.slow
 def test_an_import_spares_the_unfinished_file_of_another(tmp_path: Path, monaco_pbf: Path) -> None:
     process = _start(monaco_pbf, tmp_path)
     while not list(tmp_path.glob(".*.partial")):
@@ -84,6 +85,7 @@ def test_an_import_spares_the_unfinished_file_of_another(tmp_path: Path, monaco_
     assert RegionStore(tmp_path).names() == ["monaco", "second"]
 
 
+@pytest.mark.slow
 def test_a_complete_file_is_spared_until_it_has_its_name(
     tmp_path: Path, monaco_pbf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,8 @@ import mapbox_vector_tile
 import pytest
 
 from geosleuth.atlas.base import base_path
-from geosleuth.atlas.regions import import_osm
 from geosleuth.atlas.tiles import Tiles
+from homes import add_region
 
 ROOT = Path(__file__).parents[3]
 
@@ -20,7 +20,7 @@ Read = Callable[[bytes], dict[str, list[dict[str, Any]]]]
 def monaco(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with Monaco as its one region; not to be written to."""
     folder = tmp_path_factory.mktemp("regions")
-    import_osm(ROOT / "examples/regions/monaco.osm.pbf", folder=folder)
+    add_region(ROOT / "examples/regions/monaco.osm.pbf", folder)
     return folder
 
 

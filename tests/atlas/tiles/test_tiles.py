@@ -294,6 +294,7 @@ def test_memory_stays_bounded(tmp_path: Path) -> None:
         assert tiles._memory.held_bytes <= 20_000
 
 
+@pytest.mark.slow
 def test_many_threads_get_the_same_tiles(monaco: Path, tmp_path: Path) -> None:
     wanted = [at(*MONTE_CARLO, zoom) for zoom in range(MAX_ZOOM + 1)]
     alone = Tiles(monaco, cache=tmp_path / "one")

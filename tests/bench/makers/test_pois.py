@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from geosleuth.atlas.regions import Regions, import_osm
+from geosleuth.atlas.regions import Regions
 from geosleuth.bench.makers.photo_tables import place_at, read_places
 from geosleuth.bench.makers.pois import AtlasPois, PoiSet, TablePois, choose_pois, write_pois
 from geosleuth.bench.sets import DataSet, open_set
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, destination, distance_km
+from homes import add_region
 
 ROOT = Path(__file__).parents[3]
 LISBON, PORTO, EVORA = LatLon(38.7223, -9.1393), LatLon(41.1496, -8.611), LatLon(38.5714, -7.9135)
@@ -109,7 +110,7 @@ def test_cities_without_a_name_are_those_of_the_map(tmp_path: Path) -> None:
 def test_the_atlas_knows_sights_by_name(tmp_path: Path) -> None:
     folder = tmp_path / "regions"
     folder.mkdir()
-    import_osm(ROOT / "examples" / "regions" / "monaco.osm.pbf", folder=folder)
+    add_region(ROOT / "examples" / "regions" / "monaco.osm.pbf", folder)
     rows = ["id,image,lat,lon"]
     Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
     for number in range(25):

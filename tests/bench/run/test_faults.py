@@ -76,6 +76,7 @@ def test_a_disk_that_fills_up_stops_the_run_and_room_lets_it_go_on(tmp_path: Pat
     assert now.startswith(before)
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_grow_stops_the_run_too(tmp_path: Path, photos: Path, whole: bytes) -> None:
     run = tmp_path / "run"
 
@@ -96,6 +97,7 @@ def test_a_file_that_may_not_grow_stops_the_run_too(tmp_path: Path, photos: Path
     assert (run / "results.jsonl").read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_a_folder_that_can_t_be_written_is_said_and_can_be_read(tmp_path: Path, photos: Path) -> None:
     work(photos, tmp_path / "run" / "begun", Options(limits={"photos": 5}, at_once=1))
     told = in_own_mounts(
@@ -188,6 +190,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, photos: Path, whole: byte
     assert (run / "results.jsonl").read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_two_commands_at_once_do_the_work_once(tmp_path: Path, photos: Path, whole: bytes) -> None:
     run = tmp_path / "run"
     first = subprocess.Popen(child(photos, run, at_once=2, wait_s=0.05), stdout=subprocess.PIPE, text=True)
@@ -212,6 +215,7 @@ def test_two_commands_at_once_do_the_work_once(tmp_path: Path, photos: Path, who
     assert (run / "results.jsonl").read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_a_process_that_was_killed_lets_go_of_the_run(tmp_path: Path, photos: Path) -> None:
     run = tmp_path / "run"
     holder = subprocess.Popen(child(photos, run, hold=True), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

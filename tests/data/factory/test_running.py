@@ -22,6 +22,7 @@ from geosleuth.data.factory import kept_files, made_in, photo_of, replays, run_f
 from geosleuth.data.factory.trial import drawn_of, pack_scene, unpack
 from geosleuth.errors import BadInput
 from geosleuth.photo import open_photo
+from python_path import python_path
 
 SCENES = 8
 
@@ -73,7 +74,7 @@ def test_a_run_that_is_stopped_and_taken_up_again_holds_the_same_bytes(whole: Pa
 def test_a_run_that_is_killed_and_taken_up_again_holds_the_same(whole: Path, tmp_path: Path) -> None:
     command = [sys.executable, factory_runs.__file__, str(tmp_path / "set"), str(tmp_path / "run"), str(SCENES)]
     journal = tmp_path / "run" / "journal.jsonl"
-    child = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(Path(factory_runs.__file__).parent)})
+    child = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": python_path(Path(factory_runs.__file__).parent)})
     try:
         deadline = time.monotonic() + 120
         while not (journal.exists() and journal.read_bytes().count(b"\n") > 2):

@@ -18,6 +18,7 @@ from geosleuth.agent import Trajectory
 from geosleuth.data import Rejected, Sample, Store, StoreWriter, write_store
 from geosleuth.data.rows import read_trajectory_text, row_of, schema, trajectory_text
 from geosleuth.errors import BadInput
+from python_path import python_path
 from stored import ABOUT, about, made, pictures, real_run, sample
 
 
@@ -104,7 +105,7 @@ def test_a_killed_writer_loses_nothing_that_it_said_was_finished(tmp_path: Path)
     for after in (3, 7, 12):
         child = subprocess.Popen(
             [sys.executable, "-c", CHILD, str(tmp_path / "s")],
-            stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(support)},
+            stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": python_path(support)},
         )  # fmt: skip
         assert child.stdout is not None
         finished += [child.stdout.readline().strip() for _ in range(after)]
@@ -263,7 +264,7 @@ def test_memory_stays_flat_over_twenty_thousand(tmp_path: Path) -> None:
     support = Path(__file__).parents[2] / "support"
     told = subprocess.run(
         [sys.executable, "-c", LONG, str(tmp_path / "s")],
-        stdout=subprocess.PIPE, text=True, check=True, env=os.environ | {"PYTHONPATH": str(support)},
+        stdout=subprocess.PIPE, text=True, check=True, env=os.environ | {"PYTHONPATH": python_path(support)},
     )  # fmt: skip
     early, written, count, read = (int(word) for word in told.stdout.split())
     assert count == 20_000

@@ -92,6 +92,7 @@ def test_a_photo_on_its_side_is_read_as_if_it_stood(turn: int) -> None:
     assert tops == sorted(tops), "read from the top of the sign"
 
 
+@pytest.mark.slow
 def test_a_caption_of_a_photo_on_its_side_is_marked_where_it_lies() -> None:
     picture = with_text("shop-front.jpg", "Guess the country").rotate(-90, expand=True)
     (caption,) = [line for line in read_text(picture) if line.overlay == "caption"]

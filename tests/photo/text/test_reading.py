@@ -44,7 +44,7 @@ def sign(word: str, font: str, seed: int = 3) -> Image.Image:
         pytest.param("カラオケ", "japanese", "japanese", marks=pytest.mark.slow),
         ("Гостиница", "sans-semibold", "cyrillic"),
         pytest.param("Ηράκλειο", "sans-semibold", "greek", marks=pytest.mark.slow),
-        ("הרצליה", "hebrew", "hebrew"),
+        pytest.param("הרצליה", "hebrew", "hebrew", marks=pytest.mark.slow),
         pytest.param("โรงแรม", "thai", "thai", marks=pytest.mark.slow),
         pytest.param("우체국", "korean", "hangul", marks=pytest.mark.slow),
         pytest.param("მაღაზია", "georgian", "georgian", marks=pytest.mark.slow),

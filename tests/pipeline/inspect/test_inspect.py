@@ -203,6 +203,7 @@ def test_names_of_samples_stay_the_same_so_that_a_retry_finds_them(data: str) ->
     assert len(set(first)) == 2
 
 
+@pytest.mark.slow
 def test_method_tools_and_turns_are_ours(data: str, tmp_path: Path) -> None:
     asked: list[tuple[list[str], ToolChoice]] = []
 
@@ -223,6 +224,7 @@ def test_method_tools_and_turns_are_ours(data: str, tmp_path: Path) -> None:
     assert log.results.scores[0].metrics["unlocated"].value == 1
 
 
+@pytest.mark.slow
 def test_the_tagged_wire_works_too(data: str, tmp_path: Path) -> None:
     def tagged(
         messages: list[ChatMessage], tools: list[ToolInfo], choice: ToolChoice, config: GenerateConfig
@@ -271,6 +273,7 @@ def test_a_limit_of_inspects_ends_a_sample_and_the_best_candidate_is_scored(data
     assert sample.metadata[TRUTH_KEY]["lat"] == LAT
 
 
+@pytest.mark.slow
 def test_our_own_time_limit_cuts_a_slow_model_off(data: str, tmp_path: Path) -> None:
     async def slow(*_: object) -> ModelOutput:
         await asyncio.sleep(60)

@@ -184,6 +184,7 @@ def test_a_server_that_does_not_start_leaves_the_others_alone(tmp_path: Path) ->
     assert good.failure is None
 
 
+@pytest.mark.slow
 def test_without_a_list_the_message_has_all_there_is() -> None:
     async def use(_toolset: Toolset, _case: Case) -> None:
         raise AssertionError("nothing is allowed")

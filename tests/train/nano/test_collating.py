@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from geosleuth.train.nano.shards import Encoded, encode_chat
 from geosleuth.train.nano.trainer import IGNORED, Collator, batches
+from later import later
 from nano_models import TOOLS, chat, noise, tiny_nano_model, tiny_nano_processor
 
-torch: Any = pytest.importorskip("torch", reason="torch is not installed; it is part of the extra train")
-pytest.importorskip("transformers", reason="transformers is not installed; it is part of the extra train")
+torch = later("torch")
+later("transformers")
 
 
 def chats() -> list[list[dict[str, Any]]]:

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from geosleuth.train.nano.shards import encode_chat, final_pixels, final_size
+from later import later
 from nano_models import TOOLS, chat, noise, tiny_nano_processor
 
-pytest.importorskip("transformers", reason="transformers is not installed; it is part of the extra train")
+later("transformers")
 
 
 def by_processor(messages: Any, tools: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -25,10 +24,11 @@ from geosleuth.train.nano.fast import (
 )
 from geosleuth.train.nano.fast_decode import Decoder, batch_bucket, span_bucket
 from geosleuth.train.nano.vision import patch_vision_attention, patch_vision_inputs
+from later import later
 from tiny_vlm import tiny_vlm_folder
 
-torch: Any = import_module("torch")
-transformers: Any = import_module("transformers")
+torch = later("torch")
+transformers = later("transformers")
 
 Grid = tuple[int, int, int]
 MIXED: list[list[Grid]] = [[(1, 4, 6)], [], [(1, 4, 4), (1, 8, 2)], [(1, 2, 2)], [], [(1, 4, 4)], [], [(1, 6, 2)], []]

@@ -24,11 +24,12 @@ from geosleuth.train.nano.nano_model import (
     parameters,
 )
 from geosleuth.world import open_world
+from later import later
 from nano_models import TEXTS, TOOLS, chat, noise, tiny_nano_folder, tiny_nano_model, tiny_nano_processor
 from tiny_vlm import force
 
-pytest.importorskip("torch", reason="torch is not installed; it is part of the extra train")
-pytest.importorskip("transformers", reason="transformers is not installed; it is part of the extra train")
+later("torch")
+later("transformers")
 
 
 def test_how_many_weights_the_nano_model_has() -> None:

@@ -19,11 +19,12 @@ from geosleuth.train.nano.vision import patch_vision_inputs
 from geosleuth.train.prompts import prompt_rows
 from geosleuth.train.recipe import RolloutPart
 from geosleuth.world.environment import GeoEnvironment, Posed, environment_for, offline_setting
+from later import later
 from nano_models import chat, noise, tiny_nano_folder, tiny_nano_processor
 from scripted_grpo import FAR, NEAR, called, make_photos, script, tiny_recipe
 
-torch: Any = pytest.importorskip("torch", reason="torch is not installed; it is part of the extra train")
-pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
+torch = later("torch")
+later("trl")
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning"),
     pytest.mark.usefixtures("atlas_home"),

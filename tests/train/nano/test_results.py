@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 SCRIPT = Path(__file__).parents[3] / "scripts" / "nano_results.py"
 SCENES = 40
 
@@ -39,6 +41,7 @@ def made(runs: Path, pictures: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_tables_and_pictures_of_what_is_there(tmp_path: Path) -> None:
     runs, pictures = tmp_path / "runs", tmp_path / "pictures"
     pictures.mkdir()

@@ -34,6 +34,7 @@ def test_what_ships_is_what_the_docs_say() -> None:
     assert sum(path.stat().st_size for path in NANO.iterdir()) <= MOST_BYTES
 
 
+@pytest.mark.slow
 def test_it_reads_asks_the_map_and_answers(
     taught: list[Taught], few_towns: World, nano_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,10 +13,11 @@ import pytest
 from geosleuth.train.nano import trainer
 from geosleuth.train.nano.shards import Encoded, ShardWriter, encode_chat
 from geosleuth.train.nano.trainer import Study, fresh_batches, study
+from later import later
 from nano_models import TOOLS, chat, noise, tiny_nano_folder, tiny_nano_processor
 
-torch: Any = pytest.importorskip("torch", reason="torch is not installed; it is part of the extra train")
-pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
+torch = later("torch")
+later("trl")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 
 TOWNS = ("Nice", "Tromsø", "Ulaanbaatar", "Oaxaca de Juárez", "Ναύπλιο", "ひまわり", "Paris", "Bo")
@@ -92,6 +93,7 @@ def test_good_lines_count_only_in_a_row() -> None:
     assert stopped == [False, False, False, False, False, True, False]
 
 
+@pytest.mark.slow
 def test_a_gradient_that_is_no_number_is_passed_over(pool: Path, tmp_path: Path) -> None:
     student = model()
     before = weights(student)

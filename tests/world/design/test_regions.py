@@ -11,6 +11,7 @@ from worlds import scenes
 MONACO = Path(__file__).resolve().parents[3] / "examples" / "regions" / "monaco.osm.pbf"
 
 
+@pytest.mark.slow
 def test_real_businesses_stand_where_they_do(world_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEOSLEUTH_HOME", str(world_home))
     world = open_world(1, [MONACO])

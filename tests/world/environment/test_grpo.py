@@ -11,10 +11,11 @@ import pytest
 
 from geosleuth.policies.weights_engine import load_processor
 from geosleuth.world.environment import environment_for, hear_replies, offline_setting, prompt_for
+from later import later
 from tiny_vlm import make_tiny_vlm
 from tool_cases import sign
 
-pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
+later("trl")
 NEAR = json.dumps({"lat": 43.7384, "lon": 7.4246, "country": "Monaco"})
 FAR = json.dumps({"lat": -33.87, "lon": 151.21, "country": "Australia"})
 
