@@ -266,3 +266,10 @@ def test_the_checklist_asks_what_is_seen_and_not_what_is_read() -> None:
     assert {"driving_side", "centre_line", "roof", "tree", "street_scene"} <= set(asked)
     assert "phone_prefix" not in asked
     assert all(1 < len(values) <= 12 for values in asked.values())
+
+
+def test_an_attribute_is_found_by_one_of_its_words() -> None:
+    guide = field_guide()
+    assert guide.attribute_called("taxis") == "taxi_colour"
+    assert guide.attribute_called("Guard-rails") == "guard_rail"
+    assert guide.attribute_called("plate") is None

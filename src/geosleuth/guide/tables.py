@@ -153,9 +153,12 @@ class FieldGuide:
         return f"It has {', '.join(regions)}." if regions else "Use ISO codes, such as JP or US-TX."
 
     def attribute_called(self, text: str) -> str | None:
-        """Return the attribute that a text names, however it is joined: "guardrail", "guard rail", "Guard-rails"."""
+        """Return the attribute that a text names, however it is joined: "guardrail", "Guard-rails"; "taxi" by one word."""
         bare = _bare(text)
-        return next((name for name in self.attributes if _bare(name) in (bare, bare.removesuffix("s"))), None)
+        spellings = (bare, bare.removesuffix("s"))
+        named = [name for name in self.attributes if _bare(name) in spellings]
+        named = named or [name for name in self.attributes if not {*name.split("_")}.isdisjoint(spellings)]
+        return named[0] if len(named) == 1 else None
 
     def of_place(self, code: str) -> Mapping[str, Mapping[str, Grade]]:
         """Return the values of a place by the attribute's label, each with its grade, the most common first.
