@@ -153,7 +153,7 @@ class FieldGuide:
         return f"It has {', '.join(regions)}." if regions else "Use ISO codes, such as JP or US-TX."
 
     def attribute_called(self, text: str) -> str | None:
-        """Return the attribute that a text names, however it is joined: "guardrail", "Guard-rails"; "taxi" by one word."""
+        """Return the attribute that a text names, however joined ("Guard-rails"), or by one word of it ("taxi")."""
         bare = _bare(text)
         spellings = (bare, bare.removesuffix("s"))
         named = [name for name in self.attributes if _bare(name) in spellings]
