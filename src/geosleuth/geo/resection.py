@@ -43,6 +43,7 @@ _DOUBTFUL = 0.01
 _FIRST_CELLS = 48
 _ENOUGH_CELLS = 2500
 _MOST_CELLS = 40_000
+_FEW_CELLS = 30
 _FINEST_M = 0.01
 _FOVS = 16
 _ROUNDS = 4
@@ -488,7 +489,7 @@ def _search(problem: _Problem, within: Extent | None) -> _Found:
     size_m = 2 * half_m / _FIRST_CELLS
     steps = (np.arange(_FIRST_CELLS) + 0.5) * size_m - half_m
     east, north = (part.ravel() for part in np.meshgrid(east0 + steps, north0 + steps))
-    slack, least = _slack(problem), math.inf
+    slack, least = _slack(problem), _first_least(problem, within)
     while True:
         at = problem.profile(east, north, size_m * math.sqrt(0.5))
         chi2 = at.chi2
@@ -511,12 +512,31 @@ def _search(problem: _Problem, within: Extent | None) -> _Found:
     if _standing(problem, within, np.array([polished_east]), np.array([polished_north]))[0]:
         least = min(least, polished)
     fitting = good & (chi2 <= least + slack)
-    if not fitting.any():
-        fitting[best] = True
+    if fitting.sum() < _FEW_CELLS:
+        fitting = good  # too coarse to judge squares by their middles
     edge = np.maximum(np.abs(east - east0), np.abs(north - north0)) >= half_m - 1.5 * size_m
     return _Found(
         problem, east[fitting], north[fitting], chi2[fitting], size_m, least, bool((edge & fitting).any())
     )
+
+
+def _first_least(problem: _Problem, within: Extent | None) -> float:
+    """The misfit of a good place, so that the search drops most squares at once: rings around features are tried."""
+    radii, courses = np.meshgrid(np.geomspace(2 * NEAREST_M, 1000 * FARTHEST_KM, 30), np.arange(36) * (math.pi / 18))
+    middles_east, middles_north = np.append(problem.east, 0.0), np.append(problem.north, 0.0)
+    east = (middles_east[:, None] + (radii * np.sin(courses)).ravel()).ravel()
+    north = (middles_north[:, None] + (radii * np.cos(courses)).ravel()).ravel()
+    good = _standing(problem, within, east, north)
+    if not good.any():
+        return math.inf
+    east, north = east[good], north[good]
+    chi2 = problem.profile(east, north).chi2
+    least = float(chi2.min())
+    for at in np.argsort(chi2)[:3]:
+        *place, polished = problem.polished(float(east[at]), float(north[at]))
+        if _standing(problem, within, np.array(place[:1]), np.array(place[1:]))[0]:
+            least = min(least, polished)
+    return least
 
 
 def _standing(problem: _Problem, within: Extent | None, east: FloatArray, north: FloatArray) -> BoolArray:
@@ -563,16 +583,12 @@ def _result(
     likely = [np.exp((least - one.chi2) / 2) * one.size_m**2 for one in found]
     total = sum(float(one.sum()) for one in likely)
     for one, weights in zip(found, likely, strict=True):
-        half = one.size_m / 2
-        squares = shapely.box(one.east - half, one.north - half, one.east + half, one.north + half)
-        # Corners that only touch must hold together.
-        ground = shapely.union_all(shapely.buffer(squares, half / 5, join_style="mitre"))
-        for shape in shapely.get_parts(ground):
+        for shape in _shapes(one):
             inside = shapely.contains_xy(shape, one.east, one.north)
             share = float(weights[inside].sum()) / total
             pose, near_circle = _pose(problem, one, inside, within, share, curve=curve)
             danger |= near_circle and share >= 0.1
-            pieces.append((share, _on_earth(one.problem.plane, shape, half), pose))
+            pieces.append((share, _on_earth(one.problem.plane, shape, one.size_m / 2), pose))
     pieces.sort(key=lambda piece: -piece[0])
     area = outline_of([shape for _, shape, _ in pieces])
     first = pieces[0][2].point
@@ -591,6 +607,25 @@ def _result(
         danger_circle=danger and not curve,
         at_edge=any(one.at_edge for one in found),
     )
+
+
+def _shapes(found: _Found) -> Sequence[Any]:
+    """The pieces of ground that the squares make up."""
+    import shapely
+
+    size = found.size_m
+    columns, rows = (np.rint((part - part[0]) / size).astype(np.int64) for part in (found.east, found.north))
+    order = np.lexsort((columns, rows))
+    columns, rows = columns[order], rows[order]
+    # Squares side by side are one box: a hundred times fewer to unite.
+    starts = np.flatnonzero(np.append(True, (np.diff(rows) != 0) | (np.diff(columns) != 1)))  # noqa: FBT003
+    ends = np.append(starts[1:], len(rows)) - 1
+    half = 0.5 + 0.05  # corners that only touch must hold together
+    edges = columns[starts] - half, rows[starts] - half, columns[ends] + half, rows[starts] + half
+    east, north = found.east[0], found.north[0]
+    boxes = shapely.box(*(edge * size + at for edge, at in zip(edges, (east, north, east, north), strict=True)))
+    pieces: Sequence[Any] = shapely.get_parts(shapely.union_all(boxes))
+    return pieces
 
 
 def _on_earth(plane: _Plane, shape: Any, tolerance_m: float) -> "Geometry":
