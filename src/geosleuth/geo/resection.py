@@ -1,15 +1,16 @@
 """Resection: where a camera stood, and which way it looked, from known places in its picture.
 
-A camera that is held level sees a feature in the column that belongs to the feature's bearing. Columns of features whose
-places are known therefore give position and heading, and with enough of them the field of view.
+A camera that is held level sees a feature in the column that belongs to the feature's bearing. Columns of features
+whose places are known therefore give position and heading, and with enough of them the field of view.
 
-The search is complete. Squares of ground are split again and again, and one is dropped only where no place in it can fit:
-inside a square a bearing changes by no more than the square's size at that distance allows. So there is no start value
-and no local minimum to end in. What is left is the area: every place that fits nearly as well as the best one, by the
-likelihood ratio. With as many bearings as unknowns it holds the true place in 90 % of all cases, whatever its shape.
+The search is complete. Squares of ground are split again and again, and one is dropped only where no place in it can
+fit: inside a square a bearing changes by no more than the square's size at that distance allows. So there is no start
+value, and no local minimum to end in. What is left is the area: every place that fits nearly as well as the best one,
+by the likelihood ratio. With as many bearings as unknowns it holds the true place in 90 % of all cases, whatever its
+shape.
 
 Features and camera lie in the plane whose centre is the features' own, distances and directions from there being true
-(azimuthal equidistant, on the ellipsoid). Within `FARTHEST_KM` that turns no bearing by as much as 0.01 degrees.
+(azimuthal equidistant, on the ellipsoid). Within `REACH_KM` that turns no bearing by as much as 0.01 degrees.
 """
 
 import math
@@ -26,7 +27,7 @@ from .point import FloatArray, LatLon, normalize_lon
 if TYPE_CHECKING:
     from shapely import Geometry
 
-FARTHEST_KM = 100.0
+REACH_KM = 100.0
 """How far a camera may stand from the middle of the features, and a feature from it."""
 
 NEAREST_M = 10.0
@@ -168,9 +169,7 @@ class Unsolvable(ValueError):
     """Sightings from which no place follows; the message says why."""
 
 
-def resect(
-    sightings: Sequence[Sighting], fov: FieldOfView | None = None, within: Extent | None = None
-) -> Resection:
+def resect(sightings: Sequence[Sighting], fov: FieldOfView | None = None, within: Extent | None = None) -> Resection:
     """Return where the camera stood.
 
     Three sightings fix a place where the field of view is known, four where it is not. One fewer gives a curve. With
@@ -214,8 +213,8 @@ def check_position(sightings: Sequence[Sighting], point: LatLon, fov: FieldOfVie
     """
     problem = _Problem(sightings, fov)
     east, north = problem.plane.flat(np.array([point.lat]), np.array([point.lon]))
-    if math.hypot(float(east[0]), float(north[0])) > 2000 * FARTHEST_KM:
-        raise Unsolvable(f"the place lies more than {2 * FARTHEST_KM:g} km from the features")
+    if math.hypot(float(east[0]), float(north[0])) > 2000 * REACH_KM:
+        raise Unsolvable(f"the place lies more than {2 * REACH_KM:g} km from the features")
     at = problem.profile(east, north)
     spare = len(sightings) - (1 if problem.fov_observed else 2)
     heading_deg, fov_deg, residuals_deg = problem.view_from(point, float(at.fov[0]))
@@ -307,10 +306,10 @@ class _Problem:
         self.plane = _Plane(rough.point(float(east.mean()), float(north.mean())))
         self.east, self.north = self.plane.flat(self.lats, self.lons)
         reach_m = float(np.hypot(self.east, self.north).max())
-        if reach_m > 1000 * FARTHEST_KM:
+        if reach_m > 1000 * REACH_KM:
             raise Unsolvable(
                 f"the features lie up to {reach_m / 1000:.0f} km from their middle; it takes them within "
-                f"{FARTHEST_KM:g} km. Check which places the names mean"
+                f"{REACH_KM:g} km. Check which places the names mean"
             )
         self.across = 2 * np.array([one.column for one in sightings]) - 1
         self.weight = np.radians([one.noise_deg for one in sightings]) ** -2
@@ -327,7 +326,7 @@ class _Problem:
 
     def offsets(self, fov: FloatArray) -> FloatArray:
         """How far from the middle each sighting lies: one row for each field of view."""
-        return np.arctan(self.across * np.tan(np.asarray(fov)[..., None] / 2))
+        return np.asarray(np.arctan(self.across * np.tan(np.asarray(fov)[..., None] / 2)))
 
     def profile(self, east: FloatArray, north: FloatArray, radius_m: float = 0.0) -> _Profile:
         """The best heading and field of view at each place, and what no place within a radius of it can fall below."""
@@ -392,8 +391,8 @@ class _Problem:
 
     def near(self, east: FloatArray, north: FloatArray, metres: float) -> BoolArray:
         """Whether a feature is that near to each place."""
-        near: BoolArray = (np.hypot(self.east - east[:, None], self.north - north[:, None]) < metres).any(axis=1)
-        return near
+        away = np.hypot(self.east - east[:, None], self.north - north[:, None])
+        return np.asarray((away < metres).any(axis=1))
 
     def polished(self, east: float, north: float) -> tuple[float, float, float]:
         """A better place near a good one, by Gauss-Newton with halved steps, and its misfit."""
@@ -515,14 +514,12 @@ def _search(problem: _Problem, within: Extent | None) -> _Found:
     if fitting.sum() < _FEW_CELLS:
         fitting = good  # too coarse to judge squares by their middles
     edge = np.maximum(np.abs(east - east0), np.abs(north - north0)) >= half_m - 1.5 * size_m
-    return _Found(
-        problem, east[fitting], north[fitting], chi2[fitting], size_m, least, bool((edge & fitting).any())
-    )
+    return _Found(problem, east[fitting], north[fitting], chi2[fitting], size_m, least, bool((edge & fitting).any()))
 
 
 def _first_least(problem: _Problem, within: Extent | None) -> float:
     """The misfit of a good place, so that the search drops most squares at once: rings around features are tried."""
-    radii, courses = np.meshgrid(np.geomspace(2 * NEAREST_M, 1000 * FARTHEST_KM, 30), np.arange(36) * (math.pi / 18))
+    radii, courses = np.meshgrid(np.geomspace(2 * NEAREST_M, 1000 * REACH_KM, 30), np.arange(36) * (math.pi / 18))
     middles_east, middles_north = np.append(problem.east, 0.0), np.append(problem.north, 0.0)
     east = (middles_east[:, None] + (radii * np.sin(courses)).ravel()).ravel()
     north = (middles_north[:, None] + (radii * np.cos(courses)).ravel()).ravel()
@@ -550,7 +547,7 @@ def _standing(problem: _Problem, within: Extent | None, east: FloatArray, north:
 
 def _window(problem: _Problem, within: Extent | None) -> tuple[tuple[float, float], float]:
     """Middle and half the width of the square to search."""
-    farthest_m = 1000 * FARTHEST_KM
+    farthest_m = 1000 * REACH_KM
     if within is None:
         return (0.0, 0.0), farthest_m
     if isinstance(within, Disc):
@@ -565,7 +562,7 @@ def _window(problem: _Problem, within: Extent | None) -> tuple[tuple[float, floa
     low_east, high_east = max(-farthest_m, east.min() - more_m), min(farthest_m, east.max() + more_m)
     low_north, high_north = max(-farthest_m, north.min() - more_m), min(farthest_m, north.max() + more_m)
     if low_east >= high_east or low_north >= high_north:
-        raise Unsolvable(f"the area lies more than {FARTHEST_KM:g} km from the features")
+        raise Unsolvable(f"the area lies more than {REACH_KM:g} km from the features")
     middle = (low_east + high_east) / 2, (low_north + high_north) / 2
     return (float(middle[0]), float(middle[1])), max(high_east - low_east, high_north - low_north) / 2
 
@@ -618,7 +615,7 @@ def _shapes(found: _Found) -> Sequence[Any]:
     order = np.lexsort((columns, rows))
     columns, rows = columns[order], rows[order]
     # Squares side by side are one box: a hundred times fewer to unite.
-    starts = np.flatnonzero(np.append(True, (np.diff(rows) != 0) | (np.diff(columns) != 1)))  # noqa: FBT003
+    starts = np.flatnonzero(np.append(True, (np.diff(rows) != 0) | (np.diff(columns) != 1)))
     ends = np.append(starts[1:], len(rows)) - 1
     half = 0.5 + 0.05  # corners that only touch must hold together
     edges = columns[starts] - half, rows[starts] - half, columns[ends] + half, rows[starts] + half

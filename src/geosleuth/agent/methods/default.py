@@ -25,8 +25,9 @@ _CHECKING = frozenset(
     }
 )
 
-# What a search forgives already: the beginning of a name is enough for it.
-_LEFT_OUT = ("poi_input_tips",)
+# A search forgives what poi_input_tips completes: the beginning of a name is enough for it. Few photos show three
+# mapped features, and each schema is read in every turn: resection is for runs that ask for it (--tools +resection).
+_LEFT_OUT = ("poi_input_tips", "resection")
 
 _ROLE = """\
 Find out where a photo was taken, show the evidence, and say honestly how sure you can be."""
