@@ -43,8 +43,9 @@ _ONE_PARAMETER_90, _TWO_PARAMETERS_90 = 2.7055, 4.6052  # chi-squared that 90 % 
 _DOUBTFUL = 0.01
 _FIRST_CELLS = 48
 _ENOUGH_CELLS = 2500
-_MOST_CELLS = 40_000
+_MOST_CELLS = 20_000
 _FEW_CELLS = 30
+_TRIED = 5
 _FINEST_M = 0.01
 _FOVS = 16
 _ROUNDS = 4
@@ -193,8 +194,8 @@ def resect(sightings: Sequence[Sighting], fov: FieldOfView | None = None, within
     if spare < 1 or chi2_tail(found.least, spare) >= _DOUBTFUL:
         return _result(problem, [found], within, misfits=(), fits=True)
     if spare >= 2:
-        without = [_left_out(sightings, fov, within, number) for number in range(len(sightings))]
-        right = [one for one in without if one is not None and chi2_tail(one.least, spare - 1) >= _DOUBTFUL]
+        without = [_left_out(sightings, fov, within, number, spare - 1) for number in range(len(sightings))]
+        right = [one for one in without if one is not None]
         if right:
             right.sort(key=lambda one: one.least)
             return _result(problem, right, within, misfits=tuple(sorted(one.left_out for one in right)), fits=True)
@@ -244,7 +245,7 @@ def column_of(offset_deg: float, fov_deg: float) -> float:
 def chi2_tail(value: float, freedom: int) -> float:
     """Return the probability that chi-squared with so many degrees of freedom exceeds a value."""
     half = max(value, 0.0) / 2
-    if half > 700:
+    if not half < 700:
         return 0.0
     tail = math.erfc(math.sqrt(half)) if freedom % 2 else math.exp(-half)
     for below in range(2 - freedom % 2, freedom, 2):
@@ -467,13 +468,13 @@ class _Found:
 
 
 def _left_out(
-    sightings: Sequence[Sighting], fov: FieldOfView | None, within: Extent | None, number: int
+    sightings: Sequence[Sighting], fov: FieldOfView | None, within: Extent | None, number: int, spare: int
 ) -> _Found | None:
-    rest = [one for at, one in enumerate(sightings) if at != number]
-    try:
-        return replace(_search(_Problem(rest, fov), within), left_out=number)
-    except Unsolvable:
+    """What is found without one sighting; None where the others don't fit together either."""
+    problem = _Problem([one for at, one in enumerate(sightings) if at != number], fov)
+    if chi2_tail(_first_least(problem, within), spare) < _DOUBTFUL:
         return None
+    return replace(_search(problem, within), left_out=number)
 
 
 def _slack(problem: _Problem) -> float:
@@ -529,7 +530,7 @@ def _first_least(problem: _Problem, within: Extent | None) -> float:
     east, north = east[good], north[good]
     chi2 = problem.profile(east, north).chi2
     least = float(chi2.min())
-    for at in np.argsort(chi2)[:3]:
+    for at in np.argsort(chi2)[:_TRIED]:
         *place, polished = problem.polished(float(east[at]), float(north[at]))
         if _standing(problem, within, np.array(place[:1]), np.array(place[1:]))[0]:
             least = min(least, polished)

@@ -28,6 +28,7 @@ from geosleuth.geo import (
     resect,
     rounded,
 )
+from geosleuth.names import fold
 from geosleuth.photo import Photo
 
 from .calls import Case, Output
@@ -39,7 +40,9 @@ from .viewer import Viewer, asked, length, one_line, percent, place_words, point
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_LOOKED_AT = 8
+_LOOKED_AT = 20
+# What has no one column: lines, areas, and stops that are named after what stands near them.
+_NO_LANDMARKS = ("street", "highway=", "route=", "boundary=", "place=", "public_transport=", "landuse=", "waterway=")
 _SAME_M = 60.0
 _SURE_OF_SPELLING = 0.8
 _OTHERS_SHOWN = 3
@@ -233,8 +236,13 @@ async def _find(case: Case, marked: Marked, within: Extent | None) -> _Known:
         place = await case.atlas.poi(marked.name.strip())
         if place is not None:
             return _Known(marked.name, marked.column, place.point, place)
-    features = await case.atlas.search_pois(marked.name, within=within, limit=_LOOKED_AT)
+    features = [
+        hit
+        for hit in await case.atlas.search_pois(marked.name, within=within, limit=_LOOKED_AT)
+        if not hit.place.kind.startswith(_NO_LANDMARKS)
+    ]
     sure = [hit for hit in features if hit.match != "fuzzy"]
+    sure = sure or [hit for hit in features if fold(marked.name) in fold(hit.place.name)]
     sure = sure or [
         hit
         for hit in await case.atlas.geocode(marked.name, within=within, limit=_LOOKED_AT)
@@ -243,7 +251,9 @@ async def _find(case: Case, marked: Marked, within: Extent | None) -> _Known:
     sure = sure or [hit for hit in features[:1] if hit.score >= _SURE_OF_SPELLING]
     if not sure:
         where = " in the area" if within is not None else ""
-        raise BadInput(f"no feature {asked(marked.name)} is known{where}; give its coordinates as 'lat,lon'")
+        near = ", ".join(unique(asked(hit.place.name) for hit in features[:_OTHERS_SHOWN]))
+        like = f" (known are {near})" if near else ""
+        raise BadInput(f"no feature {asked(marked.name)} is known{where}{like}; give its coordinates as 'lat,lon'")
     best = sure[0].place
     return _Known(marked.name, marked.column, best.point, best, _elsewhere(best, sure))
 
@@ -330,12 +340,12 @@ def _misfit_text(known: Sequence[_Known], found: Resection) -> list[str]:
         return [f"One of these does not fit, and nothing says which: {names}. The area covers all these cases."]
     if found.fits:
         return []
-    off = ", ".join(f"{one.label} {rest:+.1f}°" for one, rest in zip(known, residuals, strict=True))
+    off = _offsets(known, residuals)
     return [f"The features don't fit together (off by {off}): at least one is wrong, and the area is a guess."]
 
 
 def _check_text(claimed: LatLon, known: Sequence[_Known], found: Resection | None, checked: PositionCheck) -> str:
-    off = ", ".join(f"{one.label} {rest:+.1f}°" for one, rest in zip(known, checked.residuals_deg, strict=True))
+    off = _offsets(known, checked.residuals_deg)
     verdict = "fits" if checked.fits else "does not fit"
     if checked.probability is None:
         verdict, odds = "can't be doubted with so few features", ""
@@ -349,6 +359,11 @@ def _check_text(claimed: LatLon, known: Sequence[_Known], found: Resection | Non
         f"{claimed.lat:.5f}, {claimed.lon:.5f} {verdict}: looking {compass(checked.heading_deg)} "
         f"({checked.heading_deg:.0f}°), the marks are off by {off}{odds}.{where}"
     )
+
+
+def _offsets(known: Sequence[_Known], residuals_deg: Sequence[float]) -> str:
+    shown = (round(rest, 1) + 0.0 for rest in residuals_deg)  # no -0.0
+    return ", ".join(f"{one.label} {rest:+.1f}°" for one, rest in zip(known, shown, strict=True))
 
 
 def _odds(probability: float) -> str:
@@ -401,7 +416,7 @@ def _data(
                 "column": one.column,
                 "distance_km": None if best is None else round(distance_km(best.point, one.point, "geodesic"), 4),
                 "bearing_deg": None if best is None else round(bearing_deg(best.point, one.point, "geodesic"), 2),
-                "residual_deg": None if best is None else round(best.residuals_deg[number], 2),
+                "residual_deg": None if best is None else round(best.residuals_deg[number], 2) + 0.0,
                 "counts": number not in left_out,
                 "others": one.others,
             }

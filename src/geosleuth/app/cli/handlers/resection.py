@@ -111,7 +111,7 @@ def _show_card(found: Output) -> None:
     for row in found.data["features"]:
         numbers = ("–", "–", "–")
         if row["distance_km"] is not None:
-            off = f"{row['residual_deg']:+.1f}°" + ("" if row["counts"] else " (left out)")
+            off = f"{round(row['residual_deg'], 1) + 0.0:+.1f}°" + ("" if row["counts"] else " (left out)")
             numbers = distance(row["distance_km"]), f"{row['bearing_deg']:.1f}°", off
         table.add_row(row["name"], row["place"], f"{row['column']:.3f}", *numbers)
     lines = found.text.splitlines()[1:]
