@@ -11,7 +11,8 @@ degree. Rows differ in reach, in how features are chosen, how many, and in what 
 - any: drawn at random; spread: the leftmost, the rightmost, and between them the nearest ones;
 - far: peaks 5 to 50 km away, from anywhere in the extracts;
 - fov: "known", or "solved" from the columns;
-- wrong: one column belongs to another feature of the map, at least 10 degrees from where it should be.
+- wrong: one column belongs to another feature of the map, at least 10 degrees from where it should be. The figures say
+  how often it is named as one that may be wrong, and how often as the only one.
 """
 
 import argparse
@@ -112,6 +113,7 @@ class Outcome:
     inside: bool
     heading_off_deg: float
     named_wrong: bool | None
+    named_alone: bool
     danger: bool
 
 
@@ -200,6 +202,7 @@ def solve(drawn: Drawn, row: Row) -> Outcome | None:
         inside=found.area.contains(drawn.camera),
         heading_off_deg=abs((best.heading_deg - drawn.heading_deg + 180) % 360 - 180),
         named_wrong=None if drawn.wrong is None else drawn.wrong in found.misfits,
+        named_alone=found.misfits == (drawn.wrong,),
         danger=found.danger_circle,
     )
 
@@ -233,6 +236,7 @@ def measure(extracts: Sequence[Features], row: Row, count: int, seed: int) -> di
         "danger_circle": round(sum(one.danger for one in solved) / len(solved), 3),
         "median_off_circle_m": round(float(np.median(safe)), 1) if safe else None,
         "wrong_named": round(float(np.mean([bool(one.named_wrong) for one in solved])), 3) if row.wrong else None,
+        "wrong_named_alone": round(float(np.mean([one.named_alone for one in solved])), 3) if row.wrong else None,
         "cpu_s": round((time.process_time() - begun) / len(outcomes), 3),
     }
 
@@ -255,7 +259,7 @@ def main() -> None:
         names = ", ".join(path.name.split(".")[0] for path in given.extracts)
         print(f"{names}; {given.cases} cases a row, seed {given.seed}; {platform.machine()}, {os.cpu_count()} cores")
         print(
-            "features                 n  fov     wrong  away m  median m  p90 m  in 30 m  in area  radius m  "
+            "features                 n  fov     wrong    away m  median m  p90 m  in 30 m  in area  radius m  "
             "head  cpu s"
         )
     measured = []
@@ -263,9 +267,9 @@ def main() -> None:
         found = measure(extracts, row, given.cases, given.seed)
         measured.append(found)
         if not given.json:
-            wrong = f"{found['wrong_named']:.0%}" if row.wrong else "-"
+            wrong = f"{found['wrong_named']:.0%}/{found['wrong_named_alone']:.0%}" if row.wrong else "-"
             print(
-                f"{row.name:23} {row.features:2}  {found['fov']:7} {wrong:>5} {found['feature_m']:7} "
+                f"{row.name:23} {row.features:2}  {found['fov']:7} {wrong:>8} {found['feature_m']:6} "
                 f"{found['median_m']:9} {found['p90_m']:6} {found['within_30_m']:8.0%} {found['inside']:8.1%} "
                 f"{found['radius_m']:9} {found['heading_off_deg']:5} {found['cpu_s']:6}",
                 flush=True,

@@ -195,9 +195,9 @@ def resect(sightings: Sequence[Sighting], fov: FieldOfView | None = None, within
         return _result(problem, [found], within, misfits=(), fits=True)
     if spare >= 2:
         without = [_left_out(sightings, fov, within, number, spare - 1) for number in range(len(sightings))]
-        right = [one for one in without if one is not None]
+        right = sorted((one for one in without if one is not None), key=lambda one: one.least)
         if right:
-            right.sort(key=lambda one: one.least)
+            right = [one for one in right if one.least <= right[0].least + _TWO_PARAMETERS_90]
             return _result(problem, right, within, misfits=tuple(sorted(one.left_out for one in right)), fits=True)
     # No single one to blame: the noise must be larger than stated, by so much.
     factor = math.sqrt(found.least / spare)

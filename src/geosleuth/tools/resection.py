@@ -12,6 +12,7 @@ import numpy as np
 from geosleuth.atlas import Hit, Marker, OfflineAtlas, Place
 from geosleuth.errors import BadInput
 from geosleuth.geo import (
+    Disc,
     Extent,
     FieldOfView,
     LatLon,
@@ -28,6 +29,7 @@ from geosleuth.geo import (
     resect,
     rounded,
 )
+from geosleuth.geo.resection import REACH_KM
 from geosleuth.names import fold
 from geosleuth.photo import Photo
 
@@ -236,26 +238,36 @@ async def _find(case: Case, marked: Marked, within: Extent | None) -> _Known:
         place = await case.atlas.poi(marked.name.strip())
         if place is not None:
             return _Known(marked.name, marked.column, place.point, place)
+    # What is seen from an area may stand outside of it.
+    areas = [None] if within is None else [within, Disc(within.centre, REACH_KM)]
+    like: list[str] = []
+    for area in areas:
+        sure, near = await _hits(case, marked.name, area)
+        if sure:
+            best = sure[0].place
+            return _Known(marked.name, marked.column, best.point, best, _elsewhere(best, sure))
+        like = like or near
+    where = " in or around the area" if within is not None else ""
+    known = f" (known are {', '.join(like)})" if like else ""
+    raise BadInput(f"no feature {asked(marked.name)} is known{where}{known}; give its coordinates as 'lat,lon'")
+
+
+async def _hits(case: Case, name: str, area: Extent | None) -> tuple[list[Hit], list[str]]:
+    """The places that a name means for sure, and names of features that come near it."""
     features = [
         hit
-        for hit in await case.atlas.search_pois(marked.name, within=within, limit=_LOOKED_AT)
+        for hit in await case.atlas.search_pois(name, within=area, limit=_LOOKED_AT)
         if not hit.place.kind.startswith(_NO_LANDMARKS)
     ]
     sure = [hit for hit in features if hit.match != "fuzzy"]
-    sure = sure or [hit for hit in features if fold(marked.name) in fold(hit.place.name)]
+    sure = sure or [hit for hit in features if fold(name) in fold(hit.place.name)]
     sure = sure or [
         hit
-        for hit in await case.atlas.geocode(marked.name, within=within, limit=_LOOKED_AT)
+        for hit in await case.atlas.geocode(name, within=area, limit=_LOOKED_AT)
         if hit.match not in ("fuzzy", "part")
     ]
     sure = sure or [hit for hit in features[:1] if hit.score >= _SURE_OF_SPELLING]
-    if not sure:
-        where = " in the area" if within is not None else ""
-        near = ", ".join(unique(asked(hit.place.name) for hit in features[:_OTHERS_SHOWN]))
-        like = f" (known are {near})" if near else ""
-        raise BadInput(f"no feature {asked(marked.name)} is known{where}{like}; give its coordinates as 'lat,lon'")
-    best = sure[0].place
-    return _Known(marked.name, marked.column, best.point, best, _elsewhere(best, sure))
+    return sure, list(unique(asked(hit.place.name) for hit in features[:_OTHERS_SHOWN]))
 
 
 def _elsewhere(best: Place, hits: Sequence[Hit]) -> int:

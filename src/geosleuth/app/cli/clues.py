@@ -96,7 +96,10 @@ class ResectionOptions:
     ] = 1.0
     within: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(metavar="AREA", help="Camera and names only there: S,W,N,E in degrees, or LAT,LON,RADIUS_KM."),
+        typer.Option(
+            metavar="AREA",
+            help="The camera stood there: S,W,N,E in degrees, or LAT,LON,RADIUS_KM. Names are looked up there first.",
+        ),
     ] = None
     check: Annotated[
         Optional[str],  # noqa: UP045
