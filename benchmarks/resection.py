@@ -123,9 +123,9 @@ def read_features(path: Path) -> Features:
     for thing in osmium.FileProcessor(path).with_locations():
         if "name" not in thing.tags or not any(kind in thing.tags for kind in KINDS):
             continue
-        if thing.is_node():
+        if isinstance(thing, osmium.osm.Node):
             rows.append((thing.lat, thing.lon, thing.tags.get("natural") == "peak"))
-        elif thing.is_way():
+        elif isinstance(thing, osmium.osm.Way):
             spots = [(node.lat, node.lon) for node in thing.nodes if node.location.valid()]
             if spots:
                 lat, lon = np.mean(spots, axis=0).tolist()

@@ -1,4 +1,4 @@
-"""``geosleuth clues``: weigh what you see on a street, and learn what to look for."""
+"""``geosleuth clues``: weigh what you see on a street, learn what to look for, find where the camera stood."""
 
 from dataclasses import dataclass
 from pathlib import Path
