@@ -136,8 +136,8 @@ def test_the_names_are_those_promised_and_others_are_refused() -> None:
         method("react")
 
 
-def test_ours_has_every_tool_but_one_that_another_does_too() -> None:
-    assert set(all_tools().names) - set(method("default").tools) == {"poi_input_tips"}
+def test_ours_has_every_tool_but_one_that_another_does_too_and_one_on_request() -> None:
+    assert set(all_tools().names) - set(method("default").tools) == {"poi_input_tips", "resection"}
 
 
 @pytest.mark.parametrize("name", NAMES)
