@@ -144,6 +144,14 @@ def test_one_wrong_feature_of_six_is_named_and_left_out(wrong: int) -> None:
     assert found.area.contains(HARBOUR)
 
 
+def test_a_wrong_feature_is_named_in_a_small_area_too() -> None:
+    off = [0.2, 14, -0.2, 0.2, -0.2, 0.2]
+    sightings = seen(HARBOUR, 229, SCENE, off_deg=off, noise_deg=0.3)
+    found = resect(sightings, FieldOfView(FOV), Disc(destination(HARBOUR, 120, 0.03), 0.06))
+    assert found.misfits == (1,)
+    assert found.area.contains(HARBOUR)
+
+
 def test_of_five_it_is_among_those_that_may_be_wrong_and_the_area_covers_them_all() -> None:
     found = resect(seen(HARBOUR, 229, SCENE[:5], off_deg=[9, 0.3, -0.3, 0.3, -0.3], noise_deg=0.5), FieldOfView(FOV))
     assert 0 in found.misfits

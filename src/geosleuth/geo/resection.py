@@ -519,11 +519,16 @@ def _search(problem: _Problem, within: Extent | None) -> _Found:
 
 
 def _first_least(problem: _Problem, within: Extent | None) -> float:
-    """The misfit of a good place, so that the search drops most squares at once: rings around features are tried."""
+    """The misfit of a good place, found on rings around features and in the area: it lets most squares go at once."""
     radii, courses = np.meshgrid(np.geomspace(2 * NEAREST_M, 1000 * REACH_KM, 30), np.arange(36) * (math.pi / 18))
     middles_east, middles_north = np.append(problem.east, 0.0), np.append(problem.north, 0.0)
     east = (middles_east[:, None] + (radii * np.sin(courses)).ravel()).ravel()
     north = (middles_north[:, None] + (radii * np.cos(courses)).ravel()).ravel()
+    if within is not None:
+        (east0, north0), half_m = _window(problem, within)
+        steps = np.linspace(-half_m, half_m, 24)
+        grid_east, grid_north = np.meshgrid(east0 + steps, north0 + steps)
+        east, north = np.append(east, grid_east.ravel()), np.append(north, grid_north.ravel())
     good = _standing(problem, within, east, north)
     if not good.any():
         return math.inf
