@@ -79,6 +79,7 @@ bench: $(DEV)/ready
 	$(DEV)/bin/python benchmarks/geocode.py --check
 	$(DEV)/bin/python benchmarks/regions.py --check
 	$(DEV)/bin/python benchmarks/maps.py --check
+	$(DEV)/bin/python benchmarks/resection.py --rows 1,2,3,4,5 --check
 	$(DEV)/bin/python benchmarks/loop.py --check
 	$(DEV)/bin/python benchmarks/tiles.py
 	$(DEV)/bin/python benchmarks/serve.py --check

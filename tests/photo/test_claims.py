@@ -52,14 +52,14 @@ def test_everything_of_interest_is_read_in_every_format(name: str) -> None:
         name,
         exif=exif_block(
             {0x010F: "Fuji", 0x0110: "X100", 0x0131: "Darkroom 3"},
-            {0x9003: "2024:05:06 07:08:09", 0x9011: "+09:30"},
+            {0x9003: "2024:05:06 07:08:09", 0x9011: "+09:30", 0xA405: 26},
             GPS | {5: b"\1", 6: 12.5, 17: 271.25},
         ),
     )
     got = open_photo(data).claims
     assert got.point is not None
     assert (got.point.lat, got.point.lon) == pytest.approx((-33.858333, 151.21), abs=1e-6)
-    assert (got.altitude_m, got.heading_deg) == (-12.5, 271.25)
+    assert (got.altitude_m, got.heading_deg, got.focal_35mm) == (-12.5, 271.25, 26.0)
     assert got.taken_at == datetime(2024, 5, 6, 7, 8, 9, tzinfo=timezone(timedelta(hours=9, minutes=30)))
     assert (got.camera_make, got.camera_model, got.software) == ("Fuji", "X100", "Darkroom 3")
     assert (got.file_bytes, got.sha256) == (len(data), hashlib.sha256(data).hexdigest())

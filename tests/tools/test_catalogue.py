@@ -15,7 +15,7 @@ def test_the_papers_tools_and_ours_are_there() -> None:
         "poi_keyword_search", "poi_detail_query", "static_map_query", "satellite_map_query", "read_text",
         "reverse_geocode", "nearby", "find_colocated", "find_crossing", "country_facts", "brand_lookup",
         "sun_position", "range_fix", "note_hypothesis", "visual_prior", "text_clues", "weigh_sightings", "tell_apart",
-        "field_guide", "place_facts", "request_map",
+        "field_guide", "place_facts", "request_map", "resection",
     }  # fmt: skip
 
 

@@ -173,7 +173,7 @@ def _with_directory(block: Tagged, kept: dict[int, Entry]) -> bytes:
 
 _ORIENTATION, _MAKE, _MODEL, _SOFTWARE, _CHANGED = 0x0112, 0x010F, 0x0110, 0x0131, 0x0132
 _EXIF_DIRECTORY, _GPS_DIRECTORY = 0x8769, 0x8825
-_TAKEN, _TAKEN_ZONE, _ZONE = 0x9003, 0x9011, 0x9010
+_TAKEN, _TAKEN_ZONE, _ZONE, _FOCAL_35MM = 0x9003, 0x9011, 0x9010, 0xA405
 _LAT_REF, _LAT, _LON_REF, _LON, _ALT_REF, _ALT, _TIME, _HEADING, _METHOD, _DATE = 1, 2, 3, 4, 5, 6, 7, 17, 27, 29
 _DATE_TEXT = re.compile(r"(\d{4})[:\-/.](\d\d)[:\-/.](\d\d)[ T](\d\d):(\d\d):(\d\d)")
 _ZONE_TEXT = re.compile(r"([+-])(\d\d):?(\d\d)")
@@ -193,6 +193,7 @@ class Said:
     taken_at: datetime | None = None
     camera_make: str | None = None
     camera_model: str | None = None
+    focal_35mm: float | None = None
     software: str | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -215,6 +216,9 @@ def read_exif(block: bytes) -> Said:
     said.camera_model = _text(tagged, main.get(_MODEL))
     said.software = _text(tagged, main.get(_SOFTWARE))
     shot = _directory_at(tagged, main.get(_EXIF_DIRECTORY), "camera", said)
+    focal = tagged.numbers(shot.get(_FOCAL_35MM), 1)
+    # A zero says that it is not known.
+    said.focal_35mm = float(focal[0]) if focal and 0 < focal[0] < 10_000 else None
     gps = _directory_at(tagged, main.get(_GPS_DIRECTORY), "GPS", said)
     _read_place(tagged, gps, said)
     said.taken_at = (

@@ -30,7 +30,8 @@ class Claims:
 
     `estimated` is set where the file says that its place was estimated, as copies that geosleuth writes do: such a
     place is no second opinion, agrees with nothing and contradicts nothing. `taken_at` has a time zone only where the
-    file gives one. `size_px` is the size as stored, before turning.
+    file gives one. `size_px` is the size as stored, before turning. `focal_35mm` is the focal length in mm that would
+    show as much on 35 mm film.
     """
 
     format: FileFormat
@@ -43,6 +44,7 @@ class Claims:
     taken_at: "datetime | None" = None
     camera_make: str | None = None
     camera_model: str | None = None
+    focal_35mm: float | None = None
     software: str | None = None
     panorama: PanoramaClaim | None = None
     notes: tuple[str, ...] = ()
@@ -82,6 +84,7 @@ def claims_of(data: bytes, carrier: Carrier, said: Said, notes: list[str]) -> Cl
         taken_at=said.taken_at,
         camera_make=said.camera_make,
         camera_model=said.camera_model,
+        focal_35mm=said.focal_35mm,
         software=said.software,
         panorama=_panorama(xmp),
         notes=(*said.notes, *notes),

@@ -164,7 +164,7 @@ _ORDER = (
     "maps_geocode", "reverse_geocode", "nearby", "poi_input_tips", "poi_keyword_search", "poi_detail_query",
     "find_colocated", "find_crossing", "static_map_query", "satellite_map_query", "place_facts", "country_facts",
     "brand_lookup", "text_clues", "weigh_sightings", "tell_apart", "field_guide", "sun_position", "range_fix",
-    "note_hypothesis", "request_map",
+    "resection", "note_hypothesis", "request_map",
 )  # fmt: skip
 
 

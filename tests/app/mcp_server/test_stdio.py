@@ -43,6 +43,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("sun_position", {"time": "2024-06-21T12:00Z", "place": "Monaco", "shadow_ratio": 0.5}),
     ("sun_position", {"time": "2024-06-21T12:00Z", "shadow_ratio": 0.5, "shadow_direction": 10}),
     ("range_fix", {"towns": ["Lyon", "Marseille"], "distances": [200, 180]}),
+    ("resection", {"features": ["43.73307,7.42793", "43.73466,7.41544"], "columns": [0.1, 0.88], "fov": 70}),
     ("note_hypothesis", {"place": "Monaco", "confidence": 0.6, "evidence_for": ["a sign"]}),
     ("request_map", {"place": "Ubud, Bali"}),
 ]

@@ -15,8 +15,9 @@ NEWEST_IMAGES = 4
 _CHECKING = frozenset({"poi_keyword_search", "nearby", "find_colocated", "find_crossing", "satellite_map_query"})
 """What shows more than towns, and so enough to hold a photo against."""
 
-# What a search forgives already: the beginning of a name is enough for it; what needs a person at the other end.
-_LEFT_OUT = ("poi_input_tips", "request_map")
+# A search forgives what poi_input_tips completes; request_map needs a person at the other end. Few photos show three
+# mapped features, and each schema is read in every turn: resection is for runs that ask for it (--tools +resection).
+_LEFT_OUT = ("poi_input_tips", "request_map", "resection")
 
 _ROLE = """\
 Find out where a photo was taken, show the evidence, and say honestly how sure you can be."""

@@ -1,12 +1,14 @@
-"""``geosleuth clues``: weigh what you see on a street, and learn what to look for."""
+"""``geosleuth clues``: weigh what you see on a street, learn what to look for, find where the camera stood."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Optional
 
 import typer
 
-clues = typer.Typer(no_args_is_help=True)
+from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+clues = typer.Typer(no_args_is_help=True)
 
 
 @clues.command()
@@ -67,3 +69,68 @@ def guide(
     from geosleuth.app.cli.handlers import clues as work
 
     work.guide(about, as_json=as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResectionOptions:
+    """The options of ``resection``."""
+
+    feature: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMN@PLACE",
+            help="Where in the picture a feature's middle is (0 left edge, 1 right edge, or 1240px), and the feature: "
+            "its name, LAT,LON or an id of the atlas. Repeat it.",
+        ),
+    ]
+    photo: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="The photo: its width for pixels, its focal length for the field of view."),
+    ] = None
+    fov: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(metavar="DEG", help="The picture's width in degrees; without it, solved for."),
+    ] = None
+    noise: Annotated[
+        float, typer.Option(metavar="DEG", min=0.01, max=30, help="How far off a column may be, as standard deviation.")
+    ] = 1.0
+    within: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="AREA",
+            help="The camera stood there: S,W,N,E in degrees, or LAT,LON,RADIUS_KM. Names are looked up there first.",
+        ),
+    ] = None
+    check: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="LAT,LON", help="Say how well the columns fit this place."),
+    ] = None
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", metavar="FILE", help="Draw the area on a map: a PNG file."),
+    ] = None
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@clues.command()
+@takes(ResectionOptions)
+def resection(options: ResectionOptions) -> None:
+    """Find where the camera stood, and its heading, from features of the map that you mark in the photo.
+
+    Three features give a point where the field of view is known, four where it is not; one fewer gives a curve. Five
+    or more show which of them does not fit. Hold for photos that are level and not cropped.
+
+    Examples:
+
+      geosleuth clues resection --photo photo.jpg --feature 0.12@Sainte-Dévote --feature 0.5@43.7313,7.4197
+      --feature 2950px@"Fort Antoine" --out where.png
+
+      geosleuth clues resection --fov 65 --feature 0.2@43.7311,7.4197 --feature 0.8@43.7374,7.4208
+
+      geosleuth clues resection --fov 65 --feature 0.2@43.7311,7.4197 --feature 0.8@43.7374,7.4208
+      --check 43.735,7.43
+    """
+    from geosleuth.app.cli.handlers import resection as work
+
+    work.show_resection(options)

@@ -25,7 +25,7 @@ COMMANDS: Mapping[str, str] = {
 GROUPS: Mapping[str, str] = {
     "atlas": "Ask the atlas: places, addresses, features, facts, maps. Offline unless --via names a service.",
     "bench": "Make answers and measure them: run, report, score, compare, and the papers' own rows.",
-    "clues": "Weigh what you see on a street, and learn what tells countries apart. Offline, without a model.",
+    "clues": "Weigh what you see on a street, learn what tells countries apart, find where the camera stood. Offline.",
     "data": "Trajectories to learn from: make them from scenes or people's notes, keep them, hand them to trainers.",
     "dataset": "Data sets on this disk: what is known of each, what is really there, copies to hand on; "
     "and making them.",

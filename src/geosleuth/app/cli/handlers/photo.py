@@ -77,6 +77,7 @@ def _claims_view(found: Claims) -> RenderableType:
             "claims to be at": None if point is None else f"{point.lat:.5f}, {point.lon:.5f} ({kind})",
             "claims to be taken": None if found.taken_at is None else str(_value(found.taken_at)),
             "camera": printable(" ".join(part for part in (found.camera_make, found.camera_model) if part)),
+            "focal length": None if found.focal_35mm is None else f"{found.focal_35mm:g} mm (35 mm equivalent)",
             "software": None if found.software is None else printable(found.software),
             "sha256": found.sha256,
             "notes": [printable(note) for note in found.notes],

@@ -1,0 +1,118 @@
+"""What ``geosleuth clues resection`` does once its words are read; imported only when it runs."""
+
+import asyncio
+import re
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from geosleuth.app.cli.handlers.atlas import area, check_png, maybe_point
+from geosleuth.app.console import building, show, show_json, talk
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.base import ensure_base
+from geosleuth.errors import BadInput
+from geosleuth.files import refuse_to_replace, write_bytes_atomically
+from geosleuth.geo import FieldOfView, fov_of_focal_length
+from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo
+from geosleuth.text.numbers import distance
+from geosleuth.tools import Case, Output
+from geosleuth.tools.resection import Marked, StandRequest, stand_point
+
+if TYPE_CHECKING:
+    from geosleuth.app.cli.clues import ResectionOptions
+
+_FEATURE = re.compile(r"(?:x=)?\s*(\d*\.?\d+)\s*(px)?\s*[@,]\s*(.+)", re.DOTALL)
+
+
+def show_resection(options: "ResectionOptions") -> None:
+    """Print where the camera stood, and draw it."""
+    if options.out is not None:
+        check_png(options.out)
+        refuse_to_replace([options.out], overwrite=options.overwrite)
+    opened = None if options.photo is None else open_photo(options.photo)
+    fov, source = _field_of_view(options.fov, opened)
+    request = StandRequest(
+        marked=[_marked(text, opened) for text in options.feature],
+        fov=fov,
+        fov_source=source,
+        noise_deg=options.noise,
+        within=area(options.within),
+        check=maybe_point(options.check),
+    )
+    with building() as progress:
+        ensure_base(progress)
+    found = asyncio.run(stand_point(Case(Album(), OfflineAtlas()), request))
+    if options.out is not None:
+        _write_map(found, options)
+    if options.as_json:
+        show_json(found.data | {"file": None if options.out is None else str(options.out)})
+    else:
+        _show_card(found)
+
+
+def _marked(text: str, opened: OpenedPhoto | None) -> Marked:
+    """A feature as it is written: COLUMN@PLACE, or x=COLUMN,PLACE."""
+    match = _FEATURE.fullmatch(text.strip())
+    if match is None:
+        raise BadInput(f"--feature {text[:60]!r}: write the column and the feature, such as 0.31@Zugspitze")
+    column = float(match[1])
+    if match[2]:
+        if opened is None:
+            raise BadInput(f"--feature {text[:60]!r}: pixels need --photo, whose width tells what they mean")
+        column /= opened.photo.image.width
+    if not 0 <= column <= 1:
+        raise BadInput(
+            f"--feature {text[:60]!r}: the column must lie between 0 (left edge) and 1 (right edge); "
+            "pixels are written as 1240px"
+        )
+    return Marked(match[3].strip(), column)
+
+
+def _field_of_view(given_deg: float | None, opened: OpenedPhoto | None) -> tuple[FieldOfView | None, str]:
+    """The field of view, and where it is from: what was given goes before what the file claims."""
+    if given_deg is not None:
+        try:
+            return FieldOfView(given_deg), "given"
+        except ValueError as error:
+            raise BadInput(f"--fov: {error}") from error
+    if opened is None:
+        return None, ""
+    if opened.photo.kind == "panorama":
+        raise BadInput("a panorama has no field of view; cut out a view of it first, and give its --fov")
+    focal_mm = opened.claims.focal_35mm
+    size = opened.photo.image.size
+    found = None if focal_mm is None else fov_of_focal_length(focal_mm, *size)
+    if found is None:
+        talk("the photo names no focal length: the field of view is solved for; --fov gives it")
+    return found, f"claimed by the file: {focal_mm:g} mm" if found else ""
+
+
+def _write_map(found: Output, options: "ResectionOptions") -> None:
+    if options.out is None or not found.images:
+        talk("no map: there is no area to draw")
+        return
+    picture = found.images[0]
+    if not isinstance(picture, Photo):
+        raise TypeError("a map is a picture of its own")
+    buffer = BytesIO()
+    picture.image.save(buffer, "PNG")
+    write_bytes_atomically(options.out, buffer.getvalue())
+    talk(f"wrote {options.out}")
+
+
+def _show_card(found: Output) -> None:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("feature", "taken as", "column", "away", "bearing", "off"):
+        table.add_column(name, overflow="fold")
+    for row in found.data["features"]:
+        numbers = ("–", "–", "–")
+        if row["distance_km"] is not None:
+            off = f"{round(row['residual_deg'], 1) + 0.0:+.1f}°" + ("" if row["counts"] else " (left out)")
+            numbers = distance(row["distance_km"]), f"{row['bearing_deg']:.1f}°", off
+        table.add_row(row["name"], row["place"], f"{row['column']:.3f}", *numbers)
+    lines = found.text.splitlines()[1:]
+    show(Group(*map(Text, lines[:1]), Text(), table, *map(Text, lines[1:])))
