@@ -465,6 +465,7 @@ def _header(path: Path) -> dict[str, str]:
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
     """Whatever a damaged file leads to, as one line for the person who gave it."""
+    from osmium import InvalidLocationError
     from shapely.errors import ShapelyError
 
     try:
@@ -474,7 +475,9 @@ def _explained(path: Path) -> Iterator[None]:
             f"{path} is not a sound OpenStreetMap extract (it holds text that is not UTF-8); download it again"
         ) from error
     # Osmium's own complaints; numbers and ids that no map has; shapes that are none.
-    except (RuntimeError, ValueError, OverflowError, ShapelyError, sqlite3.IntegrityError) as error:
+    except (
+        RuntimeError, ValueError, OverflowError, InvalidLocationError, ShapelyError, sqlite3.IntegrityError,
+    ) as error:  # fmt: skip
         why = one_line(" ".join(str(error).split()))[:200]
         raise BadInput(f"{path} is not a sound OpenStreetMap extract ({why}); download it again") from error
 
