@@ -821,21 +821,21 @@ def _asked(host: str, data: bytes) -> int:
 
 def _targets() -> Iterator[Target]:
     for form in PHOTO_FORMATS:
-        yield Target(f"photo-{form}", "photos", partial(photo_seeds, form), _plain(_open_photo), count=5000)
-    for ending, spoil, count in (("osm.pbf", spoilt_bytes, 4000), ("osm", spoilt_text, 1500)):
+        yield Target(f"photo-{form}", "photos", partial(photo_seeds, form), _plain(_open_photo), count=6000)
+    for ending, spoil, count in (("osm.pbf", spoilt_bytes, 3000), ("osm", spoilt_text, 1000)):
         read = _plain(partial(_import_osm, ending))
         yield Target(f"extract-{ending}", "extracts", partial(_extract_seeds, ending), read, spoil, count, 20)
     yield Target(
-        "geonames-txt", "extracts", _geonames_seeds, _plain(partial(_import_geonames, "txt")), spoilt_text, 1500
+        "geonames-txt", "extracts", _geonames_seeds, _plain(partial(_import_geonames, "txt")), spoilt_text, 1000
     )
     zipped = partial(lambda: [_zipped({"made.txt": one}, zipfile.ZIP_DEFLATED) for one in _geonames_seeds()])
-    yield Target("geonames-zip", "extracts", zipped, _plain(partial(_import_geonames, "zip")), count=1500)
-    yield Target("natural-earth", "extracts", _natural_earth_seeds, _plain(_import_natural_earth), spoilt_json, 1500)
-    yield Target("overture", "extracts", _overture_seeds, _plain(_import_overture), count=1500)
-    yield Target("map-tiles", "extracts", _tiles_seeds, _plain(_look_from_above), count=2000)
+    yield Target("geonames-zip", "extracts", zipped, _plain(partial(_import_geonames, "zip")), count=1000)
+    yield Target("natural-earth", "extracts", _natural_earth_seeds, _plain(_import_natural_earth), spoilt_json, 1000)
+    yield Target("overture", "extracts", _overture_seeds, _plain(_import_overture), count=1000)
+    yield Target("map-tiles", "extracts", _tiles_seeds, _plain(_look_from_above), count=1500)
     for kind, file in (("zip", "a.zip"), ("tar", "a.tar"), ("shard", "shard_0.msg")):
         read = _plain(partial(_unpack, file))
-        yield Target(f"archive-{kind}", "archives", partial(_archive_seeds, kind), read, count=4000)
+        yield Target(f"archive-{kind}", "archives", partial(_archive_seeds, kind), read, count=6000)
     tables: tuple[tuple[str, Spoil, bool], ...] = (
         ("csv", spoilt_text, True), ("jsonl", spoilt_lines, True), ("json", spoilt_json, True),
         ("parquet", spoilt_bytes, False),
@@ -846,20 +846,20 @@ def _targets() -> Iterator[Target]:
         yield Target(f"table-{ending}", "data sets", partial(_table_seeds, ending), read, spoil, 3000, guided=guided)
     signs = _plain(partial(_read_set, "street-view-text", "test.xml"))
     yield Target("street-view-text", "data sets", lambda: [_SIGNS], signs, spoilt_text, 3000, guided=True)
-    yield Target("answers", "data sets", _example_answers, _plain(_read_answers), spoilt_lines, 3000, guided=True)
+    yield Target("answers", "data sets", _example_answers, _plain(_read_answers), spoilt_lines, 4000, guided=True)
     yield Target("notes", "data sets", lambda: [_NOTES], _plain(_read_notes), spoilt_text, 3000, guided=True)
     for part, spoil in (("manifest", spoilt_json), ("shard", spoilt_bytes)):
         seeds, reading = partial(_store_seeds, part), partial(_reading_store, part)
-        yield Target(f"store-{part}", "data sets", seeds, reading, spoil, 1000)
+        yield Target(f"store-{part}", "data sets", seeds, reading, spoil, 600)
     for part, spoil in (("manifest.json", spoilt_json), ("journal.jsonl", spoilt_lines)):
         seeds, reading = partial(_run_seeds, part), partial(_reading_run, part)
         yield Target(f"bench-{part.partition('.')[0]}", "data sets", seeds, reading, spoil, 2000)
     yield Target(
-        "trajectory", "trajectories", _trajectory_seeds, _plain(_read_trajectory), spoilt_lines, 5000, guided=True
+        "trajectory", "trajectories", _trajectory_seeds, _plain(_read_trajectory), spoilt_lines, 3000, guided=True
     )
     for dialect in ("openai", "tagged", "sharegpt", "trl", "ms-swift"):
         seeds, read = partial(_export_seeds, dialect), _plain(partial(_read_export, dialect))
-        yield Target(f"export-{dialect}", "trajectories", seeds, read, spoilt_lines, 2000, guided=True)
+        yield Target(f"export-{dialect}", "trajectories", seeds, read, spoilt_lines, 1500, guided=True)
     yield Target("recipe", "recipes", _recipe_seeds, _plain(_read_recipe), spoilt_yaml, 3000, guided=True)
     yield Target("reward", "recipes", _reward_seeds, _plain(_read_reward), spoilt_yaml, 2000, guided=True)
     team = ROOT / "examples" / "team.yaml"
@@ -868,10 +868,10 @@ def _targets() -> Iterator[Target]:
     yield Target(
         "mcp-servers", "MCP messages", lambda: [_LENDERS], _plain(_read_lenders), spoilt_json, 2000, guided=True
     )
-    yield Target("mcp", "MCP messages", _mcp_seeds, _talking_mcp, spoilt_json, 5000, 60)
-    yield Target("http", "HTTP requests", _http_seeds, _talking_http, _spoilt_request, 6000, 20)
-    yield Target("model-reply", "replies", lambda: _REPLIES, _plain(_read_reply), spoilt_text, 4000, guided=True)
-    yield Target("map-reply", "replies", lambda: _MAP_REPLIES, _asking_maps, spoilt_json, 2000)
+    yield Target("mcp", "MCP messages", _mcp_seeds, _talking_mcp, spoilt_json, 2000, 60)
+    yield Target("http", "HTTP requests", _http_seeds, _talking_http, _spoilt_request, 3000, 20)
+    yield Target("model-reply", "replies", lambda: _REPLIES, _plain(_read_reply), spoilt_text, 5000, guided=True)
+    yield Target("map-reply", "replies", lambda: _MAP_REPLIES, _asking_maps, spoilt_json, 1000)
 
 
 TARGETS: dict[str, Target] = {target.name: target for target in _targets()}
