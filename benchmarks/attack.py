@@ -2,7 +2,7 @@
 
     python benchmarks/attack.py [TARGET ...] [--share 1.0] [--guided SHARE] [--keep FOLDER] [--jobs N] [--json]
 
-Each reader works in a process of its own with 3 GiB of memory, and has some seconds for each file; servers listen on
+Each reader works in a process of its own with 3 GiB of memory, and has 10 to 60 seconds of a processor for each file; servers listen on
 loopback only. A file is taken, or refused in one line; anything else is a fault: it is made smaller, kept as a case
 (`tests/attack_cases`, which the tests read again), and the command ends with 1. `--share` makes fewer files, or more;
 `--first` others. Where atheris is installed (`pip install 'geosleuth[attack]'`), readers written in Python get more
@@ -25,7 +25,7 @@ from attack import CASES, Outcome, attack, can_guide
 from attack_targets import TARGETS
 from geosleuth.atlas.base import ensure_base
 
-HEADER = ("what", "reader", "files", "guided", "taken", "refused", "faults", "s", "CPU s", "slowest s", "most MiB")
+HEADER = ("what", "reader", "files", "guided", "taken", "refused", "faults", "s", "CPU s", "slowest CPU s", "most MiB")
 
 
 def main() -> int:

@@ -68,6 +68,7 @@ from served_runs import says as says_in_the_end
 from small_runs import small_method
 
 PHOTOS = 2
+DESK_RUNS = 4
 AT_ONCE = 24
 RUN_LIMIT_S = 300.0
 HASTY = EndpointSettings(
@@ -308,7 +309,7 @@ def killed_benches(kills: int, seed: int) -> Tally:
 
 
 def killed_services(kills: int, seed: int) -> Tally:
-    """The service and its two workers, killed while eight runs are worked on, or right after the last was done."""
+    """The service and its two workers, killed while four runs are worked on, or right after the last was done."""
     from desks import recording
 
     tally = Tally("kill -9 of the service")
@@ -317,15 +318,15 @@ def killed_services(kills: int, seed: int) -> Tally:
     for number in range(kills):
         with tempfile.TemporaryDirectory() as name:
             model = recording(Path(name), looks=3)
-            done = 8 if number % 4 == 0 else chance.randint(0, 8)
-            linger = chance.uniform(0, 0.03) if done == 8 else chance.uniform(0, 0.3)
+            done = DESK_RUNS if number % 4 == 0 else chance.randint(0, DESK_RUNS)
+            linger = chance.uniform(0, 0.03) if done == DESK_RUNS else chance.uniform(0, 0.3)
             try:
-                started, results = killed_after(Path(name) / "desk", model, done, linger, runs=8)
+                started, results = killed_after(Path(name) / "desk", model, done, linger, runs=DESK_RUNS)
                 finished += len(results)
                 cut += len(asyncio.run(look_after(Path(name) / "desk", started, results)))
             except AssertionError:
                 tally.broken.append(traceback.format_exc(limit=-1).replace("\n", " ")[-300:])
-    tally.figures = {"kills": kills, "runs": 8 * kills, "results told before": finished, "runs cut off": cut}
+    tally.figures = {"kills": kills, "runs": DESK_RUNS * kills, "results told before": finished, "runs cut off": cut}
     return tally
 
 
@@ -501,32 +502,37 @@ def disk_work(folder: Path) -> dict[str, tuple[Callable[[Path], str], list[int]]
     pages = 4096
     return {
         "bench": (bench, [pages * at for at in range(1, 60)]),
-        "case store": (case_store(folder), [pages * at for at in range(1, 120, 2)]),
-        "atlas import": (atlas, [pages * at for at in range(1, 100)]),
-        "training": (training_on(folder), [at * 256 * 1024 for at in range(1, 40)]),
+        "case store": (case_store(folder), [pages * at for at in range(1, 160, 4)]),
+        "atlas import": (atlas, [pages * at for at in range(1, 120, 2)]),
+        "training": (training_on(folder), [at * 512 * 1024 for at in range(1, 40)]),
     }
 
 
 def case_store(folder: Path) -> Callable[[Path], str]:
     """A case with a photo and a run in a service's folder; a second time on the same disk, all of it is looked for."""
-    from desks import ended, photo_bytes, pieces, recording
+    from desks import photo_bytes, pieces, recording
     from geosleuth.app.service import CaseService, RunRequest
 
     model = recording(folder, looks=3)
+    # Not on the full disk: what the service acknowledged.
+    told = folder / "told.json"
 
     async def go(disk: Path) -> str:
-        told = disk / "told"
-        known = told.read_text().split() if told.exists() else []
         async with await CaseService.open(disk / "desk") as desk:
-            for case_id in known:
-                if (await desk.case(case_id)).id != case_id:
-                    return f"the case {case_id} is lost"
-            case = await desk.new_case("A case")
-            # Kept elsewhere than on the full disk: what was acknowledged.
-            (folder / "told").write_text(case.id)
+            known = {case.id: len(case.photos) for case in await desk.cases()}
+            for case_id, photos in json.loads(told.read_text()) if told.exists() else ():
+                if known.get(case_id, -1) < photos:
+                    return f"what was acknowledged of the case {case_id} is lost"
+            acknowledged = [((case := await desk.new_case("A case")).id, 0)]
+            told.write_text(json.dumps(acknowledged))
             await desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))
+            told.write_text(json.dumps([(case.id, 1)]))
             run = await desk.start(case.id, RunRequest(model=model))
-            row = await ended(desk, run.id)
+            while run.id in desk._jobs._active or run.id in desk._jobs._waiting:  # noqa: ASYNC110, SLF001
+                await asyncio.sleep(0.05)
+            row = await desk.run(run.id)
+            if row.state == "running":
+                raise GeosleuthError("the run waits for room on the disk")
             if row.state == "failed" and "disk is full" in (row.trouble or ""):
                 raise GeosleuthError(row.trouble)
             return "" if row.state == "done" else f"the run is {row.state}: {row.trouble}"
@@ -552,7 +558,7 @@ def training_on(folder: Path) -> Callable[[Path], str]:
     return train
 
 
-def in_mounts() -> None:
+def in_mounts(only: str | None) -> None:
     """Fill disks; prints what came of it as one line of JSON."""
     import torch
 
@@ -564,10 +570,13 @@ def in_mounts() -> None:
         folder = Path(name)
         (folder / "disk").mkdir()
         for kind, (do, sizes) in disk_work(folder).items():
+            if only not in (None, kind):
+                continue
             began = time.monotonic()
             full = fitted = 0
             said: Counter[str] = Counter()
             for size in sizes:
+                (folder / "told.json").unlink(missing_ok=True)
                 came = filled(kind, size, folder / "disk", do, tally)
                 fitted += came == "fitted"
                 full += came != "fitted"
@@ -591,9 +600,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=31)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--in-mounts", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--only", help="of the full disks, only this one")
     given = parser.parse_args()
     if given.in_mounts:
-        in_mounts()
+        in_mounts(given.only)
         return 0
     ensure_base()
     benches, services = round(given.kills * 0.65), round(given.kills * 0.2)

@@ -14,12 +14,14 @@ import json
 import os
 import random
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +29,7 @@ from pathlib import Path
 SUPPORT = Path(__file__).resolve().parent
 CASES = SUPPORT.parent / "attack_cases"
 _SHRINK_S = 5.0
+_HANGS = 30
 
 
 @dataclass
@@ -109,7 +112,7 @@ def _death(folder: Path, code: int, stderr: str, target: str, keep: Path | None)
     """The fault of the file that a process died of."""
     data = (folder / "current").read_bytes()
     (folder / "current").unlink()
-    late = "Timeout (" in stderr
+    late = code == -signal.SIGPROF or "Timeout (" in stderr
     where = [line.strip() for line in stderr.splitlines() if "/geosleuth/" in line][:1]
     what = f"{'took too long' if late else f'the process died ({code})'} {' '.join(where)}".strip()
     return _kept(Fault(what, hashlib.sha256(data).hexdigest()[:12]), data, target, keep)
@@ -177,6 +180,21 @@ def shrunk(take: Callable[[bytes], None], data: bytes, what: str) -> bytes:
     return data
 
 
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """End this process where the block takes so many seconds of a processor, or many more of the clock.
+
+    On a busy machine a file may well wait. What hangs without working is noticed, too.
+    """
+    faulthandler.dump_traceback_later(_HANGS * seconds, exit=True)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        faulthandler.cancel_dump_traceback_later()
+
+
 class _Work:
     """Reads one file after the other, and keeps what comes of them in the folder whenever that matters."""
 
@@ -191,11 +209,10 @@ class _Work:
         self._current.seek(0)
         self._current.truncate()
         self._current.write(data)
-        faulthandler.dump_traceback_later(self._seconds, exit=True)
-        begin = time.perf_counter()
-        taken, what = fault_in(self._take, data)
-        self.outcome.slowest_s = max(self.outcome.slowest_s, time.perf_counter() - begin)
-        faulthandler.cancel_dump_traceback_later()
+        begin = time.process_time()
+        with _limited(self._seconds):
+            taken, what = fault_in(self._take, data)
+        self.outcome.slowest_s = max(self.outcome.slowest_s, time.process_time() - begin)
         if what is None:
             self.outcome.taken += taken
             self.outcome.refused += not taken
@@ -207,9 +224,8 @@ class _Work:
         known = ": ".join(what.split(": ")[:2])
         if known not in self._known:
             self._known.add(known)
-            faulthandler.dump_traceback_later(self._seconds + 2 * _SHRINK_S, exit=True)
-            data = shrunk(self._take, data, what)
-            faulthandler.cancel_dump_traceback_later()
+            with _limited(self._seconds + 2 * _SHRINK_S):
+                data = shrunk(self._take, data, what)
             fault = Fault(what, hashlib.sha256(data).hexdigest()[:12])
             self.outcome.faults.append(_kept(fault, data, self.outcome.target, self._keep))
         else:

@@ -40,6 +40,7 @@ from .region_file import (
     writing,
 )
 from .region_store import RegionInfo, RegionStore
+from .string_tables import check_texts
 
 if TYPE_CHECKING:
     from osmium.osm import Area, Node, Relation, Way
@@ -224,6 +225,8 @@ def import_osm(path: Path, name: str | None = None, *, folder: Path, progress: P
     report = progress or no_progress
     check_readable(path)
     digest = digest_of(path, report)
+    if path.suffix.lower() == ".pbf":
+        check_texts(path)
     with _explained(path):
         survey = _survey(path, report)
     if not survey.objects:
