@@ -8,7 +8,6 @@ lines of ours, and spoils that further. A fault is made smaller for a while, and
 """
 
 import argparse
-import faulthandler
 import hashlib
 import json
 import os
@@ -112,7 +111,7 @@ def _death(folder: Path, code: int, stderr: str, target: str, keep: Path | None)
     """The fault of the file that a process died of."""
     data = (folder / "current").read_bytes()
     (folder / "current").unlink()
-    late = code == -signal.SIGPROF or "Timeout (" in stderr
+    late = code in (-signal.SIGPROF, -signal.SIGALRM)
     where = [line.strip() for line in stderr.splitlines() if "/geosleuth/" in line][:1]
     what = f"{'took too long' if late else f'the process died ({code})'} {' '.join(where)}".strip()
     return _kept(Fault(what, hashlib.sha256(data).hexdigest()[:12]), data, target, keep)
@@ -184,15 +183,19 @@ def shrunk(take: Callable[[bytes], None], data: bytes, what: str) -> bytes:
 def _limited(seconds: float) -> Iterator[None]:
     """End this process where the block takes so many seconds of a processor, or many more of the clock.
 
-    On a busy machine a file may well wait. What hangs without working is noticed, too.
+    On a busy machine a file may well wait. What hangs without working is noticed, too. Both signals end a process at
+    once, whatever it is at; atheris has the second for itself.
     """
-    faulthandler.dump_traceback_later(_HANGS * seconds, exit=True)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    clocks = {signal.ITIMER_PROF: seconds}
+    if signal.getsignal(signal.SIGALRM) == signal.SIG_DFL:
+        clocks[signal.ITIMER_REAL] = _HANGS * seconds
+    for clock, limit in clocks.items():
+        signal.setitimer(clock, limit)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        faulthandler.cancel_dump_traceback_later()
+        for clock in clocks:
+            signal.setitimer(clock, 0)
 
 
 class _Work:
