@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
-from attack import CASES, Outcome, attack, can_guide
+from attack_process import CASES, Outcome, attack, can_guide
 from attack_targets import TARGETS
 from geosleuth.atlas.base import ensure_base
 

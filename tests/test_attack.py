@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from attack import CASES, attack, can_guide, fault_in
+from attack_process import CASES, attack, can_guide, fault_in
 from attack_targets import TARGETS
 
 KEPT = sorted(path for path in CASES.rglob("*") if path.is_file())

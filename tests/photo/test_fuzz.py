@@ -2,7 +2,7 @@
 
 import pytest
 
-from attack import attack
+from attack_process import attack
 from attack_targets import PHOTO_FORMATS
 
 
