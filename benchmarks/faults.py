@@ -531,7 +531,7 @@ def case_store(folder: Path) -> Callable[[Path], str]:
             while run.id in desk._jobs._active or run.id in desk._jobs._waiting:  # noqa: ASYNC110, SLF001
                 await asyncio.sleep(0.05)
             row = await desk.run(run.id)
-            if row.state == "running":
+            if row.state in ("queued", "running"):
                 raise GeosleuthError("the run waits for room on the disk")
             if row.state == "failed" and "disk is full" in (row.trouble or ""):
                 raise GeosleuthError(row.trouble)

@@ -7,11 +7,11 @@ import pytest
 from attack_process import CASES, attack, can_guide, fault_in
 from attack_targets import TARGETS
 
-KEPT = sorted(path for path in CASES.rglob("*") if path.is_file())
+KEPT = sorted(path for path in CASES.rglob("*.case"))
 SERVERS = ("mcp", "http")
 
 
-@pytest.mark.parametrize("path", KEPT, ids=[f"{path.parent.name}-{path.name}" for path in KEPT])
+@pytest.mark.parametrize("path", KEPT, ids=[f"{path.parent.name}-{path.stem}" for path in KEPT])
 def test_what_was_a_fault_is_taken_or_refused_in_one_line(path: Path, tmp_path: Path) -> None:
     with TARGETS[path.parent.name].reading(tmp_path) as take:
         assert fault_in(take, path.read_bytes())[1] is None

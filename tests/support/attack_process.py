@@ -119,7 +119,7 @@ def _death(folder: Path, code: int, stderr: str, target: str, keep: Path | None)
 
 def _kept(fault: Fault, data: bytes, target: str, keep: Path | None) -> Fault:
     if keep is not None:
-        file = keep / target / fault.digest
+        file = keep / target / f"{fault.digest}.case"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)
         fault.kept = str(file)
