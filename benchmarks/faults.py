@@ -33,8 +33,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -179,7 +180,7 @@ async def bench_once(number: int, folder: Path, url: str, online: OnlineSettings
             raise RuntimeError("a run without an end")
         failed = ended.reason == "service"
         host = (ended.trouble or "").partition(": ")[0] if failed else None
-        outcome = "failed" if failed else "answered"
+        outcome: Literal["answered", "failed"] = "failed" if failed else "answered"
         return Attempted(outcome, finding.answer, answered.by, ended.reason, ended.spent, ended.trouble, host)
 
     commands = failed = 0
@@ -339,7 +340,7 @@ def train_in(folder: Path, store: Path, model: Path) -> None:
     run_sft(plan, folder)
 
 
-def quiet_child(target: Callable[..., None], *arguments: Any) -> multiprocessing.Process:
+def quiet_child(target: Callable[..., None], *arguments: Any) -> BaseProcess:
     """A forked process that says nothing: what is loaded here need not be loaded again."""
 
     def go() -> None:
@@ -408,7 +409,7 @@ def killed_trainings(kills: int, seed: int) -> Tally:
     return tally
 
 
-def check_training(tally: Tally, run: Path, whole: Path, last: multiprocessing.Process) -> None:
+def check_training(tally: Tally, run: Path, whole: Path, last: BaseProcess) -> None:
     """What must hold of a training that was killed, once it is given again."""
     last.join()
     tally.must(last.exitcode == 0, f"the last command ends with {last.exitcode}")

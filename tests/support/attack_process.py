@@ -253,7 +253,7 @@ def peak_mib() -> float:
 
 def _guide(target: str, first: int, count: int, folder: Path, keep: Path | None) -> None:
     """Let atheris choose the files: it sees which of our lines each one reaches."""
-    import atheris  # type: ignore[import-not-found,unused-ignore]
+    import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     with atheris.instrument_imports(include=["geosleuth"]):
         from attack_targets import TARGETS

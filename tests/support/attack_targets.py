@@ -314,7 +314,7 @@ def _unpack(file: str, data: bytes, folder: Path) -> None:
         raise trouble
 
 
-_ROWS = [
+_ROWS: list[dict[str, Any]] = [
     {"id": "a", "image": "a.jpg", "lat": 48.85, "lon": 2.35, "country": "France", "city": "Paris", "tier": "easy",
      "boxes": [{"kind": "text", "box": [0.1, 0.1, 0.5, 0.5]}]},
     {"id": "b", "image": "b.jpg", "lat": "-33.9", "lon": "151.2", "country": "AU", "city": "Sydney", "tier": "hard"},
@@ -822,6 +822,7 @@ def _asked(host: str, data: bytes) -> int:
 def _targets() -> Iterator[Target]:
     for form in PHOTO_FORMATS:
         yield Target(f"photo-{form}", "photos", partial(photo_seeds, form), _plain(_open_photo), count=6000)
+    spoil: Spoil
     for ending, spoil, count in (("osm.pbf", spoilt_bytes, 3000), ("osm", spoilt_text, 1000)):
         read = _plain(partial(_import_osm, ending))
         yield Target(f"extract-{ending}", "extracts", partial(_extract_seeds, ending), read, spoil, count, 20)
