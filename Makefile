@@ -8,13 +8,14 @@ DOCS := .venv-docs
 PIP := -m pip --disable-pip-version-check --quiet
 PYTEST := $(DEV)/bin/python -m pytest
 
-.PHONY: help demo test test-all suite whole-suite check lint types chromium format bench constraints page docs clean
+.PHONY: help demo test test-all suite whole-suite check lint types chromium format bench attack constraints page docs clean
 
 help:
 	@echo "make demo      locate the example photos offline, score the example answers, open both reports"
 	@echo "make test      lint, check types, run the test suite"
 	@echo "make test-all  the same with the slow suites, and other random examples every time"
 	@echo "make bench     run the benchmarks and print this machine's figures"
+	@echo "make attack    give every reader 100,000 mutated files and more; failing services, kill -9, full disks"
 	@echo "make page      build the page of \`geosleuth serve\` from page/ (needs Node 20.19 or newer)"
 	@echo "make docs      build the documentation site into out/site/"
 	@echo "make format    format and fix what can be fixed"
@@ -92,6 +93,13 @@ bench: $(DEV)/ready
 	$(DEV)/bin/python benchmarks/environment.py --check
 	$(DEV)/bin/python benchmarks/world.py --what speed --check
 	$(DEV)/bin/python benchmarks/world.py --what zoom --check
+
+# On loopback alone, in processes with limits for memory and time. atheris guides some of the files where it installs;
+# it has no wheel for every machine.
+attack: $(DEV)/ready
+	@$(DEV)/bin/python $(PIP) install --constraint constraints.txt --editable '.[attack]' || echo "atheris does not install here: no file will be guided by the lines it reaches"
+	$(DEV)/bin/python benchmarks/attack.py
+	$(DEV)/bin/python benchmarks/faults.py
 
 format: $(DEV)/ready
 	$(DEV)/bin/ruff format

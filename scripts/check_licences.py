@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 
 NOTICE = Path(__file__).resolve().parents[1] / "NOTICE"
 BEGIN = "Dependencies, which are installed beside this package and are not part of it"
-NOT_FOR_USERS = frozenset({"dev", "docs"})
+NOT_FOR_USERS = frozenset({"attack", "dev", "docs"})
 COPYLEFT = re.compile(r"\b(?:A?GPL|GNU)", re.IGNORECASE)
 COPYLEFT_EXTRAS: Mapping[str, str] = {"libzim": "zim", "pillow-heif": "heif"}
 """What only an extra may bring, and which."""

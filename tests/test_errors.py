@@ -34,6 +34,13 @@ def test_the_command_belongs_to_the_python_that_runs(monkeypatch: pytest.MonkeyP
     assert shlex.split(install_command("serve"))[0] == "/a folder/python"
 
 
+def test_a_message_is_one_line_whatever_it_quotes() -> None:
+    quoted = "a\nb\x1b[31m\u202e\0c" + "x" * 5000
+    assert str(BadInput(f"no column {quoted}")).startswith("no column a b [31m  cx")
+    assert len(str(BadInput(quoted))) == 2000
+    assert str(BadInput("Zürich – 東京")) == "Zürich – 東京"
+
+
 @pytest.mark.parametrize("broken_by", ["geosleuth_deeper_part", "broken_part_needs_this"])
 def test_an_import_that_fails_deeper_down_comes_through(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken_by: str

@@ -53,6 +53,8 @@ def decode(values: object, kind: type[T], absent: Absent = "default") -> T:
         raise BadInput(_complaint(str(error), values, kind, absent)) from error
     except (OverflowError, RecursionError) as error:
         raise BadInput("something in it is too large or too deep") from error
+    except UnicodeEncodeError as error:
+        raise BadInput("a text in it holds half a character; write it anew") from error
 
 
 def empty_values(kind: Any) -> dict[str, Any]:

@@ -23,9 +23,16 @@ from types import ModuleType
 
 
 class GeosleuthError(Exception):
-    """Base of all errors that this package raises on purpose."""
+    """Base of all errors that this package raises on purpose.
+
+    Messages quote files and replies: whatever stands there, a message is one line of at most 2,000 characters.
+    """
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        words = super().__str__()[:2000]
+        return words if words.isprintable() else "".join(one if one.isprintable() else " " for one in words)
 
 
 class UserError(GeosleuthError):

@@ -4,7 +4,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -15,8 +15,25 @@ from geosleuth.errors import BadInput
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """Far above any reply; a line beyond it is some other kind of file."""
 
+MAX_JSON_BYTES = 512 * 1024 * 1024
+"""A JSON list is read whole; the largest that any data set publishes is a few megabytes."""
+
 _MOST_YAML_BYTES = 256 * 1024
 _MOST_YAML_DEPTH = 12
+
+
+def byte_lines(path: Path, readline: Callable[[int], bytes], what: str) -> Iterator[bytes]:
+    """Yield the lines of an open file, each with its end; ``what`` says what a line should be.
+
+    Raises:
+        BadInput: one is longer than 64 MiB.
+    """
+    number = 0
+    while line := readline(MAX_LINE_BYTES):
+        number += 1
+        if len(line) >= MAX_LINE_BYTES and not line.endswith(b"\n"):
+            raise BadInput(f"{path}:{number}: a line of more than 64 MiB is not a {what}")
+        yield line
 
 
 @contextmanager

@@ -14,7 +14,8 @@ _TRIAL = "mount -t tmpfs -o size=64k none /mnt && cat /proc/mounts >/dev/null"
 
 
 @cache
-def _reason_without() -> str | None:
+def reason_without_mounts() -> str | None:
+    """Return why no small disk can be mounted here; None where it can."""
     unshare = shutil.which("unshare")
     if unshare is None:
         return "unshare is not installed"
@@ -27,7 +28,7 @@ def in_own_mounts(script: str, *words: object) -> list[Any]:
 
     ``$PYTHON`` is this Python, and ``$1`` and so on are the words.
     """
-    if (reason := _reason_without()) is not None:
+    if (reason := reason_without_mounts()) is not None:
         pytest.skip(f"a small disk can't be mounted: {reason}")
     done = subprocess.run(
         ["unshare", "-rm", "sh", "-euc", f"PYTHON={sys.executable}\n{script}", "sh", *(str(word) for word in words)],

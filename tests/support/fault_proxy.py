@@ -6,8 +6,8 @@
     assert proxy.faults["429"] > 0
 
 ``answer`` says what the model would say to a request. The faults are those of real servers: 429 with Retry-After, 500,
-no answer at all, JSON that is cut off, a body that drips. From the request number ``outage_at`` on, nothing works for
-``outage_s`` seconds.
+no answer at all, a connection that is cut, JSON that is cut off or says something else, a body that drips. From the
+request number ``outage_at`` on, nothing works for ``outage_s`` seconds.
 """
 
 import random
@@ -19,7 +19,7 @@ from typing import Literal, get_args
 
 from openai_server import Reply, Request, failure
 
-Fault = Literal["429", "500", "no answer", "cut JSON", "slow stream"]
+Fault = Literal["429", "500", "no answer", "cut stream", "cut JSON", "wrong JSON", "slow stream"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 
@@ -63,14 +63,15 @@ class FaultProxy:
         return time.monotonic() < self._outage_ends
 
     def _failed(self, kind: Fault, whole: Reply) -> Reply:
-        match kind:
-            case "429":
-                return failure(429, "slow down", retry_after=str(self.retry_after_s))
-            case "500":
-                return failure(500, "something broke")
-            case "no answer":
-                return replace(whole, manner="silent")
-            case "cut JSON":
-                return replace(whole, body=whole.body[: len(whole.body) // 2])
-            case "slow stream":
-                return replace(whole, manner="dripping")
+        if kind == "429":
+            return failure(429, "slow down", retry_after=str(self.retry_after_s))
+        if kind == "500":
+            return failure(500, "something broke")
+        spoilt: dict[Fault, Reply] = {
+            "no answer": replace(whole, manner="silent"),
+            "cut stream": replace(whole, manner="cut"),
+            "cut JSON": replace(whole, body=whole.body[: len(whole.body) // 2]),
+            "wrong JSON": replace(whole, body=b'{"choices": 7, "results": null}'),
+            "slow stream": replace(whole, manner="dripping"),
+        }
+        return spoilt[kind]

@@ -208,10 +208,10 @@ def answer_from_dict(data: Mapping[str, Any]) -> Answer:
     Raises:
         BadInput: the object has another format or version, or a value is invalid.
     """
-    found = data.get("format")
-    if found != FORMAT:
-        raise BadInput(f"this answer says format {found!r}; this version of geosleuth reads {FORMAT!r}")
     try:
+        found = data.get("format")
+        if found != FORMAT:
+            raise BadInput(f"this answer says format {found!r}; this version of geosleuth reads {FORMAT!r}")
         levels = (_level_from_dict(data.get(name) or {}) for name in _LEVEL_NAMES)
         return Answer(
             point=_point_from_dict(data),

@@ -26,23 +26,9 @@ from typing import Any, BinaryIO
 
 from geosleuth.answer import FORMAT, Address, Answer, ParserName, answer_from_dict, parse
 from geosleuth.errors import BadInput
-from geosleuth.files import MAX_LINE_BYTES
+from geosleuth.files import MAX_LINE_BYTES, byte_lines
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth
-
-
-def byte_lines(path: Path, readline: Callable[[int], bytes], what: str) -> Iterator[bytes]:
-    """Yield the lines of an open file, each with its end; ``what`` says what a line should be.
-
-    Raises:
-        BadInput: one is longer than 64 MiB.
-    """
-    number = 0
-    while line := readline(MAX_LINE_BYTES):
-        number += 1
-        if len(line) >= MAX_LINE_BYTES and not line.endswith(b"\n"):
-            raise BadInput(f"{path}:{number}: a line of more than 64 MiB is not a {what}")
-        yield line
 
 
 def text_lines(path: Path, readline: Callable[[int], bytes], what: str) -> Iterator[str]:

@@ -124,7 +124,11 @@ def _found(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
 def _inside(folder: Path, name: str, where: str) -> Path:
     """Return the photo's path; it must lie in the folder, whatever the table says."""
     path = folder / name
-    if not path.resolve().is_relative_to(folder.resolve()):
+    try:
+        inside = path.resolve().is_relative_to(folder.resolve())
+    except ValueError:  # no name that a file can have
+        inside = False
+    if not inside:
         raise BadInput(f"{where}: {name[:80]!r} lies outside of {folder}; name the folder with --photos")
     return path
 
@@ -135,7 +139,7 @@ def _point(lat: str, lon: str, where: str) -> LatLon | None:
     try:
         return LatLon(float(lat), float(lon))
     except ValueError as error:
-        raise BadInput(f"{where}: {lat[:20]!r}, {lon[:20]!r} are not coordinates: {error}") from error
+        raise BadInput(f"{where}: {lat[:20]!r}, {lon[:20]!r} are not coordinates: {str(error)[:80]}") from error
 
 
 def name_of_country(note: Note) -> str:

@@ -26,7 +26,7 @@ from geosleuth import __version__
 from geosleuth.agent.codec import from_line, to_line
 from geosleuth.bench.run.folder import sync_file
 from geosleuth.errors import BadInput, require
-from geosleuth.files import lock_file, replacing, write_text_atomically
+from geosleuth.files import byte_lines, lock_file, replacing, write_text_atomically
 
 from .rows import SMALL_COLUMNS, About, Made, Rejected, Row, Sample, row_of, sample_of, schema
 
@@ -274,7 +274,7 @@ def whole_lines(path: Path) -> Iterator[dict[str, Any]]:
         return
     try:
         with path.open("rb") as stream:
-            for number, line in enumerate(stream, 1):
+            for number, line in enumerate(byte_lines(path, stream.readline, "sample"), 1):
                 if not line.endswith(b"\n"):
                     return
                 try:

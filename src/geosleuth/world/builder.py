@@ -31,9 +31,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from geosleuth import __version__
 from geosleuth.bench.makers.locatability import TAG_FIELDS, TAGS
-from geosleuth.bench.records import byte_lines
 from geosleuth.errors import BadInput
-from geosleuth.files import lock_file, replacing, write_bytes_atomically, write_text_atomically
+from geosleuth.files import byte_lines, lock_file, replacing, write_bytes_atomically, write_text_atomically
 from geosleuth.names import country_name
 
 from .design import MIXED_KINDS, design_scene

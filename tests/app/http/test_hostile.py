@@ -1,31 +1,20 @@
 """Uploads that are meant to do harm: each is taken or refused in one line, and the server goes on, no larger."""
 
-import importlib.util
 import random
 import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
 
 import httpx
 import pytest
 
+from attack_targets import PHOTO_FORMATS, photo_seeds
+from mutations import spoilt_bytes
 from serving import MOST_BYTES, Served, photo_bytes
 
 MIB = 1024**2
-
-
-def fuzz() -> ModuleType:
-    """The mutations that the photo room's own tests use."""
-    path = Path(__file__).parents[2] / "photo" / "fuzz_worker.py"
-    spec = importlib.util.spec_from_file_location("fuzz_worker", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
@@ -57,12 +46,11 @@ def bombs() -> list[bytes]:
 
 
 def hostile(count: int) -> Iterator[bytes]:
-    made = fuzz()
-    originals = made.seeds()
+    originals = [seed for form in PHOTO_FORMATS for seed in photo_seeds(form)]
     yield from bombs()[:count]
     for seed in range(count - len(bombs())):
         rng = random.Random(seed)
-        yield made.mutated(rng.choice(originals), rng.choice(originals), rng)
+        yield spoilt_bytes(rng.choice(originals), rng.choice(originals), rng)
 
 
 def memory_mib(pid: int) -> tuple[float, float]:

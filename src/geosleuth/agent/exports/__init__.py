@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, BinaryIO, Literal, get_args
 
 from geosleuth import plugins
 from geosleuth.agent.codec import from_line, to_line
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.errors import BadInput
+from geosleuth.files import MAX_JSON_BYTES, byte_lines
 from geosleuth.policies import Wire
 from geosleuth.tools import Tool
 
@@ -114,13 +115,13 @@ def records_in(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             while first.isspace():
                 first = stream.read(1)
             stream.seek(0)
-            yield from _listed(path, stream.read()) if first == b"[" else _lines(path, stream)
+            yield from (_listed if first == b"[" else _lines)(path, stream)
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
 
 
-def _lines(path: Path, stream: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(stream, 1):
+def _lines(path: Path, stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(byte_lines(path, stream.readline, "record"), 1):
         if not line.strip():
             continue
         try:
@@ -130,7 +131,10 @@ def _lines(path: Path, stream: Iterable[bytes]) -> Iterator[tuple[int, dict[str,
         yield number, record
 
 
-def _listed(path: Path, data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+def _listed(path: Path, stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+    data = stream.read(MAX_JSON_BYTES + 1)
+    if len(data) > MAX_JSON_BYTES:
+        raise BadInput(f"{path}: a JSON list of more than 512 MiB; write one record per line")
     try:
         records = json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -234,7 +234,7 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
         return
     try:
         archive = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, OSError) as error:
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise BadInput(f"{path} is no zip file, or damaged ({error}); download it again") from error
     with archive:
         dumps = [
@@ -246,5 +246,5 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
         try:
             with archive.open(dumps[0]) as member:
                 yield member, size
-        except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
             raise BadInput(f"{path} can't be unpacked ({error})") from error

@@ -44,7 +44,9 @@ _KINDS: Final = {
 _NAME_KEYS: Final = ("label", "name_abb", "name_alt", "namealt", "name_local", "nameascii", "unit_name", "note_name")
 _DRAWN: Final = frozenset({"lake", "reservoir", "river", "canal"})
 _SMALL_WORDS: Final = frozenset({"Of", "The", "De", "Do", "Da", "Du", "Des", "And", "La", "El"})
-_WRONG: Final = (ValueError, TypeError, KeyError, IndexError, shapely.errors.ShapelyError, RecursionError)
+_WRONG: Final = (
+    ValueError, TypeError, KeyError, IndexError, AttributeError, shapely.errors.ShapelyError, RecursionError,
+)  # fmt: skip
 
 
 def import_natural_earth(

@@ -40,6 +40,7 @@ from .region_file import (
     writing,
 )
 from .region_store import RegionInfo, RegionStore
+from .string_tables import check_texts
 
 if TYPE_CHECKING:
     from osmium.osm import Area, Node, Relation, Way
@@ -233,6 +234,8 @@ def import_osm(
     report = progress or no_progress
     check_readable(path)
     digest = digest_of(path, report)
+    if path.suffix.lower() == ".pbf":
+        check_texts(path)
     with _explained(path):
         survey = _survey(path, report)
     if not survey.objects:
@@ -475,6 +478,7 @@ def _header(path: Path) -> dict[str, str]:
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
     """Whatever a damaged file leads to, as one line for the person who gave it."""
+    from osmium import InvalidLocationError
     from shapely.errors import ShapelyError
 
     try:
@@ -484,7 +488,9 @@ def _explained(path: Path) -> Iterator[None]:
             f"{path} is not a sound OpenStreetMap extract (it holds text that is not UTF-8); download it again"
         ) from error
     # Osmium's own complaints; numbers and ids that no map has; shapes that are none.
-    except (RuntimeError, ValueError, OverflowError, ShapelyError, sqlite3.IntegrityError) as error:
+    except (
+        RuntimeError, ValueError, OverflowError, InvalidLocationError, ShapelyError, sqlite3.IntegrityError,
+    ) as error:  # fmt: skip
         why = one_line(" ".join(str(error).split()))[:200]
         raise BadInput(f"{path} is not a sound OpenStreetMap extract ({why}); download it again") from error
 

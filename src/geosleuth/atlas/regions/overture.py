@@ -206,6 +206,7 @@ def _explained(path: Path) -> Iterator[None]:
     arrow = require("pyarrow", extra="overture")
     try:
         yield
-    except (arrow.ArrowException, OSError) as error:
+    # Names of columns that are no UTF-8 come as a ValueError.
+    except (arrow.ArrowException, OSError, ValueError) as error:
         why = " ".join(str(error).split())[:200]
         raise BadInput(f"{path} can't be read as Parquet ({why})") from error

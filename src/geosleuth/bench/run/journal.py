@@ -19,9 +19,9 @@ from geosleuth.agent import Spent
 from geosleuth.agent.codec import from_line, to_line
 from geosleuth.agent.events import Answerer, EndReason
 from geosleuth.answer import Answer, answer_from_dict, answer_to_dict
-from geosleuth.bench.records import byte_lines
 from geosleuth.bench.sets.dataset import Box
 from geosleuth.errors import BadInput
+from geosleuth.files import byte_lines
 from geosleuth.policies import Usage
 
 LENGTH = 16

@@ -93,7 +93,7 @@ class _Zip:
             self._file = zipfile.ZipFile(path)
         except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
             raise BadInput(f"{path}: this zip file can't be opened: {error}") from error
-        self._index = _Index(info.filename for info in self._file.infolist() if not info.is_dir())
+        self._index = _Index(info.filename for info in self._file.infolist() if info.filename and not info.is_dir())
 
     def find(self, name: str) -> Picture | None:
         member = self._index.find(name)

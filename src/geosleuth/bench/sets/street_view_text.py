@@ -97,8 +97,8 @@ def _images(file: Path) -> Iterator[_Image]:
                 yield from reader.take()
             parser.Parse(b"", True)  # noqa: FBT003
         yield from reader.take()
-    except (expat.ExpatError, ValueError, KeyError) as error:
-        raise BadInput(f"{file}: not the set's XML: {error}") from error
+    except (expat.ExpatError, ValueError, LookupError) as error:
+        raise BadInput(f"{file}: not the set's XML: {str(error)[:80]}") from error
     except OSError as error:
         raise BadInput(f"{file}: can't be read: {error.strerror or error}") from error
 

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from geosleuth.bench.records import text_lines
 from geosleuth.errors import BadInput
-from geosleuth.files import MAX_LINE_BYTES
+from geosleuth.files import MAX_JSON_BYTES, MAX_LINE_BYTES
 from geosleuth.geo import LatLon
 from geosleuth.names import country_code, fold
 from geosleuth.names.country_names import City, cities_by_country, us_states
@@ -30,8 +30,6 @@ from .dataset import DataSet, Entry, Fault, Item, Picture, Strict, read_boxes
 
 Row = Mapping[str, Any]
 TABLE_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
-# A JSON list is read whole; the largest that any set publishes is a few megabytes.
-_MAX_JSON_BYTES = 512 * 1024 * 1024
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, Row | Fault]]:
@@ -103,8 +101,8 @@ def _jsonl(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
 
 
 def _json(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
-    data = stream.read(_MAX_JSON_BYTES + 1)
-    if len(data) > _MAX_JSON_BYTES:
+    data = stream.read(MAX_JSON_BYTES + 1)
+    if len(data) > MAX_JSON_BYTES:
         raise BadInput(f"{path}: a JSON list of more than 512 MiB; write one object per line and name it .jsonl")
     try:
         rows = json.loads(data)
