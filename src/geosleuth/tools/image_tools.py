@@ -322,7 +322,8 @@ _GUESSED = 0.35  # a single strange letter is mostly no letter at all
 _DOUBTFUL = 0.5  # as sure or less, a line is worth a closer look: tiny letters come out as single strange ones
 _Bounds = tuple[float, float, float, float]
 _THOROUGH = ReadingOptions(unread=True)
-_QUICK = ReadingOptions(unread=True, cuts=1)  # of parts, and where parts follow: more cuts find next to nothing
+_QUICK = ReadingOptions(unread=True, cuts=1, detail_px=1408)
+"""For parts, and where parts follow: a seventh less work, three lines in a hundred fewer."""
 
 
 class _Line(TypedDict):
