@@ -273,3 +273,7 @@ def test_an_attribute_is_found_by_one_of_its_words() -> None:
     assert guide.attribute_called("taxis") == "taxi_colour"
     assert guide.attribute_called("Guard-rails") == "guard_rail"
     assert guide.attribute_called("plate") is None
+
+
+def test_words_that_say_nothing_weigh_nothing() -> None:
+    assert not weigh_sightings(["\u00f3", "\u00be", "", "{@"]).sightings

@@ -58,7 +58,9 @@ def _imported(extract: Path) -> Path:
 
     source = ROOT / "src" / "geosleuth"
     code = [source / part for part in ("atlas/regions", "atlas/search", "geo", "names")]
-    return made_once(f"region-{region_name(None, extract)}", [extract, *code], make)
+    # Two extracts may give regions of the same name.
+    content = hashlib.sha256(extract.read_bytes()).hexdigest()[:8]
+    return made_once(f"region-{region_name(None, extract)}-{content}", code, make)
 
 
 def home_with_base(folder: Path, base_file: Path) -> Path:

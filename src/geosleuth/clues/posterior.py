@@ -267,20 +267,27 @@ def distinct(clues: Iterable[Clue]) -> tuple[Clue, ...]:
 
 
 def _without_parts(clues: Sequence[Clue]) -> tuple[Clue, ...]:
-    """Of names where one's words are among the other's and both lead to one place, the more telling."""
+    """Names where one's words are among the other's, and both lead to one place, are readings of one text."""
     at_place: dict[object, list[Clue]] = {}
     for clue in clues:
         if clue.kind in NAME_KINDS and clue.spots:
             best = max(clue.spots, key=lambda spot: (spot.weight, _rank(spot)))
             at_place.setdefault(best.place_id or (best.name, best.point), []).append(clue)
-    dropped: set[int] = set()
+    united: dict[int, Clue | None] = {}
     for several in at_place.values():
-        ranked = sorted(several, key=_authority, reverse=True)
-        words = [set(fold(clue.seen).split()) for clue in ranked]
-        for at, own in enumerate(words):
-            if any(own <= other or other <= own for other in words[:at] if other and own):
-                dropped.add(id(ranked[at]))
-    return tuple(clue for clue in clues if id(clue) not in dropped)
+        groups: list[tuple[set[str], list[Clue]]] = []
+        for clue in sorted(several, key=_authority, reverse=True):
+            words = set(fold(clue.seen).split())
+            own = next((group for known, group in groups if words and (words <= known or known <= words)), None)
+            if own is None:
+                groups.append((words, [clue]))
+            else:
+                own.append(clue)
+        for _, group in groups:
+            united.update({id(clue): None for clue in group[1:]})
+            united[id(group[0])] = _either(group)
+    kept = (united.get(id(clue), clue) for clue in clues)
+    return tuple(clue for clue in kept if clue is not None)
 
 
 def _either(readings: Sequence[Clue]) -> Clue:

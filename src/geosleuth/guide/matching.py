@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from .tables import Attribute, Value, field_guide
 
@@ -170,7 +171,7 @@ def _positions(text: str) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     at, negated = 0, False
     words = list(_one_form([_stem(word) for word in _WORD.findall(text.lower())]))
-    for word, after in zip(words, (*words[1:], ""), strict=True):
+    for word, after in pairwise((*words, "")):
         if word in _NEGATIONS:
             negated = True
         elif word in _BOUNDARIES:

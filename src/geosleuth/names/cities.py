@@ -189,8 +189,6 @@ _NICKNAMES = {
 }
 """Abbreviations and other names that people do use for a city, and that the rules would lose."""
 
-_NICKNAME_KEYS = frozenset(key for _, key in _NICKNAMES)
-
 
 class _Part(NamedTuple):
     """A name as it is looked up, less its generic words if unknown, and the places that it stands for."""
@@ -284,8 +282,8 @@ def _part(folded: str, country: str | None) -> _Part:
 
 
 def _key(folded: str, country: str | None) -> str:
-    key = "".join([_SPELLED_OUT.get(word, word) for word in folded.split()])
-    return _NICKNAMES.get((country or "", key), key) if key in _NICKNAME_KEYS else key
+    key = "".join(_SPELLED_OUT.get(word, word) for word in folded.split())
+    return _NICKNAMES.get((country or "", key), key)
 
 
 @cache
@@ -302,8 +300,7 @@ def _index(country: str | None) -> _Index:
         for key in {_key(fold_once(name), country) for name in other_names if _is_a_name(name)} | {main_key}:
             bearers[key].append(bearer)
     bearers.pop("", None)
-    meant = {key: _meant(key, places) if len(places) > 1 else (places[0].city,) for key, places in bearers.items()}
-    return _Index(meant, frozenset(main_names))
+    return _Index({key: _meant(key, places) for key, places in bearers.items()}, frozenset(main_names))
 
 
 def _is_a_name(alternate: str) -> bool:
@@ -314,15 +311,17 @@ def _is_a_name(alternate: str) -> bool:
 
 def _meant(name: str, bearers: list[_Bearer]) -> tuple[City, ...]:
     """Of the places that bear a name, those that people mean by it; the module's docstring tells the rule."""
-    largest_main = max((place.city.population for place in bearers if place.main_name == name), default=None)
-    if largest_main is not None:
-        bearers = [
-            place
-            for place in bearers
-            if place.main_name == name or (name in place.main_name and place.city.population > largest_main)
-        ]
-    fewest = max(place.city.population for place in bearers) / _LEAST_SHARE
-    return tuple(place.city for place in bearers if place.city.population >= fewest)
+    if len(bearers) > 1:
+        largest_main = max((place.city.population for place in bearers if place.main_name == name), default=None)
+        if largest_main is not None:
+            bearers = [
+                place
+                for place in bearers
+                if place.main_name == name or (name in place.main_name and place.city.population > largest_main)
+            ]
+        fewest = max(place.city.population for place in bearers) / _LEAST_SHARE
+        bearers = [place for place in bearers if place.city.population >= fewest]
+    return tuple(place.city for place in bearers)
 
 
 def same_region(a: str, b: str, country: str | None = None) -> bool:

@@ -96,8 +96,6 @@ def fold(text: str) -> str:
 def fold_once(text: str) -> str:
     """`fold` for building tables: it does not push out what `fold` remembers of the names in use."""
     text = text[:MAX_NAME_CHARS]
-    if text.isascii() and text.isalpha():
-        return text.lower()
     if not text.isascii():
         # An acute accent that stands alone decomposes to a space and a mark; here it is a badly typed apostrophe.
         text = unicodedata.normalize("NFKD", text.replace("´", ""))

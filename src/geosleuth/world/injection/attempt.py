@@ -17,7 +17,7 @@ from geosleuth.bench.run.folder import files_with
 from geosleuth.bench.run.journal import Attempted, Job
 from geosleuth.errors import BadInput
 from geosleuth.photo import OpenedPhoto, View, open_photo
-from geosleuth.photo.text import TextLine, read_text
+from geosleuth.photo.text import ReadingOptions, TextLine, read_picture
 from geosleuth.pipeline.attempt import BenchAttempt, bench_plan, is_recording
 from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest, tool_choice
@@ -69,7 +69,7 @@ class RememberingReader:
         """Return the lines of a view."""
         key = view.size, sha256(view.image.tobytes()).digest()
         if key not in self._read:
-            self._read[key] = tuple(read_text(view.image, unread=True))
+            self._read[key] = tuple(read_picture(view.image, ReadingOptions(unread=True)).lines)
         return self._read[key]
 
 
