@@ -124,8 +124,9 @@ def _decoded(path: Path, stream: IO[bytes], heard: Any) -> Iterator[Mapping[str,
                 return
             try:
                 found, at = decoder.raw_decode(text, at)
-            except (json.JSONDecodeError, RecursionError) as error:
-                if not block or len(text) - at > _MAX_FEATURE or isinstance(error, RecursionError):
+            except (ValueError, RecursionError) as error:
+                # Only text that ends too early may go on in the next block; a number of 5,000 digits may not.
+                if not block or len(text) - at > _MAX_FEATURE or not isinstance(error, json.JSONDecodeError):
                     raise BadInput(f"{path} is cut short, or no GeoJSON ({error})") from error
                 break
             yield found

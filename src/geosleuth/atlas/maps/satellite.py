@@ -74,7 +74,7 @@ class MBTiles:
         try:
             meta = {str(key): str(value) for key, value in conn.execute("SELECT name, value FROM metadata")}
             deepest = conn.execute("SELECT max(zoom_level) FROM tiles").fetchone()[0]
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise BadInput(f"{path}: not MBTiles, or damaged ({error})") from error
         if meta.get("format") == "pbf":
             raise BadInput(f"{path}: holds vector tiles; satellite needs pictures (png, jpg or webp)")
@@ -192,9 +192,9 @@ def _curve_number(z: int, x: int, y: int) -> int:
 def _entries(data: bytes) -> list[tuple[int, int, int, int]]:
     """A directory: first tile, how many tiles in a row share the bytes (0: a further directory), offset, length."""
     numbers = _varints(data)
-    count = next(numbers)
-    if count > len(data):
-        raise ValueError("more entries than bytes")
+    count = next(numbers, -1)
+    if not 0 <= count <= len(data):
+        raise ValueError("no count of entries, or more entries than bytes")
     columns = [[next(numbers, -1) for _ in range(count)] for _ in range(4)]
     steps, runs, lengths, offsets = columns
     if offsets and offsets[-1] < 0:
