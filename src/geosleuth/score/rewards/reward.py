@@ -567,7 +567,7 @@ def _weighted(name: object, settings: object) -> Weighted:
     checked = {key: _like(value, getattr(defaults, key), f"{key} of {name}") for key, value in given.items()}
     try:
         return Weighted(name, float(weight), kind(**checked))
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise BadInput(f"{name}: {error}") from error
 
 
