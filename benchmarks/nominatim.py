@@ -1,0 +1,326 @@
+"""The offline atlas beside Nominatim 5 on the same extracts: hits, p50, p95 and CPU for each query.
+
+    python benchmarks/nominatim.py [EXTRACT.osm.pbf ...] [--queries N] [--json] [--check]
+
+Without extracts the bundled Monaco is measured. Every extract is imported into an atlas and into a Nominatim of its
+own. Needs PostgreSQL, PostGIS and osm2pgsql (Debian: `apt-get install postgresql postgresql-postgis
+postgresql-postgis-scripts osm2pgsql`); Nominatim is installed from PyPI into an environment of its own. Where they are
+not to be had, the script says so and ends with 3.
+
+Queries and truths are read from the extract itself, and from neither database:
+
+- names: the name of a street, a shop, a sight, a stop or a place;
+- misread: such names with one to three errors as text reading makes them (benchmarks/regions.py);
+- addresses: street and number, with the town where the extract has it;
+- reverse: points up to 20 m beside an address.
+
+Both get the same queries, five results each with addresses, after a warm-up with other queries. A first result is right
+where it lies within 100 m of an object of that name or address; at a point, where country and nearest place are right:
+it reaches to within 50 m of the point. CPU is that of the asking process and, for Nominatim, of all PostgreSQL's
+processes; there is no web server between. `--check` exits with 1 where the atlas has fewer hits, or less than a tenth
+of Nominatim's CPU is not enough for it.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.base import ensure_base
+from geosleuth.atlas.regions import import_osm
+from geosleuth.geo import Box, Disc, Extent, LatLon
+from geosleuth.names import fold
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+from nominatim_server import Missing, Nominatim, nominatim_of
+from regions import MONACO, misread
+
+KINDS = ("names", "misread", "addresses", "reverse")
+PROMISED_RATIO = 10.0
+LIMIT = 5
+_NEAR_KM = 0.1
+_REACH_KM = 0.05
+_BESIDE_DEG = 0.00018  # 20 m
+_MAIN_KEYS = ("amenity", "shop", "tourism", "highway", "place", "leisure", "historic", "railway", "office")
+_WARM_UP = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked, and the objects of which one must be found; for a point, the point itself."""
+
+    asked: str | LatLon
+    right: tuple[Extent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A result as it is judged."""
+
+    point: LatLon
+    extent: Extent
+    country: str | None
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of a set of queries."""
+
+    found: Sequence[Sequence[Found]]
+    ms: Sequence[float]
+    cpu_s: float
+
+
+@dataclass
+class Truths:
+    """Objects of an extract, by name and by address."""
+
+    names: dict[str, list[Extent]] = field(default_factory=dict)
+    addresses: dict[str, list[Extent]] = field(default_factory=dict)
+
+
+def truths_of(extract: Path) -> Truths:
+    """Read names and addresses from an extract."""
+    import osmium
+
+    found = Truths()
+    for one in osmium.FileProcessor(str(extract)).with_locations().with_filter(osmium.filter.EmptyTagFilter()):
+        if isinstance(one, osmium.osm.Node):
+            spots = [(one.location.lat, one.location.lon)]
+        elif isinstance(one, osmium.osm.Way):
+            spots = [(node.location.lat, node.location.lon) for node in one.nodes if node.location.valid()]
+        else:
+            continue
+        if not spots:
+            continue
+        (south, west), (north, east) = map(min, zip(*spots, strict=True)), map(max, zip(*spots, strict=True))
+        extent = Box(south, west, north, east)
+        tags = {tag.k: tag.v for tag in one.tags}
+        name, number, street = tags.get("name", ""), tags.get("addr:housenumber", ""), tags.get("addr:street", "")
+        if sum(letter.isalpha() for letter in name) >= 5 and any(key in tags for key in _MAIN_KEYS):
+            found.names.setdefault(name, []).append(extent)
+        if number and street and not set(number) & set(",;-"):
+            town = tags.get("addr:city")
+            text = f"{street} {number}, {town}" if town else f"{street} {number}"
+            found.addresses.setdefault(text, []).append(extent)
+    return found
+
+
+def queries_of(truths: Truths, count: int, chance: random.Random) -> dict[str, list[Query]]:
+    """So many queries of each kind, and some more to warm up with."""
+    by_fold: dict[str, list[Extent]] = {}
+    for name, extents in truths.names.items():
+        by_fold.setdefault(fold(name), []).extend(extents)
+
+    def drawn(of: dict[str, list[Extent]]) -> list[str]:
+        texts = sorted(of)
+        chance.shuffle(texts)
+        return texts[: count + _WARM_UP]
+
+    def beside(extent: Extent) -> LatLon:
+        middle = extent.centre
+        return LatLon(*(at + chance.uniform(-1, 1) * _BESIDE_DEG for at in (middle.lat, middle.lon)))
+
+    points = [beside(truths.addresses[text][0]) for text in drawn(truths.addresses)]
+    return {
+        "names": [Query(name, tuple(by_fold[fold(name)])) for name in drawn(truths.names)],
+        "misread": [Query(misread(name, chance), tuple(by_fold[fold(name)])) for name in drawn(truths.names)],
+        "addresses": [Query(text, tuple(truths.addresses[text])) for text in drawn(truths.addresses)],
+        "reverse": [Query(point, (Disc(point, 0.0),)) for point in points],
+    }
+
+
+def is_right(query: Query, found: Sequence[Found], country: str) -> bool:
+    """Whether the first result is right; at a point the nearest one counts, since an atlas names its town first."""
+    if isinstance(query.asked, LatLon):
+        here = query.right[0]
+        return any(one.country == country for one in found) and any(
+            one.extent.distance_km(here) <= _REACH_KM for one in found
+        )
+    return bool(found) and any(one.distance_km(Disc(found[0].point, 0.0)) <= _NEAR_KM for one in query.right)
+
+
+async def ask_atlas(atlas: OfflineAtlas, query: Query) -> list[Found]:
+    """What the atlas finds."""
+    if isinstance(query.asked, LatLon):
+        here = await atlas.reverse(query.asked)
+        return [Found(one.place.point, one.place.extent, here.country, one.place.name) for one in here.places]
+    hits = await atlas.geocode(query.asked, limit=LIMIT)
+    return [Found(one.place.point, one.place.extent, one.place.country, one.place.name) for one in hits]
+
+
+def measure_atlas(atlas: OfflineAtlas, queries: Sequence[Query]) -> Asked:
+    """Ask the atlas in this process; its threads' CPU counts."""
+
+    async def go() -> Asked:
+        for query in queries[:_WARM_UP]:
+            await ask_atlas(atlas, query)
+        found, taken = [], []
+        busy = time.process_time()
+        for query in queries[_WARM_UP:]:
+            begin = time.perf_counter()
+            found.append(await ask_atlas(atlas, query))
+            taken.append(1000 * (time.perf_counter() - begin))
+        return Asked(found, taken, time.process_time() - busy)
+
+    return asyncio.run(go())
+
+
+def measure_nominatim(nominatim: Nominatim, queries: Sequence[Query]) -> Asked:
+    """Ask Nominatim's library in a process of its own; PostgreSQL's CPU counts."""
+    plain = [one.asked if isinstance(one.asked, str) else [one.asked.lat, one.asked.lon] for one in queries]
+    given = {"warm_up": plain[:_WARM_UP], "queries": plain[_WARM_UP:], "limit": LIMIT}
+    script = Path(sys.path[0]) / "nominatim_asked.py"
+    with subprocess.Popen(
+        [nominatim.python, script, nominatim.project],
+        env=nominatim.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("no pipes")
+        process.stdin.write(json.dumps(given) + "\n")
+        process.stdin.flush()
+        if process.stdout.readline().strip() != "warm":
+            raise RuntimeError("Nominatim's library did not answer")
+        before = nominatim.postgres.seconds_used()
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        told = json.loads(process.stdout.readline())
+        in_database = nominatim.postgres.seconds_used() - before
+    found = [
+        [
+            Found(
+                LatLon(*one["point"]),
+                Box(*one["box"]) if one["box"] else Disc(LatLon(*one["point"]), 0.0),
+                (one["country"] or "").upper() or None,
+                one["name"] or "",
+            )
+            for one in answer
+        ]
+        for answer in told["found"]
+    ]
+    return Asked(found, told["ms"], told["cpu_s"] + in_database)
+
+
+def figures_of(queries: Sequence[Query], asked: Asked, country: str) -> dict[str, Any]:
+    """Hits, times, CPU, and some of what was missed."""
+    right = [is_right(query, found, country) for query, found in zip(queries, asked.found, strict=True)]
+    missed = [
+        [str(query.asked), found[0].name if found else None]
+        for query, found, fine in zip(queries, asked.found, right, strict=True)
+        if not fine
+    ]
+    return {
+        "queries": len(queries),
+        "hits": sum(right) / len(queries),
+        "p50_ms": statistics.median(asked.ms),
+        "p95_ms": float(np.quantile(asked.ms, 0.95)),
+        "cpu_ms": 1000 * asked.cpu_s / len(queries),
+        "missed": missed[:15],
+    }
+
+
+def measure(extract: Path, count: int) -> dict[str, Any]:
+    """Every figure of one extract."""
+    queries = queries_of(truths_of(extract), count, random.Random(20_261_117))
+    with TemporaryDirectory(prefix="geosleuth-bench-") as scratch, nominatim_of([]) as nominatim:
+        busy = time.process_time()
+        import_osm(extract, folder=Path(scratch))
+        imported = {"atlas_cpu_s": time.process_time() - busy, "nominatim_cpu_s": nominatim.import_extract(extract)}
+        atlas = OfflineAtlas(Path(scratch))
+        country = asyncio.run(atlas.reverse(queries["reverse"][0].right[0].centre)).country or ""
+        figures = {}
+        for kind in KINDS:
+            asked = queries[kind][_WARM_UP:]
+            figures[kind] = {
+                "atlas": figures_of(asked, measure_atlas(atlas, queries[kind]), country),
+                "nominatim": figures_of(asked, measure_nominatim(nominatim, queries[kind]), country),
+            }
+    return {"extract": extract.name.partition(".")[0], "import": imported, "kinds": figures}
+
+
+def ratio(one: dict[str, Any]) -> float:
+    """How many times our CPU Nominatim needs for a query."""
+    return float(one["nominatim"]["cpu_ms"] / one["atlas"]["cpu_ms"])
+
+
+def overall(kinds: dict[str, Any]) -> float:
+    """The ratio over all kinds together, each weighing the same."""
+    each = [sum(one[who]["cpu_ms"] for one in kinds.values()) for who in ("nominatim", "atlas")]
+    return float(each[0] / each[1])
+
+
+def broken_promises(measured: Sequence[dict[str, Any]]) -> list[str]:
+    """Where the atlas finds less, or needs more than a tenth of the CPU."""
+    broken = []
+    for one in measured:
+        for kind, two in one["kinds"].items():
+            where = f"{one['extract']}, {kind}"
+            if two["atlas"]["hits"] < two["nominatim"]["hits"]:
+                broken.append(f"{where}: {two['atlas']['hits']:.1%} hits, Nominatim has {two['nominatim']['hits']:.1%}")
+            if ratio(two) < PROMISED_RATIO:
+                broken.append(f"{where}: Nominatim needs {ratio(two):.1f} times our CPU, not {PROMISED_RATIO:g}")
+    return broken
+
+
+def show(measured: Sequence[dict[str, Any]]) -> None:
+    """The figures side by side."""
+    print(f"{platform.machine()}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}; the atlas / Nominatim")
+    print(f"{'':24}{'hits %':>15}{'p50 ms':>15}{'p95 ms':>15}{'CPU ms a query':>18}{'ratio':>8}")
+    for one in measured:
+        for kind, two in one["kinds"].items():
+            cells = [
+                f"{100 * two['atlas']['hits']:.1f} / {100 * two['nominatim']['hits']:.1f}",
+                *(f"{two['atlas'][part]:.1f} / {two['nominatim'][part]:.1f}" for part in ("p50_ms", "p95_ms")),
+                f"{two['atlas']['cpu_ms']:.2f} / {two['nominatim']['cpu_ms']:.2f}",
+            ]
+            widths = (15, 15, 15, 18)
+            row = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+            print(f"{one['extract'] + ', ' + kind:24}{row}{ratio(two):>7.1f}x")
+        taken = one["import"]
+        print(
+            f"{one['extract']}: import {taken['atlas_cpu_s']:.0f} / {taken['nominatim_cpu_s']:.0f} s of CPU; "
+            f"all four kinds {overall(one['kinds']):.1f}x"
+        )
+
+
+def main() -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("extracts", nargs="*", type=Path)
+    parser.add_argument("--queries", type=int, default=300, help="of each kind")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    ensure_base()
+    try:
+        measured = [measure(extract, options.queries) for extract in options.extracts or [MONACO]]
+    except Missing as missing:
+        print(missing, file=sys.stderr)
+        return 3
+    broken = broken_promises(measured)
+    if options.json:
+        print(json.dumps({"measured": measured, "broken_promises": broken}, indent=2, ensure_ascii=False))
+    else:
+        show(measured)
+        for line in broken:
+            print("BROKEN", line)
+    return int(options.check and bool(broken))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
