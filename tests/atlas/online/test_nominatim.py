@@ -70,7 +70,7 @@ def test_search_reverse_and_details_give_the_atlas_types_with_sources(served: Se
 
 def test_features_by_name_and_kind(served: Served) -> None:
     async def work(atlas: BackedAtlas) -> list[Hit]:
-        return await atlas.search_pois("Casino", near=PALACE, category="casino")
+        return await atlas.search_pois("Casino", near=PALACE, category="amenity=casino")
 
     hits = asked(served, work)
     assert hits
