@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -214,8 +214,12 @@ class OfflineAtlas:
             raise DataFault(f"the base atlas is damaged ({error}); remove {base_path()} and ask again") from error
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
-        world = self._base.geocode(text, limit=limit, within=within, country=country)
         local = self._in_regions(text, limit, within, country) if self.has_features else []
+        # Guesses fall behind a name that somebody bears: then none are made, which is most of the work.
+        sure = any(hit.match in ("exact", "alias") and not hit.missing for hit in local)
+        world = self._base.geocode(
+            text, limit=limit, within=within, country=country, guesses=0 if sure else 2, partly=not sure
+        )
         known = any(hit.match not in ("fuzzy", "part") for hit in world)
         if local and not known:
             fewest = min(map(_lacking, local))
@@ -239,16 +243,17 @@ class OfflineAtlas:
         for at, name in enumerate(parts):
             others = [*parts[:at], *parts[at + 1 :]]
             own = self._base.container(name)
-            told = [(other, self._base.container(without_postcode(other)), self._grounds(other)) for other in others]
+            told = [(other, self._base.container(without_postcode(other))) for other in others]
+            grounds = cache(self._grounds)  # looked for only where nothing else tells
             for hit in self._called(name, max(limit, _NAMESAKES), within, country):
                 is_fine = hit.level not in ("town", "region")
                 if (hit.match == "fuzzy" and (at or own)) or (is_fine and own and self._holds(own, hit.place)):
                     continue  # a bus that goes to Helsinki is not what "Helsinki, Arkadiankatu" means
-                fits = [self._fits(hit, *one) for one in told]
+                fits = [self._fits(hit, *one, grounds) for one in told]
                 missing = tuple(other for other, fit in zip(others, fits, strict=True) if not fit)
                 if None in fits or (missing and ((at and is_fine) or hit.level == "region")):
                     continue
-                far = sum(min(1.0, container.distance_km(hit.place.point) / _FAR_KM) for _, container, _ in told)
+                far = sum(min(1.0, container.distance_km(hit.place.point) / _FAR_KM) for _, container in told)
                 score = fitted(hit.score, sum(map(bool, fits)) / len(fits)) - _FAR_WORTH * far / len(told)
                 match: MatchKind = hit.match if is_fine or not missing else "part"
                 found.append(replace(hit, score=score, match=match, missing=(*hit.missing, *missing)))
@@ -275,7 +280,7 @@ class OfflineAtlas:
         hits = self._called(part, _TOWNS, None, None)
         return [hit for hit in hits if hit.match in ("exact", "alias") and hit.level in _COARSER]
 
-    def _fits(self, hit: Hit, part: str, container: Container, grounds: Sequence[Hit]) -> bool | None:
+    def _fits(self, hit: Hit, part: str, container: Container, grounds: Callable[[str], Sequence[Hit]]) -> bool | None:
         """Whether a feature lies in what a part names; None where it can't, since the part is a place elsewhere."""
         from .regions.addresses import address_fit
 
@@ -286,7 +291,7 @@ class OfflineAtlas:
             return True
         if container.country or container.regions:
             return None
-        larger = [one.place.extent for one in grounds if _COARSER[one.level] > finer]
+        larger = [one.place.extent for one in grounds(part) if _COARSER[one.level] > finer]
         if any(extent.distance_km(Disc(place.point, 0.0)) <= _GROUND_KM for extent in larger):
             return True
         return None if container and not larger else False
