@@ -12,9 +12,11 @@ Queries and truths are read from the extract itself, and from neither database:
 - names: the name of a street, a shop, a sight, a stop or a place;
 - misread: such names with one to three errors as text reading makes them (benchmarks/regions.py);
 - addresses: street and number, with the town where the extract has it;
-- reverse: points up to 20 m beside an address.
+- reverse: points up to 20 m beside any of these.
 
-Both get the same queries, five results each with addresses, after a warm-up with other queries. A first result is right
+Both get the same queries after a warm-up with others, give five results with addresses, and look inside the extract
+alone (the atlas knows the world, this Nominatim does not). Names go to the atlas's search for features, addresses to
+its geocoder. A first result is right
 where it lies within 100 m of an object of that name or address; at a point, where country and nearest place are right:
 it reaches to within 50 m of the point. CPU is that of the asking process and, for Nominatim, of all PostgreSQL's
 processes; there is no web server between. `--check` exits with 1 where the atlas has fewer hits, or less than a tenth
@@ -32,7 +34,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -57,6 +59,7 @@ _REACH_KM = 0.05
 _BESIDE_DEG = 0.00018  # 20 m
 _MAIN_KEYS = ("amenity", "shop", "tourism", "highway", "place", "leisure", "historic", "railway", "office")
 _WARM_UP = 50
+_FEWEST = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class Query:
 
     asked: str | LatLon
     right: tuple[Extent, ...]
+    is_address: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +94,19 @@ class Asked:
 class Truths:
     """Objects of an extract, by name and by address."""
 
-    names: dict[str, list[Extent]] = field(default_factory=dict)
-    addresses: dict[str, list[Extent]] = field(default_factory=dict)
+    names: dict[str, list[Box]] = field(default_factory=dict)
+    addresses: dict[str, list[Box]] = field(default_factory=dict)
+
+    @property
+    def ground(self) -> Box:
+        """The box around them all."""
+        boxes = [box for boxes in (*self.names.values(), *self.addresses.values()) for box in boxes]
+        return Box(
+            min(box.south for box in boxes),
+            min(box.west for box in boxes),
+            max(box.north for box in boxes),
+            max(box.east for box in boxes),
+        )
 
 
 def truths_of(extract: Path) -> Truths:
@@ -123,11 +138,11 @@ def truths_of(extract: Path) -> Truths:
 
 def queries_of(truths: Truths, count: int, chance: random.Random) -> dict[str, list[Query]]:
     """So many queries of each kind, and some more to warm up with."""
-    by_fold: dict[str, list[Extent]] = {}
+    by_fold: dict[str, list[Box]] = {}
     for name, extents in truths.names.items():
         by_fold.setdefault(fold(name), []).extend(extents)
 
-    def drawn(of: dict[str, list[Extent]]) -> list[str]:
+    def drawn(of: dict[str, list[Box]]) -> list[str]:
         texts = sorted(of)
         chance.shuffle(texts)
         return texts[: count + _WARM_UP]
@@ -136,13 +151,20 @@ def queries_of(truths: Truths, count: int, chance: random.Random) -> dict[str, l
         middle = extent.centre
         return LatLon(*(at + chance.uniform(-1, 1) * _BESIDE_DEG for at in (middle.lat, middle.lon)))
 
-    points = [beside(truths.addresses[text][0]) for text in drawn(truths.addresses)]
+    everything = {**truths.names, **truths.addresses}
+    points = [beside(everything[text][0]) for text in drawn(everything)]
     return {
         "names": [Query(name, tuple(by_fold[fold(name)])) for name in drawn(truths.names)],
         "misread": [Query(misread(name, chance), tuple(by_fold[fold(name)])) for name in drawn(truths.names)],
-        "addresses": [Query(text, tuple(truths.addresses[text])) for text in drawn(truths.addresses)],
+        "addresses": [Query(text, tuple(truths.addresses[text]), is_address=True) for text in drawn(truths.addresses)],
         "reverse": [Query(point, (Disc(point, 0.0),)) for point in points],
     }
+
+
+def parted(queries: Sequence[Query]) -> tuple[Sequence[Query], Sequence[Query]]:
+    """Those to warm up with, and those that count; extracts with few addresses have few of both."""
+    cut = min(_WARM_UP, len(queries) // 5)
+    return queries[:cut], queries[cut:]
 
 
 def is_right(query: Query, found: Sequence[Found], country: str) -> bool:
@@ -155,36 +177,43 @@ def is_right(query: Query, found: Sequence[Found], country: str) -> bool:
     return bool(found) and any(one.distance_km(Disc(found[0].point, 0.0)) <= _NEAR_KM for one in query.right)
 
 
-async def ask_atlas(atlas: OfflineAtlas, query: Query) -> list[Found]:
+async def ask_atlas(atlas: OfflineAtlas, query: Query, ground: Box) -> list[Found]:
     """What the atlas finds."""
     if isinstance(query.asked, LatLon):
         here = await atlas.reverse(query.asked)
         return [Found(one.place.point, one.place.extent, here.country, one.place.name) for one in here.places]
-    hits = await atlas.geocode(query.asked, limit=LIMIT)
+    if query.is_address:
+        hits = await atlas.geocode(query.asked, limit=LIMIT, within=ground)
+    else:
+        hits = await atlas.search_pois(query.asked, limit=LIMIT, within=ground)
     return [Found(one.place.point, one.place.extent, one.place.country, one.place.name) for one in hits]
 
 
-def measure_atlas(atlas: OfflineAtlas, queries: Sequence[Query]) -> Asked:
+def measure_atlas(atlas: OfflineAtlas, queries: Sequence[Query], ground: Box) -> Asked:
     """Ask the atlas in this process; its threads' CPU counts."""
 
     async def go() -> Asked:
-        for query in queries[:_WARM_UP]:
-            await ask_atlas(atlas, query)
+        warm_up, asked = parted(queries)
+        for query in warm_up:
+            await ask_atlas(atlas, query, ground)
         found, taken = [], []
         busy = time.process_time()
-        for query in queries[_WARM_UP:]:
+        for query in asked:
             begin = time.perf_counter()
-            found.append(await ask_atlas(atlas, query))
+            found.append(await ask_atlas(atlas, query, ground))
             taken.append(1000 * (time.perf_counter() - begin))
         return Asked(found, taken, time.process_time() - busy)
 
     return asyncio.run(go())
 
 
-def measure_nominatim(nominatim: Nominatim, queries: Sequence[Query]) -> Asked:
+def measure_nominatim(nominatim: Nominatim, queries: Sequence[Query], ground: Box) -> Asked:
     """Ask Nominatim's library in a process of its own; PostgreSQL's CPU counts."""
-    plain = [one.asked if isinstance(one.asked, str) else [one.asked.lat, one.asked.lon] for one in queries]
-    given = {"warm_up": plain[:_WARM_UP], "queries": plain[_WARM_UP:], "limit": LIMIT}
+    warm_up, asked = (
+        [one.asked if isinstance(one.asked, str) else [one.asked.lat, one.asked.lon] for one in some]
+        for some in parted(queries)
+    )
+    given = {"warm_up": warm_up, "queries": asked, "limit": LIMIT, "box": astuple(ground)}
     script = Path(sys.path[0]) / "nominatim_asked.py"
     with subprocess.Popen(
         [nominatim.python, script, nominatim.project],
@@ -230,13 +259,15 @@ def figures_of(queries: Sequence[Query], asked: Asked, country: str) -> dict[str
         "p50_ms": statistics.median(asked.ms),
         "p95_ms": float(np.quantile(asked.ms, 0.95)),
         "cpu_ms": 1000 * asked.cpu_s / len(queries),
+        "cpu_ms_a_hit": 1000 * asked.cpu_s / sum(right) if any(right) else None,
         "missed": missed[:15],
     }
 
 
 def measure(extract: Path, count: int) -> dict[str, Any]:
     """Every figure of one extract."""
-    queries = queries_of(truths_of(extract), count, random.Random(20_261_117))
+    truths = truths_of(extract)
+    queries, ground = queries_of(truths, count, random.Random(20_261_117)), truths.ground
     with TemporaryDirectory(prefix="geosleuth-bench-") as scratch, nominatim_of([]) as nominatim:
         busy = time.process_time()
         import_osm(extract, folder=Path(scratch))
@@ -245,10 +276,12 @@ def measure(extract: Path, count: int) -> dict[str, Any]:
         country = asyncio.run(atlas.reverse(queries["reverse"][0].right[0].centre)).country or ""
         figures = {}
         for kind in KINDS:
-            asked = queries[kind][_WARM_UP:]
+            _, asked = parted(queries[kind])
+            if len(asked) < _FEWEST:
+                continue
             figures[kind] = {
-                "atlas": figures_of(asked, measure_atlas(atlas, queries[kind]), country),
-                "nominatim": figures_of(asked, measure_nominatim(nominatim, queries[kind]), country),
+                "atlas": figures_of(asked, measure_atlas(atlas, queries[kind], ground), country),
+                "nominatim": figures_of(asked, measure_nominatim(nominatim, queries[kind], ground), country),
             }
     return {"extract": extract.name.partition(".")[0], "import": imported, "kinds": figures}
 

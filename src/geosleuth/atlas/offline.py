@@ -52,6 +52,7 @@ _MAP_TOWNS = 25
 _FAR_KM, _FAR_WORTH = 30.0, 0.02
 _COARSER: Mapping[Level, int] = {"street": 1, "town": 2, "region": 3}
 _MAX_LIMIT = 1000
+_BESIDE, _BESIDE_M, _NEAR_M = 5, 25.0, 250.0
 # Peaks, lakes and islands of a gazetteer are points without a size: named where a map has room for them.
 _FEATURES_FROM_ZOOM, _FEATURES, _FEATURE_RANK = 9, 30, 5
 
@@ -234,7 +235,9 @@ class OfflineAtlas:
         from .regions.addresses import fitted
 
         parts = written_parts(text)
-        hits = self._called(text, limit, within, country) if len(parts) == 1 else []
+        hits = self._called(text, limit, within, country) if parts and "," not in text else []
+        if len(parts) > 1:  # a name may hold brackets and dashes: Monte-Carlo (Casino)
+            hits = [hit for hit in hits if hit.match in ("exact", "alias")]
         if parts and not hits and len(parts) == 1:
             parts = self._base.told_apart(parts[0], sure=False)
         if hits or len(parts) < 2:
@@ -322,7 +325,11 @@ class OfflineAtlas:
         region = self._borders.at(point, snap_km=_SNAP_KM)
         country = None if region is None else region.country
         places = self._base.around(point, country=country, region=region.geonames) if region and country else []
-        near = self._regions.nearby(point, 250, limit=5)
+        # In a town five features stand within a few metres, and hundreds within 250.
+        near = self._regions.nearby(point, _BESIDE_M, limit=_BESIDE)
+        if len(near) < _BESIDE:
+            near = self._regions.nearby(point, _NEAR_M, limit=_BESIDE)
+        near = [replace(hit, score=1.0 - 0.5 * (hit.distance_km or 0.0) * 1000 / _NEAR_M) for hit in near]
         return Reverse(
             point=point,
             country=country,
@@ -353,7 +360,7 @@ class OfflineAtlas:
         hits += [_behind(hit) for hit in named]
         if category is None:
             # A name that somebody bears is not a misspelling of another.
-            guesses = int(all(hit.match == "fuzzy" for hit in named))
+            guesses = int(all(hit.match == "fuzzy" for hit in hits))
             world = self._base.geocode(text, limit=limit, within=within, guesses=guesses, partly=False)
             hits += map(_behind, world)
         best = sorted(hits, key=lambda hit: (-hit.score, hit.place.id))
