@@ -7,7 +7,7 @@ be asked at once.
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date
@@ -44,7 +44,7 @@ _WELL_KNOWN = 0.78
 _THREADS = 4
 _SNAP_KM = 5.0
 # The best known features of a name, and grounds of another, that are looked through for those that go together.
-_NAMESAKES = 200
+_FEW_NAMESAKES, _NAMESAKES = 20, 200
 _TOWNS = 50
 _GROUND_KM = 0.2
 _MAP_TOWNS = 25
@@ -52,7 +52,7 @@ _MAP_TOWNS = 25
 _FAR_KM, _FAR_WORTH = 30.0, 0.02
 _COARSER: Mapping[Level, int] = {"street": 1, "town": 2, "region": 3}
 _MAX_LIMIT = 1000
-_BESIDE, _BESIDE_M, _NEAR_M = 5, 25.0, 250.0
+_BESIDE, _REACHES_M, _NEAR_M = 5, (20.0, 60.0), 250.0
 # Peaks, lakes and islands of a gazetteer are points without a size: named where a map has room for them.
 _FEATURES_FROM_ZOOM, _FEATURES, _FEATURE_RANK = 9, 30, 5
 
@@ -232,10 +232,8 @@ class OfflineAtlas:
 
     def _in_regions(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         """Features of added regions that one part of the text names, inside the others; those with most parts first."""
-        from .regions.addresses import fitted
-
         parts = written_parts(text)
-        hits = self._called(text, limit, within, country) if parts and "," not in text else []
+        hits = next(self._named(text, limit, within, country)) if parts and "," not in text else []
         if len(parts) > 1:  # a name may hold brackets and dashes: Monte-Carlo (Casino)
             hits = [hit for hit in hits if hit.match in ("exact", "alias")]
         if parts and not hits and len(parts) == 1:
@@ -244,43 +242,63 @@ class OfflineAtlas:
             return hits
         found: list[Hit] = []
         for at, name in enumerate(parts):
-            others = [*parts[:at], *parts[at + 1 :]]
-            own = self._base.container(name)
-            told = [(other, self._base.container(without_postcode(other))) for other in others]
-            grounds = cache(self._grounds)  # looked for only where nothing else tells
-            for hit in self._called(name, max(limit, _NAMESAKES), within, country):
-                is_fine = hit.level not in ("town", "region")
-                if (hit.match == "fuzzy" and (at or own)) or (is_fine and own and self._holds(own, hit.place)):
-                    continue  # a bus that goes to Helsinki is not what "Helsinki, Arkadiankatu" means
-                fits = [self._fits(hit, *one, grounds) for one in told]
-                missing = tuple(other for other, fit in zip(others, fits, strict=True) if not fit)
-                if None in fits or (missing and ((at and is_fine) or hit.level == "region")):
-                    continue
-                far = sum(min(1.0, container.distance_km(hit.place.point) / _FAR_KM) for _, container in told)
-                score = fitted(hit.score, sum(map(bool, fits)) / len(fits)) - _FAR_WORTH * far / len(told)
-                match: MatchKind = hit.match if is_fine or not missing else "part"
-                found.append(replace(hit, score=score, match=match, missing=(*hit.missing, *missing)))
-            if any(not hit.missing for hit in found):
-                break
+            for hits in self._named(name, max(limit, _NAMESAKES), within, country):
+                found += self._fitting(hits, parts, at)
+                if any(not hit.missing for hit in found):
+                    return found
         return found
 
-    def _called(self, name: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
-        """Features of added regions of that name; what is spelled much differently is another name."""
-        found_here = self._regions.geocode(name, limit=limit, within=within)
+    def _fitting(self, hits: Iterable[Hit], parts: Sequence[str], at: int) -> Iterable[Hit]:
+        """Those that one part names and that lie in others, with what is missing; none that can't be meant."""
+        from .regions.addresses import fitted
+
+        others = [*parts[:at], *parts[at + 1 :]]
+        own = self._base.container(parts[at])
+        told = [(other, self._base.container(without_postcode(other))) for other in others]
+        grounds = cache(self._grounds)  # looked for only where nothing else tells
+        for hit in hits:
+            is_fine = hit.level not in ("town", "region")
+            if (hit.match == "fuzzy" and (at or own)) or (is_fine and own and self._holds(own, hit.place)):
+                continue  # a bus that goes to Helsinki is not what "Helsinki, Arkadiankatu" means
+            fits = [self._fits(hit, *one, grounds) for one in told]
+            missing = tuple(other for other, fit in zip(others, fits, strict=True) if not fit)
+            if None in fits or (missing and ((at and is_fine) or hit.level == "region")):
+                continue
+            far = sum(min(1.0, container.distance_km(hit.place.point) / _FAR_KM) for _, container in told)
+            score = fitted(hit.score, sum(map(bool, fits)) / len(fits)) - _FAR_WORTH * far / len(told)
+            match: MatchKind = hit.match if is_fine or not missing else "part"
+            yield replace(hit, score=score, match=match, missing=(*hit.missing, *missing))
+
+    def _named(self, name: str, limit: int, within: Extent | None, country: str | None) -> Iterator[list[Hit]]:
+        """Features of added regions of that very name, where there are any; then those of names like it too.
+
+        What is spelled much differently is another name.
+        """
+        from .regions.addresses import split_crossing
+
         named = self._gazetteers.search(name, within=within, limit=limit)
-        hits = self._in_country([*found_here, *named], country)
+        if not split_crossing(name):
+            called = self._regions.called(name, limit=limit, within=within)
+            sure = self._in_country([*called, *(hit for hit in named if hit.match in ("exact", "alias"))], country)
+            if sure:
+                yield sure
         words = set(fold(name).split())
-        found = [
-            hit
-            for hit in hits
-            if hit.match != "fuzzy" or hit.level == "address" or hit.place.kind == "postcode"
-            or is_same_name(name, hit.matched)
-        ]  # fmt: skip
-        return found or [hit for hit in hits if words <= set(fold(hit.matched).split())]
+        for most in sorted({min(limit, _FEW_NAMESAKES), limit}):
+            like = self._regions.geocode(name, limit=most, within=within)
+            hits = self._in_country([*like, *named], country)
+            found = [
+                hit
+                for hit in hits
+                if hit.match != "fuzzy" or hit.level == "address" or hit.place.kind == "postcode"
+                or is_same_name(name, hit.matched)
+            ]  # fmt: skip
+            yield found or [hit for hit in hits if words <= set(fold(hit.matched).split())]
+            if len(like) < most:
+                return
 
     def _grounds(self, part: str) -> list[Hit]:
         """Quarters, towns and streets of added regions that go by the name of a part."""
-        hits = self._called(part, _TOWNS, None, None)
+        hits = next(self._named(part, _TOWNS, None, None))
         return [hit for hit in hits if hit.match in ("exact", "alias") and hit.level in _COARSER]
 
     def _fits(self, hit: Hit, part: str, container: Container, grounds: Callable[[str], Sequence[Hit]]) -> bool | None:
@@ -326,9 +344,10 @@ class OfflineAtlas:
         country = None if region is None else region.country
         places = self._base.around(point, country=country, region=region.geonames) if region and country else []
         # In a town five features stand within a few metres, and hundreds within 250.
-        near = self._regions.nearby(point, _BESIDE_M, limit=_BESIDE)
-        if len(near) < _BESIDE:
-            near = self._regions.nearby(point, _NEAR_M, limit=_BESIDE)
+        around = (self._regions.nearby(point, reach_m, limit=_BESIDE) for reach_m in _REACHES_M)
+        near = next((hits for hits in around if len(hits) >= _BESIDE), None) or self._regions.nearby(
+            point, _NEAR_M, limit=_BESIDE
+        )
         near = [replace(hit, score=1.0 - 0.5 * (hit.distance_km or 0.0) * 1000 / _NEAR_M) for hit in near]
         return Reverse(
             point=point,
