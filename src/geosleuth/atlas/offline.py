@@ -233,7 +233,8 @@ class OfflineAtlas:
     def _in_regions(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         """Features of added regions that one part of the text names, inside the others; those with most parts first."""
         parts = written_parts(text)
-        hits = next(self._named(text, limit, within, country)) if parts and "," not in text else []
+        whole = parts[0] if len(parts) == 1 else "" if "," in text else text
+        hits = next(self._named(whole, limit, within, country)) if whole else []
         if len(parts) > 1:  # a name may hold brackets and dashes: Monte-Carlo (Casino)
             hits = [hit for hit in hits if hit.match in ("exact", "alias")]
         if parts and not hits and len(parts) == 1:
