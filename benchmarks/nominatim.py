@@ -19,8 +19,8 @@ alone (the atlas knows the world, this Nominatim does not). Names and addresses 
 names to its search, which forgives. A first result is right
 where it lies within 100 m of an object of that name or address; at a point, where country and nearest place are right:
 it reaches to within 50 m of the point. CPU is that of the asking process and, for Nominatim, of all PostgreSQL's
-processes; there is no web server between. `--check` exits with 1 where the atlas has fewer hits, or less than a tenth
-of Nominatim's CPU is not enough for it.
+processes; there is no web server between. The ratio is that of CPU for each right answer. `--check` exits with 1 where
+the atlas has fewer hits, or the ratio is below 10.
 """
 
 import argparse
@@ -33,7 +33,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -51,6 +52,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 from nominatim_server import Missing, Nominatim, nominatim_of
 from regions import MONACO, misread
 
+SUPPORT = Path(sys.path[0])
 KINDS = ("names", "misread", "addresses", "reverse")
 PROMISED_RATIO = 10.0
 LIMIT = 5
@@ -195,12 +197,9 @@ def measure_atlas(atlas: OfflineAtlas, queries: Sequence[Query], ground: Box) ->
     """Ask the atlas in this process; its threads' CPU counts."""
 
     async def go() -> Asked:
-        warm_up, asked = parted(queries)
-        for query in warm_up:
-            await ask_atlas(atlas, query, ground)
         found, taken = [], []
         busy = time.process_time()
-        for query in asked:
+        for query in queries:
             begin = time.perf_counter()
             found.append(await ask_atlas(atlas, query, ground))
             taken.append(1000 * (time.perf_counter() - begin))
@@ -209,42 +208,35 @@ def measure_atlas(atlas: OfflineAtlas, queries: Sequence[Query], ground: Box) ->
     return asyncio.run(go())
 
 
-def measure_nominatim(nominatim: Nominatim, queries: Sequence[Query], ground: Box) -> Asked:
+@contextmanager
+def library_of(nominatim: Nominatim, ground: Box) -> Iterator[Callable[[Sequence[Query]], Asked]]:
     """Ask Nominatim's library in a process of its own; PostgreSQL's CPU counts."""
-    warm_up, asked = (
-        [one.asked if isinstance(one.asked, str) else [one.asked.lat, one.asked.lon] for one in some]
-        for some in parted(queries)
-    )
-    given = {"warm_up": warm_up, "queries": asked, "limit": LIMIT, "box": astuple(ground)}
-    script = Path(sys.path[0]) / "nominatim_asked.py"
+    command = [nominatim.python, SUPPORT / "nominatim_asked.py", nominatim.project]
     with subprocess.Popen(
-        [nominatim.python, script, nominatim.project],
-        env=nominatim.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
+        command, env=nominatim.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("no pipes")
-        process.stdin.write(json.dumps(given) + "\n")
-        process.stdin.flush()
-        if process.stdout.readline().strip() != "warm":
-            raise RuntimeError("Nominatim's library did not answer")
-        before = nominatim.postgres.seconds_used()
-        process.stdin.write("go\n")
-        process.stdin.flush()
-        told = json.loads(process.stdout.readline())
-        in_database = nominatim.postgres.seconds_used() - before
-    found = [
-        [
-            Found(
-                LatLon(*one["point"]),
-                Box(*one["box"]) if one["box"] else Disc(LatLon(*one["point"]), 0.0),
-                (one["country"] or "").upper() or None,
-                one["name"] or "",
-            )
-            for one in answer
-        ]
-        for answer in told["found"]
-    ]
-    return Asked(found, told["ms"], told["cpu_s"] + in_database)
+        stdin, stdout = process.stdin, process.stdout
+
+        def ask(queries: Sequence[Query]) -> Asked:
+            plain = [one.asked if isinstance(one.asked, str) else [one.asked.lat, one.asked.lon] for one in queries]
+            before = nominatim.postgres.seconds_used()
+            stdin.write(json.dumps({"queries": plain, "limit": LIMIT, "box": astuple(ground)}) + "\n")
+            stdin.flush()
+            told = json.loads(stdout.readline())
+            in_database = nominatim.postgres.seconds_used() - before
+            return Asked([list(map(found_of, one)) for one in told["found"]], told["ms"], told["cpu_s"] + in_database)
+
+        yield ask
+        stdin.close()
+
+
+def found_of(told: dict[str, Any]) -> Found:
+    """A result of Nominatim's as it is judged."""
+    point = LatLon(*told["point"])
+    extent = Box(*told["box"]) if told["box"] else Disc(point, 0.0)
+    return Found(point, extent, (told["country"] or "").upper() or None, told["name"] or "")
 
 
 def figures_of(queries: Sequence[Query], asked: Asked, country: str) -> dict[str, Any]:
@@ -261,7 +253,6 @@ def figures_of(queries: Sequence[Query], asked: Asked, country: str) -> dict[str
         "p50_ms": statistics.median(asked.ms),
         "p95_ms": float(np.quantile(asked.ms, 0.95)),
         "cpu_ms": 1000 * asked.cpu_s / len(queries),
-        "cpu_ms_a_hit": 1000 * asked.cpu_s / sum(right) if any(right) else None,
         "missed": missed[:15],
     }
 
@@ -271,32 +262,33 @@ def measure(extract: Path, count: int) -> dict[str, Any]:
     truths = truths_of(extract)
     queries, ground = queries_of(truths, count, random.Random(20_261_117)), truths.ground
     with TemporaryDirectory(prefix="geosleuth-bench-") as scratch, nominatim_of([]) as nominatim:
+        warm: set[str] = set()
         busy = time.process_time()
         import_osm(extract, folder=Path(scratch))
         imported = {"atlas_cpu_s": time.process_time() - busy, "nominatim_cpu_s": nominatim.import_extract(extract)}
         atlas = OfflineAtlas(Path(scratch))
         country = asyncio.run(atlas.reverse(queries["reverse"][0].right[0].centre)).country or ""
         figures = {}
-        for kind in KINDS:
-            _, asked = parted(queries[kind])
-            if len(asked) < _FEWEST:
-                continue
-            figures[kind] = {
-                "atlas": figures_of(asked, measure_atlas(atlas, queries[kind], ground), country),
-                "nominatim": figures_of(asked, measure_nominatim(nominatim, queries[kind], ground), country),
-            }
+        with library_of(nominatim, ground) as ask_nominatim:
+            for kind in KINDS * 2:  # first to warm up, for all kinds; then for all to count
+                warm_up, counted = parted(queries[kind])
+                asked = counted if kind in warm else warm_up
+                warm.add(kind)
+                if len(counted) >= _FEWEST:
+                    figures[kind] = {
+                        "atlas": figures_of(asked, measure_atlas(atlas, asked, ground), country),
+                        "nominatim": figures_of(asked, ask_nominatim(asked), country),
+                    }
     return {"extract": extract.name.partition(".")[0], "import": imported, "kinds": figures}
 
 
-def ratio(one: dict[str, Any]) -> float:
-    """How many times our CPU Nominatim needs for a query."""
-    return float(one["nominatim"]["cpu_ms"] / one["atlas"]["cpu_ms"])
-
-
-def overall(kinds: dict[str, Any]) -> float:
-    """The ratio over all kinds together, each weighing the same."""
-    each = [sum(one[who]["cpu_ms"] for one in kinds.values()) for who in ("nominatim", "atlas")]
-    return float(each[0] / each[1])
+def ratio(*kinds: dict[str, Any]) -> float:
+    """How many times our CPU Nominatim needs for a query that it answers rightly."""
+    nominatim, atlas = (
+        sum(one[who]["cpu_ms"] for one in kinds) / (sum(one[who]["hits"] for one in kinds) or 1e-9)
+        for who in ("nominatim", "atlas")
+    )
+    return float(nominatim / atlas)
 
 
 def broken_promises(measured: Sequence[dict[str, Any]]) -> list[str]:
@@ -308,14 +300,16 @@ def broken_promises(measured: Sequence[dict[str, Any]]) -> list[str]:
             if two["atlas"]["hits"] < two["nominatim"]["hits"]:
                 broken.append(f"{where}: {two['atlas']['hits']:.1%} hits, Nominatim has {two['nominatim']['hits']:.1%}")
             if ratio(two) < PROMISED_RATIO:
-                broken.append(f"{where}: Nominatim needs {ratio(two):.1f} times our CPU, not {PROMISED_RATIO:g}")
+                broken.append(
+                    f"{where}: Nominatim needs {ratio(two):.1f} times our CPU for an answer, not {PROMISED_RATIO:g}"
+                )
     return broken
 
 
 def show(measured: Sequence[dict[str, Any]]) -> None:
     """The figures side by side."""
     print(f"{platform.machine()}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}; the atlas / Nominatim")
-    print(f"{'':24}{'hits %':>15}{'p50 ms':>15}{'p95 ms':>15}{'CPU ms a query':>18}{'ratio':>8}")
+    print(f"{'':24}{'hits %':>15}{'p50 ms':>15}{'p95 ms':>15}{'CPU ms a query':>18}{'ratio':>9}")
     for one in measured:
         for kind, two in one["kinds"].items():
             cells = [
@@ -325,11 +319,11 @@ def show(measured: Sequence[dict[str, Any]]) -> None:
             ]
             widths = (15, 15, 15, 18)
             row = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-            print(f"{one['extract'] + ', ' + kind:24}{row}{ratio(two):>7.1f}x")
+            print(f"{one['extract'] + ', ' + kind:24}{row}{ratio(two):>8.1f}x")
         taken = one["import"]
         print(
             f"{one['extract']}: import {taken['atlas_cpu_s']:.0f} / {taken['nominatim_cpu_s']:.0f} s of CPU; "
-            f"all four kinds {overall(one['kinds']):.1f}x"
+            f"all kinds together {ratio(*one['kinds'].values()):.1f}x"
         )
 
 

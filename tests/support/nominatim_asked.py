@@ -2,9 +2,9 @@
 
     python nominatim_asked.py PROJECT
 
-The first line of stdin is a JSON object: ``queries`` and ``warm_up``, each a text or [latitude, longitude],
-``limit`` and ``box``, as south, west, north, east. After the warm-up "warm" is printed and a second line awaited. Then come, as one line of JSON, what was found
-for each query with the milliseconds it took, and the CPU seconds of this process for all of them.
+Each line of stdin is a JSON object: ``queries``, each a text or [latitude, longitude], ``limit``, and ``box`` as south,
+west, north, east. The line of the answer has what was found for each query, the milliseconds it took, and the CPU
+seconds of this process for all of them.
 """
 
 import asyncio
@@ -32,9 +32,7 @@ def told(result: Any) -> dict[str, Any]:
 async def ask(api: napi.NominatimAPIAsync, query: Any, limit: int, box: napi.Bbox) -> Any:
     """What is found in a box, best first, with addresses, as the web server asks for it."""
     if isinstance(query, str):
-        found: Any = await api.search(
-            query, address_details=True, max_results=limit, viewbox=box, bounded_viewbox=True
-        )
+        found: Any = await api.search(query, address_details=True, max_results=limit, viewbox=box, bounded_viewbox=True)
     else:
         one = await api.reverse(napi.Point(query[1], query[0]), address_details=True)
         found = [] if one is None else [one]
@@ -42,25 +40,25 @@ async def ask(api: napi.NominatimAPIAsync, query: Any, limit: int, box: napi.Bbo
     return found
 
 
-async def main() -> None:
-    """Ask all, and say what came of it."""
-    given = json.loads(sys.stdin.readline())
+async def answers(api: napi.NominatimAPIAsync, given: dict[str, Any]) -> dict[str, Any]:
+    """Ask a set of queries, and say what came of it."""
     south, west, north, east = given["box"]
     box = napi.Bbox(west, south, east, north)
+    taken, found = [], []
+    busy = time.process_time()
+    for query in given["queries"]:
+        begin = time.perf_counter()
+        found.append(await ask(api, query, given["limit"], box))
+        taken.append(1000 * (time.perf_counter() - begin))
+    busy = time.process_time() - busy
+    return {"found": [[told(one) for one in some] for some in found], "ms": taken, "cpu_s": busy}
+
+
+async def main() -> None:
+    """Answer sets of queries, one in a line, until there are no more."""
     async with napi.NominatimAPIAsync(sys.argv[1]) as api:
-        for query in given["warm_up"]:
-            await ask(api, query, given["limit"], box)
-        print("warm", flush=True)
-        sys.stdin.readline()
-        taken, answers = [], []
-        busy = time.process_time()
-        for query in given["queries"]:
-            begin = time.perf_counter()
-            answers.append(await ask(api, query, given["limit"], box))
-            taken.append(1000 * (time.perf_counter() - begin))
-        busy = time.process_time() - busy
-        found = [[told(one) for one in answer] for answer in answers]
-        print(json.dumps({"found": found, "ms": taken, "cpu_s": busy}), flush=True)
+        for line in sys.stdin:
+            print(json.dumps(await answers(api, json.loads(line))), flush=True)
 
 
 asyncio.run(main())

@@ -5,6 +5,7 @@ be asked at once.
 """
 
 import asyncio
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -52,7 +53,7 @@ _MAP_TOWNS = 25
 _FAR_KM, _FAR_WORTH = 30.0, 0.02
 _COARSER: Mapping[Level, int] = {"street": 1, "town": 2, "region": 3}
 _MAX_LIMIT = 1000
-_BESIDE, _REACHES_M, _NEAR_M = 5, (20.0, 60.0), 250.0
+_BESIDE, _BESIDE_M, _NEAR_M = 5, 40.0, 250.0
 # Peaks, lakes and islands of a gazetteer are points without a size: named where a map has room for them.
 _FEATURES_FROM_ZOOM, _FEATURES, _FEATURE_RANK = 9, 30, 5
 
@@ -187,7 +188,10 @@ class OfflineAtlas:
     def has_regions(self) -> bool:
         """Whether a detailed map was added; also where the folder can't be read, which asking will tell."""
         try:
-            return any(self._regions_dir.glob("*.sqlite"))
+            with os.scandir(self._regions_dir) as files:
+                return any(one.name.endswith(".sqlite") for one in files)
+        except FileNotFoundError:
+            return False
         except OSError:
             return True
 
@@ -233,10 +237,10 @@ class OfflineAtlas:
     def _in_regions(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         """Features of added regions that one part of the text names, inside the others; those with most parts first."""
         parts = written_parts(text)
-        whole = parts[0] if len(parts) == 1 else "" if "," in text else text
-        hits = next(self._named(whole, limit, within, country)) if whole else []
-        if len(parts) > 1:  # a name may hold brackets and dashes: Monte-Carlo (Casino)
-            hits = [hit for hit in hits if hit.match in ("exact", "alias")]
+        if len(parts) == 1:
+            hits = next(self._named(parts[0], limit, within, country))
+        else:  # a name may hold brackets, dashes and commas: Monte-Carlo (Casino)
+            hits = self._in_country(self._regions.called(text, limit=limit, within=within), country)
         if parts and not hits and len(parts) == 1:
             parts = self._base.told_apart(parts[0], sure=False)
         if hits or len(parts) < 2:
@@ -345,10 +349,9 @@ class OfflineAtlas:
         country = None if region is None else region.country
         places = self._base.around(point, country=country, region=region.geonames) if region and country else []
         # In a town five features stand within a few metres, and hundreds within 250.
-        around = (self._regions.nearby(point, reach_m, limit=_BESIDE) for reach_m in _REACHES_M)
-        near = next((hits for hits in around if len(hits) >= _BESIDE), None) or self._regions.nearby(
-            point, _NEAR_M, limit=_BESIDE
-        )
+        near = self._regions.nearby(point, _BESIDE_M, limit=_BESIDE)
+        if len(near) < _BESIDE:
+            near = self._regions.nearby(point, _NEAR_M, limit=_BESIDE)
         near = [replace(hit, score=1.0 - 0.5 * (hit.distance_km or 0.0) * 1000 / _NEAR_M) for hit in near]
         return Reverse(
             point=point,
