@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-import nominatim_api as napi
+import nominatim_api as napi  # type: ignore[import-not-found]
 
 LOCALES = napi.Locales(["en"])
 
