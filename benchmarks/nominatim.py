@@ -94,21 +94,18 @@ class Asked:
 
 @dataclass
 class Truths:
-    """Objects of an extract, by name and by address."""
+    """Objects of an extract: all that bear a name, the names to ask for, and addresses."""
 
+    bearers: dict[str, list[Box]] = field(default_factory=dict)
     names: dict[str, list[Box]] = field(default_factory=dict)
     addresses: dict[str, list[Box]] = field(default_factory=dict)
 
     @property
     def ground(self) -> Box:
-        """The box around them all."""
+        """The box around all that is asked for."""
         boxes = [box for boxes in (*self.names.values(), *self.addresses.values()) for box in boxes]
-        return Box(
-            min(box.south for box in boxes),
-            min(box.west for box in boxes),
-            max(box.north for box in boxes),
-            max(box.east for box in boxes),
-        )
+        souths, wests, norths, easts = zip(*map(astuple, boxes), strict=True)
+        return Box(min(souths), min(wests), max(norths), max(easts))
 
 
 def truths_of(extract: Path) -> Truths:
@@ -116,38 +113,44 @@ def truths_of(extract: Path) -> Truths:
     import osmium
 
     found = Truths()
-    for one in osmium.FileProcessor(str(extract)).with_locations().with_filter(osmium.filter.EmptyTagFilter()):
+    for one in osmium.FileProcessor(str(extract)).with_areas().with_filter(osmium.filter.EmptyTagFilter()):
         if isinstance(one, osmium.osm.Node):
             spots = [(one.location.lat, one.location.lon)]
         elif isinstance(one, osmium.osm.Way):
             spots = [(node.location.lat, node.location.lon) for node in one.nodes if node.location.valid()]
+        elif isinstance(one, osmium.osm.Area) and not one.from_way():
+            spots = [(node.location.lat, node.location.lon) for ring in one.outer_rings() for node in ring]
         else:
             continue
-        if not spots:
-            continue
-        (south, west), (north, east) = map(min, zip(*spots, strict=True)), map(max, zip(*spots, strict=True))
-        extent = Box(south, west, north, east)
-        tags = {tag.k: tag.v for tag in one.tags}
-        name, number, street = tags.get("name", ""), tags.get("addr:housenumber", ""), tags.get("addr:street", "")
-        if sum(letter.isalpha() for letter in name) >= 5 and any(key in tags for key in _MAIN_KEYS):
-            found.names.setdefault(name, []).append(extent)
-        if number and street and not set(number) & set(",;-"):
-            town = tags.get("addr:city")
-            text = f"{street} {number}, {town}" if town else f"{street} {number}"
-            found.addresses.setdefault(text, []).append(extent)
+        if spots:
+            lats, lons = zip(*spots, strict=True)
+            extent = Box(min(lats), min(lons), max(lats), max(lons))
+            _note(found, {tag.k: tag.v for tag in one.tags}, extent, asked=not isinstance(one, osmium.osm.Area))
     return found
+
+
+def _note(found: Truths, tags: dict[str, str], extent: Box, *, asked: bool) -> None:
+    name, number, street = tags.get("name", ""), tags.get("addr:housenumber", ""), tags.get("addr:street", "")
+    if name:
+        found.bearers.setdefault(fold(name), []).append(extent)
+    if asked and sum(letter.isalpha() for letter in name) >= 5 and any(key in tags for key in _MAIN_KEYS):
+        found.names.setdefault(name, []).append(extent)
+    if number and street and not set(number) & set(",;-"):
+        town = tags.get("addr:city")
+        text = f"{street} {number}, {town}" if town else f"{street} {number}"
+        found.addresses.setdefault(text, []).append(extent)
 
 
 def queries_of(truths: Truths, count: int, chance: random.Random) -> dict[str, list[Query]]:
     """So many queries of each kind, and some more to warm up with."""
-    by_fold: dict[str, list[Box]] = {}
-    for name, extents in truths.names.items():
-        by_fold.setdefault(fold(name), []).extend(extents)
 
     def drawn(of: dict[str, list[Box]]) -> list[str]:
         texts = sorted(of)
         chance.shuffle(texts)
         return texts[: count + _WARM_UP]
+
+    def bearers(name: str) -> tuple[Extent, ...]:
+        return tuple(truths.bearers[fold(name)])
 
     def beside(extent: Extent) -> LatLon:
         middle = extent.centre
@@ -156,10 +159,8 @@ def queries_of(truths: Truths, count: int, chance: random.Random) -> dict[str, l
     everything = {**truths.names, **truths.addresses}
     points = [beside(everything[text][0]) for text in drawn(everything)]
     return {
-        "names": [Query(name, tuple(by_fold[fold(name)])) for name in drawn(truths.names)],
-        "misread": [
-            Query(misread(name, chance), tuple(by_fold[fold(name)]), is_misread=True) for name in drawn(truths.names)
-        ],
+        "names": [Query(name, bearers(name)) for name in drawn(truths.names)],
+        "misread": [Query(misread(name, chance), bearers(name), is_misread=True) for name in drawn(truths.names)],
         "addresses": [Query(text, tuple(truths.addresses[text])) for text in drawn(truths.addresses)],
         "reverse": [Query(point, (Disc(point, 0.0),)) for point in points],
     }
