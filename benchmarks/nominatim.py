@@ -29,6 +29,7 @@ import json
 import os
 import platform
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -336,6 +337,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no database is left running
     ensure_base()
     try:
         measured = [measure(extract, options.queries) for extract in options.extracts or [MONACO]]
