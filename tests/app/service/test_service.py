@@ -134,7 +134,6 @@ def test_what_is_no_photo_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     assert MARK.encode() not in everything_in(tmp_path / "desk")
 
 
-@pytest.mark.slow
 def test_a_photo_that_takes_too_much_breaks_nothing_else(tmp_path: Path) -> None:
     stream = io.BytesIO()
     Image.new("1", (12_000, 12_000)).save(stream, "PNG")
