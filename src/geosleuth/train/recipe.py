@@ -201,7 +201,11 @@ class RunPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """One stage of training. ``paper`` names whose hyper-parameters it has; ``unpublished`` those that are ours."""
+    """One stage of training.
+
+    ``paper`` names whose hyper-parameters it has; ``unpublished`` those that are ours. ``ablation`` is the row of the
+    paper that it repeats, where that is not the paper's own method.
+    """
 
     name: str
     stage: Stage
@@ -212,3 +216,4 @@ class Recipe:
     run: RunPart = field(default_factory=RunPart)
     paper: str | None = None
     unpublished: tuple[str, ...] = ()
+    ablation: str | None = None

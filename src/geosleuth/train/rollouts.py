@@ -46,11 +46,10 @@ from geosleuth.world.environment.episode import geocoder_of
 from geosleuth.world.environment.for_trl import last_words
 from geosleuth.world.world import world_atlas
 
+from .papers import ENCODER, JUDGE
 from .recipe import Recipe, RolloutPart
 from .training_log import part_name, within_name
 
-PAPER_ENCODER = "paraphrase-multilingual-MiniLM-L12-v2"
-PAPER_JUDGE = "Qwen3-32B, GPTQ-INT4"
 RULES = "rules"
 WITHIN_KM = (0.5, 25.0, 200.0, 750.0)
 CALL_RATE = "tools/call_rate"
@@ -193,12 +192,12 @@ def judging_of(rollout: RolloutPart, reward: Reward) -> Judging:
     if reward.needs_encoder and rollout.encoder is None:
         raise BadInput(
             f"rollout.encoder: the reward {rollout.reward} compares names by a sentence encoder; give the folder of "
-            f"one (the paper's is {PAPER_ENCODER}), or packaged for the weak one that comes with the extra train"
+            f"one (the paper's is {ENCODER}), or packaged for the weak one that comes with the extra train"
         )
     if reward.needs_judge and rollout.judge is None:
         raise BadInput(
             f"rollout.judge: the reward {rollout.reward} needs a judge of reasonings; give a model (server:MODEL, "
-            f"hf:FOLDER; the paper's is {PAPER_JUDGE}), or rules for the rule reader"
+            f"hf:FOLDER; the paper's is {JUDGE}), or rules for the rule reader"
         )
     encoder = NamedEncoder(rollout.encoder) if rollout.encoder is not None else None
     return Judging(encoder, judge_of(rollout) if reward.needs_judge else None)

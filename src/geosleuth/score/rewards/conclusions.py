@@ -221,17 +221,18 @@ def without_conclusions(
     ``keep_evidence`` keeps the finer parts of the precise place, a shop's name and its street: a judge with a map can
     find the town from them, and one without gains nothing.
     """
-    ways = [_way(level) for level in (address.country, address.region, address.precise)]
+    country, region, precise = (_way(level)[:MAX_TEXT_CHARS] for level in
+                                (address.country, address.region, address.precise))  # fmt: skip
     own = conclusions_of(address)
     given = AnswerNames(_given(own.country), _given(own.region))
     if withhold == "conclusion":
-        return Reasoning(*(way[:MAX_TEXT_CHARS] for way in ways), given=given, names_conclusion=True)
+        return Reasoning(country, region, precise, given, names_conclusion=True)
     all_names = Unnamer(own, keep_evidence=keep_evidence)
     if withhold == "all names":
-        return Reasoning(*map(all_names, ways))
+        return Reasoning(all_names(country), all_names(region), all_names(precise))
     finer = Unnamer(AnswerNames(None, own.region, own.precise), keep_evidence=keep_evidence)
     finest = Unnamer(AnswerNames(None, None, own.precise), keep_evidence=keep_evidence)
-    return Reasoning(all_names(ways[0]), finer(ways[1]), finest(ways[2]), given=given)
+    return Reasoning(all_names(country), finer(region), finest(precise), given)
 
 
 def reasoning_characters(addresses: Sequence[Address]) -> FloatArray:
