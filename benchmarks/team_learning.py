@@ -148,7 +148,10 @@ def by_choice(count: int) -> list[dict[str, Any]]:
         LearnSettings(labels="mean"),
         LearnSettings(labels="last"),
         LearnSettings(judged="reviewed"),
+        LearnSettings(link_rule="printed"),
+        LearnSettings(link_rule="released"),
         LearnSettings(judged="reviewed", labels="last", link_rule="printed"),
+        LearnSettings(judged="reviewed", labels="last", link_rule="released"),
     ):
 
         async def observe(settings: LearnSettings = settings) -> list[Observation]:

@@ -164,7 +164,7 @@ async def learn_picture(count: int, stages: Stages, settings: LearnSettings, rng
         rng: draws the members.
     """
     chances = [_UNKNOWN] * count
-    links = full_links(count)
+    links = full_links(count, settings.link_rule)
     streaks, answers, right_answers = [0] * count, [0] * count, [0] * count
     summed, distances = [0.0] * count, [0.0] * count
     for _ in range(settings.rounds):
