@@ -193,7 +193,9 @@ class LearnOptions:
         Optional[LabelKind],  # noqa: UP045
         typer.Option(help="What becomes of the rounds: answered (quick), mean, or last (paper)."),
     ] = None
-    link_rule: Annotated[Rule, typer.Option(help="How links change: default (ours), printed (the paper), released (its code).")] = Rule.default
+    link_rule: Annotated[
+        Rule, typer.Option(help="How links change: default (ours), printed (the paper), released (its code).")
+    ] = Rule.default
     ask_anew: Annotated[
         bool, typer.Option("--ask-anew", help="Ask every question again in every round, as the paper does.")
     ] = False
