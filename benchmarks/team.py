@@ -205,6 +205,7 @@ def _pooled(several: Sequence[Measured]) -> Measured:
         tuple(value for one in several for value in one.calls),
         tuple(value for one in several for value in one.seconds),
         within_km=several[0].within_km,
+        elapsed=tuple(value for one in several for value in one.elapsed),
     )
 
 

@@ -98,13 +98,17 @@ class Member(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One reply in the course of a run: who, when, and about whose answer."""
+    """One reply in the course of a run: who, when, and about whose answer.
+
+    Turns of one ``batch`` were asked for at once; 0 leaves it to stage and round.
+    """
 
     member: str
     stage: Stage
     reply: Reply
     round: int = 0
     about: str | None = None
+    batch: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,24 @@ class Outcome:
     def tokens(self) -> int:
         """Return the tokens of all turns, by the team's own count."""
         return sum(turn.reply.tokens for turn in self.turns)
+
+    @property
+    def elapsed_s(self) -> float:
+        """Return how long the replies take where those that don't wait for each other come at once.
+
+        It is worked out from the replies' own durations, so that stored replies count as when they were given.
+        """
+        chains: dict[str, dict[Stage, float]] = {}
+        steps: dict[tuple[int, int, Stage], float] = {}
+        for turn in self.turns:
+            if not turn.batch and turn.stage in ("answer", "review", "summary"):
+                # Each answer agent goes its own way: its answer, then its reviewers at once, then its summary.
+                chain = chains.setdefault(turn.about or turn.member, {})
+                chain[turn.stage] = max(chain.get(turn.stage, 0.0), turn.reply.seconds)
+            else:
+                step = (turn.batch, turn.round, turn.stage)
+                steps[step] = max(steps.get(step, 0.0), turn.reply.seconds)
+        return max((sum(chain.values()) for chain in chains.values()), default=0.0) + sum(steps.values())
 
 
 def text_tokens(text: str) -> int:
