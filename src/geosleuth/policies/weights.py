@@ -127,6 +127,7 @@ class WeightsPolicy:
         dtype: "Dtype" = "auto",
         max_new_tokens: int = 2048,
         reply_seconds: float | None = 600.0,
+        text_only: bool = False,
     ) -> None:
         """Look the folder through; the model itself is loaded by the first step, or by `load`.
 
@@ -136,6 +137,7 @@ class WeightsPolicy:
             dtype: the precision; "auto" is the one that the weights were saved in.
             max_new_tokens: how long a reply may get where the conversation does not say.
             reply_seconds: how long a reply may take; it is then cut, as at its length limit.
+            text_only: whether a model that sees no images will do; it is shown text alone and calls no tools.
 
         Raises:
             BadInput: the folder does not hold a model that can be used.
@@ -148,6 +150,7 @@ class WeightsPolicy:
         self._dtype: Dtype = dtype
         self._max_new_tokens = max_new_tokens
         self._reply_seconds = reply_seconds
+        self._text_only = text_only
         self._engine: Engine | None = None
         self._closed = threading.Event()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="weights")
@@ -205,7 +208,7 @@ class WeightsPolicy:
         if self._engine is None:
             from .weights_engine import Engine
 
-            self._engine = Engine(self._folder, device=self._device, dtype=self._dtype)
+            self._engine = Engine(self._folder, device=self._device, dtype=self._dtype, text_only=self._text_only)
         return self._engine
 
     def _draw(self, conversation: Conversation, cancelled: threading.Event) -> tuple["Generated", float]:

@@ -119,6 +119,11 @@ class RolloutPart:
             models knows it.
         reward: a preset or a YAML file of `geosleuth.score.rewards`.
         reward_options: changes to the preset, such as ``{"beta": 4.0}`` for "geovista".
+        judge: who judges whether a reasoning leads to its conclusion: a model that geosleuth can ask
+            ("server:MODEL", "hf:FOLDER"), or "rules" for the rule reader. A reward with a consistency part needs one.
+        judge_url: where the judge is served, if not at the usual place.
+        encoder: the folder of a sentence encoder for the semantic part, or "packaged" for the small one that comes
+            with the extra "train", which hardly tells one town from another. GeoAgent's reward needs one.
         failed_call_cost: what every call that fails takes away from the reward.
         kl: the weight of the divergence from the starting model; 0 leaves it out.
         clip: how far the ratio may leave 1, below and above.
@@ -144,6 +149,9 @@ class RolloutPart:
     turn_tokens: int | None = None
     reward: str = "ours"
     reward_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    judge: str | None = None
+    judge_url: str | None = None
+    encoder: str | None = None
     failed_call_cost: float = 0.0
     kl: float = 0.0
     clip: tuple[float, float] = (0.2, 0.2)
@@ -193,7 +201,11 @@ class RunPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """One stage of training. ``paper`` names whose hyper-parameters it has; ``unpublished`` those that are ours."""
+    """One stage of training.
+
+    ``paper`` names whose hyper-parameters it has; ``unpublished`` those that are ours. ``ablation`` is the row of the
+    paper that it repeats, where that is not the paper's own method.
+    """
 
     name: str
     stage: Stage
@@ -204,3 +216,4 @@ class Recipe:
     run: RunPart = field(default_factory=RunPart)
     paper: str | None = None
     unpublished: tuple[str, ...] = ()
+    ablation: str | None = None

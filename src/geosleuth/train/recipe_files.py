@@ -63,8 +63,30 @@ _BOUNDS: Mapping[str, tuple[float, float]] = {
 }
 
 
+_QWEN25 = "Qwen/Qwen2.5-VL-7B-Instruct"
+ABLATIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    # A recipe, and what the paper's row changes in it.
+    name: (base, {**changes, "name": name, "ablation": row})
+    for name, base, row, changes in (
+        ("geoagent-grpo-spatial", "geoagent-grpo", "table 3, w/o Sem & Con", {"rollout.reward": "geoagent-spatial"}),
+        ("geoagent-grpo-semantic", "geoagent-grpo", "table 3, w/o Spa & Con", {"rollout.reward": "geoagent-semantic"}),
+        ("geoagent-grpo-consistency", "geoagent-grpo", "table 3, w/o Spa & Sem",
+         {"rollout.reward": "geoagent-consistency"}),
+        ("geoagent-grpo-similarity", "geoagent-grpo", "tables 3 and 4, w/o Con",
+         {"rollout.reward": "geoagent-similarity"}),
+        ("geoagent-grpo-no-sft", "geoagent-grpo", "table 3, w/o SFT", {"model.path": _QWEN25}),
+        ("geoagent-grpo-judge", "geoagent-grpo", "table 4, SFT + Judge", {"rollout.reward": "geoagent-judge"}),
+        ("geoagent-grpo-judge-consistency", "geoagent-grpo", "table 4, SFT + Judge + Con",
+         {"rollout.reward": "geoagent-judge-consistency"}),
+        ("geovista-grpo-city", "geovista-grpo", "table 4, w/o hierarchical reward",
+         {"rollout.reward": "geovista-city"}),
+    )
+}  # fmt: skip
+"""The papers' ablations of a reward or a stage, each a recipe with a few changes."""
+
+
 def recipe_names() -> tuple[str, ...]:
-    """Return the recipes that come with the package."""
+    """Return the recipes that come with the package; `ABLATIONS` are made of them."""
     return tuple(sorted(one.name.removesuffix(".yaml") for one in _shipped().iterdir() if one.name.endswith(".yaml")))
 
 
@@ -80,12 +102,16 @@ def read_recipe(path_or_name: str | Path, overrides: Mapping[str, Any] = _NOTHIN
     """
     text = str(path_or_name)
     path = Path(text)
+    if text in ABLATIONS and not path.is_file():
+        base, changes = ABLATIONS[text]
+        return read_recipe(base, {**changes, **overrides})
     if text in recipe_names() and not path.is_file():
         path = Path(str(_shipped().joinpath(f"{text}.yaml")))
     elif not path.is_file():
         if path.suffix in _SUFFIXES or len(path.parts) > 1:
             raise BadInput(f"{path}: there is no such file")
-        raise BadInput(f"there is no recipe {text!r}; {nearest(text, recipe_names())}; or give a YAML file")
+        known = (*recipe_names(), *ABLATIONS)
+        raise BadInput(f"there is no recipe {text!r}; {nearest(text, known)}; or give a YAML file")
     _refuse_twice(plain_yaml(path), path)
     values = plain_yaml_values(path)
     if not isinstance(values, Mapping):

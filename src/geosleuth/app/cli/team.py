@@ -57,8 +57,8 @@ class CompareOptions:
 def compare(options: CompareOptions) -> None:
     """Compare ways of working on photos with known places.
 
-    Prints accuracy at the team's threshold (50 km), tokens, calls and seconds a photo. An interrupted
-    run resumes: replies are kept.
+    Prints accuracy at the team's threshold (50 km), tokens, calls and seconds a photo, and tests of the first way
+    against each other over the same photos. An interrupted run resumes: replies are kept.
 
     Examples:
 
@@ -93,10 +93,14 @@ class SweepOptions:
         Optional[list[str]],  # noqa: UP045
         typer.Option(
             metavar="SETTING=VALUES",
-            help="answerers=1..8, reviewers=1..8, rounds=0,1,3, agents=2..6, or "
-            "personas-against-backbones; may be given several times.",
+            help="answerers=1..8, reviewers=1..8, rounds=0,1,3, agents=2..6, answerers=1..4*reviewers=0..3 (a grid), "
+            "or personas-against-backbones; may be given several times.",
         ),
     ] = None
+    ways: Annotated[
+        str,
+        typer.Option(metavar="NAMES", help="Ways of working for --vary agents=..., with commas, or all."),
+    ] = "swarm"
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page of plots; it is one file and loads nothing.")] = (
         Path("sweep.html")
     )
@@ -120,7 +124,9 @@ def sweep(options: SweepOptions) -> None:
 
       geosleuth team sweep holdout.csv --team team.yaml
 
-      geosleuth team sweep holdout.csv --team team.yaml --vary rounds=0,1,3,5,10 --vary agents=2..6
+      geosleuth team sweep holdout.csv --team team.yaml --vary "answerers=1..4*reviewers=0..3"
+
+      geosleuth team sweep holdout.csv --team team.yaml --vary agents=2..6 --ways all
     """  # fmt: skip
     from geosleuth.app.cli.handlers import team_compare as work
 
@@ -134,7 +140,9 @@ def sweep(options: SweepOptions) -> None:
         offline=options.offline,
         yes=options.yes,
     )
-    work.sweep_settings(setting, options.vary, options.out, overwrite=options.overwrite, as_json=options.as_json)
+    work.sweep_settings(
+        setting, options.vary, options.ways, options.out, overwrite=options.overwrite, as_json=options.as_json
+    )
 
 
 class Preset(StrEnum):
@@ -157,6 +165,7 @@ class Rule(StrEnum):
 
     default = "default"
     printed = "printed"
+    released = "released"
 
 
 class Judged(StrEnum):
@@ -192,7 +201,9 @@ class LearnOptions:
         Optional[LabelKind],  # noqa: UP045
         typer.Option(help="What becomes of the rounds: answered (quick), mean, or last (paper)."),
     ] = None
-    link_rule: Annotated[Rule, typer.Option(help="How links change after right and wrong answers.")] = Rule.default
+    link_rule: Annotated[
+        Rule, typer.Option(help="How links change: default (ours), printed (the paper), released (its code).")
+    ] = Rule.default
     ask_anew: Annotated[
         bool, typer.Option("--ask-anew", help="Ask every question again in every round, as the paper does.")
     ] = False

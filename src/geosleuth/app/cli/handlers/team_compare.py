@@ -47,8 +47,9 @@ from geosleuth.team.swarm import SwarmSettings
 from geosleuth.team.swarm.locate import Team, make_team
 from geosleuth.team.swarm.members import Surroundings
 from geosleuth.team.swarm.spec import AgentSpec, TeamSpec, read_team
-from geosleuth.team.sweeps.track_record import Example, Measured, examples_of, measure, records, sweep
+from geosleuth.team.sweeps.track_record import Example, Measured, Paired, examples_of, measure, paired, records, sweep
 from geosleuth.team.sweeps.ways import (
+    GRID,
     SWARM,
     USUAL,
     Point,
@@ -112,11 +113,14 @@ def compare_ways(
     known = _examples(record, setting) if record else []
     measured, lead, asked = asyncio.run(_compared(setting, spec, names, examples, known))
     _report_failures(list(measured.values()))
+    first, *others = measured
+    tests = paired(measured[first], {name: measured[name] for name in others})
     document = {
         "photos": len(examples),
         "within_km": spec.settings.within_km,
         "lead": spec.names[lead],
         "ways": {name: figures(one) for name, one in measured.items()},
+        "paired": {"first": first, "against": {name: asdict(one) for name, one in tests.items()}},
         "asked": asked,
     }
     if out is not None:
@@ -127,16 +131,23 @@ def compare_ways(
         show_json(document)
         return
     show(ways_table(measured, spec.settings.within_km))
+    if tests:
+        show(_paired_table(first, tests))
     why = "best by its record" if known else "the first of the team, as no --record was given"
     talk(f"who works alone or ranks: {spec.names[lead]}, {why}; {plural(asked, 'reply', 'replies')} newly asked for")
 
 
-def sweep_settings(setting: Setting, vary: Sequence[str] | None, out: Path, *, overwrite: bool, as_json: bool) -> None:
+def sweep_settings(
+    setting: Setting, vary: Sequence[str] | None, ways: str, out: Path, *, overwrite: bool, as_json: bool
+) -> None:
     """Sweep the swarm's settings on photos with known places, and plot the results."""
     variations = [read_variation(words) for words in vary or USUAL]
+    names = read_ways(ways)
+    if names != (SWARM,) and not any(one.setting == "agents" for one in variations):
+        raise BadInput("--ways compares ways of working over the number of agents; add --vary agents=2..6")
     refuse_to_replace([out], overwrite=overwrite)
     spec = read_team(setting.team)
-    runs = points(variations, spec.settings, [_backbone(agent) for agent in spec.agents])
+    runs = points(variations, spec.settings, [_backbone(agent) for agent in spec.agents], names)
     if lost := too_large(variations, len(spec.agents)):
         words = "; ".join(f"{name} {', '.join(map(str, values))}" for name, values in lost.items())
         talk(f"left out, because a team of {len(spec.agents)} is too small for it: {words}")
@@ -151,6 +162,9 @@ def sweep_settings(setting: Setting, vary: Sequence[str] | None, out: Path, *, o
         ]
         show_json({"photos": len(examples), "points": rows, "asked": asked, "page": str(out)})
         return
+    grid = [(point, one) for point, one in swept if point.setting == GRID]
+    if grid:
+        show(_grid_table(grid))
     show(_swept_table(swept))
     talk(f"{out}: the page of plots; {plural(asked, 'reply', 'replies')} newly asked for")
 
@@ -297,17 +311,45 @@ def figures(measured: Measured) -> dict[str, Any]:
         "tokens": measured.tokens_per_query,
         "calls": measured.calls_per_query,
         "seconds": measured.seconds_per_query,
+        "elapsed_seconds": measured.elapsed_per_query,
         "failed": len(measured.failures),
     }
 
 
-_HEADS = (">95 % interval", ">tokens a photo", ">calls", ">seconds of replies", ">failed replies")
+_HEADS = (">95 % interval", ">tokens a photo", ">calls", ">seconds of replies", ">elapsed", ">failed replies")
 
 
 def ways_table(measured: Mapping[str, Measured], within_km: float) -> "RenderableType":
     """Return ways of working for the terminal."""
     rows = [(name, *_cells(one)) for name, one in measured.items()]
     return table_view(("way", f">within {within_km:g} km", *_HEADS), rows)
+
+
+def _paired_table(first: str, tests: Mapping[str, Paired]) -> "RenderableType":
+    rows = [
+        (
+            name,
+            f"{100 * one.difference.value:+.1f}",
+            f"{100 * one.difference.low:+.1f} to {100 * one.difference.high:+.1f}",
+            f"{one.only_first}, {one.only_second}",
+            f"{one.p:.3g}",
+            f"{one.p_adjusted:.3g}",
+        )
+        for name, one in tests.items()
+    ]
+    heads = (f"{first} against", ">points", ">95 % interval", ">right alone", ">p (McNemar)", ">p (Holm)")
+    return table_view(heads, rows)
+
+
+def _grid_table(swept: Sequence[tuple[Point, Measured]]) -> "RenderableType":
+    """Return accuracy and tokens by answerers (rows) and reviewers (columns)."""
+    lines = list(dict.fromkeys(point.line for point, _ in swept))
+    found = {(point.value, point.line): one for point, one in swept}
+    rows = []
+    for value in dict.fromkeys(point.value for point, _ in swept):
+        cells = [found[value, line] for line in lines]
+        rows.append((str(value), *(f"{one.accuracy.value:.1%}, {one.tokens_per_query:,.0f}" for one in cells)))
+    return table_view(("answer agents: right, tokens", *(f">{line}" for line in lines)), rows)
 
 
 def _swept_table(swept: Sequence[tuple[Point, Measured]]) -> "RenderableType":
@@ -326,6 +368,7 @@ def _cells(one: Measured) -> tuple[str, ...]:
         f"{one.tokens_per_query:,.0f}",
         f"{one.calls_per_query:.1f}",
         f"{one.seconds_per_query:.2f}",
+        f"{one.elapsed_per_query:.2f}",
         f"{len(one.failures):,}",
     )
 
