@@ -5,13 +5,14 @@ be asked at once.
 """
 
 import asyncio
+import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -44,7 +45,7 @@ _WELL_KNOWN = 0.78
 _THREADS = 4
 _SNAP_KM = 5.0
 # The best known features of a name, and grounds of another, that are looked through for those that go together.
-_NAMESAKES = 200
+_FEW_NAMESAKES, _NAMESAKES = 20, 200
 _TOWNS = 50
 _GROUND_KM = 0.2
 _MAP_TOWNS = 25
@@ -52,6 +53,7 @@ _MAP_TOWNS = 25
 _FAR_KM, _FAR_WORTH = 30.0, 0.02
 _COARSER: Mapping[Level, int] = {"street": 1, "town": 2, "region": 3}
 _MAX_LIMIT = 1000
+_BESIDE, _BESIDE_M, _NEAR_M = 5, 40.0, 250.0
 # Peaks, lakes and islands of a gazetteer are points without a size: named where a map has room for them.
 _FEATURES_FROM_ZOOM, _FEATURES, _FEATURE_RANK = 9, 30, 5
 
@@ -186,7 +188,10 @@ class OfflineAtlas:
     def has_regions(self) -> bool:
         """Whether a detailed map was added; also where the folder can't be read, which asking will tell."""
         try:
-            return any(self._regions_dir.glob("*.sqlite"))
+            with os.scandir(self._regions_dir) as files:
+                return any(one.name.endswith(".sqlite") for one in files)
+        except FileNotFoundError:
+            return False
         except OSError:
             return True
 
@@ -214,8 +219,12 @@ class OfflineAtlas:
             raise DataFault(f"the base atlas is damaged ({error}); remove {base_path()} and ask again") from error
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
-        world = self._base.geocode(text, limit=limit, within=within, country=country)
         local = self._in_regions(text, limit, within, country) if self.has_features else []
+        # Guesses fall behind a name that somebody bears: then none are made, which is most of the work.
+        sure = any(hit.match in ("exact", "alias") and not hit.missing for hit in local)
+        world = self._base.geocode(
+            text, limit=limit, within=within, country=country, guesses=0 if sure else 2, partly=not sure
+        )
         known = any(hit.match not in ("fuzzy", "part") for hit in world)
         if local and not known:
             fewest = min(map(_lacking, local))
@@ -227,55 +236,77 @@ class OfflineAtlas:
 
     def _in_regions(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         """Features of added regions that one part of the text names, inside the others; those with most parts first."""
-        from .regions.addresses import fitted
-
         parts = written_parts(text)
-        hits = self._called(text, limit, within, country) if len(parts) == 1 else []
+        if len(parts) == 1:
+            hits = next(self._named(parts[0], limit, within, country))
+        else:  # a name may hold brackets, dashes and commas: Monte-Carlo (Casino)
+            hits = self._in_country(self._regions.called(text, limit=limit, within=within), country)
         if parts and not hits and len(parts) == 1:
             parts = self._base.told_apart(parts[0], sure=False)
         if hits or len(parts) < 2:
             return hits
         found: list[Hit] = []
         for at, name in enumerate(parts):
-            others = [*parts[:at], *parts[at + 1 :]]
-            own = self._base.container(name)
-            told = [(other, self._base.container(without_postcode(other)), self._grounds(other)) for other in others]
-            for hit in self._called(name, max(limit, _NAMESAKES), within, country):
-                is_fine = hit.level not in ("town", "region")
-                if (hit.match == "fuzzy" and (at or own)) or (is_fine and own and self._holds(own, hit.place)):
-                    continue  # a bus that goes to Helsinki is not what "Helsinki, Arkadiankatu" means
-                fits = [self._fits(hit, *one) for one in told]
-                missing = tuple(other for other, fit in zip(others, fits, strict=True) if not fit)
-                if None in fits or (missing and ((at and is_fine) or hit.level == "region")):
-                    continue
-                far = sum(min(1.0, container.distance_km(hit.place.point) / _FAR_KM) for _, container, _ in told)
-                score = fitted(hit.score, sum(map(bool, fits)) / len(fits)) - _FAR_WORTH * far / len(told)
-                match: MatchKind = hit.match if is_fine or not missing else "part"
-                found.append(replace(hit, score=score, match=match, missing=(*hit.missing, *missing)))
-            if any(not hit.missing for hit in found):
-                break
+            for hits in self._named(name, max(limit, _NAMESAKES), within, country):
+                found += self._fitting(hits, parts, at)
+                if any(not hit.missing for hit in found):
+                    return found
         return found
 
-    def _called(self, name: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
-        """Features of added regions of that name; what is spelled much differently is another name."""
-        found_here = self._regions.geocode(name, limit=limit, within=within)
+    def _fitting(self, hits: Iterable[Hit], parts: Sequence[str], at: int) -> Iterable[Hit]:
+        """Those that one part names and that lie in others, with what is missing; none that can't be meant."""
+        from .regions.addresses import fitted
+
+        others = [*parts[:at], *parts[at + 1 :]]
+        own = self._base.container(parts[at])
+        told = [(other, self._base.container(without_postcode(other))) for other in others]
+        grounds = cache(self._grounds)  # looked for only where nothing else tells
+        for hit in hits:
+            is_fine = hit.level not in ("town", "region")
+            if (hit.match == "fuzzy" and (at or own)) or (is_fine and own and self._holds(own, hit.place)):
+                continue  # a bus that goes to Helsinki is not what "Helsinki, Arkadiankatu" means
+            fits = [self._fits(hit, *one, grounds) for one in told]
+            missing = tuple(other for other, fit in zip(others, fits, strict=True) if not fit)
+            if None in fits or (missing and ((at and is_fine) or hit.level == "region")):
+                continue
+            far = sum(min(1.0, container.distance_km(hit.place.point) / _FAR_KM) for _, container in told)
+            score = fitted(hit.score, sum(map(bool, fits)) / len(fits)) - _FAR_WORTH * far / len(told)
+            match: MatchKind = hit.match if is_fine or not missing else "part"
+            yield replace(hit, score=score, match=match, missing=(*hit.missing, *missing))
+
+    def _named(self, name: str, limit: int, within: Extent | None, country: str | None) -> Iterator[list[Hit]]:
+        """Features of added regions of that very name, where there are any; then those of names like it too.
+
+        What is spelled much differently is another name.
+        """
+        from .regions.addresses import split_crossing
+
         named = self._gazetteers.search(name, within=within, limit=limit)
-        hits = self._in_country([*found_here, *named], country)
+        if not split_crossing(name):
+            called = self._regions.called(name, limit=limit, within=within)
+            sure = self._in_country([*called, *(hit for hit in named if hit.match in ("exact", "alias"))], country)
+            if sure:
+                yield sure
         words = set(fold(name).split())
-        found = [
-            hit
-            for hit in hits
-            if hit.match != "fuzzy" or hit.level == "address" or hit.place.kind == "postcode"
-            or is_same_name(name, hit.matched)
-        ]  # fmt: skip
-        return found or [hit for hit in hits if words <= set(fold(hit.matched).split())]
+        for most in sorted({min(limit, _FEW_NAMESAKES), limit}):
+            like = self._regions.geocode(name, limit=most, within=within)
+            hits = self._in_country([*like, *named], country)
+            found = [
+                hit
+                for hit in hits
+                if hit.match != "fuzzy" or hit.level == "address" or hit.place.kind == "postcode"
+                or is_same_name(name, hit.matched)
+            ]  # fmt: skip
+            yield found or [hit for hit in hits if words <= set(fold(hit.matched).split())]
+            if len(like) < most:
+                return
 
     def _grounds(self, part: str) -> list[Hit]:
         """Quarters, towns and streets of added regions that go by the name of a part."""
-        hits = self._called(part, _TOWNS, None, None)
+        hits = next(self._named(part, _TOWNS, None, None))
         return [hit for hit in hits if hit.match in ("exact", "alias") and hit.level in _COARSER]
 
-    def _fits(self, hit: Hit, part: str, container: Container, grounds: Sequence[Hit]) -> bool | None:
+    def _fits(self, hit: Hit, part: str, container: Container, grounds: Callable[[str], Sequence[Hit]]) -> bool | None:
         """Whether a feature lies in what a part names; None where it can't, since the part is a place elsewhere."""
         from .regions.addresses import address_fit
 
@@ -286,7 +317,7 @@ class OfflineAtlas:
             return True
         if container.country or container.regions:
             return None
-        larger = [one.place.extent for one in grounds if _COARSER[one.level] > finer]
+        larger = [one.place.extent for one in grounds(part) if _COARSER[one.level] > finer]
         if any(extent.distance_km(Disc(place.point, 0.0)) <= _GROUND_KM for extent in larger):
             return True
         return None if container and not larger else False
@@ -317,7 +348,11 @@ class OfflineAtlas:
         region = self._borders.at(point, snap_km=_SNAP_KM)
         country = None if region is None else region.country
         places = self._base.around(point, country=country, region=region.geonames) if region and country else []
-        near = self._regions.nearby(point, 250, limit=5)
+        # In a town five features stand within a few metres, and hundreds within 250.
+        near = self._regions.nearby(point, _BESIDE_M, limit=_BESIDE)
+        if len(near) < _BESIDE:
+            near = self._regions.nearby(point, _NEAR_M, limit=_BESIDE)
+        near = [replace(hit, score=1.0 - 0.5 * (hit.distance_km or 0.0) * 1000 / _NEAR_M) for hit in near]
         return Reverse(
             point=point,
             country=country,
@@ -348,7 +383,7 @@ class OfflineAtlas:
         hits += [_behind(hit) for hit in named]
         if category is None:
             # A name that somebody bears is not a misspelling of another.
-            guesses = int(all(hit.match == "fuzzy" for hit in named))
+            guesses = int(all(hit.match == "fuzzy" for hit in hits))
             world = self._base.geocode(text, limit=limit, within=within, guesses=guesses, partly=False)
             hits += map(_behind, world)
         best = sorted(hits, key=lambda hit: (-hit.score, hit.place.id))

@@ -36,6 +36,8 @@ class Box:
 
     def __post_init__(self) -> None:
         low, high = LatLon(self.south, self.west), LatLon(self.north, self.east)
+        if type(self.south) is type(self.west) is type(self.north) is type(self.east) is float and low.lat <= high.lat:
+            return
         if low.lat > high.lat:
             raise ValueError(f"a box's south ({self.south}) must not lie north of its north ({self.north})")
         for name, value in zip(self.__slots__, (low.lat, low.lon, high.lat, high.lon), strict=True):

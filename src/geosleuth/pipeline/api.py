@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
@@ -63,6 +64,7 @@ async def alocate(photo: Photos, *, send: bool = False, sinks: Iterable[Sink] = 
     atlas = OfflineAtlas()
     async with AsyncExitStack() as held:
         await plan.load(held)
+        held.enter_context(plan.announcing(warnings.warn))
         finding = await run_plan(plan, photos, atlas, similar=similar, keep_in=request.trajectory, sinks=sinks)
         return LocateResult.of(finding, await check_claim(finding, plan, atlas))
 

@@ -1,8 +1,8 @@
 """From a request to all that a run needs: model, maps, searches, prior, MCP tools; whatever is wrong is said here."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _BETWEEN = "__"
 _NO_PRIOR = "none"
+_MAPS_TRIES, _MAPS_SECONDS = 2, 20.0
+_OTHERS_SPACING_S = 0.1
 
 
 def online_settings(allow: Sequence[str]) -> "OnlineSettings":
@@ -76,24 +78,53 @@ def is_local(host: str) -> bool:
 
 
 def online_maps(request: LocateRequest) -> Atlas | None:
-    """Return the map service of ``--maps``; None where the offline atlas is the map.
+    """Return the map services of ``--maps``, the offline atlas behind them; None where that alone is the map.
 
     Raises:
         UserError: there is no such service, or nobody agreed to its host.
     """
     if request.maps is None:
+        if request.maps_url:
+            raise BadInput("--maps-url is the address of a map service; name the service with --maps")
         return None
     _refuse_offline(request, "--maps")
-    from geosleuth.atlas.online import RegionRouter, make_online
+    from geosleuth.atlas.online import BackedAtlas, RegionRouter, make_online
     from geosleuth.atlas.online.access import check_consent
     from geosleuth.atlas.online.base import OnlineAtlas
 
+    names = [name.strip().lower() for name in request.maps.split(",")]
+    settings = _maps_settings(names, request)
+    services = [make_online(name, settings) for name in names]
+    for made in services:
+        for service in (made.china, made.elsewhere) if isinstance(made, RegionRouter) else (made,):
+            if isinstance(service, OnlineAtlas) and service.base_url:
+                check_consent(service.address(), settings)
+    return BackedAtlas(services, OfflineAtlas(), settings.breaker_rest_s)
+
+
+def _maps_settings(names: Sequence[str], request: LocateRequest) -> "OnlineSettings":
+    """Whom map services may ask. A written address is the user's consent to its host, wherever that is.
+
+    A host that fails must not use up the time of the tool that asks: the offline atlas takes over within seconds.
+    """
+    from geosleuth.atlas.online.router import public_hosts
+    from geosleuth.net import host_of
+
     settings = online_settings(request.allow)
-    made = make_online(request.maps, settings)
-    for service in (made.china, made.elsewhere) if isinstance(made, RegionRouter) else (made,):
-        if isinstance(service, OnlineAtlas) and service.base_url:
-            check_consent(service.address(), settings)
-    return made
+    if len(request.maps_url) > len(names):
+        raise BadInput("--maps-url is given once for each service of --maps, in the same order")
+    urls = dict(zip(names, request.maps_url, strict=False))
+    hosts = frozenset(map(host_of, urls.values()))
+    own = hosts - public_hosts()
+    return replace(
+        settings,
+        allow_hosts=settings.allow_hosts | hosts,
+        private_hosts=settings.private_hosts | own,
+        base_urls={**settings.base_urls, **urls},
+        spacing_s={**{host: _OTHERS_SPACING_S for host in own if not is_local(host)}, **settings.spacing_s},
+        tries=_MAPS_TRIES,
+        total_s=_MAPS_SECONDS,
+    )
 
 
 def web_search(request: LocateRequest) -> WebSearch | None:
@@ -287,8 +318,7 @@ class Plan:
     @property
     def needs_atlas(self) -> bool:
         """Whether the offline atlas may be asked: by tools and verifiers, or for the names that may be told."""
-        asks = self.maps is None and (len(self.toolset) > 0 or self.several is not None)
-        return asks or self.granularity != "exact"
+        return len(self.toolset) > 0 or self.several is not None or self.granularity != "exact"
 
     @property
     def thinkers(self) -> list[Policy]:
@@ -323,6 +353,14 @@ class Plan:
 
         published = [Published(photos[0].photo, self.image_url)] if self.image_url else []
         return make_image_search(self.images, online_settings(self.allow), published=published)
+
+    def announcing(self, say: Callable[[str], None] | None) -> AbstractContextManager[None]:
+        """Have it said, once, that a map service failed and the offline atlas takes over."""
+        if self.maps is None or say is None:
+            return nullcontext()
+        from geosleuth.atlas.online import announcing_takeovers
+
+        return announcing_takeovers(say, exact=self.granularity == "exact")
 
     async def load(self, held: AsyncExitStack) -> None:
         """Load the models that must be loaded, and have all of them and the services closed with ``held``."""

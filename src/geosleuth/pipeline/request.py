@@ -97,6 +97,7 @@ class LocateRequest:
     offline: bool = False
     yes: bool = False
     maps: str | None = None
+    maps_url: tuple[str, ...] = ()
     web_search: str | None = None
     image_search: str | None = None
     image_url: str | None = None

@@ -72,7 +72,7 @@ async def run_plan(
         similar: where pictures like these are looked for; it is closed here, in the loop that it was used in.
         keep_in: the trajectory's file.
         sinks: who gets the events as they happen, uncapped; of several tries and a verifier, the verifier's.
-        say: gets a line for each of several tries as it ends.
+        say: gets a line for each of several tries as it ends, and where the offline atlas takes over.
         resume_from: what to go on from, at ``exact`` and with one model: several begin anew, and what was capped has
             no words to go on from. Its events come first in ``keep_in``; sinks get the new ones only.
 
@@ -84,6 +84,7 @@ async def run_plan(
     async with AsyncExitStack() as held:
         if close := getattr(similar, "aclose", None):
             held.push_async_callback(close)
+        held.enter_context(plan.announcing(say))
         toolset = await with_borrowed(plan.toolset, plan.borrowed, held)
 
         def keep(path: Path) -> TrajectoryWriter:

@@ -23,6 +23,8 @@ def clean_fields(record: object, *names: str) -> None:
     """Make the named fields of a new, frozen record `legible`: texts, tuples and mappings of texts, or None."""
     for name in names:
         value = getattr(record, name)
+        if value is None or (isinstance(value, str) and value.isprintable()):
+            continue
         cleaned: object = value
         if isinstance(value, str):
             cleaned = legible(value)

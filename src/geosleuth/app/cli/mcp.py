@@ -6,7 +6,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from geosleuth.app.cli.options import PANEL, Allow, ImageSearch, Maps, Prior, WebSearch, request_of, takes
+from geosleuth.app.cli.options import PANEL, Allow, ImageSearch, Maps, MapsUrl, Prior, WebSearch, request_of, takes
 
 _WAY = "How clients reach it"
 _MODEL = "Who thinks in locate"
@@ -58,6 +58,7 @@ class ServedOptions:
 
     offline: Annotated[bool, typer.Option("--offline", rich_help_panel=PANEL, help="No model and no service.")] = False
     maps: Maps = None
+    maps_url: MapsUrl = field(default_factory=list)
     web_search: WebSearch = None
     image_search: ImageSearch = None
     prior: Prior = None

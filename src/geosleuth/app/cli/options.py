@@ -23,7 +23,15 @@ EncoderSpec = Annotated[
 
 Maps = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option(metavar="SERVICE", rich_help_panel=PANEL, help="An online map service; by default the atlas."),
+    typer.Option(
+        metavar="SERVICE",
+        rich_help_panel=PANEL,
+        help="An online map service, the atlas behind it; by default the atlas.",
+    ),
+]
+MapsUrl = Annotated[
+    list[str],
+    typer.Option(metavar="URL", rich_help_panel=PANEL, help="Your own server of that service. May be repeated."),
 ]
 WebSearch = Annotated[
     Optional[str],  # noqa: UP045
@@ -209,6 +217,7 @@ class RunOptions:
     offline: OfflineFlag = False
     yes: Yes = False
     maps: Maps = None
+    maps_url: MapsUrl = field(default_factory=list)
     web_search: WebSearch = None
     image_search: ImageSearch = None
     prior: Prior = None

@@ -292,8 +292,9 @@ class BasePlaces:
         large = large[np.argsort(km[large])[:1]]
         chosen = np.unique(np.concatenate([np.argsort(reach)[:_NEAR_POOL], np.argsort(km)[:_NEAR_POOL], large]))
         ranked = []
+        rows = {row[0]: row for row in self._rows(cities.id[near[chosen]].tolist())}
         for index in chosen:
-            row = self._row(int(cities.id[near[index]]))
+            row = rows[int(cities.id[near[index]])]
             elsewhere = region is not None and f"{row[4]}.{row[5]}" != region
             outside = bool(reach[index] > REACHES)
             # Which region counts for what holds the point; of what does not, the nearest is told first.
@@ -322,12 +323,11 @@ class BasePlaces:
         reach_deg = 1.5
         while True:
             first, last = np.searchsorted(cities.lat, [point.lat - reach_deg, point.lat + reach_deg])
-            near: NDArray[np.int64] = np.arange(first, last)
+            gap = np.abs(cities.lon[first:last] - point.lon)
+            width = reach_deg / max(0.02, float(np.cos(np.radians(point.lat))))
+            near: NDArray[np.int64] = first + np.flatnonzero(np.minimum(gap, 360 - gap) <= width)
             if country is not None:
                 near = near[cities.country[near] == country.encode("ascii", "replace")]
-            gap = np.abs(cities.lon[near] - point.lon)
-            width = reach_deg / max(0.02, float(np.cos(np.radians(point.lat))))
-            near = near[np.minimum(gap, 360 - gap) <= width]
             if len(near) or reach_deg >= 180:
                 return np.asarray(near, dtype=np.int64)
             reach_deg *= 4

@@ -8,14 +8,16 @@ Nothing leaves the machine without the user's say, naming the host.
 from .access import OnlineSettings, TileSource
 from .amap import from_gcj02, to_gcj02
 from .http import OnlineClient
-from .router import ONLINE_NAMES, RegionRouter, make_online
+from .router import ONLINE_NAMES, BackedAtlas, RegionRouter, announcing_takeovers, make_online
 
 __all__ = [
     "ONLINE_NAMES",
+    "BackedAtlas",
     "OnlineClient",
     "OnlineSettings",
     "RegionRouter",
     "TileSource",
+    "announcing_takeovers",
     "from_gcj02",
     "make_online",
     "to_gcj02",

@@ -11,7 +11,7 @@ import re
 from typing import ClassVar
 
 from geosleuth.atlas.protocol import Hit, Place, Reverse
-from geosleuth.atlas.regions.feature_kinds import matching_kinds
+from geosleuth.atlas.regions.feature_kinds import category_kinds, matching_kinds
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import Extent, LatLon
 
@@ -75,7 +75,10 @@ class Nominatim(OnlineAtlas):
         query = query_text(text) or (query_text(category or "").partition("=")[2] or query_text(category or ""))
         if not query or limit < 1:
             return []
-        found = await self._search(query, limit=_MAX_LIMIT if category else limit, within=within, near=near)
+        # Nominatim takes one tag in brackets beside the words.
+        tags = [kind for kind in category_kinds(category or "") if "=" in kind[1:]]
+        asked = f"{query} [{tags[0]}]" if len(tags) == 1 and query_text(text) else query
+        found = await self._search(asked, limit=_MAX_LIMIT if category else limit, within=within, near=near)
         if category:
             kinds = set(matching_kinds(category, {place.kind for place, _ in found}))
             found = [(place, names) for place, names in found if place.kind in kinds]

@@ -113,6 +113,19 @@ class Regions:
                 return place_of(region, rows_of(region, found)[found[0]])
             return junction_place(region, osm) or postcode_place(region, osm)
 
+    def called(self, name: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
+        """Features of that very name or, where there are none, address; to look for likenesses takes much longer."""
+        is_address = "," not in name and any(map(str.isdigit, name))
+
+        def found_in(region: OpenRegion, *of: int) -> list[Hit]:
+            found = [hit for hit in region.index.exact(name) if hit.role != ATTRIBUTE]
+            hits = self._hits(region, found, None, len(found) if within else limit)
+            houses = find_addresses(region, name, within, *of) if is_address and not hits else []
+            return [*hits, *(hit for hit in houses if hit.match == "exact")]
+
+        hits = self._ask(found_in, within)
+        return _best([hit for hit in hits if within is None or within.contains(hit.place.point)], limit)
+
     def nearby(self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20) -> list[Hit]:
         """Features around a point, nearest first; a street, park or building is as near as its nearest part.
 

@@ -314,7 +314,7 @@ async def run_bench(ready: Prepared, watch: Callable[[RunProgress], None]) -> En
     """
     request = ready.request
     rests = Rests()
-    with RunFolder.begin(request.out, ready.manifest, talk) as folder, listening(rests):
+    with RunFolder.begin(request.out, ready.manifest, talk) as folder, listening(rests), ready.plan.announcing(talk):
         if folder.manifest.geosleuth != __version__:
             talk(f"this run was started by geosleuth {folder.manifest.geosleuth} and continues with {__version__}")
         async with _worker(ready, folder) as worker:

@@ -362,6 +362,7 @@ class _Batch:
             atlas = offline_atlas(needed=True)
             advance = held.enter_context(_progress(len(paths), exact=plan.granularity == "exact"))
             held.enter_context(cancelled_by_ctrl_c())
+            held.enter_context(plan.announcing(talk))
             done: list[Done | None] = [None] * len(paths)
             waiting = iter(enumerate(paths))
 

@@ -37,10 +37,11 @@ def serve_tools(request: LocateRequest, photos: Sequence[Path], doors: Doors | N
         ask_consent(plan, yes=request.yes)
         source = Source(tuple(_folder(path) for path in photos), anywhere=doors is None)
         service = Service(plan, request, source)
-        if doors is None:
-            asyncio.run(serve_stdio(service))
-        else:
-            _serve_http(service, doors, token)
+        with plan.announcing(talk):
+            if doors is None:
+                asyncio.run(serve_stdio(service))
+            else:
+                _serve_http(service, doors, token)
 
 
 def _token(doors: Doors) -> str | None:
