@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.answer import Answer, ParserName
+from geosleuth.answer.answer import envelope
 from geosleuth.errors import BadInput
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, LatLon, distances_km, geoscore
 from geosleuth.names import continent_of, country_code, country_name
@@ -152,8 +153,8 @@ class _Columns:
         for column, value in zip(self.numbers.values(), values, strict=True):
             column.append(value)
         truth, said = record.truth, answer.address
-        if answer.point is None and str(said):
-            self.named_only[row] = str(said)
+        if answer.point is None and (text := envelope(said)):
+            self.named_only[row] = text
         names = AnswerNames(said.country.conclusion, said.region.conclusion, said.precise.conclusion)
         result = match_levels(TruthNames(truth.country, truth.region, truth.city), names)
         named = named_levels(names)
@@ -279,21 +280,39 @@ def summarise_answers(answers: Sequence[ScoredAnswer], thresholds_km: Sequence[f
 
 
 MARK = " (geocoded)"
+PLACED = "placed"
+"""The field that says how fine the place is that an answer was put at: "address" … "country"."""
 
 
-def with_geocoded(scored: Scored, geocode: Callable[[str], LatLon | None]) -> Scored:
-    """Return a copy in which unlocated answers that name a place have the geocoder's point."""
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a geocoder put a text, and how fine that place is."""
+
+    point: LatLon
+    level: str
+
+
+def with_geocoded(scored: Scored, geocode: Callable[[str], Placed | None]) -> Scored:
+    """Return a copy in which unlocated answers that name a place have the geocoder's point.
+
+    The field `PLACED` has each answer's level: how fine the known place is, or that the answer has its own point.
+    """
     lat, lon = scored.lat.copy(), scored.lon.copy()
-    placed = 0
-    for row, name in scored.named_only.items():
-        point = geocode(name)
-        if point is not None:
-            lat[row], lon[row] = point.lat, point.lon
-            placed += 1
+    column, counts = _GrowingField(), Counter[str]()
+    for row in range(len(scored)):
+        name = scored.named_only.get(row)
+        found = None if name is None else geocode(name)
+        level = "own point" if not isnan(lat[row]) else UNKNOWN
+        if found is not None:
+            lat[row], lon[row] = found.point.lat, found.point.lon
+            level = found.level
+            counts[level] += 1
+        column.put(row, level)
     unlocated = int(np.isnan(scored.lat).sum())
+    levels = ", ".join(f"{count:,} by {level}" for level, count in counts.most_common())
     note = (
-        f"{placed} of {unlocated} unlocated answers name a place and were put where the atlas has it; "
-        "this measures the atlas too"
+        f"{counts.total():,} of {unlocated:,} unlocated answers name a place and were put where the atlas has it"
+        f"{f' ({levels})' if levels else ''}; this measures the atlas too"
     )
     return replace(
         scored,
@@ -301,5 +320,6 @@ def with_geocoded(scored: Scored, geocode: Callable[[str], LatLon | None]) -> Sc
         lat=lat,
         lon=lon,
         distance_km=distances_km(scored.truth_lat, scored.truth_lon, lat, lon, method=scored.distance),
+        fields={**scored.fields, PLACED: column.finish(len(scored))},
         notes=(note, *scored.notes),
     )
