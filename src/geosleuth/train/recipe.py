@@ -49,7 +49,8 @@ class DataPart:
 
     Attributes:
         store: a folder of trajectories (`geosleuth data ...`); fine-tuning and cold start take it.
-        photos: a data set that `bench run` opens; reinforcement learning takes it.
+        photos: a data set that `bench run` opens, or several; reinforcement learning takes them one after the other.
+        allow_test: take test parts of data sets too; the policy, and every score of it, is then marked.
         scenes: how many scenes of the world to use where neither is given.
         world: the world's seed.
         seed: of the scenes.
@@ -64,7 +65,8 @@ class DataPart:
     """
 
     store: Path | None = None
-    photos: Path | None = None
+    photos: tuple[str, ...] | None = None
+    allow_test: bool = False
     scenes: int = 1000
     world: int = 1
     seed: int = 7

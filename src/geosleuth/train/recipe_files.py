@@ -100,7 +100,7 @@ def recipe_of(values: Mapping[str, Any], source: str = "the recipe") -> Recipe:
         BadInput: something in it is unknown, missing or can't be; the message begins with ``source``.
     """
     try:
-        recipe = decode(_with_numbers(values), Recipe)
+        recipe = decode(_with_lists(_with_numbers(values)), Recipe)
         _check_bounds(recipe)
     except BadInput as error:
         raise BadInput(f"{source}: {error}") from error
@@ -167,6 +167,14 @@ def _with_numbers(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_with_numbers(one) for one in value]
     return float(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else value
+
+
+def _with_lists(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return plain data in which the photos are a list: one set may stand alone."""
+    data = values.get("data")
+    if not isinstance(data, Mapping) or not isinstance(data.get("photos"), str):
+        return values
+    return {**values, "data": {**data, "photos": [data["photos"]]}}
 
 
 def _check_bounds(recipe: Recipe) -> None:

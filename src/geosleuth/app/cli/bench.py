@@ -603,6 +603,14 @@ class ScoreOptions:
     ] = False
     maps: Maps = None
     allow: Allow = field(default_factory=list)
+    datum: Annotated[
+        Literal["wgs84", "gcj02", "both"],
+        typer.Option(help="What the records' truths are in; with both, each file is scored both ways."),
+    ] = "wgs84"
+    answers: Annotated[
+        Literal["wgs84", "gcj02"],
+        typer.Option(help="What the answers are in: gcj02 where a model passes on what AMAP says."),
+    ] = "wgs84"
     sure_within: Annotated[
         float, typer.Option(metavar="KM", help="What counts as right when the least sure answers are left out.")
     ] = 25.0
@@ -645,6 +653,7 @@ def score(options: ScoreOptions) -> None:
     scored = work.score_all(options.files, options.parser, options.distance)
     if options.geocode:
         scored = work.add_geocoded(scored, options.maps, options.allow)
+    scored = work.in_datums(scored, options.datum, options.answers)
     reports = work.report_all(scored, options.by, thresholds, sure_within_km)
     for path in options.out:
         work.write_score(path, reports, rows)

@@ -6,7 +6,6 @@ Nothing leaves the machine without the user's say, naming the host.
 """
 
 from .access import OnlineSettings, TileSource
-from .amap import from_gcj02, to_gcj02
 from .http import OnlineClient
 from .router import ONLINE_NAMES, RegionRouter, make_online
 
@@ -16,7 +15,5 @@ __all__ = [
     "OnlineSettings",
     "RegionRouter",
     "TileSource",
-    "from_gcj02",
     "make_online",
-    "to_gcj02",
 ]

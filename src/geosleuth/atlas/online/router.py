@@ -11,9 +11,10 @@ from typing import Self, TypeVar
 from geosleuth.atlas.protocol import Atlas, Colocation, Document, Hit, Marker, NotOffered, Picture, Place, Reverse
 from geosleuth.errors import BadInput
 from geosleuth.geo import Extent, LatLon
+from geosleuth.geo.gcj02 import in_mainland_china
 
 from .access import OnlineSettings
-from .amap import Amap, in_mainland_china, sounds_chinese
+from .amap import Amap, sounds_chinese
 from .base import OnlineAtlas
 from .geocoders import Nominatim, OpenCage, Photon
 from .google import Google

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from json import dumps
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
@@ -52,10 +52,11 @@ from geosleuth.bench.page import render_page
 from geosleuth.bench.records import read_records
 from geosleuth.bench.report import FileReport, PairReport, report_file, rows_for
 from geosleuth.bench.run.folder import MANIFEST, RESULTS
-from geosleuth.bench.scored import Placed, Scored, score_file, with_geocoded
+from geosleuth.bench.scored import Placed, Scored, in_datum, score_file, with_geocoded
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, threshold_text
+from geosleuth.geo.gcj02 import Datum
 from geosleuth.policies import PREFIXES, EndpointSettings, Policy, Sampling, consent_line, make_policy
 from geosleuth.score import PublishedRow
 from geosleuth.text.numbers import plural
@@ -152,6 +153,12 @@ def add_geocoded(scored: Sequence[Scored], maps: str | None = None, allow: Seque
     for item in scored:
         with_copies += [item, with_geocoded(item, placed.get)] if item.named_only else [item]
     return with_copies
+
+
+def in_datums(scored: Sequence[Scored], truths: Literal["wgs84", "gcj02", "both"], answers: Datum) -> list[Scored]:
+    """Return the files with truths and answers read in the datum that is said; each twice for both."""
+    datums: tuple[Datum, ...] = ("wgs84", "gcj02") if truths == "both" else (truths,)
+    return [in_datum(item, truths=datum, answers=answers) for item in scored for datum in datums]
 
 
 def report_all(

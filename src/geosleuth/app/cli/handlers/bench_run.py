@@ -273,6 +273,7 @@ def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None
     return {
         **{name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()},
         "thinks": plan.policy.name,
+        **({"trained_on_test": sorted(seen)} if (seen := _tests_seen(plan)) else {}),
         **({"fingerprint": mark} if (mark := getattr(plan.policy, "fingerprint", None)) else {}),
         "method": plan.method.name,
         "tools": sorted(plan.toolset.names),
@@ -280,6 +281,11 @@ def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None
         "sampling": asdict(plan.sampling),
         "wire": plan.wire,
     }
+
+
+def _tests_seen(plan: Plan) -> set[str]:
+    """Return the data sets whose test photos a model of the run was trained on."""
+    return {name for one in plan.thinkers for name in getattr(one, "trained_on_test", ())}
 
 
 def _tools_of(plan: Plan) -> frozenset[str]:
