@@ -11,7 +11,10 @@ import typer
 from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
 
 Dataset = Annotated[
-    Path, typer.Argument(metavar="DATASET", help="Geotagged photos, or a table (CSV, JSONL) with path, lat, lon.")
+    Path,
+    typer.Argument(
+        metavar="DATASET", help="Geotagged photos, a table (CSV, JSONL) with path, lat, lon, or a data set: NAME:PATH."
+    ),
 ]
 TeamFile = Annotated[Path, typer.Option("--team", metavar="FILE", help="The team's file, see examples/team.yaml.")]
 Out = Annotated[

@@ -18,6 +18,7 @@ import typer
 
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.setup import AgentSetup, Resources
+from geosleuth.app.cli.handlers.team_sources import sources_of
 from geosleuth.app.console import (
     CTRL_C,
     ask_consent,
@@ -38,7 +39,6 @@ from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.team import Several
 from geosleuth.team import Placer, Society
-from geosleuth.team.learning import read_sources
 from geosleuth.team.parallel import answered, locate_in_parallel
 from geosleuth.team.parallel.against_truth import THRESHOLDS_KM, Errors, errors_of
 from geosleuth.team.parallel.against_truth import figures as tries_figures
@@ -267,7 +267,7 @@ def ask_consent_for_team(team: Team, *, yes: bool) -> None:
 
 
 def _examples(dataset: Path, setting: Setting) -> list[Example]:
-    found, left_out = examples_of(read_sources(dataset))
+    found, left_out = examples_of(sources_of(dataset))
     for why, count in left_out.items():
         talk(f"{dataset}: {plural(count, 'photo is', 'photos are')} left out: {why}")
     if not found:
@@ -541,7 +541,7 @@ def _asked(request: LocateRequest) -> dict[str, Any]:
 
 def _tries_examples(dataset: Path, photos: int | None, seed: int) -> list[tuple[str, Example]]:
     """Return the photos with a key that changes with the file or its place."""
-    found, left_out = examples_of(read_sources(dataset))
+    found, left_out = examples_of(sources_of(dataset))
     for why, count in left_out.items():
         talk(f"{dataset}: {plural(count, 'photo is', 'photos are')} left out: {why}")
     if not found:
