@@ -737,7 +737,7 @@ def published(
         Optional[str],  # noqa: UP045
         typer.Option(help="Only this paper: smilegeo, geoagent, spotagent, geovista or twm."),
     ] = None,
-    table: Annotated[Optional[int], typer.Option(help="Only this table of the paper.")] = None,  # noqa: UP045
+    table: Annotated[Optional[int], typer.Option(help="Only this table, or figure, of the paper.")] = None,  # noqa: UP045
     as_json: JsonFlag = False,
 ) -> None:
     """Print the papers' own rows, each with its source, number of images and known inconsistencies.
