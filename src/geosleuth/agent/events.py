@@ -120,7 +120,8 @@ class Hypothesis:
 class Started:
     """The beginning: all that decides how the run goes.
 
-    With ``completes``, what the answer's form leaves out is filled in, see `geosleuth.agent.completion`.
+    With ``completes``, what the answer's form leaves out is filled in, see `geosleuth.agent.completion`. ``prompts`` is
+    the fingerprint of a user's own words, see `geosleuth.agent.prompt_files`; None where they are ours.
     """
 
     task: Task
@@ -132,6 +133,7 @@ class Started:
     wire: Wire = "native"
     sampling: Sampling = field(default_factory=Sampling)
     completes: bool = False
+    prompts: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,8 @@ class Method:
     `geosleuth.agent.turns`. With ``reads_thinking`` what a policy thought is part of its answer, and is read with it,
     see ``final_words``. With ``wants_guess`` its words ask for a best guess in any case. With ``tells_options`` schemas
     name the options of tools, see `Tool`; papers' tools have none. Without ``states_odds`` its form of answer has no
-    odds: they may be asked for afterwards.
+    odds: they may be asked for afterwards. ``verifier_words`` and ``prompts_sha256`` are those of a user's own words,
+    see `geosleuth.agent.prompt_files`.
     """
 
     name: str
@@ -73,6 +74,8 @@ class Method:
     wants_guess: bool = False
     tells_options: bool = False
     states_odds: bool = True
+    verifier_words: str | None = field(default=None, repr=False)
+    prompts_sha256: str | None = None
 
     def final_words(self, step: Step) -> str:
         """What ``read_answer`` is given of a reply: its words, and in front of them the thinking where it is read too.

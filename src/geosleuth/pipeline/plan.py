@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 
 from geosleuth.agent import Budget, Method, Trajectory, read_trajectory
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.prompt_files import read_prompts, with_prompts
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.errors import BadInput, require
@@ -354,6 +355,8 @@ def make_plan(
     recorded = _recording(request) if thinker is None else None
     began = recorded.started if recorded else None
     method = method_of(request.method or (began.method if began else _usual_method(request)), box_scale=scale)
+    if request.prompts is not None:
+        method = with_prompts(method, read_prompts(request.prompts, method.name))
     visual, names = prior_of(request.prior), tool_choice(request.tools, own_names(began.tools) if began else None)
     names = tools_with_prior(names, method, visual, request.prior)
     toolset = method.toolset(all_tools(), names)

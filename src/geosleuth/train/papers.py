@@ -246,7 +246,7 @@ _HOUSEKEEPING = (
     # No paper says how turns are written. Qwen2.5-VL's own template has no tool calls, and TRL's GRPO refuses it.
     "model.chat_template",
     "data.store", "data.photos", "data.allow_test", "data.scenes", "data.world", "data.seed", "data.questions",
-    "data.tries", "data.kept", "rollout.turn_tokens",
+    "data.tries", "data.kept", "rollout.prompts", "rollout.prompts_sha256", "rollout.turn_tokens",
     "optim.steps", "optim.micro_batch", "optim.gradient_checkpointing", "optim.packing",
     "rollout.method", "rollout.tools", "rollout.turns", "rollout.reading", "rollout.reward", "rollout.reward_options",
     "rollout.k", "rollout.vllm", "rollout.vllm_devices", "rollout.vllm_share", "rollout.vllm_sleeps",

@@ -109,6 +109,9 @@ class RolloutPart:
 
     Attributes:
         method: the preset of `geosleuth.agent` that brings words, tools and budget.
+        prompts: a folder with words of the user's own for the method (`geosleuth.agent.prompt_files`).
+        prompts_sha256: their fingerprint; filled in when the recipe is read, and held against the folder where it is
+            there already.
         tools: those to switch on; None is the method's own, an empty list is none (SpotAgent's variant).
         turns: the most turns of a rollout; None is the method's own.
         reading: what read_text reads with in drawn scenes.
@@ -135,6 +138,8 @@ class RolloutPart:
     """
 
     method: str = "default"
+    prompts: Path | None = None
+    prompts_sha256: str | None = None
     tools: tuple[str, ...] | None = None
     turns: int | None = None
     reading: Literal["pixels", "clue boxes"] = "clue boxes"

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.prompt_files import read_prompts, with_prompts
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
 from geosleuth.photo.runtime import usable_cores
@@ -147,6 +148,8 @@ def rollout_setup(recipe: Recipe) -> RolloutSetup:
     """
     rollout, data = recipe.rollout, recipe.data
     method = method_of(rollout.method)
+    if rollout.prompts is not None:
+        method = with_prompts(method, read_prompts(rollout.prompts, method.name))
     budget = method.budget if rollout.turns is None else replace(method.budget, turns=rollout.turns)
     world = None if data.photos else open_world(data.world)
     setting = offline_setting(

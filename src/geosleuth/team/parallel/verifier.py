@@ -30,6 +30,7 @@ from geosleuth.agent import Budget, Context, Method, Prompted, Task, Trajectory
 from geosleuth.agent.locate import VERIFIER
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.methods.shared import EVIDENCE_ONLY, paragraphs, question
+from geosleuth.agent.prompt_files import verifier_words
 from geosleuth.answer import Address, Answer, Candidate, Level, render
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.policies import Conversation, Step
@@ -123,7 +124,7 @@ def verifier_method(
         tools=(),
         budget=replace(limits, turns=_TURNS, calls=None),
         context=Context("whole"),
-        system=partial(_system, method),
+        system=verifier_words(method, partial(_system, method)),
         prompt=partial(_prompt, method, tuple(tries), chains, context_tokens),
         read_answer=CitingReader(method.read_answer, marks_of(tries)),
         reminder=f"{method.reminder} {_REMINDER}",

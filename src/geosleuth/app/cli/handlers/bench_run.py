@@ -260,6 +260,8 @@ def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None
     for name in ("team", "mcp"):
         if name in settings:
             settings[name] = _file_digest(Path(settings[name]))
+    if plan.method.prompts_sha256 is not None:
+        settings["prompts"] = plan.method.prompts_sha256
     if plan.index is not None:
         settings["image_search"] = plan.index.fingerprint
     if plan.visual is not None and (prior := prior_file(locate.prior, _tools_of(plan))):
