@@ -44,7 +44,8 @@ class Budget:
     ``turns`` counts replies of the policy, ``calls`` tool calls, ``calls_per_turn`` how many of one reply are
     carried out, ``tokens`` input and output of all replies together, ``usd`` money. What a reply will cost nobody
     knows beforehand: the one that passes ``tokens`` or ``usd`` is the last. ``seconds`` also cuts off what is under
-    way.
+    way. ``reply_tokens`` is how long all replies may be together with the words of the results between them, as
+    trainers count a reply of several turns; the length of each reply is cut to what is left.
     """
 
     turns: int = 12
@@ -53,6 +54,7 @@ class Budget:
     tokens: int | None = None
     seconds: float | None = None
     usd: float | None = None
+    reply_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

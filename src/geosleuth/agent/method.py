@@ -14,6 +14,9 @@ from .events import Budget, Task
 
 ContextKind = Literal["whole", "trimmed", "freshest"]
 
+CHARACTERS_PER_TOKEN = 4
+"""How lengths in tokens are judged before any model counts them: about right for English, too generous for Thai."""
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -23,6 +26,7 @@ class Context:
         kind: "whole" shows all; "trimmed" cuts long results, marking the cut, and leaves out older crops; "freshest"
             shows the task and only the newest replies.
         result_tokens: how long one result may be, as shown; None is no limit.
+        result_characters: the same in characters, for papers that count so; it goes before tokens.
         images: how many of the newest images of results are shown; None is all. The photo itself is always shown.
         replies: how many of the newest replies with their results "freshest" shows.
         tokens: how long the whole conversation may be, by the loop's own estimate; None is no limit. Where it is
@@ -34,6 +38,16 @@ class Context:
     images: int | None = None
     replies: int = 1
     tokens: int | None = None
+    result_characters: int | None = None
+
+    @property
+    def longest_result(self) -> int | None:
+        """How many characters of a result are shown; None is all of them."""
+        if self.kind == "whole":
+            return None
+        if self.result_characters is not None:
+            return self.result_characters
+        return None if self.result_tokens is None else self.result_tokens * CHARACTERS_PER_TOKEN
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,6 +235,8 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> Ro
         "environment.turns": setting.budget.turns,
         "environment.calls": setting.budget.calls,
         "environment.result_tokens": setting.method.context.result_tokens,
+        "environment.reply_tokens": setting.budget.reply_tokens,
+        "environment.result_characters": setting.method.context.result_characters,
     }
     reward = setting.reward.to_dict()
     resolved["reward.point"] = reward["point"]

@@ -113,6 +113,7 @@ class RolloutPart:
         prompts_sha256: their fingerprint; filled in when the recipe is read, and held against the folder where it is
             there already.
         tools: those to switch on; None is the method's own, an empty list is none (SpotAgent's variant).
+        tiles: a folder of satellite tiles, for the tool that shows places from above; photos only.
         turns: the most turns of a rollout; None is the method's own.
         reading: what read_text reads with in drawn scenes.
         group: how many replies are drawn for a prompt.
@@ -141,6 +142,7 @@ class RolloutPart:
     prompts: Path | None = None
     prompts_sha256: str | None = None
     tools: tuple[str, ...] | None = None
+    tiles: Path | None = None
     turns: int | None = None
     reading: Literal["pixels", "clue boxes"] = "clue boxes"
     group: int = 8

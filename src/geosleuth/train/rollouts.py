@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.prompt_files import read_prompts, with_prompts
 from geosleuth.answer import Answer
+from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput
 from geosleuth.photo.runtime import usable_cores
 from geosleuth.policies import Step
@@ -155,7 +156,7 @@ def rollout_setup(recipe: Recipe) -> RolloutSetup:
     setting = offline_setting(
         method,
         reward=reward_of(rollout),
-        atlas=None if world is None else world_atlas(world),
+        atlas=OfflineAtlas(tiles=rollout.tiles) if world is None else world_atlas(world),
         tools=rollout.tools,
         budget=budget,
         answer_by="reply",

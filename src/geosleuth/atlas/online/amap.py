@@ -8,14 +8,14 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
-from geosleuth.atlas.protocol import Hit, Marker, Picture, Place, Reverse
+from geosleuth.atlas.protocol import Hit, Marker, NotOffered, Picture, Place, Reverse
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import Box, Extent, LatLon
 from geosleuth.geo.gcj02 import from_gcj02, in_mainland_china, to_gcj02
 
 from . import replies
 from .access import Credentials, key_from_environment
-from .base import OnlineAtlas
+from .base import WHO_ANSWERS, OnlineAtlas
 from .http import OnlineClient, parse_json
 from .replies import (
     LONG_CHARS,
@@ -30,6 +30,7 @@ from .replies import (
     query_text,
     spot,
 )
+from .xyz import XyzTiles
 
 _HAN = re.compile("[㐀-鿿豈-﫿\U00020000-\U0003134f]")
 _NOT_CHINESE = re.compile("[぀-ヿㇰ-ㇿ가-힣]")
@@ -76,6 +77,17 @@ class Amap(OnlineAtlas):
         """Read the key from the environment."""
         super().__init__(client)
         self._credentials = Credentials(params={"key": key_from_environment("AMAP_KEY", "AMAP")})
+
+    @property
+    def has_tiles(self) -> bool:
+        """Whether there are tiles for pictures from above: AMAP's web services have none of their own."""
+        return self.settings.satellite_tiles is not None
+
+    async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
+        """A picture from above, of the tiles that the settings name."""
+        if not self.has_tiles:
+            raise NotOffered(f"{self.name} does not offer satellite; {WHO_ANSWERS['satellite']} can answer it")
+        return await XyzTiles(self.client).satellite(centre, zoom=zoom, size=size)
 
     async def geocode(
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None

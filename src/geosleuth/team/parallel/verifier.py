@@ -122,7 +122,7 @@ def verifier_method(
         name=VERIFIER,
         summary="reads the photo, the task and what several tries found, and gives one answer",
         tools=(),
-        budget=replace(limits, turns=_TURNS, calls=None),
+        budget=replace(limits, turns=_TURNS, calls=None, reply_tokens=None),
         context=Context("whole"),
         system=verifier_words(method, partial(_system, method)),
         prompt=partial(_prompt, method, tuple(tries), chains, context_tokens),
@@ -145,7 +145,7 @@ def shown_chains(
         chains,
         room_tokens=min(WHOLE_TOKENS, method.context.tokens or WHOLE_TOKENS),
         facts_tokens=room,
-        result_tokens=method.context.result_tokens,
+        longest_result=method.context.longest_result,
     )
 
 
