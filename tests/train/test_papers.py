@@ -43,7 +43,8 @@ ELSEWHERE: dict[str, dict[str, Any]] = {
     "context_tokens": {"rollout.reply_tokens": 1024},
     "environment.turns": {"rollout.turns": 3},
     "environment.tools": {"rollout.tools": ["maps_geocode"]},
-    "environment.result_tokens": {"rollout.method": "geovista"},
+    "environment.result_characters": {"rollout.method": "geovista"},
+    "environment.reply_tokens": {"rollout.method": "geovista"},
 }
 
 

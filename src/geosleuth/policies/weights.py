@@ -14,6 +14,7 @@ from geosleuth.errors import BadInput, MissingExtra
 
 from .protocol import Conversation, Finish, Step, Usage
 from .tagged import next_call_number, read_reply
+from .training_mark import learned_tests
 
 if TYPE_CHECKING:
     from .weights_engine import Device, Dtype, Engine, Generated
@@ -164,6 +165,11 @@ class WeightsPolicy:
     def hosts(self) -> frozenset[str]:
         """None: the model runs here."""
         return frozenset()
+
+    @property
+    def trained_on_test(self) -> tuple[str, ...]:
+        """The data sets whose test photos it was trained on, as its folder says."""
+        return learned_tests(self._folder)
 
     async def load(self) -> None:
         """Load the model now, so that what is wrong with it shows before a run begins.

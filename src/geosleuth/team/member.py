@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from geosleuth.agent import Trajectory
-from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, PIXELS_PER_TOKEN
+from geosleuth.agent.conversation import PIXELS_PER_TOKEN
+from geosleuth.agent.method import CHARACTERS_PER_TOKEN
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas
 from geosleuth.errors import GeosleuthError

@@ -240,6 +240,8 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str], absen
         "environment.turns": setting.budget.turns,
         "environment.calls": setting.budget.calls,
         "environment.result_tokens": setting.method.context.result_tokens,
+        "environment.reply_tokens": setting.budget.reply_tokens,
+        "environment.result_characters": setting.method.context.result_characters,
     }
     reward = setting.reward.to_dict()
     resolved["reward.point"] = reward["point"]
@@ -294,16 +296,26 @@ def _try_prompts(data: DataPart, setup: RolloutSetup, built: list[str], absent: 
     try:
         head = prompt_rows(replace(data, limit=_HEAD))
     except BadInput as error:
-        if data.photos is None or data.photos.exists():
+        if data.photos is None or all(_is_there(spec) for spec in data.photos):
             raise
         absent.append(f"data: {error}; give it with data.photos")
         return None
     if not head:
-        raise BadInput(f"{data.photos}: has no rows")
+        raise BadInput(f"{_named(data)}: has no rows")
     if any(setup.pose(row).truth is None for row in head):
-        raise BadInput(f"{data.photos}: some photos have no place, so there is nothing to reward; add lat and lon")
-    built.append(f"data: {data.photos or f'scenes of world {data.world}'}; the first {len(head)} rows can be posed")
+        raise BadInput(f"{_named(data)}: some photos have no place, so there is nothing to reward; add lat and lon")
+    built.append(f"data: {_named(data)}; the first {len(head)} rows can be posed")
     return min(data.scenes, data.limit or data.scenes) if data.photos is None else None
+
+
+def _is_there(spec: str) -> bool:
+    """Return whether a data set's files are there, whatever is wrong with them."""
+    path = spec.partition("::")[0]
+    return Path(path).exists() or Path(path.partition(":")[2] or path).exists()
+
+
+def _named(data: DataPart) -> str:
+    return ", ".join(data.photos) if data.photos else f"scenes of world {data.world}"
 
 
 def as_lines(report: Report) -> list[str]:

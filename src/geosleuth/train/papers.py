@@ -216,7 +216,8 @@ PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyTyp
             *_values(
                 "table 7",
                 optim__learning_rate=1e-6, optim__epochs=2.0, optim__batch=64, optim__mini_batch=16, rollout__kl=0.001,
-                rollout__reply_tokens=4096, rollout__group=16, environment__turns=8, environment__result_tokens=1024,
+                rollout__reply_tokens=4096, rollout__group=16, environment__turns=8,
+                environment__result_characters=1024, environment__reply_tokens=4096,
             ),
             *_values("equation 4: the mean over each trajectory", rollout__loss="grpo", rollout__objective="grpo"),
             *_values("section 5.1: 2,500 of MAPBench and 2,000 of IMAGEO-2", data__limit=4_500),
@@ -227,7 +228,7 @@ PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyTyp
             *_values("appendix B.1", run__devices=32),
             *_NO_COST,
             *_ours(
-                environment__tools="the paper's without satellite pictures, which the offline atlas lacks",
+                environment__tools="the paper's; satellite pictures need tiles of your own (rollout.tiles)",
                 model__tuned="no adapters are spoken of",
                 model__freeze_vision="not given",
                 model__dtype=_COMMON,
@@ -251,8 +252,9 @@ _HOUSEKEEPING = (
     "name", "stage", "paper", "unpublished", "model.path",
     # No paper says how turns are written. Qwen2.5-VL's own template has no tool calls, and TRL's GRPO refuses it.
     "model.chat_template",
-    "data.store", "data.photos", "data.scenes", "data.world", "data.seed", "data.questions", "data.tries",
-    "data.kept", "rollout.turn_tokens", "ablation",
+    "data.store", "data.photos", "data.allow_test", "data.scenes", "data.world", "data.seed", "data.questions",
+    "data.tries", "data.kept", "rollout.prompts", "rollout.prompts_sha256", "rollout.tiles", "rollout.turn_tokens",
+    "ablation",
     # Who judges and who encodes are held against the paper as departures.
     "rollout.judge", "rollout.judge_url", "rollout.encoder",
     "optim.steps", "optim.micro_batch", "optim.gradient_checkpointing", "optim.packing",

@@ -49,7 +49,8 @@ class DataPart:
 
     Attributes:
         store: a folder of trajectories (`geosleuth data ...`); fine-tuning and cold start take it.
-        photos: a data set that `bench run` opens; reinforcement learning takes it.
+        photos: a data set that `bench run` opens, or several; reinforcement learning takes them one after the other.
+        allow_test: take test parts of data sets too; the policy, and every score of it, is then marked.
         scenes: how many scenes of the world to use where neither is given.
         world: the world's seed.
         seed: of the scenes.
@@ -64,7 +65,8 @@ class DataPart:
     """
 
     store: Path | None = None
-    photos: Path | None = None
+    photos: tuple[str, ...] | None = None
+    allow_test: bool = False
     scenes: int = 1000
     world: int = 1
     seed: int = 7
@@ -107,7 +109,11 @@ class RolloutPart:
 
     Attributes:
         method: the preset of `geosleuth.agent` that brings words, tools and budget.
+        prompts: a folder with words of the user's own for the method (`geosleuth.agent.prompt_files`).
+        prompts_sha256: their fingerprint; filled in when the recipe is read, and held against the folder where it is
+            there already.
         tools: those to switch on; None is the method's own, an empty list is none (SpotAgent's variant).
+        tiles: a folder of satellite tiles, for the tool that shows places from above; photos only.
         turns: the most turns of a rollout; None is the method's own.
         reading: what read_text reads with in drawn scenes.
         group: how many replies are drawn for a prompt.
@@ -138,7 +144,10 @@ class RolloutPart:
     """
 
     method: str = "default"
+    prompts: Path | None = None
+    prompts_sha256: str | None = None
     tools: tuple[str, ...] | None = None
+    tiles: Path | None = None
     turns: int | None = None
     reading: Literal["pixels", "clue boxes"] = "clue boxes"
     group: int = 8

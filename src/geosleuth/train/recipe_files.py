@@ -6,11 +6,12 @@ it are seen from the folder that the command runs in.
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from geosleuth.agent.prompt_files import read_prompts
 from geosleuth.decode import decode, nearest
 from geosleuth.errors import BadInput
 from geosleuth.files import plain_yaml, plain_yaml_values, yaml_complaint
@@ -116,7 +117,18 @@ def read_recipe(path_or_name: str | Path, overrides: Mapping[str, Any] = _NOTHIN
     values = plain_yaml_values(path)
     if not isinstance(values, Mapping):
         raise BadInput(f"{path}: a recipe is a mapping with {', '.join(_names(Recipe))}")
-    return recipe_of(with_overrides(values, overrides), str(path))
+    return _with_prompts(recipe_of(with_overrides(values, overrides), str(path)), str(path))
+
+
+def _with_prompts(recipe: Recipe, source: str) -> Recipe:
+    """Return the recipe with the fingerprint of the user's words."""
+    rollout = recipe.rollout
+    if rollout.prompts is None:
+        return recipe
+    found = read_prompts(rollout.prompts, rollout.method).sha256
+    if rollout.prompts_sha256 not in (None, found):
+        raise BadInput(f"{source}: the words in {rollout.prompts} are others than those of rollout.prompts_sha256")
+    return replace(recipe, rollout=replace(rollout, prompts_sha256=found))
 
 
 def recipe_of(values: Mapping[str, Any], source: str = "the recipe") -> Recipe:
@@ -126,7 +138,7 @@ def recipe_of(values: Mapping[str, Any], source: str = "the recipe") -> Recipe:
         BadInput: something in it is unknown, missing or can't be; the message begins with ``source``.
     """
     try:
-        recipe = decode(_with_numbers(values), Recipe)
+        recipe = decode(_with_lists(_with_numbers(values)), Recipe)
         _check_bounds(recipe)
     except BadInput as error:
         raise BadInput(f"{source}: {error}") from error
@@ -193,6 +205,14 @@ def _with_numbers(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_with_numbers(one) for one in value]
     return float(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else value
+
+
+def _with_lists(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return plain data in which the photos are a list: one set may stand alone."""
+    data = values.get("data")
+    if not isinstance(data, Mapping) or not isinstance(data.get("photos"), str):
+        return values
+    return {**values, "data": {**data, "photos": [data["photos"]]}}
 
 
 def _check_bounds(recipe: Recipe) -> None:

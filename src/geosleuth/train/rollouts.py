@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.prompt_files import read_prompts, with_prompts
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput
@@ -155,11 +156,13 @@ def rollout_setup(recipe: Recipe, judging: "Judging | None" = None) -> RolloutSe
     """
     rollout, data = recipe.rollout, recipe.data
     method = method_of(rollout.method)
+    if rollout.prompts is not None:
+        method = with_prompts(method, read_prompts(rollout.prompts, method.name))
     budget = method.budget if rollout.turns is None else replace(method.budget, turns=rollout.turns)
     world = None if data.photos else open_world(data.world)
     reward = reward_of(rollout)
     judged = judging or judging_of(rollout, reward)
-    atlas = OfflineAtlas() if world is None else world_atlas(world)
+    atlas = OfflineAtlas(tiles=rollout.tiles) if world is None else world_atlas(world)
     geocoder = geocoder_of(atlas) if reward.needs_geocoder else None
     setting = offline_setting(
         method,

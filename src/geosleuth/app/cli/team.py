@@ -11,7 +11,10 @@ import typer
 from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
 
 Dataset = Annotated[
-    Path, typer.Argument(metavar="DATASET", help="Geotagged photos, or a table (CSV, JSONL) with path, lat, lon.")
+    Path,
+    typer.Argument(
+        metavar="DATASET", help="Geotagged photos, a table (CSV, JSONL) with path, lat, lon, or a data set: NAME:PATH."
+    ),
 ]
 TeamFile = Annotated[Path, typer.Option("--team", metavar="FILE", help="The team's file, see examples/team.yaml.")]
 Out = Annotated[
@@ -385,10 +388,15 @@ class TriesOptions:
         Optional[str],  # noqa: UP045
         typer.Option("--k", metavar="NUMBERS", help="The K of pass@K, with commas; by default 1, 2, 4 ... N."),
     ] = None
+    within: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="KM,KM,…", help="Report these distances; by default 1, 25, 200 and 750 km."),
+    ] = None
     method: Annotated[str | None, typer.Option(metavar="NAME", help="How the tries go about it.")] = None
     tools: Annotated[str | None, typer.Option(metavar="NAMES", help="Their tools; none for none.")] = None
     turns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Turns of each try.")] = None
     photos: Photos = None
+    at_once: AtOnce = 1
     seed: Annotated[int, typer.Option(metavar="N", help="Seeds of the tries count up from it.")] = 1
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="A line of JSON for each photo is added here; none is asked twice.")
@@ -402,7 +410,7 @@ class TriesOptions:
 def tries(options: TriesOptions) -> None:
     """Make several tries at photos with known places, let a verifier decide, and print how often each is right.
 
-    Prints verifier@N, the mean of single tries, best@N, pass@K and range@N at 1, 25, 200 and 750 km. An interrupted
+    Prints verifier@N, the mean of single tries, best@N, pass@K and range@N at any distances. An interrupted
     run resumes: photos that are in --out already are not asked about again.
 
     Examples:
@@ -428,9 +436,8 @@ def tries(options: TriesOptions) -> None:
         offline=options.offline,
         yes=options.yes,
     )
-    work.measure_tries(
-        options.dataset, request, k=options.k, photos=options.photos, out=options.out, as_json=options.as_json
-    )
+    wanted = work.TriesSetting(k=options.k, within=options.within, photos=options.photos, at_once=options.at_once)
+    work.measure_tries(options.dataset, request, wanted, out=options.out, as_json=options.as_json)
 
 
 team = typer.Typer(no_args_is_help=True)
