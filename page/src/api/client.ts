@@ -1,7 +1,7 @@
 /** The server's answers, typed; whatever goes wrong is a Trouble with one line for people. */
 import { t } from "../strings";
 import type {
-  About, ApiTrouble, CaseRow, CheckedView, CompareView, Feedback, GuideView, KeyList, Keeping, PhotoRow, ResultView, RunRequest, RunRow, Settings, SightingsView,
+  About, ApiTrouble, CaseRow, CheckedView, CompareView, Feedback, GuideView, KeyList, Keeping, MapJob, MapOffer, MapsView, PhotoRow, ResultView, RunRequest, RunRow, Settings, SightingsView,
 } from "./types";
 
 export class Trouble extends Error {
@@ -109,6 +109,10 @@ export const api = {
   compare: (left: string, right: string) => get<CompareView>(`/api/compare?${new URLSearchParams({ left, right })}`),
   guide: () => get<GuideView>("/api/guide"),
   weigh: (seen: readonly string[], signal: AbortSignal) => send<SightingsView>("POST", "/api/guide/weigh", { seen }, signal),
+  maps: () => get<MapsView>("/api/maps"),
+  offerMap: (place: string, host: string) => send<MapOffer>("POST", "/api/maps/offers", { place, host }),
+  getMap: (place: string, host: string, size_bytes: number) => send<MapJob>("POST", "/api/maps", { place, host, size_bytes }),
+  cancelMap: () => send<void>("DELETE", "/api/maps/job"),
   settings: () => get<Settings>("/api/settings"),
   changeSettings: (settings: Settings) => send<Settings>("PUT", "/api/settings", settings),
   keys: () => get<KeyList>("/api/keys"),

@@ -152,6 +152,49 @@ export interface KeyList {
   keys: KeyRow[];
 }
 
+/** What a map takes: bytes to download, bytes of disk for good, seconds of work after the download. */
+export interface MapOffer {
+  place: string;
+  name: string;
+  title: string;
+  host: string;
+  size_bytes: number;
+  disk_bytes: number;
+  seconds: number;
+  day: string | null;
+  there: string | null;
+  up_to_date: boolean;
+}
+
+export interface MapJob {
+  place: string;
+  host: string;
+  size_bytes: number;
+  state: "downloading" | "importing" | "done" | "failed" | "cancelled";
+  share: number;
+  what: string;
+  trouble: string | null;
+}
+
+/** A map that is there; its edges are degrees. */
+export interface RegionRow {
+  name: string;
+  kind: string;
+  source: string;
+  day: string | null;
+  size_bytes: number;
+  south: number;
+  west: number;
+  north: number;
+  east: number;
+}
+
+export interface MapsView {
+  host: string;
+  regions: RegionRow[];
+  job: MapJob | null;
+}
+
 export interface ApiTrouble {
   kind: string;
   message: string;

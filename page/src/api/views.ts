@@ -72,6 +72,8 @@ export interface AnswerView {
   conflicts: (boolean | null)[];
   /** The country that is the whole finding; null where it is a circle, missing in runs of earlier versions. */
   outline?: GeoJSON.Polygon | GeoJSON.MultiPolygon | null;
+  /** A map that would help and was not there when the run ended. */
+  map?: { place: string; size_bytes: number | null } | null;
 }
 
 export interface Support {

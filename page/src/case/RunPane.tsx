@@ -114,7 +114,7 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
     <>
       {shown.reachable ? null : <Banner kind="caution">{t("error.reconnecting")}</Banner>}
       {shown.trouble === null ? null : <Banner kind="bad">{shown.trouble}</Banner>}
-      <Finding view={view} state={shown.state} answer={answer} claims={claims} granularity={run.granularity} trouble={run.trouble ?? view.ended?.trouble ?? null} />
+      <Finding view={view} state={shown.state} answer={answer} claims={claims} granularity={run.granularity} trouble={run.trouble ?? view.ended?.trouble ?? null} onAgain={onAgain} />
       {small ? (
         <div class="sticky-summary">
           {answer?.located && past ? (

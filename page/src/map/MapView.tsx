@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { AnswerView, CandidateView } from "../api/types";
 import { coordinates } from "../format";
 import { announce } from "../state/announce";
+import { mapsAdded } from "../state/maps";
 import { settings } from "../state/server";
 import { theme } from "../state/theme";
 import { narrow } from "../state/width";
@@ -87,7 +88,7 @@ export function MapView(props: MapViewProps) {
     };
   }, [attempt]);
 
-  useEffect(() => void engine.current?.setStyle(wanted, online), [phase, wanted, online]);
+  useEffect(() => void engine.current?.setStyle(wanted, online), [phase, wanted, online, mapsAdded.value]);
   // Not after the next frame: whoever sees that one draws may set a corner at once.
   useLayoutEffect(() => engine.current?.setMode(props.mode), [phase, props.mode]);
   useEffect(() => engine.current?.setArea(props.area), [phase, props.area]);

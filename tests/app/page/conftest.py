@@ -1,5 +1,6 @@
 """The page in a real browser, on the real server."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,3 +79,14 @@ def open_page(browser: Browser, server: Served) -> Iterator[Opener]:
     for context, _ in contexts:
         context.close()
     assert heard == []
+
+
+@pytest.fixture(scope="session")
+def looked_at() -> Path | None:
+    """Where pictures of screens go for people to look at; GEOSLEUTH_SCREENSHOTS names the folder."""
+    folder = os.environ.get("GEOSLEUTH_SCREENSHOTS")
+    if not folder:
+        return None
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    return path

@@ -17,6 +17,7 @@ from .database import Store, new_id
 from .frames import DiskFull
 from .intake import Folders, Intake
 from .jobs import Feed, Jobs
+from .maps import Maps
 from .processes import WorkerPool
 from .records import (
     CaseRow,
@@ -66,6 +67,7 @@ class CaseService:
         self._intake = Intake(self._store, self._folders, limits)
         self._helpers = WorkerPool("helps", HELPERS, seconds=limits.asking_s, memory_bytes=memory_bytes)
         self._settings = Settings()
+        self.maps = Maps()
         self._starting: list[asyncio.Task[None]] = []
 
     @classmethod
@@ -120,7 +122,7 @@ class CaseService:
         """End all processes and release the folder; interrupted runs can be continued later."""
         await asyncio.gather(*self._starting, return_exceptions=True)
         await self._jobs.close()
-        await asyncio.gather(self._intake.end(), self._helpers.end())
+        await asyncio.gather(self._intake.end(), self._helpers.end(), self.maps.end())
         self._feed.end_all()
         await self._store.close()
 

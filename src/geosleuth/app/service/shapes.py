@@ -192,10 +192,18 @@ class RivalView(PlaceView):
     is_answer: bool
 
 
+class MapView(TypedDict):
+    """A map that this machine lacks and that would help; its size where that was asked before."""
+
+    place: str
+    size_bytes: int | None
+
+
 class AnswerView(TypedDict):
     """The answer. ``conflicts`` says for each photo whether its file claims another place, null where it can't.
 
-    ``outline`` is a GeoJSON geometry where the finding is a whole country, null where it is a circle.
+    ``outline`` is a GeoJSON geometry where the finding is a whole country, null where it is a circle; ``map`` what
+    `/api/maps` could fetch.
     """
 
     place: str
@@ -215,6 +223,7 @@ class AnswerView(TypedDict):
     verdict: str
     conflicts: list[bool | None]
     outline: dict[str, Any] | None
+    map: MapView | None
 
 
 class EndedView(TypedDict):

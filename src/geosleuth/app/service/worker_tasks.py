@@ -154,6 +154,20 @@ async def compare(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -
     return dict(compare_view(details["left"], details["right"])), b""
 
 
+async def offer_map(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return what a map takes, by the name of its place; nothing is downloaded."""
+    from .maps import offered
+
+    return await offered(details), b""
+
+
+async def get_map(details: Mapping[str, Any], _blob: bytes, publish: Publish) -> Made:
+    """Download and import a map."""
+    from .maps import brought
+
+    return await brought(details, publish), b""
+
+
 TASKS: Mapping[str, Task] = {
     "open_photo": open_photo,
     "check_words": check_words,
@@ -165,4 +179,6 @@ TASKS: Mapping[str, Task] = {
     "picture": picture,
     "check": check,
     "compare": compare,
+    "offer_map": offer_map,
+    "get_map": get_map,
 }

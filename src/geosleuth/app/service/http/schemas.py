@@ -474,8 +474,12 @@ _TOLD: dict[str, Any] = {
 @cache
 def model_of(shape: Any) -> type[BaseModel]:
     """Return a model with the keys of a typed dictionary, and of those inside it."""
-    named: dict[str, Any] = {name: (_mapped(hint), ...) for name, hint in get_type_hints(shape).items()}
-    # What a newer service has kept besides is left out, and no reason to fail.
+    # Runs that an older service has kept lack what was added since, which may be null; what a newer one has kept
+    # besides is left out. Neither is a reason to fail.
+    named: dict[str, Any] = {
+        name: (_mapped(hint), None if type(None) in get_args(hint) else ...)
+        for name, hint in get_type_hints(shape).items()
+    }
     settings = ConfigDict(extra="ignore")
     return create_model(shape.__name__, __config__=settings, __doc__=shape.__doc__, **named)
 
