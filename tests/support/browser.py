@@ -10,7 +10,7 @@ from PIL import ExifTags, Image
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request, expect
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE_MS = 300_000
+PATIENCE_MS = int(os.environ.get("GEOSLEUTH_PATIENCE_MS", "300000"))
 """How long a page may take for one step. The first map of a new home puts the world's outlines together: some ten
 seconds of CPU, minutes on a busy machine."""
 

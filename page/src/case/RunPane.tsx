@@ -3,6 +3,7 @@ import { api, troubleOf } from "../api/client";
 import type { CaseRow, CheckedView, RunRow } from "../api/types";
 import { MapView } from "../map/MapView";
 import { numbersOf } from "../photo/numbering";
+import type { Marking, Share } from "../photo/marking";
 import { PhotoView } from "../photo/PhotoView";
 import { announce, notify } from "../state/announce";
 import { boxesOf, linkedTo, strongestOf } from "../state/links";
@@ -22,6 +23,8 @@ import { FeedbackBar } from "./FeedbackBar";
 import { Finding, Trust } from "./Finding";
 import { Notes } from "./Notes";
 import { Runs } from "./Runs";
+import { later } from "../ui/later";
+import { Stand } from "./stand";
 import { silenceOf } from "./silence";
 import { Spending } from "./Spending";
 import { saidBefore } from "./spoken";
@@ -29,6 +32,8 @@ import { Team } from "./Team";
 import { Timeline } from "./Timeline";
 import { useRun } from "./useRun";
 import { useScrolledPast } from "./useScrolledPast";
+
+const StandPanel = later(async () => (await import("./StandPanel")).StandPanel);
 
 type Column = "photo" | "map" | "steps";
 
@@ -47,6 +52,7 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
   const shown = useRun(run, onOver);
   const { view, result, answer, clues, candidates, live } = shown;
   const gathered = useMemo(() => new Gathered(), []);
+  const stand = useMemo(() => new Stand(row.id), [row.id]);
   const [lit, setLit] = useState<string | null>(null);
   const [photo, setPhoto] = useState(0);
   const [mode, setMode] = useState<"look" | "draw" | "pin">("look");
@@ -73,7 +79,8 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
     setLit(id);
     const boxId = id === null ? null : (boxOf.get(id) ?? id);
     const box = boxes.find((one) => one.id === boxId);
-    if (box && box.photo !== photo && photos[box.photo]) setPhoto(box.photo);
+    // Whoever marks something in one photo must not find another there.
+    if (box && box.photo !== photo && photos[box.photo] && !stand.open.value) setPhoto(box.photo);
   };
   const check = async (lat: number, lon: number): Promise<void> => {
     setChecking(true);
@@ -89,8 +96,23 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
     }
   };
   const toMap = (next: "draw" | "pin"): void => {
+    stand.cancel();
     setMode(mode === next ? "look" : next);
     setColumn("map");
+  };
+
+  const shownNumber = photos[photo]?.number ?? 1;
+  const marking: Marking | null = stand.marking.value
+    ? { kind: "point", how: t("stand.nowPhoto", { n: stand.features.value.length + 1 }), onDone: seen }
+    : null;
+  function seen(at: Share): void {
+    stand.seen(photo, at);
+    setColumn("map");
+    setMode("pin");
+  }
+  const toStand = (): void => {
+    setMode("look");
+    stand.toggle();
   };
 
   const silence = silenceOf(shown.state, run.granularity);
@@ -139,6 +161,8 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
             boxes={boxes}
             highlighted={strongestOf(linked, boxes.map((box) => box.id))}
             onHighlight={light}
+            marks={stand.photoMarks.value}
+            marking={marking}
           />
           <Panel id="clues" title={t("clues.title")} count={clues.length}>
             <Clues clues={clues} numbers={numbers} rejected={rejectedClues} linked={linked} silence={silence.of(t("clues.yet"), t("clues.none"))} photos={photos.length} onHighlight={light} onReject={(id, seen) => gathered.toggle("clues", id, seen)} />
@@ -164,8 +188,12 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
             }}
             onPin={(lat, lon) => {
               setMode("look");
-              void check(lat, lon);
+              if (stand.pending.value === null) void check(lat, lon);
+              else stand.placed({ lat, lon }, shownNumber);
             }}
+            more={stand.mapMarks.value}
+            shapes={stand.shapes.value}
+            pinWords={stand.pending.value === null ? undefined : { title: t("stand.nowMap"), how: t("stand.pinHow") }}
             highlighted={strongestOf(linked, candidates.map((one) => one.id))}
             onHighlight={light}
             label={t("case.map")}
@@ -175,12 +203,34 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
               <Icon name="pin" size={16} />
               <span>{t("check.button")}</span>
             </button>
+            <button type="button" class="small" aria-pressed={stand.open.value} disabled={run.granularity !== "exact"} onClick={toStand}>
+              <Icon name="stand" size={16} />
+              <span>{t("stand.title")}</span>
+            </button>
             {mode === "look" ? null : (
-              <button type="button" class="plain small" onClick={() => setMode("look")}>
+              <button
+                type="button"
+                class="plain small"
+                onClick={() => {
+                  setMode("look");
+                  stand.cancel();
+                }}
+              >
                 {t("action.cancel")}
               </button>
             )}
           </div>
+          {stand.open.value ? (
+            <StandPanel
+              stand={stand}
+              number={shownNumber}
+              onMark={() => {
+                stand.mark();
+                setMode("look");
+                setColumn("photo");
+              }}
+            />
+          ) : null}
           <CheckPlace checked={checked} busy={checking} onClose={() => setChecked(null)} />
           <Panel id="candidates" title={t("candidates.title")} count={candidates.length}>
             <Candidates candidates={candidates} rejected={gathered.candidates.value} linked={linked} silence={silence.of(t("candidates.yet"), t("candidates.none"))} withheld={silence.withheld} onHighlight={light} onReject={(id, name) => gathered.toggle("candidates", id, name)} />

@@ -3,6 +3,8 @@ import type { Box } from "../api/types";
 import { t } from "../strings";
 import { ZoomButtons } from "../ui/ZoomButtons";
 import { listen } from "./gestures";
+import type { Marking, PhotoMark } from "./marking";
+import { MarkLayer, Marks } from "./MarkLayer";
 import { numbersOf } from "./numbering";
 import "./photo.css";
 import { PhotoTabs } from "./PhotoTabs";
@@ -32,13 +34,15 @@ export interface PhotoViewProps {
   boxes: PhotoBox[];
   highlighted: string | null;
   onHighlight(id: string | null): void;
+  marks?: readonly PhotoMark[];
+  marking?: Marking | null;
 }
 
 const STEP = 1.5;
 const STRIDE = 0.12;
 
 /** A photo with what was read and noticed in it; zoom and pan by wheel, fingers, buttons or keys. */
-export function PhotoView({ photos, shown, onShow, boxes, highlighted, onHighlight }: PhotoViewProps) {
+export function PhotoView({ photos, shown, onShow, boxes, highlighted, onHighlight, marks = [], marking = null }: PhotoViewProps) {
   const id = useId();
   const frame = useRef<HTMLDivElement>(null);
   const [lie, setLie] = useState<Lie>(WHOLE);
@@ -82,6 +86,11 @@ export function PhotoView({ photos, shown, onShow, boxes, highlighted, onHighlig
   const place = { transform: `translate(${lie.x * 100}%, ${lie.y * 100}%) scale(${lie.scale})`, "--scale": String(lie.scale) };
   return (
     <div class="photo-view">
+      {marking ? (
+        <p class="marking-how" role="status">
+          {marking.how}
+        </p>
+      ) : null}
       {photos.length > 1 && <PhotoTabs id={id} photos={photos} shown={shown} onShow={onShow} pointed={marked?.photo ?? null} />}
       <div
         class="photo-panel"
@@ -106,6 +115,8 @@ export function PhotoView({ photos, shown, onShow, boxes, highlighted, onHighlig
             {here.map((box) => (
               <BoxMark key={box.id} box={box} number={numbers.get(box.id)} lit={box.id === highlighted} dim={dims(marked, box, shown)} onLight={light} />
             ))}
+            <Marks marks={marks.filter((mark) => mark.photo === shown)} />
+            {marking ? <MarkLayer marking={marking} /> : null}
           </div>
         </div>
         <ZoomButtons

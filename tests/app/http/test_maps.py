@@ -1,4 +1,4 @@
-"""Maps over the API: nothing is asked before its host is named, downloads tell how far they are, faults are one line."""
+"""Maps over the API: no host is asked before it is named, downloads tell how far they are, faults are one line."""
 
 import time
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """The page in a real browser, on the real server."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -82,11 +82,15 @@ def open_page(browser: Browser, server: Served) -> Iterator[Opener]:
 
 
 @pytest.fixture(scope="session")
-def looked_at() -> Path | None:
-    """Where pictures of screens go for people to look at; GEOSLEUTH_SCREENSHOTS names the folder."""
+def shot() -> Callable[[Page, str], None]:
+    """Takes pictures of screens where GEOSLEUTH_SCREENSHOTS names a folder; no screen may scroll sideways."""
     folder = os.environ.get("GEOSLEUTH_SCREENSHOTS")
-    if not folder:
-        return None
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
-    return path
+
+    def take(page: Page, name: str) -> None:
+        beyond = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert beyond <= 0, f"{name} is {beyond} px wider than the window"
+        if folder:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=Path(folder) / f"{name}.png")
+
+    return take

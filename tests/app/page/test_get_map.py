@@ -1,6 +1,6 @@
 """A map for the atlas, in a real browser: suggested by a finding, its host and size named first, fetched, used."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -140,7 +140,7 @@ def test_axe_finds_no_serious_fault(
     with_maps: Served,
     theme: str,
     size: dict[str, int],
-    looked_at: Path | None,  # type: ignore[no-untyped-def]
+    shot: Callable[[Page, str], None],  # type: ignore[no-untyped-def]
 ) -> None:
     online(with_maps, offline=False)
     page = opener("/#/settings", color_scheme=theme, viewport=size)
@@ -150,7 +150,4 @@ def test_axe_finds_no_serious_fault(
     page.get_by_role("button", name="Get the map").click()
     ask(page)
     assert serious_faults(page, "dialog") == []
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert wide <= 0
-    if looked_at is not None:
-        page.screenshot(path=looked_at / f"get-map-{theme}-{size['width']}.png")
+    shot(page, f"get-map-{theme}-{size['width']}")

@@ -22,6 +22,7 @@ from .processes import WorkerPool
 from .records import (
     CaseRow,
     Feedback,
+    NotThere,
     PhotoRow,
     RunRequest,
     RunRow,
@@ -253,6 +254,29 @@ class CaseService:
             NotThere: there is no such photo.
         """
         return await self._intake.jpeg(case_id, number, most_px=most_px)
+
+    async def stand(
+        self, case_id: str, number: int, marks: Sequence[Mapping[str, float]], fov_deg: float | None
+    ) -> dict[str, Any]:
+        """Return where the camera of a photo stood, from marks with a column of the photo (0 to 1), lat and lon.
+
+        Raises:
+            NotThere: there is no such photo.
+            BadInput: no place fits the marks, or places may not be told so finely.
+        """
+        finest = self._settings.granularity
+        if finest != "exact":
+            raise BadInput(f"places are told no finer than {finest}; where a camera stood is finer")
+        photo = await self._photo(case_id, number)
+        made, _ = await self._helpers.work("stand", {"photos": [photo], "marks": list(marks), "fov": fov_deg})
+        return made
+
+    async def _photo(self, case_id: str, number: int) -> dict[str, Any]:
+        """Return what a process needs to open one photo."""
+        names = {one.number: one.name for one in (await self._store.case(case_id)).photos}
+        if number not in names:
+            raise NotThere(f"this case has no photo {number}")
+        return {"number": number, "path": str(self._folders.photo(case_id, number)), "name": names[number]}
 
     # Runs.
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict
 
 from geosleuth.agent import EndReason, Fate
 from geosleuth.answer.granularity import Granularity
+from geosleuth.tools.resection import Stand
 
 EventKind = Literal[
     "state", "started", "resumed", "said", "observed", "candidate", "clues", "spent", "member", "answer", "ended"
@@ -311,6 +312,13 @@ class ResultView(TypedDict):
     text: list[TextView]
     versions: VersionsView
     trajectory: str
+
+
+class StandView(TypedDict):
+    """Where a camera stood, in sentences and as data."""
+
+    words: list[str]
+    found: Stand
 
 
 class OddsView(TypedDict):

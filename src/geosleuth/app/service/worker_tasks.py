@@ -154,6 +154,22 @@ async def compare(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -
     return dict(compare_view(details["left"], details["right"])), b""
 
 
+async def stand(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return where the camera of a photo stood."""
+    from geosleuth.atlas import OfflineAtlas
+    from geosleuth.photo import Album
+    from geosleuth.tools import Case
+    from geosleuth.tools.resection import Marked, StandRequest, photo_fov, stand_point
+
+    (opened,) = await photos_of(details)
+    fov, source = photo_fov(details["fov"], opened)
+    marked = [Marked(f"{one['lat']:.7f},{one['lon']:.7f}", one["column"]) for one in details["marks"]]
+    request = StandRequest(marked, fov, source, picture=False)
+    found = await stand_point(Case(Album(), OfflineAtlas()), request)
+    # The first line repeats the marks.
+    return {"words": found.text.splitlines()[1:], "found": found.data}, b""
+
+
 async def offer_map(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
     """Return what a map takes, by the name of its place; nothing is downloaded."""
     from .maps import offered
@@ -179,6 +195,7 @@ TASKS: Mapping[str, Task] = {
     "picture": picture,
     "check": check,
     "compare": compare,
+    "stand": stand,
     "offer_map": offer_map,
     "get_map": get_map,
 }

@@ -119,6 +119,19 @@ class Claim(Asked):
     lon: Annotated[float, LONGITUDE]
 
 
+class StandMark(Claim):
+    """A feature of the map that the photo shows: its column, from 0 (left edge) to 1 (right edge), and its place."""
+
+    column: Annotated[float, Field(ge=0, le=1)]
+
+
+class NewStand(Asked):
+    """Two or more features, and the horizontal field of view in degrees where it is known."""
+
+    marks: Annotated[list[StandMark], Field(min_length=2, max_length=20)]
+    fov_deg: Annotated[float, Field(ge=1, le=170)] | None = None
+
+
 class NewSightings(Asked):
     """What somebody sees, in free words or as ATTRIBUTE=VALUE."""
 
