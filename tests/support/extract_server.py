@@ -117,7 +117,7 @@ class ExtractServer:
         return [
             headers.get("range", "")
             for method, path, headers in self.asked
-            if method == "GET" and path.endswith((".pbf", ".zip"))
+            if method == "GET" and path.endswith((".pbf", ".zip", ".zstd.parquet", ".zim"))
         ]
 
 
@@ -132,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._head(302, {"location": self.made.redirects[self.path]}, 0)
         elif self.path not in self.made.files:
             self._head(404, {}, 0)
-        elif self.path.endswith((".pbf", ".zip")):
+        elif self.path.endswith((".pbf", ".zip", ".zstd.parquet", ".zim")):
             self._send_file(self.made.files[self.path], heard)
         else:
             self._head(200, {}, len(self.made.files[self.path]))
@@ -145,8 +145,10 @@ class _Handler(BaseHTTPRequestHandler):
         extra = {"etag": etag, "last-modified": "Mon, 16 Nov 2026 21:00:00 GMT"}
         begin, status = 0, 200
         if "range" in heard and self.made.has_ranges and heard.get("if-range", etag) == etag:
-            begin, status = int(heard["range"].removeprefix("bytes=").rstrip("-")), 206
-            extra["content-range"] = f"bytes {begin}-{len(content) - 1}/{len(content)}"
+            first, _, last = heard["range"].removeprefix("bytes=").partition("-")
+            begin, status = int(first), 206
+            extra["content-range"] = f"bytes {begin}-{last or len(content) - 1}/{len(content)}"
+            content = content[: int(last) + 1] if last else content
         self._head(status, extra | self.made.headers, len(content) - begin)
         if self.command == "GET":
             cut = self.made.cuts.pop(0) if self.made.cuts else None

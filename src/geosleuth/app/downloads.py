@@ -21,23 +21,28 @@ from geosleuth.atlas.extracts import (
     fetch_catalogue,
     find_extract,
 )
+from geosleuth.atlas.extracts.overture_places import DATA, STAC, PlacesOffer, fetch_places, file_name, find_places
+from geosleuth.atlas.extracts.wikipedia import KIWIX
 from geosleuth.atlas.gazetteers import import_geonames
 from geosleuth.atlas.online import OnlineClient
-from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm
+from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm, import_overture
 from geosleuth.atlas.suggestion import remember_size
 from geosleuth.errors import BadInput
+from geosleuth.geo import Box
 from geosleuth.names import country_name, required_country_code
 from geosleuth.net import host_of
 from geosleuth.pipeline.plan import is_local, online_settings
 from geosleuth.text.numbers import plural, size
 
-Kind = Literal["map", "geonames"]
+Kind = Literal["map", "geonames", "overture", "wikipedia"]
 Imported = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is, and of how much."""
 
 _SOURCES: Final[dict[Kind, tuple[str, str]]] = {
     "map": ("GEOSLEUTH_EXTRACTS_URL", OFFICIAL),
     "geonames": ("GEOSLEUTH_GEONAMES_URL", "https://download.geonames.org/export/dump"),
+    "overture": ("GEOSLEUTH_OVERTURE_URL", STAC),
+    "wikipedia": ("GEOSLEUTH_KIWIX_URL", KIWIX),
 }
 _CATALOGUE_BYTES: Final = 32 * 1024 * 1024
 # What importing takes, roughly, for each byte of the file: Monaco's 0.54 MB become 3.5 MB in 1.5 s.
@@ -82,12 +87,16 @@ class Source:
         Raises:
             BadInput: it is no address.
         """
+        self.kind = kind
         variable, usual = _SOURCES[kind]
         self.url = (mirror or os.environ.get(variable) or usual).strip().rstrip("/")
         self.host = host_of(self.url)
         if not self.host or "?" in self.url or "#" in self.url:
             raise BadInput(f"the mirror {self.url[:80]!r} is no address; it starts with https:// and has no ? and no #")
-        settings = online_settings([self.host])
+        # Overture's index lies on a server of its own; a mirror has both.
+        self.data = DATA if self.url == STAC else self.url
+        self.hosts = [self.host, host_of(self.data)] if kind == "overture" else [self.host]
+        settings = online_settings(self.hosts)
         # Whoever names a server of their own network means it.
         private = frozenset({self.host}) if is_local(self.host) else frozenset()
         self.client = OnlineClient(replace(settings, private_hosts=private, max_bytes=_CATALOGUE_BYTES))
@@ -201,6 +210,58 @@ def add(wanted: Wanted, offer: Offer, progress: Imported) -> RegionInfo:
         raise BadInput(f"{wanted.folder}: what was fetched can't be kept there: {error.strerror or error}") from error
     finally:
         dropped(wanted.path)
+
+
+async def area_box(area: str) -> Box:
+    """Return the box of an area as people write it: S,W,N,E, or LAT,LON,RADIUS_KM, or the name of a town.
+
+    Raises:
+        BadInput: it is none of these.
+    """
+    from geosleuth.atlas.regions.region_store import boxes_around
+    from geosleuth.photo import Album
+    from geosleuth.tools import Case
+    from geosleuth.tools.places import find_area
+
+    found = await find_area(Case(Album(), OfflineAtlas()), area)
+    if found is None:
+        raise BadInput("name a town or a box, such as: geosleuth atlas get 43.72,7.40,43.76,7.45 --overture")
+    if isinstance(found, Box):
+        return found
+    boxes = boxes_around(found.centre, 1000 * found.radius_km)
+    if len(boxes) > 1:
+        raise BadInput("this area crosses the 180th meridian; fetch its two sides one by one")
+    return Box(*boxes[0])
+
+
+async def find_overture(source: Source, area: str) -> PlacesOffer:
+    """Return what Overture has within an area."""
+    return await find_places(source.client, await area_box(area), stac=source.url, data=source.data)
+
+
+def overture_words(name: str, offer: PlacesOffer) -> str:
+    """Return what is to be downloaded of Overture, in one sentence without its end."""
+    return f"Overture places for {name}: {size(offer.size_bytes)} from {offer.host}, of {offer.day}"
+
+
+async def add_overture(
+    source: Source, name: str, offer: PlacesOffer, progress: Callable[[int, int], None], imported: Imported
+) -> RegionInfo:
+    """Download places and import them as a region.
+
+    Raises:
+        BadInput: they can't be kept.
+        ServiceFault: the server fails.
+    """
+    path = downloads_dir() / file_name(offer)
+    check_room({path.parent: 2 * offer.size_bytes, regions_dir(): 2 * offer.size_bytes})
+    try:
+        await fetch_places(source.client, offer, path, progress)
+        regions_dir().mkdir(parents=True, exist_ok=True)
+        origin = {"origin": f"{source.data}/release/{offer.release}/theme=places", "data_date": offer.day}
+        return import_overture(path, name, folder=regions_dir(), progress=imported, origin=origin)
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def is_same(there: RegionInfo, offer: Offer) -> bool:

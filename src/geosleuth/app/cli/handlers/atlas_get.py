@@ -1,34 +1,41 @@
 """What ``geosleuth atlas get`` does: a name becomes a file of a server, and that a region or a gazetteer."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from geosleuth.app.cli.atlas import GetOptions
 from geosleuth.app.console import asked, building, progress, show, show_json, talk
 from geosleuth.app.downloads import (
+    Kind,
     Source,
     Wanted,
     add,
+    add_overture,
     ask_size,
     check_disk,
     day_of,
     fetch,
     fetched,
     find_map,
+    find_overture,
     is_same,
+    overture_words,
     plan_words,
     wanted_again,
     wanted_geonames,
 )
 from geosleuth.atlas import gazetteers_dir, regions_dir
 from geosleuth.atlas.base import ensure_base
-from geosleuth.atlas.extracts import fetch_catalogue
-from geosleuth.atlas.regions import RegionInfo, region_name
-from geosleuth.errors import BadInput
+from geosleuth.atlas.extracts import ask_offer, check_room, download, downloads_dir, dropped, fetch_catalogue
+from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
+from geosleuth.errors import BadInput, require
 from geosleuth.geo.extent import plain
+from geosleuth.names import fold
+from geosleuth.text.numbers import size
 
 from .atlas import importing, regions_view
 
@@ -45,20 +52,77 @@ def get_maps(options: GetOptions) -> None:
         raise BadInput("--name needs a place")
     if options.name is not None:
         region_name(options.name, Path())
-    source = Source("geonames" if options.geonames else "map", options.mirror)
+    source = Source(_kind(options), options.mirror)
+    hosts = " and ".join(dict.fromkeys(source.hosts))
     if not options.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"this asks {source.host} for a file and downloads it; add --yes to allow it")
-    if not options.geonames and options.place is not None:
+        raise BadInput(f"this asks {hosts} for a file and downloads it; add --yes to allow it")
+    if source.kind in ("map", "overture") and options.place is not None:
         # Here and not in one of the atlas's threads, so that an interrupt stops the building at once.
         with building() as tell:
             ensure_base(tell)
-    talk(f"asking {source.host}")
-    found = [_got(one, options, source) for one in _wanted(options, source)]
+    talk(f"asking {hosts}")
+    if options.wikipedia and options.place is not None:
+        _wikipedia(options, options.place, source)
+        return
+    if options.overture and options.place is not None:
+        found = [_places(options, options.place, source)]
+    else:
+        found = [_got(one, options, source) for one in _wanted(options, source)]
     if options.as_json:
         shown = [plain(one) for one in found]
         show_json(shown[0] if options.place is not None else shown)
     else:
         show(regions_view(found))
+
+
+def _kind(options: GetOptions) -> Kind:
+    """Return what is wanted: one thing at a time, and all but maps and GeoNames by name only."""
+    chosen: dict[Kind, bool] = {
+        "geonames": options.geonames, "overture": options.overture, "wikipedia": options.wikipedia,
+    }  # fmt: skip
+    kinds = [kind for kind, wanted in chosen.items() if wanted]
+    if len(kinds) > 1:
+        raise BadInput(f"one thing at a time: leave out {' or '.join(f'--{kind}' for kind in kinds)}")
+    kind: Kind = kinds[0] if kinds else "map"
+    if kind in ("overture", "wikipedia") and options.place is None:
+        raise BadInput(f"--{kind} needs a {'place or a box' if kind == 'overture' else 'language'}")
+    return kind
+
+
+def _wikipedia(options: GetOptions, language: str, source: Source) -> None:
+    """Fetch the Wikipedia of a language for ``atlas documents``."""
+    from geosleuth.atlas.extracts.wikipedia import Edition, find_wikipedia, keep_zim, zim_dir
+
+    edition: Edition | None = next((one for one in get_args(Edition) if one == options.edition), None)
+    if edition is None:
+        raise BadInput(f"--edition {options.edition[:20]!r}: there are {', '.join(get_args(Edition))}")
+    require("libzim.reader", extra="zim")
+    found = _asked(source, find_wikipedia(source.client, source.url, language, edition))
+    kept, path = zim_dir() / found.file, downloads_dir() / found.file
+    if kept.is_file():
+        talk(f"{found.file} is there already")
+    else:
+        offer = _asked(source, ask_offer(source.client, found.url, checked=False))
+        check_room({path.parent: offer.size_bytes})
+        _agree(options, f"Wikipedia {found.language} ({edition}): {size(offer.size_bytes)} from {offer.host}")
+        with progress(f"downloading {found.file}", offer.size_bytes, measure="bytes") as bar:
+            _asked(source, download(source.client, offer, path, bar.at))
+        try:
+            kept = keep_zim(path, found)
+        finally:
+            dropped(path)
+    if options.as_json:
+        show_json({"file": str(kept), "language": found.language, "edition": edition, "month": found.month})
+    else:
+        show(f"{kept}; atlas documents searches it from now on")
+
+
+def _agree(options: GetOptions, plan: str) -> None:
+    """Say what is to be downloaded, and ask unless the person has agreed before."""
+    if options.yes:
+        talk(plan)
+    elif not asked(f"{plan}. Go on?"):
+        raise BadInput("stopped; nothing was downloaded")
 
 
 def _asked(source: Source, question: Coroutine[Any, Any, _T]) -> _T:
@@ -94,6 +158,18 @@ async def _all_again(source: Source) -> list[Wanted]:
     return found
 
 
+def _places(options: GetOptions, area: str, source: Source) -> RegionInfo:
+    """Fetch and add the places that Overture has within an area."""
+    name = options.name or f"overture-{'-'.join(re.findall(r'[a-z0-9]+', fold(area)))}"[:60]
+    offer = _asked(source, find_overture(source, area))
+    there = next((info for info in RegionStore(regions_dir()).list() if info.name == name), None)
+    if there is not None and not options.update:
+        raise BadInput(f"a region called {name} is there already; --update replaces it, --name NAME puts it beside")
+    _agree(options, overture_words(name, offer))
+    with progress(f"downloading {name}", offer.size_bytes, measure="bytes") as bar, importing() as tell:
+        return _asked(source, add_overture(source, name, offer, bar.at, tell))
+
+
 def _got(wanted: Wanted, options: GetOptions, source: Source) -> RegionInfo:
     """Fetch and add one file, unless what it holds is there already."""
     there = wanted.there()
@@ -110,11 +186,7 @@ def _got(wanted: Wanted, options: GetOptions, source: Source) -> RegionInfo:
         talk(f"{there.name} is up to date, with data of {day_of(there)}")
         return there
     check_disk(wanted, offer)
-    plan = plan_words(wanted, offer)
-    if options.yes:
-        talk(plan)
-    elif not asked(f"{plan}. Go on?"):
-        raise BadInput("stopped; nothing was downloaded")
+    _agree(options, plan_words(wanted, offer))
     with progress(f"downloading {wanted.name}", offer.size_bytes, measure="bytes") as bar:
         _asked(source, fetch(source, wanted, offer, bar.at))
     with importing() as tell:
