@@ -19,6 +19,10 @@ _FLAGS = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftsha
 _WITHOUT_WEBGL = ("--disable-gpu", "--disable-3d-apis")
 
 
+_AT_REST = """() => document.getAnimations().every(
+  (one) => one.playState !== "running" || one.effect?.getComputedTiming().iterations === Infinity,
+)"""
+
 Opener = Callable[..., Page]
 CLAIMED = (43.55, 7.02)
 """Where the first photo's file says that it was taken: Cannes."""
@@ -100,6 +104,8 @@ def serious_faults(page: Page, part: str) -> list[str]:
     """What axe holds against a part of a page, as far as it keeps people from using it."""
     from axe_playwright_python.sync_playwright import Axe
 
+    # What is still fading in has no colour of its own yet.
+    page.wait_for_function(_AT_REST)
     return [
         f"{one['id']}: {node['html']}"
         for one in Axe().run(page, context=part).response["violations"]

@@ -48,7 +48,7 @@ export interface RunRow {
   trouble: string | null;
   /** How many runs are before it while it waits, itself counted. */
   position: number | null;
-  rejected: { clues?: string[]; texts?: string[]; seen?: string[]; places?: { name: string }[] };
+  rejected: { clues?: string[]; texts?: string[]; seen?: string[]; places?: { name: string }[]; readings?: NewReading[] };
 }
 
 export interface CaseRow {
@@ -83,9 +83,19 @@ export interface RunRequest {
   send_to: string[];
 }
 
+/** What a person reads in a part of a photo of a run, photos counted from 1; `was` is what was read before. */
+export interface NewReading {
+  box: [number, number, number, number];
+  text: string;
+  photo: number;
+  was: string;
+}
+
 export interface Feedback {
   reject_clues: string[];
   reject_candidates: string[];
+  reject_texts: string[];
+  readings: NewReading[];
   hint: string | null;
   area: GeoJSON.Geometry | null;
   within: string | null;

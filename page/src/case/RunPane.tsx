@@ -29,7 +29,9 @@ import { silenceOf } from "./silence";
 import { Spending } from "./Spending";
 import { saidBefore } from "./spoken";
 import { Team } from "./Team";
+import { TextPanel } from "./TextPanel";
 import { Timeline } from "./Timeline";
+import { useReading } from "./useReading";
 import { useRun } from "./useRun";
 import { useScrolledPast } from "./useScrolledPast";
 
@@ -61,16 +63,17 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
   const [checking, setChecking] = useState(false);
 
   const rejectedClues = gathered.clues.value;
+  const reading = useReading(run, shown.lines, gathered);
   const photos = useMemo(
     () => run.photos.map((number) => row.photos.find((one) => one.number === number)).filter((one) => one !== undefined),
     [run.photos, row.photos],
   );
   const { boxes, boxOf, numbers } = useMemo(() => {
-    const found = boxesOf(clues, shown.lines, view.turns, live, new Set(rejectedClues.keys()));
+    const found = boxesOf(clues, reading.lines, view.turns, live, new Set(rejectedClues.keys()));
     const counted = numbersOf(found.boxes);
     const ofClues = [...found.boxOf].map(([clue, box]): [string, number] => [clue, counted.get(box) ?? 0]);
     return { boxes: found.boxes.map((box) => ({ ...box, photo: box.photo - 1 })), boxOf: found.boxOf, numbers: new Map(ofClues) };
-  }, [clues, shown.lines, view.turns, live, rejectedClues]);
+  }, [clues, reading.lines, view.turns, live, rejectedClues]);
   const linked = useMemo(() => linkedTo(lit, clues, candidates, boxOf), [lit, clues, candidates, boxOf]);
   const claims = result?.claims ?? [];
   const claimed = useMemo(() => claims.flatMap(({ lat, lon }) => (lat !== null && lon !== null ? [{ lat, lon }] : [])), [claims]);
@@ -104,7 +107,7 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
   const shownNumber = photos[photo]?.number ?? 1;
   const marking: Marking | null = stand.marking.value
     ? { kind: "point", how: t("stand.nowPhoto", { n: stand.features.value.length + 1 }), onDone: seen }
-    : null;
+    : reading.marking(photo, shownNumber);
   function seen(at: Share): void {
     stand.seen(photo, at);
     setColumn("map");
@@ -161,12 +164,28 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
             boxes={boxes}
             highlighted={strongestOf(linked, boxes.map((box) => box.id))}
             onHighlight={light}
+            onChoose={(id) => {
+              const box = boxes.find((one) => one.id === id);
+              if (box) reading.choose(box.photo + 1, box.box);
+            }}
             marks={stand.photoMarks.value}
             marking={marking}
           />
           <Panel id="clues" title={t("clues.title")} count={clues.length}>
             <Clues clues={clues} numbers={numbers} rejected={rejectedClues} linked={linked} silence={silence.of(t("clues.yet"), t("clues.none"))} photos={photos.length} onHighlight={light} onReject={(id, seen) => gathered.toggle("clues", id, seen)} />
           </Panel>
+          {run.granularity === "exact" ? (
+            <TextPanel
+              reading={reading}
+              gathered={gathered}
+              photos={photos.length}
+              silence={silence.of(t("text.yet"), t("text.none"))}
+              onMark={() => {
+                stand.cancel();
+                reading.toggle();
+              }}
+            />
+          ) : null}
           <Panel id="claims" title={t("claims.title")}>
             {result === null ? (
               <p class="empty">{silence.of(t("claims.later"), t("state.loading"))}</p>

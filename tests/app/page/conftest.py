@@ -11,6 +11,13 @@ from browser import CLAIMED, Located, Opener, Watched, chromium_path, launched, 
 from homes import home_with_base
 from serving import Served, photo_bytes, served
 
+TOO_WIDE = """() => {
+  const width = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth <= width) return [];
+  const wide = [...document.querySelectorAll("body *")].filter((one) => one.getBoundingClientRect().right > width + 1);
+  return wide.map((one) => `${one.tagName} ${one.className}`).slice(0, 20);
+}"""
+
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
@@ -87,8 +94,7 @@ def shot() -> Callable[[Page, str], None]:
     folder = os.environ.get("GEOSLEUTH_SCREENSHOTS")
 
     def take(page: Page, name: str) -> None:
-        beyond = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert beyond <= 0, f"{name} is {beyond} px wider than the window"
+        assert page.evaluate(TOO_WIDE) == [], f"{name} is wider than the window"
         if folder:
             Path(folder).mkdir(parents=True, exist_ok=True)
             page.screenshot(path=Path(folder) / f"{name}.png")

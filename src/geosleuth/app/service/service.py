@@ -271,6 +271,18 @@ class CaseService:
         made, _ = await self._helpers.work("stand", {"photos": [photo], "marks": list(marks), "fov": fov_deg})
         return made
 
+    async def read(self, case_id: str, number: int, box: Sequence[float]) -> dict[str, Any]:
+        """Return the lines of text in a part of a photo: left, top, right, bottom in shares of it.
+
+        Raises:
+            NotThere: there is no such photo.
+            BadInput: the part is too small, or what photos say may not be told.
+        """
+        if self._settings.granularity != "exact":
+            raise BadInput(f"places are told no finer than {self._settings.granularity}; what signs say may be finer")
+        made, _ = await self._helpers.work("read", {"photos": [await self._photo(case_id, number)], "box": list(box)})
+        return made
+
     async def _photo(self, case_id: str, number: int) -> dict[str, Any]:
         """Return what a process needs to open one photo."""
         names = {one.number: one.name for one in (await self._store.case(case_id)).photos}
@@ -330,6 +342,8 @@ class CaseService:
             "candidates": candidates + [rival for answer in answers for rival in answer["candidates"]],
             "reject_clues": list(feedback.reject_clues),
             "reject_candidates": list(feedback.reject_candidates),
+            "reject_texts": list(feedback.reject_texts),
+            "readings": [dict(one) for one in feedback.readings],
         }
         made, _ = await self._helpers.work("reject", order)
         return made

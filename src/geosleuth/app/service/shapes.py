@@ -314,6 +314,20 @@ class ResultView(TypedDict):
     trajectory: str
 
 
+class ReadLineView(TypedDict):
+    """A line of text in a part of a photo that somebody asked about."""
+
+    text: str
+    box: Box
+    confidence: float
+
+
+class ReadView(TypedDict):
+    """What could be read in a part of a photo."""
+
+    lines: list[ReadLineView]
+
+
 class StandView(TypedDict):
     """Where a camera stood, in sentences and as data."""
 

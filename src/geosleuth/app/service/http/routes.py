@@ -14,7 +14,7 @@ from geosleuth import __version__
 from geosleuth.answer.granularity import GRANULARITIES
 from geosleuth.app.service import Settings, StreamEvent
 from geosleuth.app.service.intake import THUMB_PX, VIEW_PX
-from geosleuth.app.service.shapes import CompareView, ResultView, StandView
+from geosleuth.app.service.shapes import CompareView, ReadView, ResultView, StandView
 from geosleuth.errors import BadInput
 from geosleuth.pipeline.result import result_schema
 
@@ -42,6 +42,7 @@ from .schemas import (
     NewRun,
     NewSettings,
     NewStand,
+    PartOfPhoto,
     PhotoNumber,
     PhotoShown,
     RunId,
@@ -137,6 +138,12 @@ async def photo(
     """A photo's pixels, upright, without any of its metadata."""
     data = await State.of(request).service.photo_jpeg(case, number, most_px=SIDES_PX[size])
     return Response(data, media_type="image/jpeg")
+
+
+@cases_router.post("/{case}/photos/{number}/read", response_model=model_of(ReadView))
+async def read_part(case: CaseId, number: PhotoNumber, asked: PartOfPhoto, request: Request) -> dict[str, Any]:
+    """Read the text in a part of a photo."""
+    return await State.of(request).service.read(case, number, asked.box)
 
 
 @cases_router.post("/{case}/photos/{number}/stand", response_model=model_of(StandView))

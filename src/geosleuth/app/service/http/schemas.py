@@ -10,7 +10,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from geosleuth.answer.granularity import Granularity
 from geosleuth.app.service import CaseRow, Feedback, PhotoRow, RunRequest, RunRow, RunState, shapes
@@ -91,11 +91,34 @@ class NewRun(Asked):
         return RunRequest(**values, **_area(self.within, self.area))
 
 
+class PartOfPhoto(Asked):
+    """A part of a photo: left, top, right, bottom in shares of it."""
+
+    box: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=4, max_length=4)]
+
+    @model_validator(mode="after")
+    def _check_sides(self) -> "PartOfPhoto":
+        left, top, right, bottom = self.box
+        if left >= right or top >= bottom:
+            raise Refused(400, "input", "the box has no width or no height; send left, top, right, bottom")
+        return self
+
+
+class NewReading(PartOfPhoto):
+    """What a person reads in a part of a photo of a run, photos counted from 1; ``was`` is what was read before."""
+
+    text: Annotated[str, Field(min_length=1, max_length=200)]
+    photo: Annotated[int, Field(ge=1, le=1000)]
+    was: Noted = ""
+
+
 class NewFeedback(Asked):
     """What a person says about a run: what is wrong in it, and what else they know."""
 
     reject_clues: Annotated[list[Noted], Field(max_length=500)] = []
     reject_candidates: Annotated[list[Noted], Field(max_length=500)] = []
+    reject_texts: Annotated[list[Noted], Field(max_length=500)] = []
+    readings: Annotated[list[NewReading], Field(max_length=200)] = []
     hint: Words | None = None
     area: Geometry | None = None
     within: Name | None = None
