@@ -58,7 +58,7 @@ def squeeze(key: str) -> str:
 def latin_key(text: str) -> str | None:
     """The name spelled in Latin letters, or None where it already is."""
     text = text[:MAX_QUERY_CHARS]
-    if all(ord(character) < 0x370 for character in text):
+    if text.isascii() or max(text) < "\u0370":
         return None
     return fold(anyascii(text)) or None
 
@@ -112,6 +112,12 @@ def _halved(text: str) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     codes = np.concatenate([codes, more_codes])
     order = np.argsort(codes, kind="stable")
     return codes[order], np.concatenate([places, more_places + text.count("\n", 0, cut)])[order]
+
+
+def triple_codes(spelled: Sequence[str]) -> NDArray[np.uint64]:
+    """The numbers that `text_triples` gives for these triples."""
+    letters = np.frombuffer("".join(spelled).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
+    return letters[::3] << _TWO | letters[1::3] << _ONE | letters[2::3]
 
 
 def spell_triples(codes: NDArray[np.uint64]) -> list[str]:

@@ -23,6 +23,7 @@ _KEYS: Final = (
 )  # fmt: skip
 """The tags that say what something is, the most telling first."""
 _ORDER: Final = {key: at for at, key in enumerate(_KEYS)}
+MAIN_KEYS: Final = frozenset(_KEYS)
 
 _WITHOUT_NAME: Final[dict[str, frozenset[str] | None]] = {
     "amenity": None,

@@ -2,6 +2,7 @@
 
 import logging
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,28 +14,26 @@ import numpy as np
 from geosleuth.atlas.protocol import Colocation, Hit, MatchKind, Place
 from geosleuth.atlas.search import NameHit
 from geosleuth.errors import BadInput
-from geosleuth.geo import Box, Extent, LatLon, distance_km
+from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
 
 from .addresses import find_addresses, find_crossings, find_postcodes, junction_place, postcode_place, split_crossing
 from .colocated import find_colocated
-from .feature_kinds import ADDRESS
-from .region_file import ATTRIBUTE
+from .feature_kinds import ADDRESS, matching_kinds
+from .region_file import ATTRIBUTE, osm_key
+from .region_names import Keep
 from .region_store import (
     DamagedRegion,
-    Ids,
     OpenRegion,
     RegionStore,
-    among,
     boxes_around,
     distances_m,
     in_boxes,
     nearest_points,
-    of_category,
     place_of,
-    positions,
     rows_of,
     text_of,
     touches,
+    wanted,
 )
 
 _log = logging.getLogger(__name__)
@@ -73,9 +72,8 @@ class Regions:
         """Named features by name, phone, website or number; a category narrows."""
         limit = _checked_limit(limit)
 
-        def found_in(region: OpenRegion) -> list[Hit]:
-            chosen = among(region, within, category)
-            return self._named(region, text, limit, chosen, near)
+        def found_in(region: OpenRegion, of: int) -> list[Hit]:
+            return self._named(region, text, limit, wanted(region, within, category), near, of)
 
         return _best(self._ask(found_in, within), limit)
 
@@ -83,7 +81,7 @@ class Regions:
         """Features whose name begins so, the best known first."""
         limit = _checked_limit(limit)
 
-        def found_in(region: OpenRegion) -> list[Hit]:
+        def found_in(region: OpenRegion, _of: int) -> list[Hit]:
             found = region.index.prefix(prefix, limit=200)
             rows = rows_of(region, [hit.owner for hit in found])
             hits = []
@@ -108,7 +106,7 @@ class Regions:
         if region.info.kind != kind:
             return None
         with self.store.explained(name):
-            found = region.conn.execute("SELECT id FROM feature WHERE osm = ?", (osm,)).fetchone()
+            found = region.conn.execute("SELECT id FROM feature WHERE osm = ?", (osm_key(osm),)).fetchone()
             if found:
                 return place_of(region, rows_of(region, found)[found[0]])
             return junction_place(region, osm) or postcode_place(region, osm)
@@ -123,7 +121,8 @@ class Regions:
             raise BadInput(f"a radius is a number of metres, zero or more, not {radius_m}")
         reach_m = min(radius_m, _FIRST_REACH_M)
         while True:  # widened step by step: nobody wants the thousand features of a town to see the twenty nearest
-            hits = self._ask(partial(_around, point=point, radius_m=reach_m, category=category, limit=limit))
+            around = partial(_around, point=point, radius_m=reach_m, category=category, limit=limit)
+            hits = self._ask(around, Disc(point, reach_m / 1000))
             hits = _distinct(sorted(hits, key=lambda hit: (hit.distance_km or 0.0, hit.place.id)))
             if len(hits) >= limit or reach_m >= radius_m:
                 break
@@ -133,7 +132,7 @@ class Regions:
     def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
         """Where two streets meet; where they only come near each other the match is "near"."""
         limit = _checked_limit(limit)
-        return _best(self._ask(lambda region: find_crossings(region, first, second, within), within), limit)
+        return _best(self._ask(lambda region, of: find_crossings(region, (first, second), within, of), within), limit)
 
     def geocode(self, text: str, *, limit: int = 5, within: Extent | None = None) -> list[Hit]:
         """Addresses ("12 Rue Grimaldi"), crossings ("A and B"), postcodes and named features of that name.
@@ -145,10 +144,11 @@ class Regions:
         streets = split_crossing(text)
         name = text.split(",")[0]
 
-        def found_in(region: OpenRegion) -> list[Hit]:
-            corners = find_crossings(region, *streets, within) if streets else []
-            named = self._named(region, name, limit, among(region, within, None), None)
-            return [*find_addresses(region, text, within), *find_postcodes(region, name, within), *corners, *named]
+        def found_in(region: OpenRegion, of: int) -> list[Hit]:
+            corners = find_crossings(region, streets, within, of) if streets else []
+            named = self._named(region, name, limit, wanted(region, within), None, of)
+            houses = find_addresses(region, text, within, of)
+            return [*houses, *find_postcodes(region, name, within), *corners, *named]
 
         return _best(self._ask(found_in, within), limit)
 
@@ -179,33 +179,31 @@ class Regions:
     def _open(self, within: Extent | None = None) -> list[OpenRegion]:
         return [region for region in self.store.open_all(self._only) if touches(region, within)]
 
-    def _ask(self, found_in: Callable[[OpenRegion], list[Hit]], within: Extent | None = None) -> list[Hit]:
-        """What each region answers. A damaged one is passed over, unless it was asked for by name."""
+    def _ask(self, found_in: Callable[[OpenRegion, int], list[Hit]], within: Extent | None = None) -> list[Hit]:
+        """What each region answers, told how many are asked. A damaged one is passed over, unless it was named."""
         hits: list[Hit] = []
-        for region in self._open(within):
+        regions = self._open(within)
+        for region in regions:
             try:
                 with self.store.explained(region.info.name):
-                    hits.extend(found_in(region))
+                    hits.extend(found_in(region, len(regions)))
             except DamagedRegion as error:
                 if self._only is not None:
                     raise
                 _log.warning("%s", error)
         return hits
 
-    def _named(self, region: OpenRegion, text: str, limit: int, chosen: Ids | None, near: LatLon | None) -> list[Hit]:
-        if chosen is not None and not len(chosen):
-            return []
+    def _named(
+        self, region: OpenRegion, text: str, limit: int, keep: Keep | None, near: LatLon | None, of: int
+    ) -> list[Hit]:
         pool = max(_LEAST_POOL, 4 * limit) if near is None else _NEAR_POOL
-        found = region.index.search(text, limit=pool, among=chosen)
-        if len(found) > _LEAST_POOL and (near is not None or limit > _LEAST_POOL):
-            # A chain has more branches than the search looks at, and the nearest of them, or many of them, are wanted.
+        found = region.index.search(text, limit=pool, keep=keep, of=of)
+        if near is not None and len(found) >= pool:
+            # A chain has more branches than that, and the nearest of them are wanted.
             seen = {hit.owner for hit in found}
-            allowed = None if chosen is None else set(chosen.tolist())
-            found.extend(
-                hit
-                for hit in region.index.exact(text)
-                if hit.owner not in seen and (allowed is None or hit.owner in allowed)
-            )
+            more = [hit for hit in region.index.exact(text) if hit.owner not in seen]
+            fits = keep(np.array([hit.owner for hit in more], dtype=np.int64)) if keep and more else None
+            found.extend(hit for at, hit in enumerate(more) if fits is None or fits[at])
         return self._hits(region, found, near, limit)
 
     @staticmethod
@@ -230,31 +228,24 @@ class Regions:
         return hits
 
 
-def _around(region: OpenRegion, point: LatLon, radius_m: float, category: str | None, limit: int) -> list[Hit]:
-    ids = in_boxes(region, boxes_around(point, radius_m))
-    if category is not None:
-        ids = np.intersect1d(ids, of_category(region, category), assume_unique=True)
-    if not len(ids):
+def _around(
+    region: OpenRegion, _of: int, point: LatLon, radius_m: float, category: str | None, limit: int
+) -> list[Hit]:
+    rows = in_boxes(region, boxes_around(point, radius_m))
+    meant = None if category is None else set(matching_kinds(category, region.kinds))
+    # Plain house numbers stand aside, unless they are what is asked for.
+    ids = sorted(number for number, row in rows.items() if (row[3] != ADDRESS if meant is None else row[3] in meant))
+    if not ids:
         return []
-    lats, lons = positions(region)
-    metres = distances_m(point, lats[ids], lons[ids])
-    for feature, nearest in nearest_points(region, ids, point).items():
-        metres[np.searchsorted(ids, feature)] = distance_km(point, nearest) * 1000
+    metres = distances_m(point, *(np.array([rows[number][at] for number in ids]) for at in (4, 5)))
+    for feature, nearest in nearest_points(region, np.array(ids), point).items():
+        metres[bisect_left(ids, feature)] = distance_km(point, nearest) * 1000
     inside = np.flatnonzero(metres <= radius_m)
-    near = [(float(metres[at]), int(ids[at])) for at in inside[np.argsort(metres[inside], kind="stable")].tolist()]
-    hits: list[Hit] = []
-    for begin in range(0, len(near), 500):
-        some = near[begin : begin + 500]
-        rows = rows_of(region, [number for _, number in some])
-        for far, number in some:
-            row = rows[number]
-            if row[3] == ADDRESS and category is None:
-                continue
-            place = place_of(region, row)
-            hits.append(Hit(place, 1.0, "near", place.name, far / 1000))
-        if len(hits) >= limit:
-            break
-    return hits[: 2 * limit]
+    hits = []
+    for at in inside[np.argsort(metres[inside], kind="stable")][: 2 * limit].tolist():
+        place = place_of(region, rows[ids[at]])
+        hits.append(Hit(place, 1.0, "near", place.name, float(metres[at]) / 1000))
+    return hits
 
 
 def _closeness(hit: Hit, radius_m: float) -> float:
