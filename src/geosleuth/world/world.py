@@ -30,7 +30,7 @@ from geosleuth.atlas.regions.region_file import (
     region_path,
     writing,
 )
-from geosleuth.atlas.regions.region_store import grounds_of, of_kinds, rows_of, tags_of
+from geosleuth.atlas.regions.region_store import grounds_of, rows_of_kinds, tags_of
 from geosleuth.errors import BadInput
 from geosleuth.files import link_or_copy
 from geosleuth.geo import Box, LatLon
@@ -98,7 +98,7 @@ def real_region(file: Path) -> RealRegion:
         stops = tuple(
             BusStop(osm, text, LatLon(lat, lon), 0.0, 0.0)
             for osm, text, lat, lon in sorted(
-                (row[1], row[2], row[4], row[5]) for kind in _STOPS for row in _of_kind(region, kind) if row[2]
+                (row[1], row[2], row[4], row[5]) for row in rows_of_kinds(region, _STOPS.__contains__) if row[2]
             )
         )
         rows = _rows(region)
@@ -108,11 +108,9 @@ def real_region(file: Path) -> RealRegion:
 
 def _rows(region: OpenRegion) -> list[tuple[str, str, str, float, float, dict[str, str]]]:
     """Return some named businesses, always the same."""
-    kinds = [kind for kind in region.kinds if kind.startswith(_KINDS)]
     rows = [
-        (f"{region.info.kind}:{region.info.name}:{row[1]}", row[2], kind, row[4], row[5], row[0])
-        for kind in kinds
-        for row in _of_kind(region, kind)
+        (f"{region.info.kind}:{region.info.name}:{row[1]}", *row[2:6], row[0])
+        for row in rows_of_kinds(region, lambda kind: kind.startswith(_KINDS))
         if _SHORTEST <= len(row[2]) <= _LONGEST
     ]
     rows.sort(key=lambda row: sha256(row[0].encode()).digest())
@@ -120,14 +118,10 @@ def _rows(region: OpenRegion) -> list[tuple[str, str, str, float, float, dict[st
     return [(*row[:5], tags_of(region, row[5])) for row in chosen]
 
 
-def _of_kind(region: OpenRegion, kind: str) -> Iterable[tuple[Any, ...]]:
-    return rows_of(region, of_kinds(region, {kind}).tolist()).values()
-
-
 def _streets(region: OpenRegion) -> Iterable[Street]:
     import shapely
 
-    rows = {row[0]: row for kind in region.kinds if is_street(kind) for row in _of_kind(region, kind) if row[2]}
+    rows = {row[0]: row for row in rows_of_kinds(region, is_street) if row[2]}
     grounds = region.conn.execute("SELECT feature, geom FROM ground").fetchall()
     drawn = [(rows[number], geom) for number, geom in grounds if number in rows]
     longest: dict[str, tuple[float, str, str, Any]] = {}

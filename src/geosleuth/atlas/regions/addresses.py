@@ -21,7 +21,7 @@ from geosleuth.names import fold
 
 from .geometry import E7
 from .region_file import ATTRIBUTE, index_names
-from .region_store import OpenRegion, grounds_of, place_of, rows_of, source_of, tags_of, text_of, wanted
+from .region_store import OpenRegion, filter_of, grounds_of, place_of, rows_of, source_of, tags_of, text_of
 
 _FIRST: Final = re.compile(
     r"^\s*(\d{1,5}(?:\s?(?:[a-z]|bis|ter|quater)\b)?(?:\s?[-/]\s?\d{1,5}[a-z]?)?)[\s,]+(\S.*)$", re.IGNORECASE
@@ -58,7 +58,7 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None, of: int
     for number, street, rest in split_address(text):
         streets: dict[str, tuple[float, str]] = {fold(street): (1.0, "exact")}
         owners: list[tuple[int, float]] = []
-        for found in region.index.search(street, limit=_STREETS, keep=wanted(region, None, streets=True), of=of):
+        for found in region.index.search(street, limit=_STREETS, keep=filter_of(region, None, streets=True), of=of):
             if found.score >= _LEAST_SCORE and (found.score == 1.0 or is_same_name(street, found.text)):
                 owners.append((found.owner, found.score))
                 for name in (found.text, *_names(region, found.owner)):
@@ -173,7 +173,7 @@ def junction_place(region: OpenRegion, osm: str) -> Place | None:
 
 def _streets(region: OpenRegion, text: str, of: int) -> dict[str, Street]:
     """Street keys that fit a name; one key may belong to several streets in several towns."""
-    found = region.index.search(text, limit=_CROSSING_STREETS, keep=wanted(region, None, streets=True), of=of)
+    found = region.index.search(text, limit=_CROSSING_STREETS, keep=filter_of(region, None, streets=True), of=of)
     if not found:
         return {}
     least = max(_LEAST_SCORE, found[0].score - _CUT_BELOW_BEST)

@@ -28,7 +28,7 @@ from .region_store import (
     place_of,
     positions,
     rows_of,
-    wanted,
+    filter_of,
 )
 
 _REMEMBERED: Final = 20_000
@@ -92,7 +92,7 @@ def resolve(
 def _meant(region: OpenRegion, text: str, within: Extent | None) -> dict[int, float]:
     """Feature ids with how well they fit."""
     # A street may pass through the extent though its middle lies outside; its positions are looked at one by one later.
-    inner = wanted(region, within)
+    inner = filter_of(region, within)
     reach = None if inner is None else lambda ids: inner(ids) | are_streets(region, ids)
     of_kind = of_category(region, text)
     if reach is not None:

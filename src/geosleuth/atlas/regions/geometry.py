@@ -93,7 +93,7 @@ def _packed(one: shapely.Geometry) -> bytes:
     if kind == shapely.GeometryType.POINT:
         values = np.concatenate([[_POINT], _unsigned(at).ravel()])
         return pack_rows(values, np.array([0, len(values)]))[0]
-    if kind == shapely.GeometryType.LINESTRING:
+    if kind in (shapely.GeometryType.LINESTRING, shapely.GeometryType.LINEARRING):
         return pack_lines(at, np.array([0, len(at)]), rings=False)[0]
     parts = shapely.get_parts(one)
     if kind == shapely.GeometryType.MULTILINESTRING:

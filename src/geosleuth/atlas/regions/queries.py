@@ -33,7 +33,7 @@ from .region_store import (
     rows_of,
     text_of,
     touches,
-    wanted,
+    filter_of,
 )
 
 _log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class Regions:
         limit = _checked_limit(limit)
 
         def found_in(region: OpenRegion, of: int) -> list[Hit]:
-            return self._named(region, text, limit, wanted(region, within, category), near, of)
+            return self._named(region, text, limit, filter_of(region, within, category), near, of)
 
         return _best(self._ask(found_in, within), limit)
 
@@ -146,7 +146,7 @@ class Regions:
 
         def found_in(region: OpenRegion, of: int) -> list[Hit]:
             corners = find_crossings(region, streets, within, of) if streets else []
-            named = self._named(region, name, limit, wanted(region, within), None, of)
+            named = self._named(region, name, limit, filter_of(region, within), None, of)
             houses = find_addresses(region, text, within, of)
             return [*houses, *find_postcodes(region, name, within), *corners, *named]
 

@@ -475,6 +475,7 @@ class RegionWriter:
         if row.osm in self._texts:
             return
         self._texts.add(row.osm)
+        self.counts["features"] += 1
         self._features.append(staged_feature(row, tags))
         if len(self._features) >= _BATCH:
             self.flush()

@@ -353,6 +353,12 @@ class RegionNames:
             numbers,
         ).fetchall()
 
+    def all_names(self) -> Iterator[tuple[int, str, int]]:
+        """Owner, text and role of every name."""
+        for key, names in self._conn.execute("SELECT key, names FROM spelling"):
+            for role, text, owners in _borne(key, names):
+                yield from ((owner, text, role) for owner in owners)
+
     def _candidates(self, compact: str, keep: Keep | None, of: int) -> Ints:
         """Numbers of the spellings that share most triples with the query, rare triples counting more."""
         wanted = triple_codes(triples(compact)[:_MOST_TRIPLES])

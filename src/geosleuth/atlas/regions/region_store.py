@@ -8,7 +8,7 @@ import struct
 import threading
 import weakref
 import zlib
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -403,7 +403,7 @@ def in_boxes(region: OpenRegion, boxes: Sequence[Edges]) -> dict[int, tuple[Any,
     return found
 
 
-def wanted(
+def filter_of(
     region: OpenRegion, within: Extent | None, category: str | None = None, *, streets: bool = False
 ) -> Keep | None:
     """A test for features inside an extent, of a category, or that are streets; None where all will do."""
@@ -444,6 +444,12 @@ def of_kinds(region: OpenRegion, kinds: Set[str]) -> Ids:
         if kind in kinds
     ]
     return np.sort(np.concatenate(lists)) if lists else np.empty(0, dtype=np.int64)
+
+
+def rows_of_kinds(region: OpenRegion, wanted: Callable[[str], bool]) -> list[tuple[Any, ...]]:
+    """Rows of all features of the kinds that are wanted, by id; see `rows_of`."""
+    ids = of_kinds(region, {kind for kind in region.kinds if wanted(kind)})
+    return list(rows_of(region, ids.tolist()).values())
 
 
 def are_streets(region: OpenRegion, ids: Ids) -> NDArray[np.bool_]:
