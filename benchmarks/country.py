@@ -37,6 +37,8 @@ NAMING = re.compile(
 )
 VOWELS, CONSONANTS = "aeiou", "bcdfghklmnprstvz"
 COMMON_WORDS = 120
+STEPS = {(2, 1), (3, 8), (4, 9)}  # ids of dense nodes, of a way's nodes, of a relation's members
+IDS = {(3, 1), (4, 1)}  # of ways and relations
 PROMISED = {
     "mb_per_cpu_s": 1.0, "resident_mb": 2000.0, "disk_ratio": 3.0, "name": 10.0, "misread": 10.0, "address": 20.0,
     "crossing": 20.0, "colocated": 20.0, "reverse": 5.0, "searching_mb": 500.0,
@@ -108,7 +110,7 @@ class Block:
     texts: list[bytes]
     names: set[int]
     kind: int  # 0 nodes, 1 ways, 2 relations
-    groups: list[bytes]
+    group: bytes
     rest: bytes
 
 
@@ -146,8 +148,8 @@ def read_source(path: Path) -> tuple[list[Block], tuple[float, float]]:
             else:
                 rest += field(number, value)
         naming = {at for at, text in enumerate(texts) if NAMING.match(text.decode())}
-        kind, names = 0, set()
-        for group in groups:
+        for group in groups:  # each as a block of its own: all nodes of all copies come before all ways
+            kind, names = 0, set()
             for number, value in fields(group):
                 message = bytes(value)
                 if number == 2:
@@ -162,7 +164,7 @@ def read_source(path: Path) -> tuple[list[Block], tuple[float, float]]:
                     keys, values = (list(numbers(bytes(told.get(key, b"")))) for key in (2, 3))
                     pairs = [one for pair in zip(keys, values, strict=True) for one in pair]
                 names |= {value for key, value in zip(pairs[::2], pairs[1::2], strict=True) if key in naming}
-        blocks.append(Block(texts, names, kind, groups, rest))
+            blocks.append(Block(texts, names, kind, group, rest))
     return blocks, middle
 
 
@@ -209,26 +211,19 @@ def copied(block: Block, copy: int, at: tuple[int, int], vary: Variation) -> byt
     """A block of a copy."""
     by = copy * ID_STEP
     texts = [vary.name(text, copy) if number in block.names else text for number, text in enumerate(block.texts)]
-    groups = []
-    for group in block.groups:
-        out = []
-        for number, value in fields(group):
-            message = bytes(value)
-            changed = []
-            for one, told in fields(message):
-                if number == 2 and one == 1 or number == 3 and one == 8 or number == 4 and one == 9:
-                    changed.append(field(one, moved(bytes(told), by) if told else b""))
-                elif number in (3, 4) and one == 1:
-                    changed.append(field(one, int(told) + by))
-                elif number in (3, 4) and one == 4 or number == 2 and one == 5:
-                    changed.append(field(one, told))
-                else:
-                    changed.append(field(one, told))
-            out.append(field(number, b"".join(changed)))
-        groups.append(field(2, b"".join(out)))
+    objects = []
+    for number, value in fields(block.group):
+        changed = []
+        for one, told in fields(bytes(value)):
+            if (number, one) in STEPS and told:
+                told = moved(bytes(told), by)  # noqa: PLW2901
+            elif (number, one) in IDS:
+                told = int(told) + by  # noqa: PLW2901
+            changed.append(field(one, told))
+        objects.append(field(number, b"".join(changed)))
     table = field(1, b"".join(field(1, text) for text in texts))
     offsets = b"".join(field(key, value % (1 << 64)) for key, value in zip((19, 20), at, strict=True))
-    return table + b"".join(groups) + block.rest + offsets
+    return table + field(2, b"".join(objects)) + block.rest + offsets
 
 
 def generate(sources: Sequence[Path], target: Path, mb: float, first: int = 0) -> int:

@@ -6,7 +6,7 @@ are; then streets and rivers are put together from their many ways. Memory does 
 
 import json
 import os
-import shutil
+import pickle
 import sqlite3
 import threading
 from collections import deque
@@ -45,13 +45,15 @@ from .extract import (
 from .geometry import E7, pack
 from .pbf import Blob, Damaged, Ints, Unusual, blobs, starts_of
 from .region_file import (
+    FORMAT_VERSION,
     Progress,
     RegionWriter,
     check_readable,
     digest_of,
+    new_writer,
     no_progress,
     region_name,
-    writing,
+    workshop,
 )
 from .region_store import RegionInfo, RegionStore
 
@@ -59,6 +61,7 @@ _T = TypeVar("_T")
 ODBL: Final = "ODbL-1.0"
 ATTRIBUTION: Final = "© OpenStreetMap contributors"
 _ALONE_BYTES: Final = 4_000_000  # a smaller extract is read before other processes have started
+_RESUMED_BYTES: Final = 60_000_000  # takes more than a minute on most machines
 _PART_BYTES: Final = 1_500_000
 _PIECES: Final = 2_000
 _MEMBERS: Final = 20_000
@@ -92,6 +95,7 @@ class LineMerger:
         _add(self._writer, Rows(pieces=self._pieces, street_nodes=list(self._nodes.rows())))
         with _workers(0) as pool:
             _join_streets(self._writer, pool, report)
+        _write_junctions(self._writer)
 
 
 def import_osm(
@@ -139,8 +143,14 @@ def _import(path: Path, folder: Path, meta: Mapping[str, str], report: Progress)
     parts = _parts(list(blobs(path)))
     workers = 0 if path.stat().st_size < _ALONE_BYTES else min(4, os.cpu_count() or 1)
     about = _header(path)
-    with writing(folder, meta["name"]) as writer, _scratch(folder) as scratch, _workers(workers) as pool:
-        _Import(path, writer, pool, scratch, report).run(parts)
+    resumed = path.stat().st_size >= _RESUMED_BYTES
+    plan = f"{meta['sha256'][:20]}-{FORMAT_VERSION}-{len(parts)}"
+    with (
+        workshop(folder, meta["name"], plan if resumed else None) as work,
+        new_writer(folder, meta["name"], work, journal="WAL" if resumed else "OFF") as writer,
+        _workers(workers) as pool,
+    ):
+        _Import(path, writer, pool, work, report).run(parts)
         report("indexing", 0, 1)
         writer.finish({**meta, **about})
         report("indexing", 1, 1)
@@ -165,7 +175,6 @@ class _Import:
     def __init__(self, path: Path, writer: RegionWriter, pool: "_Pool", scratch: Path, report: Progress) -> None:
         self._path, self._writer, self._pool, self._scratch, self._report = path, writer, pool, scratch, report
         self._objects = 0
-        self._present: list[Ints] = [np.empty(0, dtype=np.int64)]  # ways of relations that are in the extract
 
     def run(self, parts: Sequence[Sequence[Blob]]) -> None:
         """Read everything.
@@ -178,11 +187,19 @@ class _Import:
         np.save(self._scratch / "edges.npy", edges)
         np.save(self._scratch / "extents.npy", extents)
         self._read_ways(files, way_parts, len(parts))
+        _INDEXES.clear()
         if not self._objects:
             raise BadInput(f"{self._path} holds no tagged OpenStreetMap objects; is it the right file?")
         self._read_relations(relations, files)
         self._report("reading", len(parts), len(parts))
-        _join_streets(self._writer, self._pool, self._report)
+        joined = self._done("streets")
+        if joined:
+            self._writer.counts["streets"] = joined[0]
+        else:
+            _join_streets(self._writer, self._pool, self._report)
+            self._commit("streets 0", self._writer.counts["streets"])
+        _write_junctions(self._writer)
+        self._report("joining streets", 1, 1)
 
     def _read_nodes(
         self, parts: Sequence[Sequence[Blob]]
@@ -190,11 +207,21 @@ class _Import:
         files: list[NodeFile] = []
         way_parts: list[list[Blob]] = []
         relations: list[Relation] = []
+        known = self._done("nodes")
         jobs = [
-            partial(read_nodes, self._path, part, self._scratch / f"nodes{at}") for at, part in enumerate(parts)
+            partial(read_nodes, self._path, part, self._scratch / f"nodes{at}")
+            for at, part in enumerate(parts)
+            if at not in known
         ]
-        for at, (rows, nodes, later, some) in enumerate(self._pool.each(jobs)):
-            self._take(rows)
+        fresh = self._pool.each(jobs)
+        for at in range(len(parts)):
+            if at in known:
+                objects, nodes, later, some = known[at]
+                self._objects += objects
+            else:
+                rows, nodes, later, some = next(fresh)
+                self._take(rows)
+                self._commit(f"nodes {at}", (rows.objects, nodes, later, some))
             if nodes is not None:
                 files.append(nodes)
             if later:
@@ -204,14 +231,27 @@ class _Import:
         return files, way_parts, relations
 
     def _read_ways(self, files: Sequence[NodeFile], way_parts: Sequence[Sequence[Blob]], total: int) -> None:
-        jobs = [partial(_ways_of, self._path, part, files, self._scratch) for part in way_parts]
-        for at, rows in enumerate(self._pool.each(jobs)):
-            self._present.append(np.array([number for number, *_ in rows.members], dtype=np.int64))
-            self._take(rows)
+        known = self._done("ways")
+        jobs = [
+            partial(_ways_of, self._path, part, files, self._scratch)
+            for at, part in enumerate(way_parts)
+            if at not in known
+        ]
+        fresh = self._pool.each(jobs)
+        for at in range(len(way_parts)):
+            if at in known:
+                self._objects += known[at]
+            else:
+                rows = next(fresh)
+                self._take(rows)
+                self._commit(f"ways {at}", rows.objects)
             self._report("reading", total * (at + 1) // (len(way_parts) + 1), total)
 
     def _read_relations(self, relations: Sequence[Relation], files: Sequence[NodeFile]) -> None:
-        present = np.unique(np.concatenate(self._present))
+        if self._done("relations"):
+            return
+        rows_of = self._writer.stage.execute("SELECT id FROM member ORDER BY id")
+        present = np.fromiter((number for (number,) in rows_of), dtype=np.int64)
         counts = np.array([len(one.nodes) for one in relations], dtype=np.int64)
         nodes = [np.empty(0, dtype=np.int64), *(one.nodes for one in relations)]
         lats, lons = NodeIndex(files).positions(np.concatenate(nodes))
@@ -237,6 +277,16 @@ class _Import:
 
         for rows in self._pool.each(jobs()):
             self._take(rows)
+        self._commit("relations 0", None)
+
+    def _done(self, what: str) -> dict[int, Any]:
+        """The parts that an earlier import was done with before it was killed, with their results."""
+        rows = self._writer.stage.execute("SELECT part, result FROM done WHERE part LIKE ?", (f"{what} %",))
+        return {int(part.partition(" ")[2]): pickle.loads(result) for part, result in rows}  # noqa: S301  # our own
+
+    def _commit(self, part: str, result: object) -> None:
+        self._writer.stage.execute("INSERT INTO done VALUES (?, ?)", (part, pickle.dumps(result)))
+        self._writer.commit()
 
     def _member_lines(self, ways: Ints) -> tuple[list[bytes | None], Ints]:
         found: dict[int, tuple[bytes | None, bytes]] = {}
@@ -304,7 +354,6 @@ def _join_streets(writer: RegionWriter, pool: "_Pool", report: Progress) -> None
     for rows, streets in pool.each(jobs()):
         writer.add_staged(rows.features)
         writer.counts["streets"] += streets
-    _write_junctions(writer)
     report("joining streets", max(total, 1), max(total, 1))
 
 
@@ -392,18 +441,6 @@ def _follow_parent() -> None:
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=lambda: (connection.wait([parent.sentinel]), os._exit(1)), daemon=True).start()
-
-
-@contextmanager
-def _scratch(folder: Path) -> Iterator[Path]:
-    """A folder for positions of nodes; named so that the next import clears it away if need be."""
-    scratch = folder / f".nodes.{os.getpid()}.partial"
-    scratch.mkdir()
-    try:
-        yield scratch
-    finally:
-        _INDEXES.clear()
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ import marshal
 import os
 import re
 import secrets
+import shutil
 import sqlite3
 import struct
 import time
@@ -145,14 +146,14 @@ CREATE INDEX postcode_key ON postcode (key);
 """
 
 _STAGE = """
-CREATE TABLE done (part TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE feature (curve INTEGER, osm, name TEXT, kind TEXT, rank INTEGER, lat INTEGER, lon INTEGER, box BLOB,
+CREATE TABLE IF NOT EXISTS done (part TEXT PRIMARY KEY, result BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS feature (curve INTEGER, osm, name TEXT, kind TEXT, rank INTEGER, lat INTEGER, lon INTEGER, box BLOB,
                       tags TEXT, found_by BLOB, ground BLOB);
-CREATE TABLE name (length INTEGER, key TEXT, owner INTEGER, role INTEGER, text TEXT);
-CREATE TABLE shape (layer TEXT, rank INTEGER, size INTEGER, curve INTEGER, name TEXT, geom BLOB, box BLOB);
-CREATE TABLE piece (street TEXT, way INTEGER, kind TEXT, tags TEXT, geom BLOB);
-CREATE TABLE street_node (keys BLOB, of_key BLOB, nodes BLOB, positions BLOB);
-CREATE TABLE member (id INTEGER PRIMARY KEY, geom BLOB, box BLOB);
+CREATE TABLE IF NOT EXISTS name (length INTEGER, key TEXT, owner INTEGER, role INTEGER, text TEXT);
+CREATE TABLE IF NOT EXISTS shape (layer TEXT, rank INTEGER, size INTEGER, curve INTEGER, name TEXT, geom BLOB, box BLOB);
+CREATE TABLE IF NOT EXISTS piece (street TEXT, way INTEGER, kind TEXT, tags TEXT, geom BLOB);
+CREATE TABLE IF NOT EXISTS street_node (keys BLOB, of_key BLOB, nodes BLOB, positions BLOB);
+CREATE TABLE IF NOT EXISTS member (id INTEGER PRIMARY KEY, geom BLOB, box BLOB);
 """
 
 
@@ -352,20 +353,88 @@ def region_path(folder: Path, name: str) -> Path:
 @contextmanager
 def writing(folder: Path, name: str) -> Iterator["RegionWriter"]:
     """A writer whose file takes its place when the block ends well, and is gone when it does not."""
-    with new_database(folder, name) as conn, _staging(folder, name) as stage:
-        create_tables(conn)
-        conn.execute("BEGIN")
-        yield RegionWriter(conn, stage)
+    with workshop(folder, name) as work, new_writer(folder, name, work) as writer:
+        yield writer
 
 
 @contextmanager
-def _staging(folder: Path, name: str) -> Iterator[sqlite3.Connection]:
-    with _held_partial(folder, name) as partial, _connected(partial) as stage:
-        for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "temp_store = FILE"):
-            stage.execute(f"PRAGMA {pragma}")
-        run_script(stage, _STAGE)
-        stage.execute("BEGIN")
-        yield stage
+def new_writer(folder: Path, name: str, work: Path, *, journal: str = "OFF") -> Iterator["RegionWriter"]:
+    """The same with a folder for what is on its way; with a journal, what was committed there outlasts a kill."""
+    stage = work / "stage.sqlite"
+    with new_database(folder, name) as conn, _connected(stage) as staged:
+        for pragma in (
+            f"journal_mode = {journal}", "synchronous = OFF", "locking_mode = EXCLUSIVE", "temp_store = FILE",
+            "cache_size = -65536",
+        ):  # fmt: skip
+            staged.execute(f"PRAGMA {pragma}")
+        run_script(staged, _STAGE)
+        staged.execute("BEGIN")
+        create_tables(conn)
+        conn.execute("BEGIN")
+        yield RegionWriter(conn, staged)
+
+
+@contextmanager
+def workshop(folder: Path, name: str, plan: str | None = None) -> Iterator[Path]:
+    """A hidden folder that is locked inside the block and gone afterwards.
+
+    With a plan, which tells an input and how it is taken in, it is found again by the next import of that plan, unless
+    this one ended well or the input was bad. Without one, the next import clears away what a killed one left.
+    """
+    work = folder / f".{name}.{os.getpid()}-{secrets.token_hex(4)}.partial"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        clear_abandoned(folder)
+        if plan is not None:
+            kept = folder / f".{name}.{plan}{_RESUMED}"
+            kept.mkdir(exist_ok=True)
+            for other in folder.glob(f".{name}.*{_RESUMED}"):
+                if other != kept:
+                    _clear_folder(other, 0.0)
+            work = kept if (held := _lock(kept)) is not None else work
+        if plan is None or work != kept:
+            work.mkdir()
+            held = _lock(work)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    keep = plan is not None
+    try:
+        yield work
+        keep = False
+    except BadInput:
+        keep = False
+        raise
+    finally:
+        if not keep:
+            shutil.rmtree(work, ignore_errors=True)
+        if held is not None:
+            os.close(held)
+
+
+_RESUMED: Final = ".resume"
+_RESUME_WITHIN_S: Final = 7 * 86_400.0
+
+
+def _lock(work: Path) -> int | None:
+    """A handle that holds a folder's lock; None where another has it."""
+    handle = os.open(work / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+    if lock_file(handle) is False:
+        os.close(handle)
+        return None
+    return handle
+
+
+def _clear_folder(work: Path, older_s: float) -> None:
+    """Delete what an import left of a folder, unless it still runs or may be taken up again."""
+    with suppress(OSError):
+        age = time.time() - work.stat().st_mtime
+        handle = _lock(work)
+        if handle is not None:
+            try:
+                if age >= older_s:
+                    shutil.rmtree(work, ignore_errors=True)
+            finally:
+                os.close(handle)
 
 
 @contextmanager
@@ -441,7 +510,12 @@ def _unwritable(folder: Path, error: Exception) -> BadInput:
 
 def clear_abandoned(folder: Path) -> None:
     """Delete what killed imports left; files of imports that are still running are locked and stay."""
+    for kept in folder.glob(f".*{_RESUMED}"):
+        _clear_folder(kept, _RESUME_WITHIN_S)
     for partial in folder.glob(".*.partial"):
+        if partial.is_dir():
+            _clear_folder(partial, 0.0)
+            continue
         with suppress(OSError):  # gone already, or not ours to delete
             handle = os.open(partial, os.O_RDWR)
             try:
@@ -491,6 +565,11 @@ class RegionWriter:
         self.stage.executemany("INSERT INTO feature VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", features)
         self.stage.executemany("INSERT INTO shape VALUES (?, ?, ?, ?, ?, ?, ?)", shapes)
 
+    def commit(self) -> None:
+        """Make what was collected so far outlast a kill, where there is a journal."""
+        self.stage.execute("COMMIT")
+        self.stage.execute("BEGIN")
+
     def flush(self) -> None:
         """Write what is waiting."""
         self.add_staged(self._features, self._shapes)
@@ -500,6 +579,7 @@ class RegionWriter:
     def finish(self, meta: Mapping[str, str]) -> None:
         """Write the region and say what the file is; nothing may be added afterwards."""
         self.flush()
+        self.stage.execute("DELETE FROM name")
         bounds = self._write_features()
         rows = self.stage.execute("SELECT length, key, owner, role, text FROM name ORDER BY length, key")
         self.counts["names"] = region_names.write_names(self.conn, rows)
@@ -599,7 +679,10 @@ class RegionWriter:
 
 _E7: Final = 10_000_000
 FEATURE_BLOCK: Final = 32
-"""Features of which the tags are packed together, and that one entry of the R-tree stands for."""
+"""Features that one entry of the R-tree stands for."""
+
+TAG_BLOCK: Final = 8
+"""Features of which the tags are packed together."""
 
 SHAPES: Final = 48
 LARGE: Final = 1 << 62
@@ -724,8 +807,8 @@ def _feature_boxes(boxes: Ints, large: NDArray[np.bool_], first: int) -> Iterato
 
 
 def _tag_blocks(tags: Sequence[str], first: int) -> Iterator[tuple[int, bytes]]:
-    for at in range(0, len(tags), FEATURE_BLOCK):
-        yield (first + at) // FEATURE_BLOCK, zlib.compress("\n".join(tags[at : at + FEATURE_BLOCK]).encode(), 6)
+    for at in range(0, len(tags), TAG_BLOCK):
+        yield (first + at) // TAG_BLOCK, zlib.compress("\n".join(tags[at : at + TAG_BLOCK]).encode(), 6)
 
 
 def staged_shapes(shapes: Sequence[tuple[Layer, int, str | None, shapely.Geometry]]) -> Iterator[tuple[Any, ...]]:

@@ -26,7 +26,7 @@ from geosleuth.atlas.search import (
     NameHit,
     exact_key,
     latin_key,
-    similarity,
+    similarities,
     squeeze,
     text_triples,
     triple_codes,
@@ -332,10 +332,12 @@ class RegionNames:
         return sorted(found, key=lambda hit: (-hit.score, hit.role, len(hit.text), hit.owner))[:limit]
 
     def _ranked(self, numbers: Sequence[int], key: str, spelled: str | None) -> Iterator[NameHit]:
-        for _, name, names in self._names(numbers):
-            alike = similarity(key, name)
-            if spelled:
-                alike = max(alike, 0.95 * similarity(spelled, name))
+        rows = self._names(numbers)
+        keys = [name for _, name, _ in rows]
+        scores = similarities(key, keys)
+        if spelled:
+            scores = np.maximum(scores, 0.95 * similarities(spelled, keys))
+        for alike, (_, name, names) in zip(scores.tolist(), rows, strict=True):
             if alike < _LEAST_SIMILARITY:
                 continue
             for role, text, owners in _borne(name, names):

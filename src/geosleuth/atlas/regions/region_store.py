@@ -1,6 +1,5 @@
 """The regions a user has added, one file each, and the boxes, distances and places that questions about them share."""
 
-import json
 import logging
 import math
 import sqlite3
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 import shapely
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from .region_file import (
     FEATURE_BLOCK,
     FORMAT_VERSION,
     SUFFIX,
+    TAG_BLOCK,
     address_of,
     clear_abandoned,
     osm_text,
@@ -42,7 +43,7 @@ _log = logging.getLogger(__name__)
 _HEADER_BYTES = 100
 _WRONG_ROWS: Final = (
     sqlite3.Error, zlib.error, struct.error, shapely.errors.ShapelyError, OSError,
-    ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
+    ValueError, LookupError, TypeError, AttributeError, ArithmeticError, msgspec.MsgspecError,
 )  # fmt: skip
 """What reading rows that are not as they were written comes to: nothing in them can be trusted, types included."""
 
@@ -325,11 +326,6 @@ def text_of(value: Any) -> str:
     return value
 
 
-def details_of(tags_json: str) -> dict[str, str]:
-    """The kept tags of a feature."""
-    return {str(key): str(value) for key, value in json.loads(tags_json).items()}
-
-
 Ids = NDArray[np.int64]
 Edges = tuple[float, float, float, float]  # south, west, north, east
 _SOURCES: Final = {"osm": "OpenStreetMap", "overture": "Overture Maps", "made-up": "geosleuth world (made up)"}
@@ -516,10 +512,10 @@ def _row(region: OpenRegion, row: Sequence[Any]) -> tuple[Any, ...]:
 
 def tags_of(region: OpenRegion, number: int) -> dict[str, str]:
     """The kept tags of a feature."""
-    block = (number - 1) // FEATURE_BLOCK
+    block, at = divmod(number - 1, TAG_BLOCK)
     (packed,) = region.conn.execute("SELECT tags FROM feature_tags WHERE block = ?", (block,)).fetchone()
     lines = zlib.decompressobj().decompress(packed, _MOST_TAGS).split(b"\n")
-    return details_of(lines[(number - 1) % FEATURE_BLOCK].decode())
+    return msgspec.json.decode(lines[at], type=dict[str, str])
 
 
 _MOST_TAGS: Final = 1 << 24
