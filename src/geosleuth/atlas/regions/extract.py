@@ -445,8 +445,14 @@ def read_relations(some: Sequence[tuple[int, dict[str, str], list[bytes], Ints]]
     rows = Rows()
     areas: list[tuple[str, dict[str, str], shapely.Geometry]] = []
     found: list[tuple[FeatureRow, Mapping[str, str], At]] = []
+    lines = unpack([edge for _, _, edges, _ in some for edge in edges])
+    ends = [np.rint(shapely.get_coordinates(shapely.get_point(lines, at)) * E7).astype(np.int64) for at in (0, -1)]
+    corners = np.column_stack([end[:, 0] << 32 | end[:, 1] & 0xFFFF_FFFF for end in ends])
+    begin = 0
     for number, tags, edges, boxes in some:
-        area = assemble(edges) if edges else None
+        end = begin + len(edges)
+        area = assemble(lines[begin:end], corners[begin:end]) if edges else None
+        begin = end
         if area is not None:
             areas.append((f"r{number}", {key: value for key, value in tags.items() if key != "type"}, area))
         elif len(boxes) and has_name(tags) and tags.get("type") not in _UNPLACED:
@@ -463,15 +469,16 @@ def read_relations(some: Sequence[tuple[int, dict[str, str], list[bytes], Ints]]
     return rows
 
 
-def assemble(edges: Sequence[bytes]) -> shapely.Geometry | None:
-    """The area within some lines; None where they do not close."""
-    lines = unpack(edges)
-    ends = np.concatenate([shapely.get_coordinates(shapely.get_point(lines, at)) for at in (0, -1)])
-    _, times = np.unique(np.rint(ends * E7).astype(np.int64), axis=0, return_counts=True)
-    if (times % 2).any():
+def assemble(lines: NDArray[np.object_], ends: Ints) -> shapely.Geometry | None:
+    """The area within some lines, whose ends are told as numbers; None where they do not close."""
+    corners = np.sort(ends, axis=None)
+    if (corners[::2] != corners[1::2]).any():  # an end that no other line has, or three have
         return None
     try:
-        area = shapely.build_area(shapely.line_merge(shapely.multilinestrings(lines)))
+        if len(lines) == 1:
+            area = shapely.polygons(shapely.get_coordinates(lines[0]))
+        else:
+            area = shapely.build_area(shapely.line_merge(shapely.multilinestrings(lines)))
     except shapely.errors.ShapelyError:
         return None
     if area.is_empty or not area.is_valid:
@@ -546,7 +553,7 @@ class StreetNodes:
 def merge_streets(groups: Sequence[Sequence[Row]]) -> tuple[Rows, int]:
     """Pieces of one name each, put together to streets, rivers and railways; and how many of them are streets."""
     rows, streets = Rows(), 0
-    found: list[tuple[FeatureRow, Mapping[str, str], At]] = []
+    placed: list[tuple[FeatureRow, int, tuple[int, int, int, int]]] = []  # with its longest line, and its box
     lines = unpack([piece[4] for group in groups for piece in group])
     lengths = shapely.length(lines)
     bounds = np.rint(shapely.bounds(lines) * E7).astype(np.int64)
@@ -554,20 +561,20 @@ def merge_streets(groups: Sequence[Sequence[Row]]) -> tuple[Rows, int]:
     for group in groups:
         end = begin + len(group)
         for cluster in _clusters(lines[begin:end], bounds[begin:end]):
-            pieces = [group[at] for at in cluster]
             at = np.array(cluster) + begin
-            one = _street(pieces, lines[at], lengths[at], bounds[at])
-            streets += one[0].kind.startswith("highway=")
-            found.append(one)
+            longest = int(np.argmax(lengths[at]))
+            row = _street([group[one] for one in cluster], longest)
+            streets += row.kind.startswith("highway=")
+            south_west, north_east = bounds[at, :2].min(axis=0), bounds[at, 2:].max(axis=0)
+            placed.append((row, int(at[longest]), (*south_west[::-1].tolist(), *north_east[::-1].tolist())))
         begin = end
-    _stage(rows, found)
+    middles = shapely.line_interpolate_point(lines[[at for _, at, _ in placed]], 0.5, normalized=True)
+    points = np.rint(shapely.get_coordinates(middles) * E7).astype(np.int64).tolist()
+    _stage(rows, [(row, {}, (lat, lon, *box)) for (row, _, box), (lon, lat) in zip(placed, points, strict=True)])
     return rows, streets
 
 
-def _street(
-    pieces: Sequence[Row], lines: NDArray[np.object_], lengths: NDArray[np.float64], bounds: Ints
-) -> tuple[FeatureRow, Mapping[str, str], At]:
-    longest = int(np.argmax(lengths))
+def _street(pieces: Sequence[Row], longest: int) -> FeatureRow:
     all_tags = [msgspec.json.decode(piece[3], type=dict[str, str]) for piece in pieces]
     kind = min((piece[2] for piece in pieces), key=_importance)
     # Later pieces only add what the longest one does not say.
@@ -575,19 +582,14 @@ def _street(
     for one in (all_tags[longest], *all_tags):
         for key, value in one.items():
             tags.setdefault(key, value)
-    middle = shapely.get_coordinates(shapely.line_interpolate_point(lines[longest], 0.5, normalized=True))[0]
-    lon, lat = np.rint(middle * E7).astype(np.int64).tolist()
     names = list(dict.fromkeys(found for one in all_tags for found in index_names(one)))
     ground = None
     if kind.startswith("highway="):
         ground = pieces[0][4] if len(pieces) == 1 else join_lines([piece[4] for piece in pieces])
-    row = FeatureRow(
+    return FeatureRow(
         f"w{pieces[0][1]}", main_name(all_tags[longest]), kind, (0, 0), (0, 0, 0, 0), rank_of(kind, tags), None,
         kept_tags(tags), names, ground,
     )  # fmt: skip
-    west, south = bounds[:, :2].min(axis=0).tolist()
-    east, north = bounds[:, 2:].max(axis=0).tolist()
-    return row, {}, (lat, lon, south, west, north, east)
 
 
 def _clusters(lines: NDArray[np.object_], bounds: Ints) -> list[list[int]]:

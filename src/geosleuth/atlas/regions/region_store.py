@@ -261,7 +261,7 @@ def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int
         raise _Unfit("its description is no text")
     if "kinds" not in meta and meta.get("format") in EARLIER_FORMATS:
         raise EarlierRegion(
-            name, f"region {name!r} was made by an earlier version; convert it with: geosleuth atlas convert {name}"
+            name, f"region {name!r} was made by an earlier version; convert it with: geosleuth atlas add {path}"
         )
     if meta.get("format") != (GAZETTEER_FORMAT if "kinds" in meta else FORMAT_VERSION):
         raise _Unfit(f"format {meta.get('format')!r}, this version reads {FORMAT_VERSION!r}")
