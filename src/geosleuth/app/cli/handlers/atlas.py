@@ -249,7 +249,7 @@ def add_region(file: Path, name: str | None, countries: Sequence[str], names: Pa
 def _importer(file: Path, countries: Sequence[str], names: Path | None) -> tuple[Callable[..., Any], Path]:
     """Who reads a file, by its name, and where what it holds is kept."""
     from geosleuth.atlas.gazetteers import files_in, import_geonames, import_natural_earth
-    from geosleuth.atlas.regions import import_osm, import_overture
+    from geosleuth.atlas.regions import convert_region, import_osm, import_overture
 
     ending = file.name.lower()
     if ending.endswith((".txt", ".tsv", ".zip", ".txt.gz")):
@@ -260,6 +260,8 @@ def _importer(file: Path, countries: Sequence[str], names: Path | None) -> tuple
         return import_natural_earth, gazetteers_dir()
     if file.is_dir():
         raise BadInput(f"{file} is a folder without Natural Earth files (.geojson, .geojson.gz)")
+    if ending.endswith(".region.sqlite"):
+        return convert_region, regions_dir()
     return (import_overture if ending.endswith((".parquet", ".geoparquet")) else import_osm), regions_dir()
 
 
