@@ -14,7 +14,7 @@ import asyncio
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +23,8 @@ from geosleuth.atlas import Hit, OfflineAtlas
 from geosleuth.atlas.protocol import Level
 from geosleuth.atlas.regions import Regions, import_osm
 from geosleuth.atlas.regions.feature_kinds import is_street
+from geosleuth.atlas.regions.region_file import address_of
+from geosleuth.atlas.regions.region_store import rows_of_kinds, tags_of
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
 
@@ -51,16 +53,14 @@ def shapes(name: str, town: str, country: str, postcode: str = "") -> list[str]:
 
 def features(regions: Regions, region: str, kind: str) -> list[tuple[str, str, LatLon]]:
     """Names, addresses and points of the features of a kind, in a fixed order."""
-    where = {
-        "address": "kind = 'address' AND address <> ''",
-        "street": "kind LIKE 'highway=%' AND name <> ''",
-        "feature": "(kind LIKE 'shop=%' OR kind LIKE 'tourism=%' OR kind LIKE 'amenity=%') AND name <> ''",
-    }[kind]
-    rows = regions.store.open(region).conn.execute(
-        f"SELECT name, address, lat, lon, kind FROM feature WHERE {where} ORDER BY id"  # noqa: S608
-    )
-    chosen = [row for row in rows if kind != "street" or is_street(row[4])]
-    return [(name, address or "", LatLon(lat, lon)) for name, address, lat, lon, _ in chosen]
+    tests: dict[str, Callable[[str], bool]] = {
+        "address": "address".__eq__,
+        "street": is_street,
+        "feature": lambda one: one.startswith(("shop=", "tourism=", "amenity=")),
+    }
+    opened = regions.store.open(region)
+    rows = sorted(row for row in rows_of_kinds(opened, tests[kind]) if row[2])
+    return [(row[2], address_of(tags_of(opened, row[0])) or "", LatLon(*row[4:6])) for row in rows]
 
 
 async def queries(atlas: OfflineAtlas, regions: Regions, count: int, chance: random.Random) -> list[Query]:

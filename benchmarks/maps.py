@@ -47,11 +47,11 @@ def made_up_town(folder: Path) -> Path:
     import numpy as np
     import shapely
 
-    from geosleuth.atlas.regions.region_file import create_indexes, create_tables
+    from geosleuth.atlas.regions.region_file import FeatureRow, Layer, region_path, writing
 
     rng = np.random.default_rng(7)
     step, half = 0.0006, 24
-    shapes: list[tuple[str, int, str | None, Any]] = []
+    shapes: list[tuple[Layer, int, str | None, Any]] = []
     features: list[tuple[str, float, float]] = []
     for i in range(-half, half):
         rank = 3 if i % 8 == 0 else 6
@@ -68,22 +68,14 @@ def made_up_town(folder: Path) -> Path:
             else:
                 shapes.append(("building", 1, None, house - shapely.box(x + 2e-4, y + 2e-4, x + 4e-4, y + 4e-4)))
                 features.append((f"Shop {i} {j}", y + 3e-4, x + 3e-4))
-    path = folder / "town.region.sqlite"
-    conn = sqlite3.connect(path)
-    create_tables(conn)
-    conn.executemany("INSERT INTO meta VALUES (?, ?)", [("bbox", "-1,-1,1,1"), ("attribution", "made up")])
-    for number, (layer, rank, name, geometry) in enumerate(shapes):
-        west, south, east, north = geometry.bounds
-        conn.execute("INSERT INTO shape VALUES (?, ?, ?, ?, ?)", (number, layer, rank, name, geometry.wkb))
-        conn.execute("INSERT INTO shape_box VALUES (?, ?, ?, ?, ?)", (number, west, east, south, north))
-    for number, (name, lat, lon) in enumerate(features):
-        row = (number, f"n{number}", name, "shop=books", lat, lon, lat, lon, lat, lon, 0.5, None, "{}")
-        conn.execute("INSERT INTO feature VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-        conn.execute("INSERT INTO feature_box VALUES (?, ?, ?, ?, ?)", (number, lon, lon, lat, lat))
-    create_indexes(conn)
-    conn.commit()
-    conn.close()
-    return path
+    with writing(folder, "town") as writer:
+        for shape in shapes:
+            writer.add_shape(*shape)
+        for number, (name, lat, lon) in enumerate(features):
+            at = (lat, lon)
+            writer.add_feature(FeatureRow(f"n{number}", name, "shop=books", at, (*at, *at), 0.5, None, "{}", []), {})
+        writer.finish({"bbox": "-1,-1,1,1", "attribution": "made up"})
+    return region_path(folder, "town")
 
 
 def imported(extract: Path, folder: Path) -> tuple[Path, float, float]:

@@ -32,6 +32,8 @@ import numpy as np
 
 from geosleuth.atlas.regions import Regions, import_osm, region_name
 from geosleuth.atlas.regions.colocated import Candidates, resolve
+from geosleuth.atlas.regions.region_file import ATTRIBUTE
+from geosleuth.atlas.regions.region_store import rows_of_kinds
 from geosleuth.geo import Box, LatLon, great_circle_km
 from geosleuth.names import fold
 
@@ -124,8 +126,8 @@ def draw_names(regions: Regions, count: int, chance: random.Random) -> list[str]
     """Names of features in all regions, without repeats."""
     found: set[str] = set()
     for region in regions.store.open_all():
-        rows = region.conn.execute("SELECT DISTINCT text FROM name WHERE role < 2")
-        found.update(text for (text,) in rows if sum(letter.isalpha() for letter in text) >= 5)
+        texts = (text for _, text, role in region.index.all_names() if role < ATTRIBUTE)
+        found.update(text for text in texts if sum(letter.isalpha() for letter in text) >= 5)
     drawn = sorted(found)
     chance.shuffle(drawn)
     return drawn[:count]
@@ -135,9 +137,10 @@ def names_by_feature(regions: Regions) -> dict[str, set[str]]:
     """Every folded name of every feature, by the feature's id."""
     known: dict[str, set[str]] = {}
     for region in regions.store.open_all():
-        rows = region.conn.execute("SELECT osm, text FROM name JOIN feature ON feature.id = owner WHERE role < 2")
-        for osm, text in rows:
-            known.setdefault(f"{region.info.kind}:{region.info.name}:{osm}", set()).add(fold(text))
+        osm_of = {row[0]: row[1] for row in rows_of_kinds(region, lambda _: True)}
+        for owner, text, role in region.index.all_names():
+            if role < ATTRIBUTE:
+                known.setdefault(f"{region.info.kind}:{region.info.name}:{osm_of[owner]}", set()).add(fold(text))
     return known
 
 
@@ -176,12 +179,10 @@ def measure_others(regions: Regions) -> dict[str, Any]:
     spots: list[LatLon] = []
     corners: list[tuple[str, str]] = []
     for region in regions.store.open_all():
-        rows = region.conn.execute("SELECT lat, lon FROM feature ORDER BY id").fetchall()
-        spots.extend(LatLon(*at) for at in chance.sample(rows, 50))
-        pairs = region.conn.execute(
-            "SELECT min(street), max(street) FROM junction_street GROUP BY junction HAVING count(*) = 2"
-        ).fetchall()
-        corners.extend(chance.sample(pairs, 50))
+        rows = sorted(row[1:] for row in rows_of_kinds(region, lambda _: True))
+        spots.extend(LatLon(*row[3:5]) for row in chance.sample(rows, 50))
+        meeting = [streets.split("\n") for (streets,) in region.conn.execute("SELECT streets FROM junction")]
+        corners.extend((one[0], one[1]) for one in chance.sample([one for one in meeting if len(one) == 2], 50))
     found = [bool(regions.crossing(first, second)) for first, second in corners]
     return {
         "nearby_500_m": spread_of(timed([lambda at=at: regions.nearby(at, 500) for at in spots])),  # type: ignore[misc]

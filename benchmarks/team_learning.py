@@ -2,6 +2,7 @@
 
     python benchmarks/team_learning.py [--seeds N] [--json]
     python benchmarks/team_learning.py --swarm [--train N] [--json]
+    python benchmarks/team_learning.py --paper-size
 
 No model is asked: tests/support/experts.py holds stand-ins with regional expertise, tests/support/expert_pictures.py
 draws pictures whose pixels tell the region. Features come from the bundled encoder. Without ``--swarm``, members
@@ -14,6 +15,7 @@ import asyncio
 import json
 import random
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +42,8 @@ from geosleuth.team.learning import (  # noqa: E402
     swarm_stages,
     train,
 )
+from geosleuth.team.learning.rounds import PAPER  # noqa: E402
+from geosleuth.team.learning.training import Targets  # noqa: E402
 from geosleuth.team.member import Links  # noqa: E402
 from geosleuth.team.network import predicted  # noqa: E402
 from no_atlas import NoAtlas  # noqa: E402
@@ -148,7 +152,10 @@ def by_choice(count: int) -> list[dict[str, Any]]:
         LearnSettings(labels="mean"),
         LearnSettings(labels="last"),
         LearnSettings(judged="reviewed"),
+        LearnSettings(link_rule="printed"),
+        LearnSettings(link_rule="released"),
         LearnSettings(judged="reviewed", labels="last", link_rule="printed"),
+        LearnSettings(judged="reviewed", labels="last", link_rule="released"),
     ):
 
         async def observe(settings: LearnSettings = settings) -> list[Observation]:
@@ -161,6 +168,22 @@ def by_choice(count: int) -> list[dict[str, Any]]:
     return found
 
 
+def paper_size(count: int = 300, members: int = 6, width: int = 1280) -> dict[str, float]:
+    """How long training at the paper's size takes, on made-up features of as many kinds as members."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, members, count)
+    features = rng.standard_normal((members, width))[kind] + rng.standard_normal((count, width))
+    labels = np.full((count, members), 0.2)
+    labels[np.arange(count), kind] = 0.9
+    links = np.broadcast_to((1 - np.eye(members)) / (members - 1), (count, members, members))
+    targets = Targets(*(one.astype(np.float32) for one in (labels, 1 - labels, links)))
+    begin = time.process_time()
+    weights = train(Examples(features.astype(np.float32), targets), PAPER)
+    seconds = time.process_time() - begin
+    elected = predicted(weights, features)[0].argmax(axis=1)
+    return {"pictures": count, "cpu_s": seconds, "elects_the_right_kind": float((elected == kind).mean())}
+
+
 def _means(rows: Sequence[dict[str, float]]) -> dict[str, float]:
     return {key: float(np.mean([row[key] for row in rows])) for key in rows[0]}
 
@@ -170,9 +193,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--swarm", action="store_true")
+    parser.add_argument("--paper-size", action="store_true", help="how long the paper's network takes for 300 pictures")
     parser.add_argument("--train", type=int, default=90)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
+    if given.paper_size:
+        sys.stdout.write(f"{json.dumps(paper_size())}\n")
+        return
     found = by_choice(given.train) if given.swarm else by_size(given.seeds)
     if given.json:
         sys.stdout.write(f"{json.dumps(found)}\n")

@@ -13,7 +13,7 @@ import shapely.geometry
 
 from registry import npm_file
 
-TARGET = Path(__file__).parents[1] / "src/geosleuth/atlas/online/data/mainland_china.json"
+TARGET = Path(__file__).parents[1] / "src/geosleuth/geo/data/mainland_china.json"
 TOLERANCE_DEG = 0.1
 
 

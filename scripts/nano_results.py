@@ -25,13 +25,14 @@ SEARCHES = {"geocode", "clues"}
 STAGES = {"base": "base", "sft": "fine-tuning", "cold": "cold start", "main": "GRPO"}
 GAINS = (("base", "cold"), ("cold", "main"), ("nocold", "main"))
 COMPARED = {
-    "rewards": {"ours": "ours", "geoagent": "GeoAgent", "spotagent": "SpotAgent", "geovista": "GeoVista", "twm": "TwM"},
+    "rewards": {"ours": "ours", "geoagent": "GeoAgent's spatial reward", "spotagent": "SpotAgent",
+                "geovista": "GeoVista", "twm": "TwM"},
     "filtering": {"random": "random sampling", "filtered": "dynamic filtering"},
     "data": {"cold-300": "300", "cold-1200": "1,200", "cold-5000": "5,000", "cold-100000": "all"},
     "group": {"group4": "4", "ours": "8", "group16": "16"},
     "beta": {"betalow": "1.5", "geovista": "2, GeoVista's", "betahigh": "4"},
     "objective": {"ours": "GRPO", "passk": "pass@k"},
-}
+}  # fmt: skip
 TITLES = {
     "rewards": "Rewards compared, equal steps",
     "filtering": "Scenes for GRPO, equal steps",

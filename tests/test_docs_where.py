@@ -44,3 +44,27 @@ def test_every_promise_in_the_security_policy_names_a_test_that_exists() -> None
         for path, name in named:
             source = (ROOT / path).read_text(encoding="utf-8")
             assert re.search(rf"^(?:async )?def {name or 'test_'}", source, re.MULTILINE), (promise, path, name)
+
+
+def paper_rows() -> list[tuple[str, str, str, str]]:
+    text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    section = text.partition("## What is the same, and what differs\n")[2].partition("\n## ")[0]
+    lines = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+    return [(what, how, where, test) for what, how, where, test in lines if what not in ("mechanism", "---")]
+
+
+def test_each_paper_has_a_table_of_its_mechanisms() -> None:
+    text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    for paper in ("smileGeo", "GeoAgent", "SpotAgent", "GeoVista", "Thinking with Map"):
+        assert f"\n### {paper}\n| mechanism | same or different | where | test |\n" in text
+    assert len(paper_rows()) >= 40
+
+
+@pytest.mark.parametrize("row", paper_rows(), ids=lambda row: row[0][:40])
+def test_every_mechanism_is_somewhere_and_tested(row: tuple[str, str, str, str]) -> None:
+    _, how, where, test = row
+    assert how.startswith(("same", "different", "option", "not said", "six", "Pass@K"))
+    for path in (where, test):
+        assert (ROOT / path.strip("`")).exists(), path
+    assert where.strip("`").startswith("src/geosleuth/")
+    assert test.strip("`").startswith("tests/")

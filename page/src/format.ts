@@ -33,6 +33,15 @@ export function seconds(value: number): string {
   return t("figure.min", { min: Math.floor(whole / 60), s: whole % 60 });
 }
 
+/** The size of a file: 538 KB, 3.1 MB, 1.6 GB. */
+export function bytes(count: number): string {
+  for (const [key, step] of [["figure.gb", 1e9], ["figure.mb", 1e6]] as const) {
+    const value = count / step;
+    if (value >= 0.9995) return t(key, { n: value >= 99.95 ? grouped.format(Math.round(value)) : value.toFixed(1) });
+  }
+  return t("figure.kb", { n: count === 0 ? 0 : Math.max(1, Math.round(count / 1000)) });
+}
+
 export function money(usd: number): string {
   return t("figure.usd", { n: usd.toFixed(usd < 1 ? 3 : 2) });
 }

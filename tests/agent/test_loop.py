@@ -390,3 +390,33 @@ def test_what_a_streamed_run_raises_comes_out_after_its_last_event() -> None:
     with pytest.raises(BadInput, match="no such model"):
         asyncio.run(watch())
     assert isinstance(seen[-1].body, Ended)
+
+
+def test_replies_and_results_share_one_length() -> None:
+    """As trainers count: 100 tokens of replies, and 4,096 characters of results of which 1,024 are shown."""
+
+    @tool("long_text")
+    async def long_text(case: Case, *, page: int) -> Output:  # noqa: ARG001
+        """Return a page of a long text.
+
+        Args:
+            page: which one.
+        """
+        return Output("x" * 4096)
+
+    method = small_method()
+    method = replace(
+        method,
+        context=replace(method.context, kind="trimmed", result_characters=1024),
+        budget=replace(method.budget, turns=9, reply_tokens=1100),
+    )
+    spent = Usage(input_tokens=500, output_tokens=100)
+    looks: list[Line] = [replace(calls(call("long_text", page=page)), usage=spent) for page in (1, 2)]
+    found, policy = go([*looks, answers(1.0, 2.0)], toolset=Toolset([long_text]), method=method)
+    limits = [one.sampling.max_tokens for one in policy.seen]
+    # After each turn 100 tokens of the reply and 256 of the result are gone.
+    assert limits == [1100, 744, 388]
+    assert [one.may_call for one in policy.seen] == [True, True, False]
+    assert found.ended is not None
+    shown = [seen for one in policy.seen[-1].messages if isinstance(one, Observed) for seen in one.observations]
+    assert [len(one.text) <= 1024 for one in shown] == [True, True]

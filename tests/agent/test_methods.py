@@ -65,7 +65,8 @@ PAPERS: dict[str, dict[str, Any]] = {
     "twm": {
         "tools": ("image_zoom_in_tool", *MAP_TOOLS),
         "turns": 8,
-        "context": Context("trimmed", result_tokens=1024),
+        "context": Context("trimmed", result_characters=1024),
+        "reply_tokens": 4096,
         "max_tokens": 4096,
         "sampling": Sampling(max_tokens=4096),
     },
@@ -101,6 +102,7 @@ def test_each_preset_has_its_papers_numbers(name: str) -> None:
         "tools": preset.tools,
         "turns": preset.budget.turns,
         "calls": preset.budget.calls,
+        "reply_tokens": preset.budget.reply_tokens,
         "wire": preset.wire,
         "context": preset.context,
         "max_tokens": preset.sampling.max_tokens,
@@ -117,8 +119,8 @@ def test_every_number_of_a_paper_names_its_section() -> None:
         numbers = {
             key
             for key in (
-                "turns", "calls", "context_tokens", "reply_tokens", "result_tokens", "first_view_pixels",
-                "replies_kept",
+                "turns", "calls", "context_tokens", "reply_tokens", "run_tokens", "result_characters",
+                "first_view_pixels", "replies_kept",
             )
             if getattr(paper, key) is not None
         }  # fmt: skip

@@ -26,6 +26,7 @@ def sign(tmp_path: Path) -> Path:
     return sign_photo(tmp_path / "sign.jpg", "Kööpenhaminan leipomo", "Helsinki", "+358 9 612 3456")
 
 
+@pytest.mark.slow
 def test_a_photo_is_located_with_no_model_and_no_socket(tmp_path: Path, sign: Path) -> None:
     watched = tmp_path / "watched"
     watched.mkdir()

@@ -73,6 +73,9 @@ def test_ways_are_compared_and_nothing_is_asked_twice(atlas_home: Path, photos: 
         assert told["ways"]["single"]["calls"] == 1
         assert told["ways"]["majority"]["tokens"] == pytest.approx(3 * told["ways"]["single"]["tokens"], rel=0.05)
         assert told["asked"] == len(url.requests) > 0
+        assert told["paired"]["first"] == "swarm"
+        assert set(told["paired"]["against"]) == {"majority", "single"}
+        assert told["ways"]["majority"]["elapsed_seconds"] <= told["ways"]["majority"]["seconds"]
         assert [one["failed"] for one in told["ways"].values()] == [0, 0, 0]
         assert not any(b"59.91" in request.body for request in url.requests)
         second = geosleuth(*words, "--record", photos, home=atlas_home)
@@ -80,6 +83,7 @@ def test_ways_are_compared_and_nothing_is_asked_twice(atlas_home: Path, photos: 
         assert len(url.requests) == told["asked"]
         assert "0 replies newly asked for" in second.stderr
         assert "within 50 km" in second.stdout
+        assert "swarm against" in second.stdout
         assert geosleuth(*words, "--out", page, home=atlas_home).returncode == 2
     text = page.read_text(encoding="utf-8")
     assert text.count("<svg") == 1
@@ -105,6 +109,23 @@ def test_a_sweep_is_one_page_of_plots(atlas_home: Path, photos: Path, tmp_path: 
     text = (tmp_path / "sweep.html").read_text(encoding="utf-8")
     assert text.count("<svg") == 6
     assert not re.search(r"(src|href)=|https?://|<script", text)
+
+
+def test_a_grid_and_ways_over_the_number_of_agents(atlas_home: Path, photos: Path, tmp_path: Path) -> None:
+    with openai_server([says]) as url:
+        words = ("team", "sweep", photos, "--team", team_file(tmp_path, url), "--photos", "2", "--overwrite",
+                 "--out", tmp_path / "sweep.html")  # fmt: skip
+        grid = geosleuth(*words, "--vary", "answerers=1..2*reviewers=0..1", home=atlas_home)
+        assert grid.returncode == 0, grid.stderr
+        assert "answer agents: right, tokens" in grid.stdout
+        ways = geosleuth(*words, "--vary", "agents=2..3", "--ways", "swarm,majority", "--json", home=atlas_home)
+        assert ways.returncode == 0, ways.stderr
+        alone = geosleuth(*words, "--vary", "rounds=0", "--ways", "all", home=atlas_home)
+    assert [(one["value"], one["line"]) for one in json.loads(ways.stdout)["points"]] == [
+        (2, "swarm"), (2, "majority"), (3, "swarm"), (3, "majority"),
+    ]  # fmt: skip
+    assert alone.returncode == 2
+    assert "add --vary agents=2..6" in alone.stderr
 
 
 def test_a_dead_server_is_no_measurement(atlas_home: Path, photos: Path, tmp_path: Path) -> None:
@@ -140,7 +161,9 @@ def test_what_is_wrong_is_said_before_anything_is_asked(photos: Path, tmp_path: 
                 compare_ways(setting, ways, None, None, overwrite=False, as_json=False)
         for vary, complaint in (("colour=3", "--vary"), ("personas-against-backbones", "needs at least two models")):
             with pytest.raises(BadInput, match=complaint):
-                sweep_settings(Setting(photos, team), [vary], tmp_path / "s.html", overwrite=False, as_json=False)
+                sweep_settings(
+                    Setting(photos, team), [vary], "swarm", tmp_path / "s.html", overwrite=False, as_json=False
+                )
         assert url.requests == []
 
 

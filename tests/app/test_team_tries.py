@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from geosleuth.app.cli.handlers.team_compare import measure_tries
+from geosleuth.app.cli.handlers.team_compare import TriesSetting, measure_tries
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.pipeline.request import LocateRequest
@@ -73,6 +73,9 @@ def test_tries_are_measured_and_no_photo_is_asked_about_twice(atlas_home: Path, 
         assert "verifier@4" in again.stdout
         assert "83.3%" in again.stdout
         assert "pass@1" not in again.stdout
+        other = geosleuth(*words, *verified, "--within", "0.5,3", "--at-once", "3", "--json", home=atlas_home)
+        assert json.loads(other.stdout)["thresholds_km"] == [0.5, 3.0], other.stderr
+        assert len(url.requests) == 4 * 5
 
 
 def test_what_fails_is_said_and_asked_about_again(atlas_home: Path, photos: Path, tmp_path: Path) -> None:
@@ -96,7 +99,7 @@ def test_what_fails_is_said_and_asked_about_again(atlas_home: Path, photos: Path
 def test_what_is_refused(photos: Path, told: dict[str, Any], k: str | None, reason: str) -> None:
     request = replace(LocateRequest(model="server:any", base_url="http://127.0.0.1:9/v1", parallel=4), **told)
     with pytest.raises(BadInput, match=reason):
-        measure_tries(photos, request, k=k, photos=None, out=photos / "tries.jsonl", as_json=False)
+        measure_tries(photos, request, TriesSetting(k=k), out=photos / "tries.jsonl", as_json=False)
 
 
 def test_a_file_of_something_else_is_left_alone(photos: Path, tmp_path: Path) -> None:
@@ -105,5 +108,5 @@ def test_a_file_of_something_else_is_left_alone(photos: Path, tmp_path: Path) ->
     request = LocateRequest(model="server:any", base_url="http://127.0.0.1:9/v1", parallel=4)
     for path, reason in ((out, "line 1: is no photo"), (tmp_path / "none" / "tries.jsonl", "does not exist")):
         with pytest.raises(BadInput, match=reason):
-            measure_tries(photos, request, k=None, photos=None, out=path, as_json=False)
+            measure_tries(photos, request, TriesSetting(), out=path, as_json=False)
     assert out.read_text(encoding="utf-8") == '{"mine": 1}\n'

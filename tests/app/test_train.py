@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from geosleuth import __version__
 from geosleuth.app.cli.commands import whole_app
 from geosleuth.app.cli.handlers.train import _estimate
-from geosleuth.train.recipe_files import as_mapping, read_recipe, recipe_names
+from geosleuth.train.recipe_files import ABLATIONS, as_mapping, read_recipe, recipe_names
 from geosleuth.train.run_folder import held_run, write_done
 from geosleuth.train.run_page import nobody_trains
 from in_process import geosleuth
@@ -52,7 +52,7 @@ def test_python_finds_the_command_by_the_package() -> None:
 
 def test_recipes_are_listed() -> None:
     told = json.loads(geosleuth("train", "recipes", "--json").stdout)["recipes"]
-    assert [one["name"] for one in told] == list(recipe_names())
+    assert [one["name"] for one in told] == [*recipe_names(), *ABLATIONS]
     assert {one["paper"] for one in told} >= {"geoagent", "spotagent", "geovista", "twm"}
     shown = geosleuth("train", "recipes").stdout
     assert all(name in shown for name in recipe_names())

@@ -7,7 +7,7 @@ import numpy as np
 
 from geosleuth.answer import Address, Answer
 from geosleuth.bench.records import Record
-from geosleuth.bench.scored import score_records, with_geocoded
+from geosleuth.bench.scored import PLACED, Placed, score_records, with_geocoded
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth
 
@@ -22,9 +22,12 @@ def test_only_unlocated_answers_that_name_a_place_are_put_on_the_map() -> None:
         Record("silent", Truth(PARIS), answer=Answer()),
     ]
     plain = score_records(records, label="model", parser="lenient", distance="geodesic")
-    geocoded = with_geocoded(plain, {"Paris, France": PARIS}.get)
+    geocoded = with_geocoded(plain, {"Paris, France": Placed(PARIS, "town")}.get)
     assert geocoded.label == "model (geocoded)"
     assert geocoded.notes[0].startswith("1 of 3 unlocated answers")
+    assert "(1 by town)" in geocoded.notes[0]
+    column = geocoded.fields[PLACED]
+    assert [column.values[code] for code in column.codes] == ["own point", "town", "(unknown)", "(unknown)"]
     assert geocoded.distance_km[0] == plain.distance_km[0] > 300
     assert geocoded.distance_km[1] == 0
     assert np.isnan(geocoded.distance_km[2:]).all()

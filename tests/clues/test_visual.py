@@ -55,6 +55,7 @@ def test_other_places_are_told_better_than_by_what_is_simple(prior: LearnedPrior
     assert found.elsewhere == found.everywhere
 
 
+@pytest.mark.slow
 def test_what_it_states_comes_true_as_often(prior: LearnedPrior, halves: tuple[Looks, Looks]) -> None:
     assert prior.knowledge.held_out.country_calibration < 0.05
     _, asked = halves
@@ -126,6 +127,7 @@ def test_a_prior_comes_back_from_its_file_as_it_was(
     assert [one.name for one in tmp_path.iterdir()] == ["my.prior"]
 
 
+@pytest.mark.slow
 def test_the_same_photos_make_the_same_prior(halves: tuple[Looks, Looks]) -> None:
     known, asked = halves
     some = known.only(np.arange(len(known.points)) < 150)

@@ -32,6 +32,7 @@ def ranges_to(truth: LatLon, *centres: LatLon, factors: tuple[float, ...] = ()) 
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40, usually=8))
 @given(PLACES, COURSES, COURSES, st.floats(20, 3000), st.floats(20, 3000))
 def test_two_straight_distances_lead_back_to_the_place(

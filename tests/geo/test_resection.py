@@ -165,6 +165,7 @@ def test_four_that_do_not_fit_are_told_without_a_culprit() -> None:
     assert not found.fits
 
 
+@pytest.mark.slow
 def test_the_area_holds_the_true_place_nine_times_in_ten() -> None:
     rng = np.random.default_rng(5)
     held = 0

@@ -277,3 +277,13 @@ def test_an_attribute_is_found_by_one_of_its_words() -> None:
 
 def test_words_that_say_nothing_weigh_nothing() -> None:
     assert not weigh_sightings(["\u00f3", "\u00be", "", "{@"]).sightings
+
+
+def test_where_the_country_is_sure_its_regions_are_weighed() -> None:
+    seen = "red soil, cars drive on the left"
+    weighed = weigh_sightings(seen, within=("AU",))
+    assert weighed.countries == {"AU": 1.0}
+    assert sum(weighed.regions["AU"].values()) == pytest.approx(1)
+    assert set(weigh_sightings(seen, within=("AU", "ZA")).countries) == {"AU", "ZA"}
+    with pytest.raises(BadInput, match="XX"):
+        weigh_sightings(seen, within=("XX",))

@@ -73,6 +73,7 @@ def test_what_discs_share_is_what_dots_in_them_show(radius: float, reach: float,
     assert share == pytest.approx(seen, abs=0.02)
 
 
+@pytest.mark.slow
 def test_population_answers_are_most_probable_at_their_own_distance() -> None:
     near, far = best_guess("population", 25.0), best_guess("population", 2500.0)
     assert share_around("population", near.point, 25.0) > share_around("population", far.point, 25.0)

@@ -115,6 +115,7 @@ def test_a_number_alone_and_words_alone_are_all_there_is_to_read() -> None:
     assert not any(map(str.isdigit, "".join(words)))
 
 
+@pytest.mark.slow
 def test_what_is_drawn_stands_where_it_is_said_to() -> None:
     for scene in make_scenes(12, split="calibration", seed=3):
         drawn = scene.drawn()

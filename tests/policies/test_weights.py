@@ -71,6 +71,35 @@ def copy(tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny_vlm_folder(), tmp_path / "model"))
 
 
+TEXT_TEMPLATE = (
+    "{%- for message in messages -%}{{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' -}}"
+    "{%- endfor -%}{%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}"
+)
+
+
+def test_a_language_model_answers_questions_of_words_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    transformers: Any = import_module("transformers")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_vlm_folder())
+    tokenizer.chat_template = TEXT_TEMPLATE
+    tokenizer.save_pretrained(tmp_path)
+    sizes = {"vocab_size": len(tokenizer), "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1,
+             "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 16}  # fmt: skip
+    ends = {"eos_token_id": tokenizer.convert_tokens_to_ids("<|im_end|>"), "pad_token_id": 0}
+    transformers.Qwen3ForCausalLM(transformers.Qwen3Config(**sizes, **ends)).save_pretrained(tmp_path)
+    question = Conversation("Find the place.", (Prompt("Where do these notes lead?"),), (), picture, "native")
+    with pytest.raises(BadInput, match="not made for images and text"):
+        asyncio.run(WeightsPolicy(tmp_path, device="cpu").step(question))
+    policy = WeightsPolicy(tmp_path, device="cpu", text_only=True)
+    asyncio.run(policy.load())
+    engine: Any = policy._engine
+    shown = engine._tokenizer.decode(engine._inputs(*engine._chat.write(question))["input_ids"][0])
+    assert "system\nFind the place." in shown
+    assert "user\nWhere do these notes lead?" in shown
+    saying(policy, '{"country": "Spain"}', monkeypatch)
+    assert asyncio.run(policy.step(question)).text == '{"country": "Spain"}'
+    asyncio.run(policy.aclose())
+
+
 @pytest.mark.parametrize("wire", ["native", "tagged"])
 def test_a_step_with_thinking_words_and_calls(
     policy: WeightsPolicy, wire: Wire, monkeypatch: pytest.MonkeyPatch

@@ -10,7 +10,7 @@ from PIL import ExifTags, Image
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request, expect
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE_MS = 300_000
+PATIENCE_MS = int(os.environ.get("GEOSLEUTH_PATIENCE_MS", "300000"))
 """How long a page may take for one step. The first map of a new home puts the world's outlines together: some ten
 seconds of CPU, minutes on a busy machine."""
 
@@ -18,6 +18,10 @@ seconds of CPU, minutes on a busy machine."""
 _FLAGS = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage")
 _WITHOUT_WEBGL = ("--disable-gpu", "--disable-3d-apis")
 
+
+_AT_REST = """() => document.getAnimations().every(
+  (one) => one.playState !== "running" || one.effect?.getComputedTiming().iterations === Infinity,
+)"""
 
 Opener = Callable[..., Page]
 CLAIMED = (43.55, 7.02)
@@ -100,6 +104,8 @@ def serious_faults(page: Page, part: str) -> list[str]:
     """What axe holds against a part of a page, as far as it keeps people from using it."""
     from axe_playwright_python.sync_playwright import Axe
 
+    # What is still fading in has no colour of its own yet.
+    page.wait_for_function(_AT_REST)
     return [
         f"{one['id']}: {node['html']}"
         for one in Axe().run(page, context=part).response["violations"]

@@ -8,6 +8,7 @@ with extract_server() as server:
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -91,6 +92,7 @@ class ExtractServer:
         cuts: how many bytes each of the next answers with a file gives before the connection breaks; None is all.
         headers: put into, or over, those of every answer with a file; an empty value leaves one out.
         has_ranges: whether ranges are heeded.
+        stall_after: after how many bytes an answer with a file waits, until this is None again.
         asked: (method, path, headers) of every request.
     """
 
@@ -100,6 +102,7 @@ class ExtractServer:
     cuts: list[int | None] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
     has_ranges: bool = True
+    stall_after: int | None = None
     asked: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
 
     def offer(self, name: str, content: bytes, checksum: str | None = None) -> None:
@@ -114,7 +117,7 @@ class ExtractServer:
         return [
             headers.get("range", "")
             for method, path, headers in self.asked
-            if method == "GET" and path.endswith((".pbf", ".zip"))
+            if method == "GET" and path.endswith((".pbf", ".zip", ".zstd.parquet", ".zim"))
         ]
 
 
@@ -129,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._head(302, {"location": self.made.redirects[self.path]}, 0)
         elif self.path not in self.made.files:
             self._head(404, {}, 0)
-        elif self.path.endswith((".pbf", ".zip")):
+        elif self.path.endswith((".pbf", ".zip", ".zstd.parquet", ".zim")):
             self._send_file(self.made.files[self.path], heard)
         else:
             self._head(200, {}, len(self.made.files[self.path]))
@@ -142,12 +145,21 @@ class _Handler(BaseHTTPRequestHandler):
         extra = {"etag": etag, "last-modified": "Mon, 16 Nov 2026 21:00:00 GMT"}
         begin, status = 0, 200
         if "range" in heard and self.made.has_ranges and heard.get("if-range", etag) == etag:
-            begin, status = int(heard["range"].removeprefix("bytes=").rstrip("-")), 206
-            extra["content-range"] = f"bytes {begin}-{len(content) - 1}/{len(content)}"
+            first, _, last = heard["range"].removeprefix("bytes=").partition("-")
+            begin, status = int(first), 206
+            extra["content-range"] = f"bytes {begin}-{last or len(content) - 1}/{len(content)}"
+            content = content[: int(last) + 1] if last else content
         self._head(status, extra | self.made.headers, len(content) - begin)
         if self.command == "GET":
             cut = self.made.cuts.pop(0) if self.made.cuts else None
-            self.wfile.write(content[begin:][:cut])
+            rest = content[begin:][:cut]
+            if self.made.stall_after is not None:
+                at_once = max(0, self.made.stall_after - begin)
+                self.wfile.write(rest[:at_once])
+                while self.made.stall_after is not None:
+                    time.sleep(0.02)
+                rest = rest[at_once:]
+            self.wfile.write(rest)
             self.close_connection = cut is not None
 
     def _head(self, status: int, extra: Mapping[str, str], length: int) -> None:

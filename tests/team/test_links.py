@@ -1,4 +1,4 @@
-"""The two rules by which links between members change."""
+"""The three rules by which links between members change."""
 
 import random
 
@@ -23,6 +23,11 @@ from geosleuth.team.member import LinkRule, full_links, link_factor, next_streak
         ("printed", True, 2, 4 / 6),
         ("printed", False, 0, 1 / 2),
         ("printed", False, 3, 5 / 6),
+        ("default", False, -4, 1 / 2),
+        ("released", True, -3, 1 / 2),
+        ("released", True, 1, 3 / 4),
+        ("released", False, 5, 1 / 2),
+        ("released", False, -2, 5 / 6),
     ],
 )
 def test_a_link_is_multiplied_as_the_rule_says(rule: LinkRule, right: bool, streak: int, factor: float) -> None:
@@ -65,6 +70,19 @@ def test_links_of_right_members_end_above_unused_ones_and_those_above_links_of_w
     of_wrong = [links[i][j] for i, j in used if i in (2, 3)]
     unused = [links[i][j] for i in range(6) for j in range(6) if i != j and (i, j) not in used]
     assert min(of_right) > max(unused) == 1.0 == min(unused) > max(of_wrong)
+
+
+def test_with_the_released_rule_links_stay_between_0_and_1_and_move_less_and_less() -> None:
+    links, streak, weights = full_links(3, "released"), 0, [0.5]
+    for right in (True, True, True, False, False):
+        links = updated_links(links, 0, [1], right=right, streak=streak, rule="released")
+        streak = next_streak(streak, right=right)
+        weights.append(links[0][1])
+    # 1/2 + w/2, 1/4 + 3w/4, 1/6 + 5w/6 when right; w/2, 3w/4 when wrong.
+    assert weights == pytest.approx([0.5, 0.75, 0.8125, 0.84375, 0.421875, 0.31640625])
+    assert links[0][2] == 0.5
+    thin = tuple(tuple(0.0015 if i != j else 0.0 for j in range(3)) for i in range(3))
+    assert updated_links(thin, 0, [1], right=False, streak=0, rule="released")[0] == (0.0, 0.0, 0.0015)
 
 
 def test_with_the_printed_rule_members_who_are_always_right_lose_their_links() -> None:

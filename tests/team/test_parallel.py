@@ -94,8 +94,9 @@ def cites(*marks: str, lat: float = 43.002, lon: float = 7.0) -> Step:
 
 
 def test_tries_are_drawn_as_in_the_paper_each_with_a_seed_of_its_own() -> None:
-    policy = BySeed(near)
-    finding = located(4, policy, ScriptedPolicy([cites("T2.1")]))
+    policy, verifier = BySeed(near), ScriptedPolicy([cites("T2.1")])
+    finding = located(4, policy, verifier)
+    assert [one.sampling.temperature for one in verifier.seen] == [0.0]
     assert {(one.temperature, one.top_p, one.top_k) for one in policy.sampled} == {(1.0, 0.95, 60)}
     assert sorted(one.seed or 0 for one in policy.sampled) == [1, 2, 3, 4]
     assert [one.started.sampling.seed for one in finding.team] == [1, 2, 3, 4]

@@ -74,7 +74,7 @@ def test_facts_keep_every_mark_that_whole_chains_have_for_what_was_observed() ->
 def long_tries(count: int) -> tuple[Trajectory, ...]:
     """So many tries that are far too long to be shown whole."""
     tries = tuple(long_try(number) for number in range(1, count + 1))
-    assert whole_chains(tries, result_tokens=1500).tokens > 4 * CONTEXT_TOKENS
+    assert whole_chains(tries, longest_result=6000).tokens > 4 * CONTEXT_TOKENS
     return tries
 
 
@@ -101,7 +101,7 @@ def test_up_to_four_tries_are_whole_and_more_are_facts_unless_somebody_says_othe
 
 def test_whole_chains_that_do_not_fit_become_facts() -> None:
     tries = [long_try(1), long_try(2)]
-    limits = {"facts_tokens": 5000, "result_tokens": 1500}
+    limits = {"facts_tokens": 5000, "longest_result": 6000}
     assert chains_for(tries, None, room_tokens=10_000, **limits).kind == "facts"
     assert chains_for(tries, "whole", room_tokens=10_000, **limits).kind == "whole"
     # GeoVista's own context is 32k, so four long tries do not fit whole.

@@ -59,12 +59,14 @@ def test_regional_skill_is_found_and_used() -> None:
     assert share(result, LEARNED) <= share(result, ORACLE)
 
 
+@pytest.mark.slow
 def test_probabilities_hold() -> None:
     errors = replay(make_known(700, seed=5), folds=2).calibration_errors()
     assert set(errors) == set(WITHIN_KM)
     assert max(errors.values()) <= 0.06
 
 
+@pytest.mark.slow
 def test_probabilities_never_fall_with_the_distance() -> None:
     within = replayed().within
     assert (np.diff(within, axis=1) >= 0).all()
@@ -95,6 +97,7 @@ def test_an_agent_that_guesses_does_no_harm() -> None:
     assert share(guessing, LEARNED) >= share(replayed(), LEARNED) - 0.02
 
 
+@pytest.mark.slow
 def test_identical_agents_answer_as_one_of_them() -> None:
     truths = make_truths(90, 1)
     said = make_said(truths, REGIONAL["north"], 4)

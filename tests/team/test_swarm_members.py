@@ -73,6 +73,19 @@ def test_a_plain_model_answers_with_its_persona_before_the_methods_words(
     assert given.trajectory is not None
 
 
+def test_what_others_said_is_cut_to_what_the_model_takes(photo: OpenedPhoto, around: Surroundings) -> None:
+    words = f"FIRST {'said by others ' * 4000} LAST"
+    for limit, fits in ((None, True), (100_000, True), (4_000, False)):
+        model = ScriptedPolicy([says(NICE)])
+        reply(member(model, around, context_tokens=limit), photo, stage="discussion", words=words)
+        text = model.seen[0].messages[0].text  # type: ignore[union-attr]
+        assert ("cut: the model takes no more" not in text) is fits
+        assert "FIRST" in text
+        assert "LAST" in text
+        if limit is not None:
+            assert text_tokens(text) + text_tokens(model.seen[0].system) < limit
+
+
 def test_members_who_begin_at_once_share_the_views_of_a_photo(
     photo: OpenedPhoto, around: Surroundings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

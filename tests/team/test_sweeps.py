@@ -2,9 +2,11 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,10 +18,11 @@ from geosleuth.answer import Address, Answer
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
 from geosleuth.score import Truth
-from geosleuth.team import Member, Outcome, Placer, Reply, Request, StrangersSociety, TrustWeights
+from geosleuth.team import Member, Outcome, Placer, Reply, Request, StrangersSociety, TrustWeights, Turn
 from geosleuth.team.learning import read_sources
+from geosleuth.team.member import Stage
 from geosleuth.team.swarm import SwarmSettings
-from geosleuth.team.sweeps.track_record import Example, error_km, examples_of, measure, records, sweep
+from geosleuth.team.sweeps.track_record import Example, Measured, error_km, examples_of, measure, paired, records, sweep
 from geosleuth.team.sweeps.ways import (
     WAYS,
     PartOfSociety,
@@ -84,6 +87,65 @@ def test_points_vary_one_setting_at_a_time_within_the_team_size() -> None:
     ]  # fmt: skip
     assert found[0].settings == replace(SwarmSettings(), answerers=1)
     assert all(one.chosen == (0, 1, 2, 3) for one in found)
+
+
+def test_a_grid_varies_answerers_and_reviewers_together() -> None:
+    grid = read_variation("answerers=1..2*reviewers=0,3,4")
+    found = points([grid], SwarmSettings(), FOUR)
+    assert [(one.settings.answerers, one.settings.reviewers, one.value, one.line) for one in found] == [
+        (1, 0, 1, "0 reviewers"), (1, 3, 1, "3 reviewers"), (2, 0, 2, "0 reviewers"), (2, 3, 2, "3 reviewers"),
+    ]  # fmt: skip
+    assert too_large([grid], 4) == {"grid, reviewers": (4,)}
+    for words in ("answerers=1*rounds=2", "answerers=1*reviewers=1*reviewers=2", "answerers=1*answerers=2"):
+        with pytest.raises(BadInput, match="a grid is answerers"):
+            read_variation(words)
+
+
+def test_every_way_of_working_can_have_more_and_more_agents() -> None:
+    found = points([read_variation("agents=2..3")], SwarmSettings(), FOUR, ("swarm", "majority"))
+    assert [(one.way, one.line, one.chosen) for one in found] == [
+        ("swarm", "swarm", (0, 1)), ("majority", "majority", (0, 1)),
+        ("swarm", "swarm", (0, 1, 2)), ("majority", "majority", (0, 1, 2)),
+    ]  # fmt: skip
+
+
+def turn(member: str, stage: Stage, seconds: float, **more: Any) -> Turn:
+    return Turn(member, stage, Reply("x", seconds=seconds), **more)
+
+
+def test_elapsed_time_counts_replies_that_come_at_once_by_the_longest() -> None:
+    swarm = Outcome(Answer(), "", (
+        turn("a", "answer", 1.0), turn("b", "answer", 4.0),
+        turn("c", "review", 2.0, about="a"), turn("d", "review", 9.0, about="a"), turn("c", "review", 1.0, about="b"),
+        turn("a", "summary", 1.0), turn("b", "summary", 1.0),
+        turn("a", "discussion", 3.0, round=1), turn("b", "discussion", 2.0, round=1),
+        turn("a", "discussion", 1.0, round=2),
+    ))  # fmt: skip
+    # The slower of both ways (1 + 9 + 1, 4 + 1 + 1), then two rounds.
+    assert swarm.elapsed_s == 11.0 + 3.0 + 1.0
+    rival = Outcome(Answer(), "", (
+        turn("a", "answer", 1.0, batch=1), turn("b", "answer", 2.0, batch=1), turn("a", "judge", 1.0, batch=2),
+        turn("a", "judge", 1.5, batch=3),
+    ))  # fmt: skip
+    assert rival.elapsed_s == 2.0 + 1.0 + 1.5
+    assert Outcome(Answer(), "").elapsed_s == 0.0
+
+
+def test_ways_are_tested_against_each_other_photo_by_photo() -> None:
+    def way(right: Sequence[bool]) -> Measured:
+        count = len(right)
+        return Measured(tuple(1.0 if one else 900.0 for one in right), (1,) * count, (1,) * count, (1.0,) * count)
+
+    first = way([True] * 8 + [False] * 2)
+    found = paired(first, {"worse": way([False] * 8 + [False, True]), "same": first})
+    assert (found["worse"].only_first, found["worse"].only_second) == (8, 1)
+    assert found["worse"].difference.value == pytest.approx(0.7)
+    assert found["worse"].difference.low > 0
+    assert found["worse"].p == pytest.approx(2 * 10 / 2**9)
+    assert found["worse"].p_adjusted == pytest.approx(2 * found["worse"].p)
+    assert (found["same"].p, found["same"].difference.value) == (1.0, 0.0)
+    with pytest.raises(ValueError, match="shorter"):
+        paired(first, {"other": way([True])})
 
 
 def test_personas_stand_against_backbones() -> None:

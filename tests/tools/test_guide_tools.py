@@ -5,7 +5,7 @@ import json
 from geosleuth.tools.field_guide import field_guide, tell_apart, weigh_sightings
 from tool_cases import call, case_of
 
-MOST_SCHEMA_CHARS = 920
+MOST_SCHEMA_CHARS = 1060
 """Four characters are about one token: 230 tokens for all three."""
 
 

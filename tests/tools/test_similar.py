@@ -49,6 +49,7 @@ def index(made: Path) -> ImageIndex:
     return ImageIndex.open(made / "photos.index")
 
 
+@pytest.mark.slow
 def test_a_changed_copy_finds_its_original_first_with_its_place(index: ImageIndex) -> None:
     for number in range(0, COUNT, 3):
         darker = ImageEnhance.Brightness(scene(number)).enhance(0.65)

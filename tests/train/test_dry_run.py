@@ -13,7 +13,7 @@ from geosleuth.train.configs import accelerate_config
 from geosleuth.train.dryrun import as_lines, as_mapping, dry_run, meta_model
 from geosleuth.train.papers import values_of
 from geosleuth.train.recipe import ModelPart
-from geosleuth.train.recipe_files import read_recipe, recipe_names
+from geosleuth.train.recipe_files import ABLATIONS, read_recipe, recipe_names
 from later import later
 from scripted_grpo import make_photos
 from stored import about, made
@@ -32,7 +32,9 @@ def test_a_recipe_of_a_paper_is_as_the_paper_has_it(name: str) -> None:
     assert set(report.ours) == set(read_recipe(name).unpublished)
     assert any(line.startswith("weights:") for line in report.absent)
     assert any(line.startswith("data:") for line in report.absent)
-    assert as_lines(report)[0] == f"{name}: as it should be"
+    first, *lines = as_lines(report)
+    assert first.startswith(f"{name}: all published values are the paper's, {len(report.departures)} departure")
+    assert sum(line.startswith("  departs  ") for line in lines) == len(report.departures)
     told = json.loads(json.dumps(as_mapping(report)))
     assert told["ok"] is True
     assert told["resolved"]["optim.learning_rate"] == read_recipe(name).optim.learning_rate
@@ -45,6 +47,53 @@ def test_a_recipe_of_a_paper_is_as_the_paper_has_it(name: str) -> None:
     cells = (f"`{name}`", published, len(report.ours), f"{found.memory.peak:.1f} of {found.device_gb:g}", steps)
     line = " | ".join(map(str, (*cells, f"{found.step_s:,.0f}", hours)))
     assert f"| {line} |" in DOCS.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ABLATIONS)
+def test_an_ablation_of_a_paper_keeps_all_values_of_the_parts_it_has(name: str) -> None:
+    recipe = read_recipe(name)
+    assert recipe.name == name
+    assert recipe.ablation is not None
+    report = dry_run(recipe)
+    assert report.ok, as_lines(report)
+    base = read_recipe(ABLATIONS[name][0])
+    assert (recipe.rollout.reward, recipe.model.path) != (base.rollout.reward, base.model.path)
+    # What the row has in common with the method is still held against the paper.
+    assert not dry_run(read_recipe(name, {"rollout.kl": 0.5})).ok
+    if recipe.rollout.reward == "geoagent-spatial":
+        strayed = dry_run(read_recipe(name, {"rollout.reward_options": {"tau_km": 3.5}}))
+        assert [one.name for one in strayed.differences] == ["reward.spatial.tau_km"]
+
+
+def departing(name: str, changes: dict[str, Any] | None = None) -> dict[str, str]:
+    return {one.name: one.ours for one in dry_run(read_recipe(name, changes or {})).departures}
+
+
+def test_what_departs_from_a_paper_is_named(tmp_path: Path) -> None:
+    found = departing("geoagent-grpo")
+    assert found["judge"] == found["encoder"] == "none named"
+    assert found["prompt"] == "our own words"
+    assert found["geocoder"] == "the offline atlas"
+    folder = tmp_path / "paraphrase-multilingual-MiniLM-L12-v2"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    as_paper = {"rollout.judge": "server:Qwen3-32B-GPTQ-Int4", "rollout.judge_url": "http://127.0.0.1:9/v1",
+                "rollout.encoder": str(folder)}  # fmt: skip
+    assert {"judge", "encoder"}.isdisjoint(departing("geoagent-grpo", as_paper))
+    assert departing("geoagent-grpo", {**as_paper, "rollout.judge": "rules"})["judge"] == "rules"
+    assert "validation" in departing("spotagent-grpo")
+    assert "what tools ask" in departing("geovista-grpo")
+    assert departing("geovista-grpo", {"rollout.tools": ["search_web"]})["tools"] == "search_web"
+    assert "prompt" in departing("twm-grpo")
+    assert {"encoder", "judge"}.isdisjoint(departing("geoagent-grpo-spatial"))
+    assert departing("nano-grpo") == {}
+
+
+def test_a_run_that_would_not_start_says_what_it_lacks() -> None:
+    report = dry_run(read_recipe("geoagent-grpo"))
+    assert [line.partition(":")[0] for line in report.absent if "does not start" in line] == ["encoder", "judge"]
+    with pytest.raises(BadInput, match="has no config"):
+        dry_run(read_recipe("geoagent-grpo", {"rollout.encoder": "/nowhere", "rollout.judge": "rules"}))
 
 
 @pytest.mark.parametrize("name", ["spotagent-sft", "twm-grpo"])

@@ -225,17 +225,36 @@ def test_the_objective_decides_the_advantages(tiny: Path, photos: Path, tmp_path
 
 
 def test_rewards_see_the_whole_group(tiny: Path, photos: Path, tmp_path: Path) -> None:
-    """GeoAgent's consistency weighs a reasoning by its length among the replies to the same photo."""
+    """Consistency may weigh a reasoning by its length among the replies to the same photo, as the paper writes it."""
     phone = "A sign has the number +34 975 21 00 00. "
     levels = [{"country": {"conclusion": "Spain", "reasoning": phone * count}} for count in (1, 4)]
     reasons = [json.dumps({"lat": 41.8, "lon": -2.5, **level}) for level in levels]
-    recipe = tiny_recipe(tiny, photos, with_tools(tools=(), group=2, reward="geoagent", method="geoagent"))
+    options = {"aliases": True, "withhold": "names", "length": "group"}
+    rollout = with_tools(tools=(), group=2, reward="geoagent", method="geoagent", judge="rules", reward_options=options)
+    recipe = tiny_recipe(tiny, photos, rollout)
     trainer = made(recipe, tmp_path, [reasons])
     trainer.model.train()
     trainer._generate_and_score_completions([trainer.train_dataset[0]] * 2)
     parts = trainer.rollouts.newest.parts
     assert set(parts) == {"spatial", "semantic", "consistency"}
     assert 0 < parts["consistency"][0] < parts["consistency"][1]
+
+
+@pytest.mark.parametrize(
+    ("rollout", "told"),
+    [
+        ({"judge": "rules"}, r"rollout\.encoder: .*MiniLM-L12-v2"),
+        ({"judge": "rules", "encoder": "/nowhere"}, r"/nowhere has no config\.json"),
+        ({"reward_options": {"aliases": True}}, r"rollout\.judge: .*server:MODEL"),
+        ({"reward_options": {"aliases": True}, "judge": "server:m"}, "say where the server is"),
+        ({"reward_options": {"aliases": True}, "judge": "hf:/nowhere"}, "there is no folder /nowhere"),
+        ({"reward_options": {"aliases": True}, "judge": "nobody"}, "names no model that can be asked"),
+    ],
+)
+def test_geoagents_reward_does_not_start_without_its_helpers(photos: Path, rollout: dict[str, Any], told: str) -> None:
+    part = RolloutPart(method="geoagent", reward="geoagent", **rollout)
+    with pytest.raises(BadInput, match=told):
+        rollout_setup(tiny_recipe(photos.parent, photos, part))
 
 
 @pytest.mark.slow

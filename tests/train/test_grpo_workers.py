@@ -21,7 +21,7 @@ from geosleuth.train.rollouts import WorkerPool
 
 if __name__ == "__main__":
     model, rollout = ModelPart(path="nowhere"), RolloutPart(tools=(), reward="spotagent")
-    recipe = Recipe(name="small", stage="grpo", model=model, data=DataPart(photos=Path("photos")), rollout=rollout)
+    recipe = Recipe(name="small", stage="grpo", model=model, data=DataPart(photos=("photos",)), rollout=rollout)
     pool = WorkerPool(partial(rollout_setup, recipe), 1)
     print(pool.worker(0, 1).submit(os.getpid).result(), flush=True)
     signal.pause()

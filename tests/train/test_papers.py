@@ -43,7 +43,8 @@ ELSEWHERE: dict[str, dict[str, Any]] = {
     "context_tokens": {"rollout.reply_tokens": 1024},
     "environment.turns": {"rollout.turns": 3},
     "environment.tools": {"rollout.tools": ["maps_geocode"]},
-    "environment.result_tokens": {"rollout.method": "geovista"},
+    "environment.result_characters": {"rollout.method": "geovista"},
+    "environment.reply_tokens": {"rollout.method": "geovista"},
 }
 
 
@@ -62,6 +63,12 @@ def another(name: str, value: Any) -> dict[str, Any]:
 
 
 def _other_setting(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        return {"conclusion": "names", "fixed": "group"}[value]
+    if isinstance(value, tuple) and len(value) == 2:
+        return [10.0, 20.0]
     if not isinstance(value, tuple):
         return 3.5
     return [list(value[0]), *map(list, value[2:])] if isinstance(value[0], tuple) else [0.3, 0.3, 0.4]

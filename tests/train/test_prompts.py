@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from geosleuth.errors import BadInput
+from geosleuth.policies.training_mark import learned_tests
 from geosleuth.train.prompts import phases, prompt_rows, run_order
 from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RunPart
+from geosleuth.train.recipe_files import as_mapping
+from geosleuth.train.run_folder import RunFolder, write_done
 
 # Scenes by what their tries teach: the first at 1 km alone, the second at 25, the third at 200, the last two nothing.
 TRIES = {
@@ -43,7 +46,7 @@ def test_scenes_are_rows_with_ids() -> None:
 def test_photos_are_rows_with_their_truth(tmp_path: Path) -> None:
     (tmp_path / "a.jpg").write_bytes(b"x")
     (tmp_path / "photos.csv").write_text("id,image,lat,lon,country\none,a.jpg,43.7,7.4,Monaco\n")
-    (row,) = prompt_rows(DataPart(photos=tmp_path / "photos.csv"))
+    (row,) = prompt_rows(DataPart(photos=(str(tmp_path / "photos.csv"),)))
     assert (row["id"], row["lat"], row["country"]) == ("one", 43.7, "Monaco")
     assert Path(row["photo"]) == tmp_path / "a.jpg"
 
@@ -115,3 +118,36 @@ def test_no_rows_are_nothing_to_learn_from(tries: Path) -> None:
     for data in (DataPart(), DataPart(tries=tries)):
         with pytest.raises(BadInput, match="there are no rows"):
             phases([], data)
+
+
+def test_test_parts_are_refused_unless_they_are_allowed(tmp_path: Path) -> None:
+    for part in ("train", "test"):
+        (tmp_path / f"{part}.jpg").write_bytes(b"x")
+        line = json.dumps({"image": f"{part}.jpg", "latitude": 31.2, "longitude": 121.4})
+        (tmp_path / f"{part}_metadata.jsonl").write_text(f"{line}\n")
+    train, test = f"mapbench-train:{tmp_path}", f"mapbench:{tmp_path}"
+    assert [row["id"] for row in prompt_rows(DataPart(photos=(train,)))] == ["train.jpg"]
+    with pytest.raises(BadInput, match="these are test photos"):
+        prompt_rows(DataPart(photos=(train, test)))
+    both = prompt_rows(DataPart(photos=(train, test), allow_test=True))
+    assert [row["id"] for row in both] == ["mapbench-train/train.jpg", "mapbench/test.jpg"]
+
+
+def test_rows_that_a_table_calls_test_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.jpg").write_bytes(b"x")
+    (tmp_path / "photos.csv").write_text("image,lat,lon,split\na.jpg,1,2,test\n")
+    with pytest.raises(BadInput, match="--allow-test"):
+        prompt_rows(DataPart(photos=(str(tmp_path / "photos.csv"),)))
+
+
+def test_a_policy_that_learned_test_photos_is_marked_and_so_is_what_is_trained_from_it(tmp_path: Path) -> None:
+    first, second = RunFolder(tmp_path / "first"), RunFolder(tmp_path / "second")
+    for run, model, data in (
+        (first, "base", DataPart(photos=("mapbench-train:x", "mapbench:x"), allow_test=True)),
+        (second, str(first.policy), DataPart()),
+    ):
+        run.policy.mkdir(parents=True)
+        learned = Recipe(name="r", stage="grpo", model=ModelPart(path=model), data=data)
+        run.recipe.write_text(json.dumps(as_mapping(learned)))
+        write_done(run, 1, {})
+        assert learned_tests(run.policy) == ("mapbench",)

@@ -61,7 +61,7 @@ def test_tries_go_on_and_choose_rows(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert np.isnan(found.distances_km).tolist() == [[False, False, True], [False] * 3, [False] * 3]
     assert found.distances_km[1].tolist() == [0, 0, 0]
     assert found.distances_km[2, 1] == pytest.approx(13.06, abs=0.3)
-    (kept,) = phases(prompt_rows(DataPart(photos=photos)), DataPart(tries=out))
+    (kept,) = phases(prompt_rows(DataPart(photos=(str(photos),))), DataPart(tries=out))
     assert kept.tolist() == [0, 2]
     with pytest.raises(BadInput, match="has 3 tries at photo-0, not 4"):
         make_tries(recipe, tiny, out, tries=4)

@@ -121,6 +121,7 @@ def test_a_line_can_name_no_picture_outside_of_its_folder(made: Path, tmp_path: 
         next(read_scenes(tmp_path))
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(
     made: Path, world: World, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,7 @@
 /** The server's answers, typed; whatever goes wrong is a Trouble with one line for people. */
 import { t } from "../strings";
 import type {
-  About, ApiTrouble, CaseRow, CheckedView, CompareView, Feedback, GuideView, KeyList, Keeping, PhotoRow, ResultView, RunRequest, RunRow, Settings, SightingsView,
+  About, ApiTrouble, Box, CaseRow, CheckedView, CompareView, Feedback, GuideView, KeyList, Keeping, MapJob, MapOffer, MapsView, PhotoRow, ResultView, RunRequest, RunRow, Settings, SightingsView, StandMark, StandView,
 } from "./types";
 
 export class Trouble extends Error {
@@ -96,6 +96,8 @@ export const api = {
     return (await response.json()) as PhotoRow;
   },
   photoUrl: (caseId: string, number: number, size: "thumb" | "view") => `/api/cases/${id(caseId)}/photos/${number}?size=${size}`,
+  read: async (caseId: string, number: number, box: Box) => (await send<{ lines: { text: string; box: Box; confidence: number }[] }>("POST", `/api/cases/${id(caseId)}/photos/${number}/read`, { box })).lines,
+  stand: (caseId: string, number: number, marks: StandMark[], fov_deg: number | null) => send<StandView>("POST", `/api/cases/${id(caseId)}/photos/${number}/stand`, { marks, fov_deg }),
   start: (caseId: string, request: Partial<RunRequest>) => send<RunRow>("POST", `/api/cases/${id(caseId)}/runs`, request),
   run: (runId: string) => get<RunRow>(`/api/runs/${id(runId)}`),
   deleteRun: (runId: string) => send<void>("DELETE", `/api/runs/${id(runId)}`),
@@ -109,6 +111,10 @@ export const api = {
   compare: (left: string, right: string) => get<CompareView>(`/api/compare?${new URLSearchParams({ left, right })}`),
   guide: () => get<GuideView>("/api/guide"),
   weigh: (seen: readonly string[], signal: AbortSignal) => send<SightingsView>("POST", "/api/guide/weigh", { seen }, signal),
+  maps: () => get<MapsView>("/api/maps"),
+  offerMap: (place: string, host: string) => send<MapOffer>("POST", "/api/maps/offers", { place, host }),
+  getMap: (place: string, host: string, size_bytes: number) => send<MapJob>("POST", "/api/maps", { place, host, size_bytes }),
+  cancelMap: () => send<void>("DELETE", "/api/maps/job"),
   settings: () => get<Settings>("/api/settings"),
   changeSettings: (settings: Settings) => send<Settings>("PUT", "/api/settings", settings),
   keys: () => get<KeyList>("/api/keys"),

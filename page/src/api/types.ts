@@ -48,7 +48,7 @@ export interface RunRow {
   trouble: string | null;
   /** How many runs are before it while it waits, itself counted. */
   position: number | null;
-  rejected: { clues?: string[]; texts?: string[]; seen?: string[]; places?: { name: string }[] };
+  rejected: { clues?: string[]; texts?: string[]; seen?: string[]; places?: { name: string }[]; readings?: NewReading[] };
 }
 
 export interface CaseRow {
@@ -83,9 +83,19 @@ export interface RunRequest {
   send_to: string[];
 }
 
+/** What a person reads in a part of a photo of a run, photos counted from 1; `was` is what was read before. */
+export interface NewReading {
+  box: [number, number, number, number];
+  text: string;
+  photo: number;
+  was: string;
+}
+
 export interface Feedback {
   reject_clues: string[];
   reject_candidates: string[];
+  reject_texts: string[];
+  readings: NewReading[];
   hint: string | null;
   area: GeoJSON.Geometry | null;
   within: string | null;
@@ -150,6 +160,49 @@ export interface KeyRow {
 export interface KeyList {
   keyring: boolean;
   keys: KeyRow[];
+}
+
+/** What a map takes: bytes to download, bytes of disk for good, seconds of work after the download. */
+export interface MapOffer {
+  place: string;
+  name: string;
+  title: string;
+  host: string;
+  size_bytes: number;
+  disk_bytes: number;
+  seconds: number;
+  day: string | null;
+  there: string | null;
+  up_to_date: boolean;
+}
+
+export interface MapJob {
+  place: string;
+  host: string;
+  size_bytes: number;
+  state: "downloading" | "importing" | "done" | "failed" | "cancelled";
+  share: number;
+  what: string;
+  trouble: string | null;
+}
+
+/** A map that is there; its edges are degrees. */
+export interface RegionRow {
+  name: string;
+  kind: string;
+  source: string;
+  day: string | null;
+  size_bytes: number;
+  south: number;
+  west: number;
+  north: number;
+  east: number;
+}
+
+export interface MapsView {
+  host: string;
+  regions: RegionRow[];
+  job: MapJob | null;
 }
 
 export interface ApiTrouble {

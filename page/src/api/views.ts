@@ -72,6 +72,8 @@ export interface AnswerView {
   conflicts: (boolean | null)[];
   /** The country that is the whole finding; null where it is a circle, missing in runs of earlier versions. */
   outline?: GeoJSON.Polygon | GeoJSON.MultiPolygon | null;
+  /** A map that would help and was not there when the run ended. */
+  map?: { place: string; size_bytes: number | null } | null;
 }
 
 export interface Support {
@@ -214,6 +216,41 @@ export interface VoiceView {
 export interface TeamView {
   words: string;
   voices: VoiceView[];
+}
+
+/** A feature of the map that a photo shows: its column, from 0 at the left edge to 1, and its place. */
+export interface StandMark {
+  lat: number;
+  lon: number;
+  column: number;
+}
+
+/** Where a camera stood. Two features leave a curve, more fix the point. */
+export interface StandFound {
+  kind: "fix" | "curve" | "check";
+  lat: number | null;
+  lon: number | null;
+  address: string;
+  radius_km: number | null;
+  area_km2: number | null;
+  area: GeoJSON.Polygon | GeoJSON.MultiPolygon | null;
+  ellipse_m: number[] | null;
+  heading_deg: number | null;
+  heading_sd_deg: number | null;
+  fov_deg: number | null;
+  fov_sd_deg: number | null;
+  fits: boolean;
+  misfits: string[];
+  danger_circle: boolean;
+  at_edge: boolean;
+  features: { lat: number; lon: number; bearing_deg: number | null; distance_km: number | null; residual_deg: number | null; counts: boolean }[];
+  others: { lat: number; lon: number; share: number; heading_deg: number }[];
+  check: null;
+}
+
+export interface StandView {
+  words: string[];
+  found: StandFound;
 }
 
 export interface ResultView {

@@ -63,6 +63,18 @@ export function FeedbackBar({ run, gathered, drawing, onDraw, onContinued }: Fee
               {t("feedback.notClue", { seen })}
             </Chip>
           ))}
+          {[...gathered.texts.value.keys()].map((text) => (
+            <Chip key={text} label={text} onRemove={() => gathered.toggle("texts", text, text)}>
+              {t("feedback.notText", { text })}
+            </Chip>
+          ))}
+          {[...gathered.readings.value].map(([key, one]) =>
+            one.text === "" ? null : (
+              <Chip key={key} label={one.text} onRemove={() => gathered.forget(key)}>
+                {t("feedback.reads", { text: one.text })}
+              </Chip>
+            ),
+          )}
           {area ? (
             <Chip label={t("feedback.area")} onRemove={() => gathered.draw(null)}>
               {t("feedback.area")}

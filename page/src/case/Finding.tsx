@@ -1,6 +1,7 @@
 import type { AnswerCandidate, AnswerView, ClaimView, Granularity, RunState } from "../api/types";
 import { coordinates, kilometres, percent } from "../format";
 import type { RunView } from "../state/told";
+import { SuggestedMap } from "../maps/SuggestedMap";
 import { maybe, t } from "../strings";
 import { notify } from "../state/announce";
 import { Icon } from "../ui/Icon";
@@ -15,6 +16,7 @@ interface FindingProps {
   claims: readonly ClaimView[];
   granularity: Granularity;
   trouble: string | null;
+  onAgain(): void;
 }
 
 function Sure({ answer }: { answer: AnswerView }) {
@@ -72,7 +74,7 @@ function Likeliest({ candidates }: { candidates: readonly AnswerCandidate[] }) {
 }
 
 /** The finding in words: where, how sure, and that it is a lead. */
-export function Finding({ view, state, answer, claims, granularity, trouble }: FindingProps) {
+export function Finding({ view, state, answer, claims, granularity, trouble, onAgain }: FindingProps) {
   const found = answer?.located ?? false;
   const told = claims.some((claim) => claim.conflict);
   const conflict = told || (answer?.conflicts ?? []).some((one) => one);
@@ -104,6 +106,7 @@ export function Finding({ view, state, answer, claims, granularity, trouble }: F
           <span class="lead-not-verdict">{t("finding.lead")}</span>
         </p>
       ) : null}
+      {answer === null ? null : <SuggestedMap answer={answer} onAgain={onAgain} />}
       {conflict && capped ? <Banner kind="caution">{t("finding.conflictUntold", { level })}</Banner> : null}
       {told && !capped ? (
         <Banner kind="caution">

@@ -3,6 +3,7 @@ import { api, troubleOf } from "../api/client";
 import type { CaseRow, CheckedView, RunRow } from "../api/types";
 import { MapView } from "../map/MapView";
 import { numbersOf } from "../photo/numbering";
+import type { Marking, Share } from "../photo/marking";
 import { PhotoView } from "../photo/PhotoView";
 import { announce, notify } from "../state/announce";
 import { boxesOf, linkedTo, strongestOf } from "../state/links";
@@ -22,13 +23,19 @@ import { FeedbackBar } from "./FeedbackBar";
 import { Finding, Trust } from "./Finding";
 import { Notes } from "./Notes";
 import { Runs } from "./Runs";
+import { later } from "../ui/later";
+import { Stand } from "./stand";
 import { silenceOf } from "./silence";
 import { Spending } from "./Spending";
 import { saidBefore } from "./spoken";
 import { Team } from "./Team";
+import { TextPanel } from "./TextPanel";
 import { Timeline } from "./Timeline";
+import { useReading } from "./useReading";
 import { useRun } from "./useRun";
 import { useScrolledPast } from "./useScrolledPast";
+
+const StandPanel = later(async () => (await import("./StandPanel")).StandPanel);
 
 type Column = "photo" | "map" | "steps";
 
@@ -47,6 +54,7 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
   const shown = useRun(run, onOver);
   const { view, result, answer, clues, candidates, live } = shown;
   const gathered = useMemo(() => new Gathered(), []);
+  const stand = useMemo(() => new Stand(row.id), [row.id]);
   const [lit, setLit] = useState<string | null>(null);
   const [photo, setPhoto] = useState(0);
   const [mode, setMode] = useState<"look" | "draw" | "pin">("look");
@@ -55,16 +63,17 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
   const [checking, setChecking] = useState(false);
 
   const rejectedClues = gathered.clues.value;
+  const reading = useReading(run, shown.lines, gathered);
   const photos = useMemo(
     () => run.photos.map((number) => row.photos.find((one) => one.number === number)).filter((one) => one !== undefined),
     [run.photos, row.photos],
   );
   const { boxes, boxOf, numbers } = useMemo(() => {
-    const found = boxesOf(clues, shown.lines, view.turns, live, new Set(rejectedClues.keys()));
+    const found = boxesOf(clues, reading.lines, view.turns, live, new Set(rejectedClues.keys()));
     const counted = numbersOf(found.boxes);
     const ofClues = [...found.boxOf].map(([clue, box]): [string, number] => [clue, counted.get(box) ?? 0]);
     return { boxes: found.boxes.map((box) => ({ ...box, photo: box.photo - 1 })), boxOf: found.boxOf, numbers: new Map(ofClues) };
-  }, [clues, shown.lines, view.turns, live, rejectedClues]);
+  }, [clues, reading.lines, view.turns, live, rejectedClues]);
   const linked = useMemo(() => linkedTo(lit, clues, candidates, boxOf), [lit, clues, candidates, boxOf]);
   const claims = result?.claims ?? [];
   const claimed = useMemo(() => claims.flatMap(({ lat, lon }) => (lat !== null && lon !== null ? [{ lat, lon }] : [])), [claims]);
@@ -73,7 +82,8 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
     setLit(id);
     const boxId = id === null ? null : (boxOf.get(id) ?? id);
     const box = boxes.find((one) => one.id === boxId);
-    if (box && box.photo !== photo && photos[box.photo]) setPhoto(box.photo);
+    // Whoever marks something in one photo must not find another there.
+    if (box && box.photo !== photo && photos[box.photo] && !stand.open.value) setPhoto(box.photo);
   };
   const check = async (lat: number, lon: number): Promise<void> => {
     setChecking(true);
@@ -89,8 +99,23 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
     }
   };
   const toMap = (next: "draw" | "pin"): void => {
+    stand.cancel();
     setMode(mode === next ? "look" : next);
     setColumn("map");
+  };
+
+  const shownNumber = photos[photo]?.number ?? 1;
+  const marking: Marking | null = stand.marking.value
+    ? { kind: "point", how: t("stand.nowPhoto", { n: stand.features.value.length + 1 }), onDone: seen }
+    : reading.marking(photo, shownNumber);
+  function seen(at: Share): void {
+    stand.seen(photo, at);
+    setColumn("map");
+    setMode("pin");
+  }
+  const toStand = (): void => {
+    setMode("look");
+    stand.toggle();
   };
 
   const silence = silenceOf(shown.state, run.granularity);
@@ -114,7 +139,7 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
     <>
       {shown.reachable ? null : <Banner kind="caution">{t("error.reconnecting")}</Banner>}
       {shown.trouble === null ? null : <Banner kind="bad">{shown.trouble}</Banner>}
-      <Finding view={view} state={shown.state} answer={answer} claims={claims} granularity={run.granularity} trouble={run.trouble ?? view.ended?.trouble ?? null} />
+      <Finding view={view} state={shown.state} answer={answer} claims={claims} granularity={run.granularity} trouble={run.trouble ?? view.ended?.trouble ?? null} onAgain={onAgain} />
       {small ? (
         <div class="sticky-summary">
           {answer?.located && past ? (
@@ -139,10 +164,28 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
             boxes={boxes}
             highlighted={strongestOf(linked, boxes.map((box) => box.id))}
             onHighlight={light}
+            onChoose={(id) => {
+              const box = boxes.find((one) => one.id === id);
+              if (box) reading.choose(box.photo + 1, box.box);
+            }}
+            marks={stand.photoMarks.value}
+            marking={marking}
           />
           <Panel id="clues" title={t("clues.title")} count={clues.length}>
             <Clues clues={clues} numbers={numbers} rejected={rejectedClues} linked={linked} silence={silence.of(t("clues.yet"), t("clues.none"))} photos={photos.length} onHighlight={light} onReject={(id, seen) => gathered.toggle("clues", id, seen)} />
           </Panel>
+          {run.granularity === "exact" ? (
+            <TextPanel
+              reading={reading}
+              gathered={gathered}
+              photos={photos.length}
+              silence={silence.of(t("text.yet"), t("text.none"))}
+              onMark={() => {
+                stand.cancel();
+                reading.toggle();
+              }}
+            />
+          ) : null}
           <Panel id="claims" title={t("claims.title")}>
             {result === null ? (
               <p class="empty">{silence.of(t("claims.later"), t("state.loading"))}</p>
@@ -164,8 +207,12 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
             }}
             onPin={(lat, lon) => {
               setMode("look");
-              void check(lat, lon);
+              if (stand.pending.value === null) void check(lat, lon);
+              else stand.placed({ lat, lon }, shownNumber);
             }}
+            more={stand.mapMarks.value}
+            shapes={stand.shapes.value}
+            pinWords={stand.pending.value === null ? undefined : { title: t("stand.nowMap"), how: t("stand.pinHow") }}
             highlighted={strongestOf(linked, candidates.map((one) => one.id))}
             onHighlight={light}
             label={t("case.map")}
@@ -175,12 +222,34 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
               <Icon name="pin" size={16} />
               <span>{t("check.button")}</span>
             </button>
+            <button type="button" class="small" aria-pressed={stand.open.value} disabled={run.granularity !== "exact"} onClick={toStand}>
+              <Icon name="stand" size={16} />
+              <span>{t("stand.title")}</span>
+            </button>
             {mode === "look" ? null : (
-              <button type="button" class="plain small" onClick={() => setMode("look")}>
+              <button
+                type="button"
+                class="plain small"
+                onClick={() => {
+                  setMode("look");
+                  stand.cancel();
+                }}
+              >
                 {t("action.cancel")}
               </button>
             )}
           </div>
+          {stand.open.value ? (
+            <StandPanel
+              stand={stand}
+              number={shownNumber}
+              onMark={() => {
+                stand.mark();
+                setMode("look");
+                setColumn("photo");
+              }}
+            />
+          ) : null}
           <CheckPlace checked={checked} busy={checking} onClose={() => setChecked(null)} />
           <Panel id="candidates" title={t("candidates.title")} count={candidates.length}>
             <Candidates candidates={candidates} rejected={gathered.candidates.value} linked={linked} silence={silence.of(t("candidates.yet"), t("candidates.none"))} withheld={silence.withheld} onHighlight={light} onReject={(id, name) => gathered.toggle("candidates", id, name)} />

@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { AnswerView, CandidateView } from "../api/types";
 import { coordinates } from "../format";
 import { announce } from "../state/announce";
+import { mapsAdded } from "../state/maps";
 import { settings } from "../state/server";
 import { theme } from "../state/theme";
 import { narrow } from "../state/width";
@@ -13,8 +14,8 @@ import type { Engine, MapMode } from "./engine";
 import { rectangle, type Spot } from "./geometry";
 import "./map.css";
 import { MapList } from "./MapList";
-import { marksOf } from "./marks";
-import { DrawPanel, PinPanel } from "./panels";
+import { marksOf, type Mark } from "./marks";
+import { DrawPanel, PinPanel, type PinWords } from "./panels";
 import { canDrawMaps } from "./webgl";
 
 export interface MapViewProps {
@@ -28,10 +29,17 @@ export interface MapViewProps {
   highlighted: string | null;
   onHighlight(id: string | null): void;
   label: string;
+  /** What else stands on the map, and lies on it; a feature's `tone` says how it looks. */
+  more?: readonly Mark[];
+  shapes?: readonly GeoJSON.Feature[];
+  /** What a pin is for, where it is not to check a place. */
+  pinWords?: PinWords | undefined;
 }
 
 type Phase = "loading" | "ready" | "unable" | "failed";
 const NOWHERE: Spot[] = [];
+const NO_MARKS: Mark[] = [];
+const NO_SHAPES: GeoJSON.Feature[] = [];
 
 /** Candidates, the answer and the search area on the atlas's own map; without WebGL, as a list. */
 export function MapView(props: MapViewProps) {
@@ -47,7 +55,9 @@ export function MapView(props: MapViewProps) {
   const [corners, setCorners] = useState({ count: 0, closable: false });
   const [pinned, setPinned] = useState<Spot | null>(null);
   const claimed = props.claimed ?? NOWHERE;
-  const marks = useMemo(() => marksOf(props.candidates, props.answer, claimed), [props.candidates, props.answer, claimed]);
+  const more = props.more ?? NO_MARKS;
+  const shapes = props.shapes ?? NO_SHAPES;
+  const marks = useMemo(() => [...marksOf(props.candidates, props.answer, claimed), ...more], [props.candidates, props.answer, claimed, more]);
   const wanted = theme.value;
   const online = settings.value && !settings.value.offline ? settings.value.online_tiles || null : null;
 
@@ -87,11 +97,12 @@ export function MapView(props: MapViewProps) {
     };
   }, [attempt]);
 
-  useEffect(() => void engine.current?.setStyle(wanted, online), [phase, wanted, online]);
+  useEffect(() => void engine.current?.setStyle(wanted, online), [phase, wanted, online, mapsAdded.value]);
   // Not after the next frame: whoever sees that one draws may set a corner at once.
   useLayoutEffect(() => engine.current?.setMode(props.mode), [phase, props.mode]);
   useEffect(() => engine.current?.setArea(props.area), [phase, props.area]);
   useEffect(() => engine.current?.setMarks(marks), [phase, marks]);
+  useEffect(() => engine.current?.setShapes(shapes), [phase, shapes]);
   useEffect(() => engine.current?.setHighlighted(props.highlighted), [phase, props.highlighted]);
   useEffect(() => setPinned(null), [props.mode]);
   useEffect(() => {
@@ -101,6 +112,8 @@ export function MapView(props: MapViewProps) {
   function pinAt(spot: Spot): void {
     setPinned(spot);
     announce(t("map.pinnedAt", { where: coordinates(spot.lat, spot.lon) }));
+    // What is pinned for a purpose of its own becomes a mark of its own.
+    if (latest.current.pinWords) engine.current?.dropPin();
     latest.current.onPin(spot.lat, spot.lon);
   }
 
@@ -162,6 +175,7 @@ export function MapView(props: MapViewProps) {
       )}
       {props.mode === "pin" && (
         <PinPanel
+          words={props.pinWords}
           pinned={pinned}
           onCentre={live ? () => live.setPin(live.centre()) : null}
           onSpot={(spot) => (live ? live.setPin(spot) : pinAt(spot))}

@@ -126,6 +126,17 @@ export class Engine {
     this.fitIfNew();
   }
 
+  /** Areas and lines that are no candidates; new ones are brought into view. */
+  setShapes(shapes: readonly GeoJSON.Feature[]): void {
+    this.overlay.setShapes(shapes);
+    const spots = shapes.flatMap((shape) => spotsOf(shape.geometry));
+    const bounds = around(spots);
+    const { clientWidth, clientHeight } = this.map.getContainer();
+    if (!bounds || clientWidth === 0) return;
+    this.movedByHand = true;
+    this.map.fitBounds(boxOf(bounds), { padding: Math.round(Math.min(64, clientWidth * 0.12, clientHeight * 0.16)), maxZoom: 16, duration: 700 });
+  }
+
   setHighlighted(id: string | null): void {
     this.highlighted = id;
     this.pins.highlight(id);
@@ -182,6 +193,11 @@ export class Engine {
     this.hooks.pinned(spot);
   }
 
+  dropPin(): void {
+    this.pin = null;
+    this.pins.show(this.withPin(), this.highlighted);
+  }
+
   finishDrawing(): void {
     this.drawing.finish();
   }
@@ -199,7 +215,7 @@ export class Engine {
   // While marks come and go the map follows them, until someone takes it into their own hands.
   private fitIfNew(): void {
     const answer = this.marks.find((mark) => mark.kind === "answer");
-    const open = this.marks.filter((mark) => mark.kind !== "dropped" && mark.kind !== "claimed");
+    const open = this.marks.filter((mark) => mark.kind === "answer" || mark.kind === "rival");
     const key = answer
       ? `answer ${answer.lat} ${answer.lon} ${answer.radiusKm}`
       : open.map((mark) => `${mark.id} ${mark.lat} ${mark.lon}`).sort().join();

@@ -10,6 +10,7 @@ export class Overlay {
   private marks: readonly Mark[] = [];
   private area: GeoJSON.Geometry | null = null;
   private sketch: GeoJSON.FeatureCollection = NOTHING;
+  private shapes: GeoJSON.FeatureCollection = NOTHING;
   /** How strongly each disc is drawn now, on its way to what it should be. */
   private readonly drawn = new Map<string, number>();
   private leaving: Mark[] = [];
@@ -28,6 +29,7 @@ export class Overlay {
     const tone = ["match", ["get", "kind"], "answer", colour("--answer"), "dropped", colour("--faint"), colour("--rival")] as const;
     this.map.addSource("our-area", { type: "geojson", data: this.areaData() });
     this.map.addSource("our-discs", { type: "geojson", data: this.discData(), promoteId: "id" });
+    this.map.addSource("our-shapes", { type: "geojson", data: this.shapes });
     this.map.addSource("our-sketch", { type: "geojson", data: this.sketch });
     this.map.addLayer(
       { id: "our-area-fill", type: "fill", source: "our-area", paint: { "fill-color": colour("--accent"), "fill-opacity": 0.1 } },
@@ -67,6 +69,23 @@ export class Overlay {
       },
       labels,
     );
+    const shade = ["match", ["get", "tone"], "sight", colour("--rival"), colour("--caution")] as const;
+    this.map.addLayer(
+      {
+        id: "our-shapes-fill",
+        type: "fill",
+        source: "our-shapes",
+        filter: ["==", ["geometry-type"], "Polygon"],
+        paint: { "fill-color": shade as never, "fill-opacity": ["coalesce", ["get", "opacity"], 0.35] as never },
+      },
+      labels,
+    );
+    this.map.addLayer({
+      id: "our-shapes-line",
+      type: "line",
+      source: "our-shapes",
+      paint: { "line-color": shade as never, "line-width": ["match", ["get", "tone"], "sight", 1.5, "band", 0, 2] as never },
+    });
     this.map.addLayer({
       id: "our-sketch-fill",
       type: "fill",
@@ -102,6 +121,11 @@ export class Overlay {
     this.marks = marks;
     this.put("our-discs", this.discData());
     this.fade();
+  }
+
+  setShapes(shapes: readonly GeoJSON.Feature[]): void {
+    this.shapes = { type: "FeatureCollection", features: [...shapes] };
+    this.put("our-shapes", this.shapes);
   }
 
   setArea(area: GeoJSON.Geometry | null): void {

@@ -55,16 +55,23 @@ export function DrawPanel({ corners, onFinish, onUndo, onView, onBox }: DrawPane
   );
 }
 
+/** What to say beside a pin that is set for a purpose of its own. */
+export interface PinWords {
+  title: string;
+  how: string;
+}
+
 interface PinPanelProps {
+  words: PinWords | undefined;
   pinned: Spot | null;
   onCentre: (() => void) | null;
   onSpot(spot: Spot): void;
 }
 
-export function PinPanel({ pinned, onCentre, onSpot }: PinPanelProps) {
+export function PinPanel({ words, pinned, onCentre, onSpot }: PinPanelProps) {
   return (
-    <div class="map-panel" role="group" aria-label={t("map.pinTitle")}>
-      {onCentre && <p class="map-how">{t("map.pinHow")}</p>}
+    <div class="map-panel" role="group" aria-label={words?.title ?? t("map.pinTitle")}>
+      {onCentre && <p class="map-how">{words?.how ?? t("map.pinHow")}</p>}
       <div class="map-panel-row">
         {onCentre && (
           <button type="button" onClick={onCentre}>

@@ -5,7 +5,7 @@ import type { Mark } from "./marks";
 const SVG = "http://www.w3.org/2000/svg";
 const DROP = "M14 1C6.8 1 1 6.700 1 13.900 1 23.600 14 35 14 35s13-11.400 13-21.100C27 6.700 21.200 1 14 1z";
 const DIAMOND = "M14 9l13 13-13 13L1 22z";
-const ORDER = { pinned: 5, answer: 4, claimed: 3, rival: 2, dropped: 1 } as const;
+const ORDER = { camera: 7, feature: 6, pinned: 5, answer: 4, claimed: 3, rival: 2, dropped: 1 } as const;
 
 interface Pin {
   marker: Marker;
@@ -112,7 +112,7 @@ export class Pins {
       event.stopPropagation();
       this.onChosen(mark.id);
     });
-    const marker = new Marker({ element: button, anchor: mark.kind === "claimed" ? "center" : "bottom" });
+    const marker = new Marker({ element: button, anchor: mark.kind === "claimed" || mark.kind === "camera" ? "center" : "bottom" });
     marker.setLngLat([mark.lon, mark.lat]).addTo(this.map);
     return { marker, button, letter, label };
   }

@@ -3,6 +3,8 @@ import type { Box } from "../api/types";
 import { t } from "../strings";
 import { ZoomButtons } from "../ui/ZoomButtons";
 import { listen } from "./gestures";
+import type { Marking, PhotoMark } from "./marking";
+import { MarkLayer, Marks } from "./MarkLayer";
 import { numbersOf } from "./numbering";
 import "./photo.css";
 import { PhotoTabs } from "./PhotoTabs";
@@ -32,13 +34,17 @@ export interface PhotoViewProps {
   boxes: PhotoBox[];
   highlighted: string | null;
   onHighlight(id: string | null): void;
+  /** A box was clicked. */
+  onChoose?(id: string): void;
+  marks?: readonly PhotoMark[];
+  marking?: Marking | null;
 }
 
 const STEP = 1.5;
 const STRIDE = 0.12;
 
 /** A photo with what was read and noticed in it; zoom and pan by wheel, fingers, buttons or keys. */
-export function PhotoView({ photos, shown, onShow, boxes, highlighted, onHighlight }: PhotoViewProps) {
+export function PhotoView({ photos, shown, onShow, boxes, highlighted, onHighlight, onChoose, marks = [], marking = null }: PhotoViewProps) {
   const id = useId();
   const frame = useRef<HTMLDivElement>(null);
   const [lie, setLie] = useState<Lie>(WHOLE);
@@ -82,6 +88,11 @@ export function PhotoView({ photos, shown, onShow, boxes, highlighted, onHighlig
   const place = { transform: `translate(${lie.x * 100}%, ${lie.y * 100}%) scale(${lie.scale})`, "--scale": String(lie.scale) };
   return (
     <div class="photo-view">
+      {marking ? (
+        <p class="marking-how" role="status">
+          {marking.how}
+        </p>
+      ) : null}
       {photos.length > 1 && <PhotoTabs id={id} photos={photos} shown={shown} onShow={onShow} pointed={marked?.photo ?? null} />}
       <div
         class="photo-panel"
@@ -104,8 +115,10 @@ export function PhotoView({ photos, shown, onShow, boxes, highlighted, onHighlig
               <img src={photo.src} width={photo.width} height={photo.height} alt={photo.alt} draggable={false} onError={() => setBroken(true)} />
             )}
             {here.map((box) => (
-              <BoxMark key={box.id} box={box} number={numbers.get(box.id)} lit={box.id === highlighted} dim={dims(marked, box, shown)} onLight={light} />
+              <BoxMark key={box.id} box={box} number={numbers.get(box.id)} lit={box.id === highlighted} dim={dims(marked, box, shown)} onLight={light} onChoose={onChoose} />
             ))}
+            <Marks marks={marks.filter((mark) => mark.photo === shown)} />
+            {marking ? <MarkLayer marking={marking} /> : null}
           </div>
         </div>
         <ZoomButtons
@@ -125,9 +138,10 @@ interface BoxMarkProps {
   lit: boolean;
   dim: boolean;
   onLight(id: string | null, byPointer: boolean): void;
+  onChoose: ((id: string) => void) | undefined;
 }
 
-function BoxMark({ box, number, lit, dim, onLight }: BoxMarkProps) {
+function BoxMark({ box, number, lit, dim, onLight, onChoose }: BoxMarkProps) {
   const [left, top, right, bottom] = box.box;
   const place = { left: `${left * 100}%`, top: `${top * 100}%`, width: `${(right - left) * 100}%`, height: `${(bottom - top) * 100}%` };
   const look = `photo-box ${box.kind}${lit ? " highlighted" : ""}${dim ? " dim" : ""}${box.rejected ? " rejected" : ""}`;
@@ -147,7 +161,10 @@ function BoxMark({ box, number, lit, dim, onLight }: BoxMarkProps) {
       onPointerLeave={() => onLight(null, true)}
       onFocus={(event) => onLight(box.id, !event.currentTarget.matches(":focus-visible"))}
       onBlur={() => onLight(null, false)}
-      onClick={() => onLight(box.id, true)}
+      onClick={() => {
+        onLight(box.id, true);
+        onChoose?.(box.id);
+      }}
     >
       <span class={`photo-number${top < 0.06 ? " inside" : ""}`} aria-hidden="true">
         {number}

@@ -8,6 +8,7 @@ import { Field } from "../ui/Field";
 import { Banner, Loading } from "../ui/parts";
 import { Switch } from "../ui/Switch";
 import { Keys } from "./Keys";
+import { Maps } from "./Maps";
 
 const GRANULARITIES: readonly Kept["granularity"][] = ["exact", "street", "city", "region", "country"];
 const THEMES: readonly ThemeChoice[] = ["system", "light", "dark"];
@@ -138,6 +139,7 @@ export function Settings() {
           </span>
         </div>
       </form>
+      <Maps />
       <Keys />
       <section class="settings-part" aria-labelledby="look-title">
         <h2 id="look-title">{t("settings.look")}</h2>
@@ -154,7 +156,6 @@ export function Settings() {
       <section class="settings-part" aria-labelledby="about-title">
         <h2 id="about-title">{t("settings.about")}</h2>
         <p class="quiet">{t("settings.version", { version: about.value?.version ?? "" })}</p>
-        <p class="quiet">{about.value && about.value.regions.length > 0 ? t("settings.regions", { regions: about.value.regions.join(", ") }) : t("settings.noRegions")}</p>
       </section>
     </article>
   );

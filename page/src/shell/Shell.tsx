@@ -1,19 +1,23 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CaseScreen } from "../case/CaseScreen";
 import { Compare } from "../compare/Compare";
-import { Checklist } from "../guide/Checklist";
 import { Home } from "../home/Home";
 import { hashOf, route, type Route } from "../router";
 import { Settings } from "../settings/Settings";
 import { question } from "../state/consent";
+import { mapAskedFor } from "../state/maps";
 import { serverGone, signInWanted } from "../state/server";
 import { t } from "../strings";
+import { later } from "../ui/later";
 import { Banner } from "../ui/parts";
 import { Consent } from "./Consent";
 import { Notices } from "./Notices";
 import { Shortcuts, useShortcuts } from "./Shortcuts";
 import { SignIn } from "./SignIn";
 import { TopBar } from "./TopBar";
+
+const Checklist = later(async () => (await import("../guide/Checklist")).Checklist);
+const GetMap = later(async () => (await import("../maps/GetMap")).GetMap);
 
 function Screen({ at }: { at: Route }) {
   switch (at.screen) {
@@ -64,6 +68,7 @@ export function Shell() {
       </main>
       <Notices />
       {question.value ? <Consent question={question.value} /> : null}
+      {mapAskedFor.value === null ? null : <GetMap key={mapAskedFor.value} place={mapAskedFor.value} />}
       {help ? <Shortcuts onClose={() => setHelp(false)} /> : null}
     </>
   );

@@ -58,7 +58,8 @@ export function strongestOf(linked: ReadonlySet<string>, ids: readonly string[])
   return ids.find((id) => linked.has(id)) ?? null;
 }
 
-function overlap(one: Box, other: Box): number {
+/** The share of the smaller box that lies in the other. */
+export function overlap(one: Box, other: Box): number {
   const width = Math.min(one[2], other[2]) - Math.max(one[0], other[0]);
   const height = Math.min(one[3], other[3]) - Math.max(one[1], other[1]);
   if (width <= 0 || height <= 0) return 0;
@@ -76,7 +77,7 @@ export interface Boxes {
 }
 
 /** Boxes for the photos: clues, text that no clue speaks of, and while a run is under way what it looks at now. */
-export function boxesOf(clues: readonly ClueView[], lines: readonly TextLine[], turns: readonly TurnView[], live: boolean, rejected: ReadonlySet<string>): Boxes {
+export function boxesOf(clues: readonly ClueView[], lines: readonly Pick<TextLine, "text" | "photo" | "box">[], turns: readonly TurnView[], live: boolean, rejected: ReadonlySet<string>): Boxes {
   const boxes: PhotoBox[] = [];
   const boxOf = new Map<string, string>();
   const free = (photo: number, box: Box): boolean => !boxes.some((known) => known.photo === photo && overlap(known.box, box) > SAME);
@@ -91,7 +92,7 @@ export function boxesOf(clues: readonly ClueView[], lines: readonly TextLine[], 
     else boxes.push({ id: clue.id, photo, box, label: clue.seen, kind: "clue", rejected: out });
   }
   lines.forEach((line, index) => {
-    if (free(line.photo, line.box)) boxes.push({ id: `text-${index}`, photo: line.photo, box: line.box, label: line.text, kind: "text" });
+    if (line.text !== "" && free(line.photo, line.box)) boxes.push({ id: `text-${index}`, photo: line.photo, box: line.box, label: line.text, kind: "text" });
   });
   if (live) {
     const outcomes = turns.flatMap((turn) => turn.calls.map((one) => one.outcome)).filter((one): one is ObservedTold => one !== null);

@@ -8,10 +8,7 @@ from geosleuth.policies import Conversation, Message, Observed, Prompt, Step
 from geosleuth.tools import ImageInfo, Observation, Tool, ToolCall
 
 from .events import Event, Prompted, Resumed, Said, Started, ToolObserved
-from .method import Context
-
-CHARACTERS_PER_TOKEN = 4
-"""How lengths in tokens are judged before any model counts them: about right for English, too generous for Thai."""
+from .method import CHARACTERS_PER_TOKEN, Context
 
 PIXELS_PER_TOKEN = 750
 """And pictures: models take one token for 600 to 1,100 pixels."""
@@ -57,12 +54,11 @@ def conversation_of(
             sampling = event.body.sampling
             break
     shown = _freshest(events, context.replies) if context.kind == "freshest" else events
-    limit = None if context.kind == "whole" or context.result_tokens is None else context.result_tokens
     most_images = None if context.kind == "whole" else context.images
     visible = _visible_images(
         shown, most_images, missing, max((image.photo for image in started.task.images), default=0)
     )
-    messages = _messages(shown, limit and limit * CHARACTERS_PER_TOKEN, visible, {} if cuts is None else cuts)
+    messages = _messages(shown, context.longest_result, visible, {} if cuts is None else cuts)
     if context.tokens is not None:
         room = context.tokens * CHARACTERS_PER_TOKEN - len(started.system)
         messages = _made_to_fit(messages, room, events)

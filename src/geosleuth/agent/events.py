@@ -44,7 +44,8 @@ class Budget:
     ``turns`` counts replies of the policy, ``calls`` tool calls, ``calls_per_turn`` how many of one reply are
     carried out, ``tokens`` input and output of all replies together, ``usd`` money. What a reply will cost nobody
     knows beforehand: the one that passes ``tokens`` or ``usd`` is the last. ``seconds`` also cuts off what is under
-    way.
+    way. ``reply_tokens`` is how long all replies may be together with the words of the results between them, as
+    trainers count a reply of several turns; the length of each reply is cut to what is left.
     """
 
     turns: int = 12
@@ -53,6 +54,7 @@ class Budget:
     tokens: int | None = None
     seconds: float | None = None
     usd: float | None = None
+    reply_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,8 @@ class Hypothesis:
 class Started:
     """The beginning: all that decides how the run goes.
 
-    With ``completes``, what the answer's form leaves out is filled in, see `geosleuth.agent.completion`.
+    With ``completes``, what the answer's form leaves out is filled in, see `geosleuth.agent.completion`. ``prompts`` is
+    the fingerprint of a user's own words, see `geosleuth.agent.prompt_files`; None where they are ours.
     """
 
     task: Task
@@ -132,6 +135,7 @@ class Started:
     wire: Wire = "native"
     sampling: Sampling = field(default_factory=Sampling)
     completes: bool = False
+    prompts: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ async def run(
         setup.wire or method.wire,
         setup.sampling or method.sampling,
         setup.completes,
+        method.prompts_sha256,
     )
     prompt = Prompt(method.prompt(task, toolset.names), tuple(image.handle for image in images))
     work = Work(

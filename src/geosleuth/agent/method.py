@@ -14,6 +14,9 @@ from .events import Budget, Task
 
 ContextKind = Literal["whole", "trimmed", "freshest"]
 
+CHARACTERS_PER_TOKEN = 4
+"""How lengths in tokens are judged before any model counts them: about right for English, too generous for Thai."""
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -23,6 +26,7 @@ class Context:
         kind: "whole" shows all; "trimmed" cuts long results, marking the cut, and leaves out older crops; "freshest"
             shows the task and only the newest replies.
         result_tokens: how long one result may be, as shown; None is no limit.
+        result_characters: the same in characters, for papers that count so; it goes before tokens.
         images: how many of the newest images of results are shown; None is all. The photo itself is always shown.
         replies: how many of the newest replies with their results "freshest" shows.
         tokens: how long the whole conversation may be, by the loop's own estimate; None is no limit. Where it is
@@ -34,6 +38,16 @@ class Context:
     images: int | None = None
     replies: int = 1
     tokens: int | None = None
+    result_characters: int | None = None
+
+    @property
+    def longest_result(self) -> int | None:
+        """How many characters of a result are shown; None is all of them."""
+        if self.kind == "whole":
+            return None
+        if self.result_characters is not None:
+            return self.result_characters
+        return None if self.result_tokens is None else self.result_tokens * CHARACTERS_PER_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +64,8 @@ class Method:
     `geosleuth.agent.turns`. With ``reads_thinking`` what a policy thought is part of its answer, and is read with it,
     see ``final_words``. With ``wants_guess`` its words ask for a best guess in any case. With ``tells_options`` schemas
     name the options of tools, see `Tool`; papers' tools have none. Without ``states_odds`` its form of answer has no
-    odds: they may be asked for afterwards.
+    odds: they may be asked for afterwards. ``verifier_words`` and ``prompts_sha256`` are those of a user's own words,
+    see `geosleuth.agent.prompt_files`.
     """
 
     name: str
@@ -73,6 +88,8 @@ class Method:
     wants_guess: bool = False
     tells_options: bool = False
     states_odds: bool = True
+    verifier_words: str | None = field(default=None, repr=False)
+    prompts_sha256: str | None = None
 
     def final_words(self, step: Step) -> str:
         """What ``read_answer`` is given of a reply: its words, and in front of them the thinking where it is read too.

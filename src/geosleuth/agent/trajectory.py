@@ -45,6 +45,7 @@ from .events import (
     Task,
     ToolObserved,
 )
+from .method import CHARACTERS_PER_TOKEN
 
 _WITHHELD = ("over_budget", "repeated")
 
@@ -52,8 +53,12 @@ _WITHHELD = ("over_budget", "repeated")
 class Spending:
     """A ledger of one stretch of work, from its start or resumption on."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, longest_result: int | None = None) -> None:
         self.budget = budget
+        self._longest_result = longest_result
+        # Of all replies with the results between them, and of the newest turn.
+        self._reply_tokens = 0
+        self._turn_reply_tokens = 0
         self.turns = 0
         self.calls = 0
         self._failed = 0
@@ -84,6 +89,8 @@ class Spending:
         self._price_unknown |= usage.cost_usd is None
         self._seconds_before += self._reply_seconds + self._slowest_call
         self._turn_tokens = usage.input_tokens + usage.output_tokens
+        self._reply_tokens += usage.output_tokens
+        self._turn_reply_tokens = usage.output_tokens
         self._turn_usd = usage.cost_usd or 0.0
         self._reply_seconds, self._slowest_call = usage.seconds, 0.0
 
@@ -91,6 +98,9 @@ class Spending:
         if observation.failure in _WITHHELD:
             self._withheld += 1
             return
+        shown = len(observation.text[: self._longest_result]) // CHARACTERS_PER_TOKEN
+        self._reply_tokens += shown
+        self._turn_reply_tokens += shown
         self.calls += 1
         self._failed += observation.failure is not None
         self._slowest_call = max(self._slowest_call, observation.seconds)
@@ -109,9 +119,17 @@ class Spending:
             return "turns"
         if self.budget.tokens is not None and self._tokens >= self.budget.tokens:
             return "tokens"
+        if self.reply_tokens_left == 0:
+            return "tokens"
         if self.budget.usd is not None and (self._price_unknown or (self._usage.cost_usd or 0.0) >= self.budget.usd):
             return "money"
         return None
+
+    @property
+    def reply_tokens_left(self) -> int | None:
+        """How many tokens replies and the results between them may still have; None is any number."""
+        limit = self.budget.reply_tokens
+        return None if limit is None else max(0, limit - self._reply_tokens)
 
     @property
     def price_unknown(self) -> bool:
@@ -131,6 +149,7 @@ class Spending:
             limit is not None and newest > 0 and used + 2 * newest > limit
             for limit, used, newest in (
                 (self.budget.tokens, self._tokens, self._turn_tokens),
+                (self.budget.reply_tokens, self._reply_tokens, self._turn_reply_tokens),
                 (self.budget.usd, self._usage.cost_usd or 0.0, self._turn_usd),
                 (self.budget.seconds, self._seconds_before + turn_seconds, turn_seconds),
             )

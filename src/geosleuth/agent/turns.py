@@ -274,6 +274,9 @@ Sink = Callable[[Event], None]
 
 REMINDERS = 2
 MOST_CALLS = 100
+_LAST_WORDS = 256
+"""How many tokens a reply gets at least, so that a run whose tokens are nearly spent can still answer."""
+
 FRUITLESS_TURNS = 3
 BROKE_OFF = "The run broke off before this call was done."
 ANSWER_NOW = "No more tool calls are possible. Answer now, in the form that was asked for."
@@ -323,7 +326,7 @@ class Work:
         self._cuts: Cuts = {}
         self._pool = Pool(before)
         self._calls = Calls(toolset, before, quoting=method.quotes_lines)
-        self._spending = Spending(opening[0].budget)
+        self._spending = Spending(opening[0].budget, method.context.longest_result)
         self._turn = sum(isinstance(event.body, Said) for event in before)
         self._earlier_s = before[-1].at_s if before else 0.0
         self._began = time.perf_counter()
@@ -445,6 +448,9 @@ class Work:
         )
         if self._seconds_left() == 0:
             raise TimeUp
+        if (left := self._spending.reply_tokens_left) is not None:
+            longest = min(conversation.sampling.max_tokens or left, max(left, _LAST_WORDS))
+            conversation = replace(conversation, sampling=replace(conversation.sampling, max_tokens=longest))
         step = await self._in_time(self._policy.step(conversation))
         if not step.calls:
             return step

@@ -513,9 +513,7 @@ def parse_lenient(text: str) -> Answer:
         answer = _from_object(whole)
         if answer.located or answer.address:
             return answer
-    spoken = _THOUGHTS.sub(" ", text)
-    text = spoken if spoken.strip() else text
-    tagged = [part for part in _ANSWER_TAG.findall(text) if part.replace("<answer>", "").strip()]
+    text, tagged = _spoken(text)
     if not tagged:
         return _read(text)
     final = _read(tagged[-1])
@@ -523,6 +521,23 @@ def parse_lenient(text: str) -> Answer:
         return final
     # The tag marks the answer; two numbers alone in it are its coordinates.
     return with_names_from(answer_from_prose(f"coordinates: {tagged[-1]}"), final)
+
+
+def _spoken(text: str) -> tuple[str, list[str]]:
+    """Return the reply without its thoughts, unless there is nothing else, and what its answer tags hold."""
+    spoken = _THOUGHTS.sub(" ", text)
+    text = spoken if spoken.strip() else text
+    return text, [part for part in _ANSWER_TAG.findall(text) if part.replace("<answer>", "").strip()]
+
+
+def prose_of(text: str) -> str:
+    """Return what a reply says in words: the last answer tag's, or else all that is spoken, without objects."""
+    text, tagged = _spoken(text[-MAX_CHARACTERS:])
+    for part in (*reversed(tagged), text):
+        prose = _blank(part, [(found.start, found.end) for found in find_objects(part)])
+        if any(map(str.isalpha, prose)):
+            return prose
+    return ""
 
 
 PARSERS: Mapping[ParserName, Callable[[str], Answer]] = {"strict": parse_strict, "lenient": parse_lenient}

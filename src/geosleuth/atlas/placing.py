@@ -1,7 +1,9 @@
 """Where a text says it is: one definition for metrics, rewards and whoever else has words in place of a point."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from geosleuth.errors import BadInput
 from geosleuth.names import country_code
 
 from .parts import is_part_of, split_parts, written_parts
@@ -14,6 +16,23 @@ _LOOKED_AT = 12
 async def place_text(atlas: Atlas, text: str) -> Hit | None:
     """The place that an address or a name means, as `places_meant`; None where nothing of it is known."""
     return next(iter(await places_meant(atlas, text)), None)
+
+
+async def place_texts(atlas: Atlas, texts: Iterable[str]) -> dict[str, Hit]:
+    """The places that texts mean, each asked for once; what is not known is left out.
+
+    Raises:
+        ServiceFault: a service failed.
+    """
+    found = {}
+    for text in dict.fromkeys(texts):
+        try:
+            hit = await place_text(atlas, text)
+        except BadInput:
+            continue  # what a model wrote is no address at all
+        if hit is not None:
+            found[text] = hit
+    return found
 
 
 async def places_meant(atlas: Atlas, text: str) -> list[Hit]:

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from math import log
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from anyascii import anyascii
 from numpy.typing import NDArray
-from rapidfuzz import fuzz
+from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from geosleuth.names import fold
@@ -58,7 +58,7 @@ def squeeze(key: str) -> str:
 def latin_key(text: str) -> str | None:
     """The name spelled in Latin letters, or None where it already is."""
     text = text[:MAX_QUERY_CHARS]
-    if all(ord(character) < 0x370 for character in text):
+    if text.isascii() or max(text) < "\u0370":
         return None
     return fold(anyascii(text)) or None
 
@@ -114,6 +114,12 @@ def _halved(text: str) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     return codes[order], np.concatenate([places, more_places + text.count("\n", 0, cut)])[order]
 
 
+def triple_codes(spelled: Sequence[str]) -> NDArray[np.uint64]:
+    """The numbers that `text_triples` gives for these triples."""
+    letters = np.frombuffer("".join(spelled).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
+    return letters[::3] << _TWO | letters[1::3] << _ONE | letters[2::3]
+
+
 def spell_triples(codes: NDArray[np.uint64]) -> list[str]:
     """The three letters of each number that `text_triples` gave."""
     each = np.stack([codes >> _TWO & _CODE_POINT, codes >> _ONE & _CODE_POINT, codes & _CODE_POINT], axis=1)
@@ -146,6 +152,37 @@ def similarity(query: str, name: str) -> float:
         whole_words = " " in query or " " in name
         best = max(best, max(part**2, words**2) * (0.6 + 0.35 * share) * (1.0 if whole_words else 0.8))
     return min(best, 0.98)
+
+
+def similarities(query: str, names: Sequence[str]) -> NDArray[np.float64]:
+    """`similarity` of one exact key to many, several times as fast."""
+    if not query or not names:
+        return np.zeros(len(names))
+    tight_query, tight = squeeze(query), [squeeze(name) for name in names]
+    alike = _each(OSA.normalized_similarity, tight_query, tight)
+    same = np.flatnonzero(alike == 1.0).tolist()
+    spaced = np.array([" " in name for name in names]) | (" " in query)
+    alike = np.where(spaced, np.maximum(alike, 0.97 * _each(fuzz.token_sort_ratio, query, names) / 100), alike)
+    lengths = np.array([len(name) for name in tight])
+    shorter, longer = np.minimum(lengths, len(tight_query)), np.maximum(lengths, len(tight_query))
+    # A part says less the smaller its share of the whole is; a part of one single word is a weaker sign.
+    some = np.flatnonzero((shorter >= 4) & (shorter < 0.8 * longer))
+    if len(some):
+        part = _each(fuzz.partial_ratio, tight_query, [tight[at] for at in some.tolist()]) / 100
+        words = _each(fuzz.token_set_ratio, query, [names[at] for at in some.tolist()]) / 100
+        words[~spaced[some]] = 0.0
+        share = 0.6 + 0.35 * shorter[some] / longer[some]
+        held = np.maximum(part, words) ** 2 * share * np.where(spaced[some], 1.0, 0.8)
+        alike[some] = np.maximum(alike[some], held)
+    alike = np.minimum(alike, 0.98)
+    for at in same:
+        alike[at] = 1.0 if query.replace(" ", "") == names[at].replace(" ", "") else 0.985
+    alike[lengths == 0] = 0.0
+    return alike
+
+
+def _each(scorer: Any, query: str, names: Sequence[str]) -> NDArray[np.float64]:
+    return np.asarray(process.cdist([query], names, scorer=scorer, dtype=np.float64)[0])
 
 
 def is_same_name(query: str, name: str) -> bool:

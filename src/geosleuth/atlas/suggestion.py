@@ -30,23 +30,34 @@ def get_command(place: str | None) -> str:
 
 def get_country(code: str) -> str:
     """The command that fetches the map of a country by its code, and how large that is, if known."""
-    command, known = get_command(country_name(code).lower()), _sizes().get(code)
+    command, known = get_command(country_name(code).lower()), known_size(code)
     return f"{command} ({size(known)})" if known else command
 
 
-def missing_map(answer: Answer) -> str:
-    """What would help, in one sentence, where an answer lies on no map that was added.
+def missing_country(answer: Answer) -> str | None:
+    """The code of the country whose map would help: an answer lies in it, and on no map that was added.
 
-    Empty where it does, where no country is told, and where it is as fine already as a map could make it.
+    None where it does, where no country is told, and where it is as fine already as a map could make it.
     """
     code = country_code(answer.address.country.conclusion or "")
     if code is None or answer.point is None or (answer.radius_km or _FINE_KM + 1) <= _FINE_KM:
-        return ""
-    if any(info.extent.contains(answer.point) for info in _store(regions_dir()).list()):
+        return None
+    return None if any(info.extent.contains(answer.point) for info in _store(regions_dir()).list()) else code
+
+
+def missing_map(answer: Answer) -> str:
+    """What would help, in one sentence, where an answer lies on no map that was added; else empty."""
+    code = missing_country(answer)
+    if code is None:
         return ""
     return (
         f"What would help: a map of {country_name(code)}, which this machine lacks. Fetch it with: {get_country(code)}"
     )
+
+
+def known_size(code: str) -> int | None:
+    """How many bytes the map of a country has, where that was asked before."""
+    return _sizes().get(code)
 
 
 @cache

@@ -28,6 +28,7 @@ from geosleuth.answer import FORMAT, Address, Answer, ParserName, answer_from_di
 from geosleuth.errors import BadInput
 from geosleuth.files import MAX_LINE_BYTES, byte_lines
 from geosleuth.geo import LatLon
+from geosleuth.names.extraction import read_reply
 from geosleuth.score import Truth
 
 
@@ -59,8 +60,13 @@ class Record:
     repeat: str | None = None  # distinguishes records that share an id, if the file has such a column
 
     def read(self, parser: ParserName) -> Answer:
-        """Return the answer itself, or the reply parsed with the named parser."""
-        return self.answer if self.answer is not None else parse(self.reply or "", parser)
+        """Return the answer itself, or the reply parsed with the named parser.
+
+        The lenient one also finds the place that a reply names in prose alone.
+        """
+        if self.answer is not None:
+            return self.answer
+        return read_reply(self.reply or "") if parser == "lenient" else parse(self.reply or "", parser)
 
 
 def read_records(

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.answer import Answer, ParserName
+from geosleuth.answer.answer import envelope
 from geosleuth.errors import BadInput
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, LatLon, distances_km, geoscore
+from geosleuth.geo.gcj02 import Datum, from_gcj02
 from geosleuth.names import continent_of, country_code, country_name
 from geosleuth.score import (
     LEVELS,
@@ -92,7 +94,7 @@ def score_file(
     if not len(scored):
         raise BadInput(f"{path}: no records found")
     # Known only now: it is computed while the records are read, so that it matches what was scored.
-    return replace(scored, sha256=fingerprint.hexdigest())
+    return with_marks(replace(scored, sha256=fingerprint.hexdigest()))
 
 
 def score_records(
@@ -152,8 +154,8 @@ class _Columns:
         for column, value in zip(self.numbers.values(), values, strict=True):
             column.append(value)
         truth, said = record.truth, answer.address
-        if answer.point is None and str(said):
-            self.named_only[row] = str(said)
+        if answer.point is None and (text := envelope(said)):
+            self.named_only[row] = text
         names = AnswerNames(said.country.conclusion, said.region.conclusion, said.precise.conclusion)
         result = match_levels(TruthNames(truth.country, truth.region, truth.city), names)
         named = named_levels(names)
@@ -279,21 +281,39 @@ def summarise_answers(answers: Sequence[ScoredAnswer], thresholds_km: Sequence[f
 
 
 MARK = " (geocoded)"
+PLACED = "placed"
+"""The field that says how fine the place is that an answer was put at: "address" … "country"."""
 
 
-def with_geocoded(scored: Scored, geocode: Callable[[str], LatLon | None]) -> Scored:
-    """Return a copy in which unlocated answers that name a place have the geocoder's point."""
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a geocoder put a text, and how fine that place is."""
+
+    point: LatLon
+    level: str
+
+
+def with_geocoded(scored: Scored, geocode: Callable[[str], Placed | None]) -> Scored:
+    """Return a copy in which unlocated answers that name a place have the geocoder's point.
+
+    The field `PLACED` has each answer's level: how fine the known place is, or that the answer has its own point.
+    """
     lat, lon = scored.lat.copy(), scored.lon.copy()
-    placed = 0
-    for row, name in scored.named_only.items():
-        point = geocode(name)
-        if point is not None:
-            lat[row], lon[row] = point.lat, point.lon
-            placed += 1
+    column, counts = _GrowingField(), Counter[str]()
+    for row in range(len(scored)):
+        name = scored.named_only.get(row)
+        found = None if name is None else geocode(name)
+        level = "own point" if not isnan(lat[row]) else UNKNOWN
+        if found is not None:
+            lat[row], lon[row] = found.point.lat, found.point.lon
+            level = found.level
+            counts[level] += 1
+        column.put(row, level)
     unlocated = int(np.isnan(scored.lat).sum())
+    levels = ", ".join(f"{count:,} by {level}" for level, count in counts.most_common())
     note = (
-        f"{placed} of {unlocated} unlocated answers name a place and were put where the atlas has it; "
-        "this measures the atlas too"
+        f"{counts.total():,} of {unlocated:,} unlocated answers name a place and were put where the atlas has it"
+        f"{f' ({levels})' if levels else ''}; this measures the atlas too"
     )
     return replace(
         scored,
@@ -301,5 +321,61 @@ def with_geocoded(scored: Scored, geocode: Callable[[str], LatLon | None]) -> Sc
         lat=lat,
         lon=lon,
         distance_km=distances_km(scored.truth_lat, scored.truth_lon, lat, lon, method=scored.distance),
+        fields={**scored.fields, PLACED: column.finish(len(scored))},
         notes=(note, *scored.notes),
     )
+
+
+TRAINED_ON_TEST = "trained_on_test"
+"""The field of results whose model was trained on test photos, by leave of whoever trained it."""
+
+
+def with_marks(scored: Scored) -> Scored:
+    """Return a copy whose notes say what its records' fields say of their datum and of the model's training."""
+    notes = []
+    for name, words in (("datum", "the truths were in {} and turned into WGS-84"), (TRAINED_ON_TEST, _TRAINED)):
+        column = scored.fields.get(name)
+        said = sorted(value for value in column.values if value != UNKNOWN) if column is not None else []
+        if said:
+            notes.append(words.format(", ".join(said).replace("gcj02", "GCJ-02")))
+    return replace(scored, notes=(*notes, *scored.notes)) if notes else scored
+
+
+_TRAINED = "TRAINED ON TEST PHOTOS ({}): these figures do not say how well the model does on photos it has not seen"
+
+
+def in_datum(scored: Scored, *, truths: Datum = "wgs84", answers: Datum = "wgs84") -> Scored:
+    """Return a copy in which truths and answers that are in GCJ-02 are turned into WGS-84; the label says so."""
+    if (truths, answers) == ("wgs84", "wgs84"):
+        return scored
+    truth_lat, truth_lon, lat, lon = scored.truth_lat, scored.truth_lon, scored.lat, scored.lon
+    told = []
+    if truths == "gcj02":
+        truth_lat, truth_lon = _from_gcj02(truth_lat, truth_lon)
+        told.append("truths as GCJ-02")
+    if answers == "gcj02":
+        lat, lon = _from_gcj02(lat, lon)
+        told.append("answers as GCJ-02")
+    return replace(
+        scored,
+        label=f"{scored.label} ({', '.join(told)})",
+        truth_lat=truth_lat,
+        truth_lon=truth_lon,
+        lat=lat,
+        lon=lon,
+        distance_km=distances_km(truth_lat, truth_lon, lat, lon, method=scored.distance),
+        notes=(f"{' and '.join(told)}, turned into WGS-84 before they were compared", *scored.notes),
+    )
+
+
+def _from_gcj02(lats: FloatColumn, lons: FloatColumn) -> tuple[FloatColumn, FloatColumn]:
+    points = [
+        (lat, lon) if isnan(lat) else _pair(from_gcj02(LatLon(lat, lon)))
+        for lat, lon in zip(lats.tolist(), lons.tolist(), strict=True)
+    ]
+    columns = np.asarray(points, dtype=np.float64).reshape(-1, 2)
+    return columns[:, 0], columns[:, 1]
+
+
+def _pair(point: LatLon) -> tuple[float, float]:
+    return point.lat, point.lon

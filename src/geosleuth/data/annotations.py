@@ -1,6 +1,7 @@
 """People's notes on photos: read from tables, converted to GeoAgent's records and stored."""
 
 import hashlib
+import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ class Note:
     """A person's notes on a photo.
 
     ``country`` is an ISO code. ``notes`` apply to no level in particular, the others to theirs. ``where`` names the
-    row in messages.
+    row in messages. ``record`` is there where the notes are in their final form already, as GeoSeek-CoT has them.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Note:
     region_notes: str = ""
     precise_notes: str = ""
     point: LatLon | None = None
+    record: Record | None = None
 
 
 def read_notes(path: Path, photos: Path | None = None) -> Iterator[Note]:
@@ -85,7 +87,10 @@ def read_notes(path: Path, photos: Path | None = None) -> Iterator[Note]:
 
 
 def _note(row: Mapping[str, Any], where: str, photos: Path) -> Note:
+    record = _chain(row)
     cells = {name: _found(row, names) for name, names in _COLUMNS.items()}
+    if record is not None:
+        cells |= dict(zip(("country", "region", "precise"), record.conclusions, strict=True))
     if not cells["photo"]:
         raise BadInput(f"{where}: the photo is missing; add a column called file")
     if not cells["country"]:
@@ -107,7 +112,50 @@ def _note(row: Mapping[str, Any], where: str, photos: Path) -> Note:
         region_notes=cells["region_notes"],
         precise_notes=cells["precise_notes"],
         point=_point(cells["lat"], cells["lon"], where),
+        record=record,
     )
+
+
+def _chain(row: Mapping[str, Any]) -> Record | None:
+    """Return the record that a row holds whole: GeoSeek-CoT's ``ChainOfThought``, as an object or inside a reply."""
+    for value in row.values():
+        said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if LEVELS[0] not in said:
+            continue
+        for found in _objects(value):
+            inner = found.get("ChainOfThought", found)
+            if isinstance(inner, dict) and isinstance(inner.get(LEVELS[0]), dict):
+                return Record(*(_printed(inner.get(level)) for level in LEVELS))
+    return None
+
+
+def _objects(value: object) -> Iterator[Mapping[str, Any]]:
+    """The objects of a cell: itself, those of a list of messages, and those that a text holds."""
+    if isinstance(value, dict):
+        yield value
+        for one in value.values():
+            if isinstance(one, str | list):
+                yield from _objects(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _objects(one)
+    elif isinstance(value, str):
+        yield from (found.value for found in find_objects(value[:_MOST_CHARACTERS]))
+
+
+def _printed(given: object) -> dict[str, Any]:
+    level = given if isinstance(given, dict) else {}
+    conclusion, reasoning = (str(level.get(name) or "").strip() for name in ("Conclusion", "Reasoning"))
+    clues = level.get("Clues") or []
+    words = str(level.get("Uncertainty") or "").casefold()
+    stated = next((one for one in _GRADES if one in words), None)
+    told = [str(one).strip() for one in (clues if isinstance(clues, list) else [clues])]
+    return {
+        "Clues": told,
+        "Reasoning": reasoning or (_NO_NOTE if conclusion else _NOT_SAID),
+        "Conclusion": conclusion,
+        "Uncertainty": stated if conclusion and stated else grade(told, concluded=bool(conclusion)),
+    }
 
 
 def _found(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
@@ -192,7 +240,9 @@ class ByRules:
     name = "people's notes, by rules"
 
     async def __call__(self, note: Note) -> Record:
-        """Convert a note."""
+        """Convert a note; one that is in its final form stays as it is."""
+        if note.record is not None:
+            return note.record
         shared = _by_level(note)
         country, region, precise = (
             _level(conclusion, [*sentences(own), *rest])
@@ -245,6 +295,8 @@ class ByModel:
             BadInput: the reply can't be parsed, or concludes another place than the person.
             ServiceFault: the model failed.
         """
+        if note.record is not None:
+            return note.record
         parts = (note.notes, note.country_notes, note.region_notes, note.precise_notes)
         words = "\n".join(part for part in parts if part)
         question = _ASK.format(
@@ -333,7 +385,9 @@ _QUALITY = 92
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class Pixels:
+    """A photo without its metadata, and its file."""
+
     photo: OpenedPhoto
     content: bytes
 
@@ -368,7 +422,7 @@ def key_of(note: Note) -> str:
 
 
 async def _made(note: Note, key: str, normaliser: Normaliser, split: str) -> Made:
-    opened = _pixels(note)
+    opened = pixels_of(open_photo(note.photo))
     record = await normaliser(note)
     finding = await recorded(opened.photo, record, by=normaliser.name)
     trajectory = timeless(finding.trajectory, id_of({"by": normaliser.name}, key))
@@ -383,10 +437,9 @@ async def _made(note: Note, key: str, normaliser: Normaliser, split: str) -> Mad
     )
 
 
-def _pixels(note: Note) -> _Opened:
+def pixels_of(opened: OpenedPhoto) -> Pixels:
     """Return the photo without its metadata, and as a JPEG file that has none either."""
-    opened = open_photo(note.photo)
     bare = Claims(opened.claims.format, opened.claims.file_bytes, opened.claims.sha256, opened.claims.size_px)
     photo = OpenedPhoto(opened.photo, bare)
     whole: View = first_view(photo.photo, max_pixels=photo.photo.size[0] * photo.photo.size[1])
-    return _Opened(photo, encode(whole, quality=_QUALITY))
+    return Pixels(photo, encode(whole, quality=_QUALITY))

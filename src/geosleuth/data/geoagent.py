@@ -212,9 +212,17 @@ async def recorded(photo: OpenedPhoto, record: Record, *, by: str, atlas: Atlas 
     Raises:
         BadInput: the photo is missing.
     """
-    way = method(METHOD)
+    return await replied(photo, record.reply(), METHOD, by=by, atlas=atlas)
+
+
+async def replied(photo: OpenedPhoto, reply: str, way: str, *, by: str, atlas: Atlas | None = None) -> Finding:
+    """Run a method without tools on the photo, with a written reply as its only one.
+
+    Raises:
+        BadInput: the photo is missing.
+    """
     return await locate(
         [photo],
-        AgentSetup(method=way, policy=WrittenReply(by, record.reply()), toolset=Toolset(())),
+        AgentSetup(method=method(way), policy=WrittenReply(by, reply), toolset=Toolset(())),
         Resources(OfflineAtlas() if atlas is None else atlas),
     )

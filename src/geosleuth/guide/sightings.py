@@ -141,18 +141,25 @@ def _in_pairs(sightings: Collection[Sighting]) -> Iterator[Sighting]:
         yield replace(one, front=beside[0].values) if beside else one
 
 
-def weigh_sightings(texts: str | Iterable[str], *, prior: Mapping[str, float] | None = None) -> Weighed:
+def weigh_sightings(
+    texts: str | Iterable[str], *, prior: Mapping[str, float] | None = None, within: Collection[str] = ()
+) -> Weighed:
     """Turn what was seen into odds over countries and their regions.
 
     Args:
         texts: what was seen, see `read_sightings`.
         prior: odds of countries by ISO code before anything was seen; by people and roads, flattened, unless given.
+        within: ISO codes of the only countries that it can be; all without any. The regions of a country that is the
+            only one are always weighed.
 
     Raises:
-        BadInput: an attribute or value is named that does not exist.
+        BadInput: an attribute or value is named that does not exist, or ``within`` names no country.
     """
     sightings, unknown = read_sightings(texts)
-    start = normalised(prior or {code: share**FLATTER for code, share in country_prior().items()})
+    before = prior or {code: share**FLATTER for code, share in country_prior().items()}
+    if strange := sorted(set(within) - set(before)):
+        raise BadInput(f"No country has the code {', '.join(strange)}; name countries as in JP KR TW")
+    start = normalised({code: share for code, share in before.items() if not within or code in within})
     places = _places()
     weights = _weights(sightings)
     averages = [_average(one, start) for one in sightings]
@@ -175,7 +182,8 @@ def weigh_sightings(texts: str | Iterable[str], *, prior: Mapping[str, float] | 
     telling = {
         code: found
         for code in list(odds)[:5]
-        if (found := regions[code]) and max(found.values()) >= max(_LEAST_REGION, _TELLING_REGION / len(found))
+        if (found := regions[code])
+        and (len(within) == 1 or max(found.values()) >= max(_LEAST_REGION, _TELLING_REGION / len(found)))
     }
     return Weighed(tuple(sightings), moves, tuple(unknown), odds, telling)
 

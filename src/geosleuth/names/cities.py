@@ -243,6 +243,13 @@ def is_far_city(name: str, city: str, country: str | None = None) -> bool:
     )
 
 
+def cities_called(name: str, country: str | None = None) -> tuple[City, ...]:
+    """The cities that a name means; `country` is a code, and without one the whole world is looked through."""
+    folded = fold(name)
+    places = _index(country).places
+    return places.get(_key(folded, country)) or places.get(_key(without_city_words(folded), country)) or ()
+
+
 def _agree(a: _Reading, b: _Reading) -> bool:
     if len(a) == len(b) == 1:
         return _meet(a[0], b[0])

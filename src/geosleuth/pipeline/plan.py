@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 
 from geosleuth.agent import Budget, Method, Trajectory, read_trajectory
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.prompt_files import read_prompts, with_prompts
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.errors import BadInput, require
 from geosleuth.geo import LatLon
+from geosleuth.geo.gcj02 import Datum
 from geosleuth.guide import read_sightings
 from geosleuth.photo import BoxScale, OpenedPhoto
 from geosleuth.policies import Policy, Sampling, Wire, make_policy
@@ -49,7 +51,15 @@ def online_settings(allow: Sequence[str]) -> "OnlineSettings":
     names = (*ONLINE_NAMES, *WEB_NAMES, *IMAGE_NAMES)
     servers = {name: url for name in names if (url := os.environ.get(f"GEOSLEUTH_{name.upper()}_URL"))}
     tiles = {
-        kind: TileSource(template=template, attribution=os.environ.get("GEOSLEUTH_TILES_CREDIT", ""))
+        kind: TileSource(
+            template=template,
+            attribution=os.environ.get("GEOSLEUTH_TILES_CREDIT", ""),
+            datum=_one_of(
+                os.environ.get(f"GEOSLEUTH_{kind.upper()}_DATUM", "wgs84"),
+                get_args(Datum),
+                f"GEOSLEUTH_{kind.upper()}_DATUM",
+            ),
+        )
         for kind in ("map", "satellite")
         if (template := os.environ.get(f"GEOSLEUTH_{kind.upper()}_TILES"))
     }
@@ -392,6 +402,8 @@ def make_plan(
     recorded = _recording(request) if thinker is None else None
     began = recorded.started if recorded else None
     method = method_of(request.method or (began.method if began else _usual_method(request)), box_scale=scale)
+    if request.prompts is not None:
+        method = with_prompts(method, read_prompts(request.prompts, method.name))
     visual, names = prior_of(request.prior), tool_choice(request.tools, own_names(began.tools) if began else None)
     names = tools_with_prior(names, method, visual, request.prior)
     toolset = method.toolset(all_tools(), names)
@@ -503,6 +515,8 @@ def _one_of(word: str, choices: Sequence[_Word], option: str) -> _Word:
 
 def _budget(request: LocateRequest, usual: Budget) -> Budget:
     names = ("turns", "calls", "tokens", "seconds", "usd")
+    if usual.reply_tokens is not None and request.reply_tokens is not None:
+        usual = replace(usual, reply_tokens=request.reply_tokens)
     return replace(usual, **{name: value for name in names if (value := getattr(request, name)) is not None})
 
 

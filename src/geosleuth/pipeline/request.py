@@ -61,6 +61,7 @@ class LocateRequest:
         within: where the place must lie, as text; ``drawn`` is a GeoJSON geometry in its place.
         rejected: the clues and places that a person has ruled out.
         yes: photos may leave this machine, and copies be written, without asking.
+        prompts: a folder with words of the user's own for the method, see `geosleuth.agent.prompt_files`.
         out, trajectory, write_exif, sidecars: the files to write; ``overwrite`` lets them replace others.
     """
 
@@ -80,6 +81,7 @@ class LocateRequest:
     temperature: float | None = None
     seed: int | None = None
     method: str | Method | None = None
+    prompts: Path | None = None
     tools: str | Sequence[ToolChoice] | None = None
     wire: str | None = None
     boxes: str = "pixels"

@@ -48,17 +48,31 @@ def whole_country(name: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What a person reads in a part of a photo: left, top, right, bottom in shares of it, photos counted from 1.
+
+    ``was`` is what was read there before; empty where nothing was.
+    """
+
+    text: str
+    photo: int
+    box: tuple[float, float, float, float]
+    was: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Rejected:
-    """What a person has ruled out: clues by their ids, texts as they were read, and places.
+    """What a person has ruled out or corrected: clues by their ids, texts as they were read, places, and readings.
 
     ``seen`` says what the rejected clues were seen in, for models. Several add up: whoever goes on with a run that
-    went on before rules out all of it again.
+    went on before rules out all of it again. Of two readings of one spot the later counts.
     """
 
     clues: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     places: tuple[RejectedPlace, ...] = ()
     seen: tuple[str, ...] = ()
+    readings: tuple[Reading, ...] = ()
 
     def __add__(self, other: "Rejected") -> "Rejected":
         return Rejected(
@@ -66,15 +80,18 @@ class Rejected:
             unique((*self.texts, *other.texts)),
             tuple(dict.fromkeys((*self.places, *other.places))),
             unique((*self.seen, *other.seen)),
+            tuple({(one.photo, one.box): one for one in (*self.readings, *other.readings)}.values()),
         )
 
     def __bool__(self) -> bool:
-        return bool(self.clues or self.texts or self.places)
+        return bool(self.clues or self.texts or self.places or self.readings)
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What the detective leaves out: texts and ids of clues."""
-        return (*self.clues, *self.texts)
+        """What the detective leaves out: texts and ids of clues, and what was misread."""
+        read = {fold(one.text) for one in self.readings}
+        misread = (one.was for one in self.readings if one.was and fold(one.was) not in read)
+        return (*self.clues, *self.texts, *misread)
 
     @property
     def not_at(self) -> tuple[Extent, ...]:
@@ -99,6 +116,11 @@ def feedback_words(rejected: Rejected, *, hint: str | None = None, area: str | N
         f"The clue {quoted(text, _NAME_CHARS)} misleads: it is not about the place where the photo was taken. Leave it "
         "out of account."
         for text in unique((*rejected.seen, *rejected.texts))
+    ]
+    lines += [
+        f"In photo {one.photo} stands {quoted(one.text, _NAME_CHARS)}"
+        + (f", not {quoted(one.was, _NAME_CHARS)}." if one.was else ".")
+        for one in rejected.readings
     ]
     lines += [f"It was not taken {_there(place)}." for place in rejected.places]
     if hint:

@@ -14,6 +14,7 @@ from geosleuth.errors import BadInput, MissingExtra
 
 from .protocol import Conversation, Finish, Step, Usage
 from .tagged import next_call_number, read_reply
+from .training_mark import learned_tests
 
 if TYPE_CHECKING:
     from .weights_engine import Device, Dtype, Engine, Generated
@@ -127,6 +128,7 @@ class WeightsPolicy:
         dtype: "Dtype" = "auto",
         max_new_tokens: int = 2048,
         reply_seconds: float | None = 600.0,
+        text_only: bool = False,
     ) -> None:
         """Look the folder through; the model itself is loaded by the first step, or by `load`.
 
@@ -136,6 +138,7 @@ class WeightsPolicy:
             dtype: the precision; "auto" is the one that the weights were saved in.
             max_new_tokens: how long a reply may get where the conversation does not say.
             reply_seconds: how long a reply may take; it is then cut, as at its length limit.
+            text_only: whether a model that sees no images will do; it is shown text alone and calls no tools.
 
         Raises:
             BadInput: the folder does not hold a model that can be used.
@@ -148,6 +151,7 @@ class WeightsPolicy:
         self._dtype: Dtype = dtype
         self._max_new_tokens = max_new_tokens
         self._reply_seconds = reply_seconds
+        self._text_only = text_only
         self._engine: Engine | None = None
         self._closed = threading.Event()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="weights")
@@ -161,6 +165,11 @@ class WeightsPolicy:
     def hosts(self) -> frozenset[str]:
         """None: the model runs here."""
         return frozenset()
+
+    @property
+    def trained_on_test(self) -> tuple[str, ...]:
+        """The data sets whose test photos it was trained on, as its folder says."""
+        return learned_tests(self._folder)
 
     async def load(self) -> None:
         """Load the model now, so that what is wrong with it shows before a run begins.
@@ -205,7 +214,7 @@ class WeightsPolicy:
         if self._engine is None:
             from .weights_engine import Engine
 
-            self._engine = Engine(self._folder, device=self._device, dtype=self._dtype)
+            self._engine = Engine(self._folder, device=self._device, dtype=self._dtype, text_only=self._text_only)
         return self._engine
 
     def _draw(self, conversation: Conversation, cancelled: threading.Event) -> tuple["Generated", float]:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -76,6 +77,13 @@ def find_abilities(render: Render) -> Abilities:
     thought = {**_said("assistant", "probe-words", lists), "reasoning_content": _PROBE_THOUGHT}
     thinking = _shows(render, [_said("user", "hi", lists), thought], (_PROBE_THOUGHT,))
     return Abilities(system, tools, tools and _differs(render, "tool", lists), lists, thinking)
+
+
+def text_abilities(render: Render) -> Abilities:
+    """Return what the template of a language model can show: words alone."""
+    none: frozenset[str] = frozenset()
+    asked = [_said("system", "probe-system", none), _said("user", "hi", none)]
+    return Abilities(_shows(render, asked, ("probe-system",)), tools=False, tool_images=False, lists=none)
 
 
 def with_thinking(content: str | list[dict[str, Any]], thinking: str) -> str | list[dict[str, Any]]:
@@ -160,6 +168,8 @@ class Chat:
             words = {"type": "text", "text": self._safe(system) + "\n\n"}
             if first is None:
                 messages.insert(0, {"role": "user", "content": [words]})
+            elif isinstance(first["content"], str):
+                first["content"] = words["text"] + first["content"]
             else:
                 first["content"] = [words, *first["content"]]
         return messages, native_tools(conversation.tools) if native and conversation.tools else None
@@ -229,7 +239,7 @@ class Chat:
             else:
                 content.append({"type": "text", "text": self._safe(part)})
         has_images = any(part["type"] == "image" for part in content)
-        if role in self.abilities.lists or role == "user" or has_images:
+        if role in self.abilities.lists or (role == "user" and self.abilities.lists) or has_images:
             return {"role": role, "content": content}
         return {"role": role, "content": "".join(part["text"] for part in content)}
 
@@ -265,8 +275,10 @@ class Generated:
 class Engine:
     """A loaded model. Not for use by two threads at once."""
 
-    def __init__(self, folder: Path, *, device: Device = "auto", dtype: Dtype = "auto") -> None:
-        """Load the model.
+    def __init__(
+        self, folder: Path, *, device: Device = "auto", dtype: Dtype = "auto", text_only: bool = False
+    ) -> None:
+        """Load the model. ``text_only`` also takes language models that see no images.
 
         Raises:
             BadInput: it is no model for images and text, it is damaged, or this machine lacks the device.
@@ -279,11 +291,13 @@ class Engine:
             self._torch = require("torch", extra="weights")
             self._transformers = require("transformers", extra="weights")
             self._device = self._chosen_device(device)
-            config = self._config(folder)
+            config = self._config(folder, text_only=text_only)
             with self._troubles(folder), self._quiet():
-                self._processor = load_processor(folder)
+                tokenizer: Any = self._transformers.AutoTokenizer
+                load = load_processor if self._sees else partial(tokenizer.from_pretrained, **_LOCAL_ONLY)
+                self._processor = load(folder)
                 self._model = self._load_model(folder, config, dtype)
-        self._tokenizer = self._processor.tokenizer
+        self._tokenizer = self._processor.tokenizer if self._sees else self._processor
         self._chat = Chat(self._abilities(folder), self._steering_tokens())
         self._dropped = {
             number
@@ -318,6 +332,8 @@ class Engine:
         encoded = self._processor.apply_chat_template(
             messages, tools=tools, add_generation_prompt=True, tokenize=True, return_dict=True, return_tensors="pt"
         )
+        if not self._sees:
+            return encoded.to(self._model.device)
         return encoded.to(self._model.device, dtype=self._model.dtype)
 
     def _generate(
@@ -362,12 +378,13 @@ class Engine:
             raise BadInput(f"this machine has no device {device!r}; it has: {have}")
         return device
 
-    def _config(self, folder: Path) -> Any:
+    def _config(self, folder: Path, *, text_only: bool) -> Any:
         with self._troubles(folder), self._quiet():
             config = self._transformers.AutoConfig.from_pretrained(folder, **_LOCAL_ONLY)
         from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
 
-        if config.model_type not in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES:
+        self._sees = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+        if not self._sees and not text_only:
             raise BadInput(
                 f"{folder} holds a model of type {config.model_type!r}, which is not made for images and text; "
                 "use a vision-language model"
@@ -379,7 +396,8 @@ class Engine:
         if dtype == "auto" and self._device == "cpu" and config.dtype == self._torch.float16:
             # Half precision without the hardware for it is slow where it works at all.
             wanted = self._torch.float32
-        model, info = self._transformers.AutoModelForImageTextToText.from_pretrained(
+        kind = "AutoModelForImageTextToText" if self._sees else "AutoModelForCausalLM"
+        model, info = getattr(self._transformers, kind).from_pretrained(
             folder, config=config, dtype=wanted, use_safetensors=True, output_loading_info=True, **_LOCAL_ONLY
         )
         if missing := sorted(info["missing_keys"]):
@@ -389,11 +407,12 @@ class Engine:
     def _abilities(self, folder: Path) -> Any:
         if not self._processor.chat_template:
             raise BadInput(f"{folder} brings no chat template; get the instruction-tuned version of the model")
-        return find_abilities(
-            lambda messages, tools: str(
-                self._processor.apply_chat_template(messages, tools=tools, add_generation_prompt=True, tokenize=False)
-            )
-        )
+
+        def render(messages: list[ChatMessage], tools: list[dict[str, Any]] | None) -> str:
+            template = self._processor.apply_chat_template
+            return str(template(messages, tools=tools, add_generation_prompt=True, tokenize=False))
+
+        return find_abilities(render) if self._sees else text_abilities(render)
 
     def _steering_tokens(self) -> set[str]:
         own = (getattr(self._processor, f"{kind}_token", None) for kind in ("image", "video", "audio", "boi", "eoi"))

@@ -9,6 +9,7 @@ right answers: for a right answer including it, for a wrong one the streak that 
 rule        right answer         wrong answer
 default     (2 tt + 1) / (2 tt)  (2 tt - 1) / (2 tt)
 printed     (tt + 1) / (2 tt)    (2 tt - 1) / (2 tt)
+released    (2 tt - 1) / (2 tt), and 1 / (2 tt) is added after a right answer; tt counts wrong answers in a row, too
 
 SmileGeo's printed rule leaves a link unchanged after a first right answer and weakens it after every further one.
 """
@@ -19,7 +20,8 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from geosleuth.agent import Trajectory
-from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, PIXELS_PER_TOKEN
+from geosleuth.agent.conversation import PIXELS_PER_TOKEN
+from geosleuth.agent.method import CHARACTERS_PER_TOKEN
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas
 from geosleuth.errors import GeosleuthError
@@ -97,13 +99,17 @@ class Member(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One reply in the course of a run: who, when, and about whose answer."""
+    """One reply in the course of a run: who, when, and about whose answer.
+
+    Turns of one ``batch`` were asked for at once; 0 leaves it to stage and round.
+    """
 
     member: str
     stage: Stage
     reply: Reply
     round: int = 0
     about: str | None = None
+    batch: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +129,24 @@ class Outcome:
     def tokens(self) -> int:
         """Return the tokens of all turns, by the team's own count."""
         return sum(turn.reply.tokens for turn in self.turns)
+
+    @property
+    def elapsed_s(self) -> float:
+        """Return how long the replies take where those that don't wait for each other come at once.
+
+        It is worked out from the replies' own durations, so that stored replies count as when they were given.
+        """
+        chains: dict[str, dict[Stage, float]] = {}
+        steps: dict[tuple[int, int, Stage], float] = {}
+        for turn in self.turns:
+            if not turn.batch and turn.stage in ("answer", "review", "summary"):
+                # Each answer agent goes its own way: its answer, then its reviewers at once, then its summary.
+                chain = chains.setdefault(turn.about or turn.member, {})
+                chain[turn.stage] = max(chain.get(turn.stage, 0.0), turn.reply.seconds)
+            else:
+                step = (turn.batch, turn.round, turn.stage)
+                steps[step] = max(steps.get(step, 0.0), turn.reply.seconds)
+        return max((sum(chain.values()) for chain in chains.values()), default=0.0) + sum(steps.values())
 
 
 def text_tokens(text: str) -> int:
@@ -227,23 +251,34 @@ def cluster(extents: Sequence[Extent | None], within_km: float = AGREE_WITHIN_KM
     return [frozenset(j for j in count if agree(extents[i], extents[j], within_km)) for i in count]
 
 
-LinkRule = Literal["default", "printed"]
+LinkRule = Literal["default", "printed", "released"]
 Links = tuple[tuple[float, ...], ...]
 """Weights in the members' order, from the row's member to the column's; a link to oneself is 0."""
 
 
-def full_links(count: int) -> Links:
-    """Return links of weight 1 between all members."""
-    return tuple(tuple(0.0 if i == j else 1.0 for j in range(count)) for i in range(count))
+LEAST_RELEASED_LINK = 0.001
+"""smileGeo's released code cuts a link that falls to it (config.py, link-threshold)."""
+
+
+def full_links(count: int, rule: LinkRule = "default") -> Links:
+    """Return the links that a rule begins with: all of weight 1, or of one half with the released rule."""
+    weight = 0.5 if rule == "released" else 1.0
+    return tuple(tuple(0.0 if i == j else weight for j in range(count)) for i in range(count))
 
 
 def next_streak(streak: int, *, right: bool) -> int:
-    """Return the streak of right answers after one more answer."""
-    return streak + 1 if right else 0
+    """Return the streak after one more answer: so many right ones in a row, or, below zero, so many wrong ones."""
+    return max(streak, 0) + 1 if right else min(streak, 0) - 1
 
 
 def link_factor(streak: int, *, right: bool, rule: LinkRule = "default") -> float:
-    """Return the factor of a link; ``streak`` is the number of right answers in a row before this one."""
+    """Return the factor of a link; ``streak`` is that of `next_streak` before this answer.
+
+    The released rule also adds 1 / 2tt after a right answer, see `updated_links`; its tt counts answers of either kind.
+    """
+    if rule == "released":
+        tt = abs(next_streak(streak, right=right))
+        return (2 * tt - 1) / (2 * tt)
     tt = max(1, next_streak(streak, right=True) if right else streak)
     if not right:
         return (2 * tt - 1) / (2 * tt)
@@ -260,10 +295,18 @@ def updated_links(
         answerer: the member who answered.
         reviewers: the members who reviewed it in this round.
         right: whether the answer was right.
-        streak: how many right answers in a row the answerer gave before.
-        rule: see the top of this module.
+        streak: how many answers of one kind in a row the answerer gave before, see `next_streak`.
+        rule: "default" is ours, "printed" the paper's formula, "released" that of its code: links stay between 0 and
+            1, each further answer of one kind moves them less, and one that falls to 0.001 is cut. There one counter
+            serves all links; here each member has its own.
     """
     drawn = frozenset(reviewers) - {answerer}
     factor = link_factor(streak, right=right, rule=rule)
-    row = tuple(weight * factor if j in drawn else weight for j, weight in enumerate(links[answerer]))
+    added = 1.0 - factor if right and rule == "released" else 0.0
+
+    def changed(weight: float) -> float:
+        after = weight * factor + added
+        return 0.0 if rule == "released" and after <= LEAST_RELEASED_LINK else after
+
+    row = tuple(changed(weight) if j in drawn else weight for j, weight in enumerate(links[answerer]))
     return tuple(row if i == answerer else kept for i, kept in enumerate(links))

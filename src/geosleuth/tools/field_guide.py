@@ -56,15 +56,18 @@ class _Rows(TypedDict):
     aliases=("weigh_clues", "weigh"),
     renames={"sighting": "sightings", "clues": "sightings", "features": "sightings", "observations": "sightings"},
 )
-async def weigh_sightings(case: Case, sightings: list[str]) -> Output:  # noqa: ARG001  # every tool takes the case
+async def weigh_sightings(case: Case, sightings: list[str], within: list[str] | None = None) -> Output:  # noqa: ARG001  # every tool takes the case
     """Odds over countries from what is seen, and what moved them.
 
     Args:
         sightings: one thing each: "double yellow centre line", "red soil @0.6" (60 % sure).
+        within: countries it must be in; of one, its regions.
     """
+    from geosleuth.guide import place_code
     from geosleuth.guide import weigh_sightings as weigh
 
-    weighed = await asyncio.to_thread(weigh, sightings)
+    only = [place_code(name) for name in within or ()]
+    weighed = await asyncio.to_thread(weigh, sightings, within=only)
     seen: list[_Seen] = [
         {
             "attribute": one.attribute,

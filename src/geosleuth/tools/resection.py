@@ -25,13 +25,14 @@ from geosleuth.geo import (
     coordinates,
     distance_km,
     distances_km,
+    fov_of_focal_length,
     normalize_lon,
     resect,
     rounded,
 )
 from geosleuth.geo.resection import REACH_KM
 from geosleuth.names import fold
-from geosleuth.photo import Photo
+from geosleuth.photo import OpenedPhoto, Photo
 
 from .calls import Case, Output
 from .declare import PointData, tool
@@ -84,7 +85,9 @@ class _Other(PointData):
     heading_deg: float
 
 
-class _Stand(TypedDict):
+class Stand(TypedDict):
+    """Where the camera stood, as plain data."""
+
     kind: Literal["fix", "curve", "check"]
     lat: float | None
     lon: float | None
@@ -118,7 +121,7 @@ class Marked:
 class StandRequest:
     """What is asked: features, what is known of the camera, where to search, and a place to check.
 
-    `fov_source` says in words where the field of view is from.
+    `fov_source` says in words where the field of view is from; `picture` whether a map is drawn.
     """
 
     marked: Sequence[Marked]
@@ -127,6 +130,27 @@ class StandRequest:
     noise_deg: float = 1.0
     within: Extent | None = None
     check: LatLon | None = None
+    picture: bool = True
+
+
+def photo_fov(given_deg: float | None, opened: OpenedPhoto | None) -> tuple[FieldOfView | None, str]:
+    """Return the field of view and where it is from: what is given goes before what the photo's file claims.
+
+    Raises:
+        BadInput: what is given is none, or the photo is a panorama.
+    """
+    if given_deg is not None:
+        try:
+            return FieldOfView(given_deg), "given"
+        except ValueError as error:
+            raise BadInput(f"--fov: {error}") from error
+    if opened is None:
+        return None, ""
+    if opened.photo.kind == "panorama":
+        raise BadInput("a panorama has no field of view; cut out a view of it first, and give its --fov")
+    focal_mm = opened.claims.focal_35mm
+    found = None if focal_mm is None else fov_of_focal_length(focal_mm, *opened.photo.image.size)
+    return found, f"claimed by the file: {focal_mm:g} mm" if found else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +177,7 @@ class _Known:
 @tool(
     "resection",
     use="work out where the camera stood from mapped features that you see in the photo",
-    result=_Stand,
+    result=Stand,
     viewer=Viewer(
         lambda given: f"works out from where {several(given, 'features') or 'the features'} are seen so", icon="map"
     ),
@@ -208,7 +232,7 @@ async def stand_point(case: Case, request: StandRequest) -> Output:
     except ValueError as error:
         raise BadInput(str(error)) from error
     address = "" if found is None else one_line((await case.atlas.reverse(found.poses[0].point)).address)
-    picture = await _picture(case, known, found, request.check)
+    picture = await _picture(case, known, found, request.check) if request.picture else None
     return Output(
         text="\n".join(_text(request, known, found, checked, address or "open sea")),
         data=_data(request, known, found, checked, address),

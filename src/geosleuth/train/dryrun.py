@@ -6,14 +6,16 @@ value that gets lost on its way is noticed too.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from geosleuth.data import Store
 from geosleuth.errors import BadInput, require
+from geosleuth.geo import FloatArray
 from geosleuth.photo.runtime import no_probing
+from geosleuth.world.consistency import RuleReader
 
 from .architectures import KINDS, configuration_of, shape_of
 from .configs import accelerate_config, batches, grpo_config, sft_config
@@ -21,11 +23,11 @@ from .estimate import Estimate, estimate
 from .estimate import as_lines as estimate_lines
 from .estimate import as_mapping as estimate_mapping
 from .models import adapters, check_for_grpo, check_unseen, freeze_vision, has_gpu, open_processor, template_text
-from .papers import Difference, differences, ours, unaccounted
+from .papers import Departure, Difference, departures, differences, ours, unaccounted
 from .prompts import prompt_rows
 from .recipe import DataPart, ModelPart, Recipe
 from .recipe_files import flat
-from .rollouts import RolloutSetup, rollout_setup
+from .rollouts import Judging, RolloutSetup, judging_of, reward_of, rollout_setup
 from .samples import store_chats
 
 _HEAD = 3
@@ -41,6 +43,7 @@ class Report:
         paper: the paper it reproduces, if any.
         resolved: what the recipe comes to, by name; read back from what was built.
         differences: where that is not the paper's.
+        departures: what else is done otherwise than in the paper: judge, encoder, prompt, tools, validation.
         ours: values that the paper does not give: what we take, and why.
         unaccounted: fields that are neither published nor marked as ours.
         built: what was built, as text.
@@ -54,6 +57,7 @@ class Report:
     paper: str | None
     resolved: Mapping[str, Any]
     differences: tuple[Difference, ...]
+    departures: tuple[Departure, ...]
     ours: Mapping[str, tuple[Any, str]]
     unaccounted: tuple[str, ...]
     built: tuple[str, ...]
@@ -64,7 +68,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether it is as the paper has it, nothing is left open, and it fits the devices."""
+        """Whether its values are the paper's, nothing is left open, and it fits the devices."""
         return not self.differences and not self.unaccounted and self.estimate.fits
 
 
@@ -81,7 +85,7 @@ def dry_run(recipe: Recipe) -> Report:
     absent: list[str] = []
     # Cheap checks come first.
     _try_arguments(recipe, resolved, built)
-    setup = _try_setup(recipe, resolved, built) if recipe.stage == "grpo" else None
+    setup = _try_setup(recipe, resolved, built, absent) if recipe.stage == "grpo" else None
     _try_template(recipe, setup, built)
     _try_model(recipe, resolved, built, absent)
     rows = _try_data(recipe, setup, built, absent)
@@ -93,6 +97,7 @@ def dry_run(recipe: Recipe) -> Report:
         paper=recipe.paper,
         resolved=resolved,
         differences=tuple(differences(recipe, resolved)),
+        departures=tuple(departures(recipe, resolved)),
         ours=ours(recipe, resolved),
         unaccounted=tuple(unaccounted(recipe)),
         built=tuple(built),
@@ -221,9 +226,9 @@ def _step_samples(made: Any) -> int:
     return int(made.per_device_train_batch_size * made.gradient_accumulation_steps * made.world_size)
 
 
-def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> RolloutSetup:
+def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str], absent: list[str]) -> RolloutSetup:
     """Build the environment, tools and reward."""
-    setup = rollout_setup(recipe)
+    setup = rollout_setup(recipe, _try_judging(recipe, absent))
     setting = setup.setting
     environment = setup.environment()
     tools = tuple(one.name for one in setting.toolset)
@@ -235,6 +240,8 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> Ro
         "environment.turns": setting.budget.turns,
         "environment.calls": setting.budget.calls,
         "environment.result_tokens": setting.method.context.result_tokens,
+        "environment.reply_tokens": setting.budget.reply_tokens,
+        "environment.result_characters": setting.method.context.result_characters,
     }
     reward = setting.reward.to_dict()
     resolved["reward.point"] = reward["point"]
@@ -244,6 +251,24 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> Ro
     built.append(f"environment: method {setting.method.name}, turns: {turns}, tools: {', '.join(tools) or 'none'}")
     built.append(f"reward: {' + '.join(f'{one.weight:g} {one.name}' for one in setting.reward.parts)}")
     return setup
+
+
+class _NoEncoder:
+    """Stands where nothing is scored."""
+
+    name = "none"
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        raise AssertionError(f"a dry run scores nothing, and so encodes no {len(texts)} texts")
+
+
+def _try_judging(recipe: Recipe, absent: list[str]) -> Judging:
+    """Find the encoder and the judge; note what is not named, without which a run does not start."""
+    reward = reward_of(recipe.rollout)
+    needed = {"encoder": reward.needs_encoder, "judge": reward.needs_judge}
+    missing = [name for name, needs in needed.items() if needs and getattr(recipe.rollout, name) is None]
+    absent += [f"{name}: none is named, so a run does not start; give one with rollout.{name}" for name in missing]
+    return Judging(_NoEncoder(), RuleReader()) if missing else judging_of(recipe.rollout, reward)
 
 
 def _try_data(recipe: Recipe, setup: RolloutSetup | None, built: list[str], absent: list[str]) -> int | None:
@@ -271,26 +296,41 @@ def _try_prompts(data: DataPart, setup: RolloutSetup, built: list[str], absent: 
     try:
         head = prompt_rows(replace(data, limit=_HEAD))
     except BadInput as error:
-        if data.photos is None or data.photos.exists():
+        if data.photos is None or all(_is_there(spec) for spec in data.photos):
             raise
         absent.append(f"data: {error}; give it with data.photos")
         return None
     if not head:
-        raise BadInput(f"{data.photos}: has no rows")
+        raise BadInput(f"{_named(data)}: has no rows")
     if any(setup.pose(row).truth is None for row in head):
-        raise BadInput(f"{data.photos}: some photos have no place, so there is nothing to reward; add lat and lon")
-    built.append(f"data: {data.photos or f'scenes of world {data.world}'}; the first {len(head)} rows can be posed")
+        raise BadInput(f"{_named(data)}: some photos have no place, so there is nothing to reward; add lat and lon")
+    built.append(f"data: {_named(data)}; the first {len(head)} rows can be posed")
     return min(data.scenes, data.limit or data.scenes) if data.photos is None else None
+
+
+def _is_there(spec: str) -> bool:
+    """Return whether a data set's files are there, whatever is wrong with them."""
+    path = spec.partition("::")[0]
+    return Path(path).exists() or Path(path.partition(":")[2] or path).exists()
+
+
+def _named(data: DataPart) -> str:
+    return ", ".join(data.photos) if data.photos else f"scenes of world {data.world}"
 
 
 def as_lines(report: Report) -> list[str]:
     """Return a report in words, one line each."""
-    lines = [f"{report.recipe}: {'as it should be' if report.ok else 'NOT as it should be'}"]
+    count = len(report.departures)
+    verdict = "as it should be" if report.ok else "NOT as it should be"
+    if report.ok and report.paper is not None:
+        verdict = f"all published values are the paper's, {count} departure{'' if count == 1 else 's'} from it"
+    lines = [f"{report.recipe}: {verdict}"]
     lines += [f"  built    {one}" for one in report.built]
     lines += [f"  absent   {one}" for one in report.absent]
     lines += [f"  estimate {one}" for one in estimate_lines(report.estimate, cpu=report.on_cpu)]
     lines += [f"  ours     {name} = {_shown(value)} ({why})" for name, (value, why) in report.ours.items()]
     lines += [f"  open     {name}: neither published nor marked as ours" for name in report.unaccounted]
+    lines += [f"  departs  {one}" for one in report.departures]
     return lines + [f"  differs  {one}" for one in report.differences]
 
 
@@ -303,6 +343,9 @@ def as_mapping(report: Report) -> dict[str, Any]:
         "differences": [
             {"name": one.name, "ours": _plain(one.ours), "paper": _plain(one.paper), "where": one.where}
             for one in report.differences
+        ],
+        "departures": [
+            {"name": one.name, "ours": one.ours, "paper": one.paper, "where": one.where} for one in report.departures
         ],
         "ours": {name: {"value": _plain(value), "why": why} for name, (value, why) in report.ours.items()},
         "unaccounted": list(report.unaccounted),

@@ -7,6 +7,7 @@ and what the built parts say of themselves (``environment.turns``, ``reward.spat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isclose
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -128,6 +129,13 @@ PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyTyp
             *_NO_COST,
             *_values("table 5", reward__semantic__alpha=(0.1, 0.6, 0.3), reward__semantic__thresholds=(0.7, 0.5, 0.0)),
             *_values("table 5", reward__consistency__weights=(0.1, 0.6, 0.3)),
+            *_values("section 4.2: an encoder compares all names", reward__semantic__aliases=False),
+            *_values("section 4.3: it gets no conclusion", reward__consistency__withhold="conclusion"),
+            *_values(
+                "the released code, swift/plugin/orm.py",
+                reward__consistency__steepness=8.0, reward__consistency__midpoint=0.5,
+                reward__consistency__length="fixed", reward__consistency__bounds=(90.0, 200.0),
+            ),
             *_values("section 4: one reply, no tools", environment__tools=(), environment__turns=1),
             *_ours(
                 optim__mini_batch="one step a sampling",
@@ -135,8 +143,6 @@ PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyTyp
                 rollout__prompt_tokens="the prompt and a picture of two million pixels",
                 rollout__reply_tokens="three levels of reasoning",
                 rollout__entropy="none is spoken of",
-                reward__consistency__steepness="lambda, not given",
-                reward__consistency__midpoint="mu, not given",
                 **_CLIP_OURS,
                 **_LOSS_OURS,
             ),
@@ -210,7 +216,8 @@ PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyTyp
             *_values(
                 "table 7",
                 optim__learning_rate=1e-6, optim__epochs=2.0, optim__batch=64, optim__mini_batch=16, rollout__kl=0.001,
-                rollout__reply_tokens=4096, rollout__group=16, environment__turns=8, environment__result_tokens=1024,
+                rollout__reply_tokens=4096, rollout__group=16, environment__turns=8,
+                environment__result_characters=1024, environment__reply_tokens=4096,
             ),
             *_values("equation 4: the mean over each trajectory", rollout__loss="grpo", rollout__objective="grpo"),
             *_values("section 5.1: 2,500 of MAPBench and 2,000 of IMAGEO-2", data__limit=4_500),
@@ -221,7 +228,7 @@ PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyTyp
             *_values("appendix B.1", run__devices=32),
             *_NO_COST,
             *_ours(
-                environment__tools="the paper's without satellite pictures, which the offline atlas lacks",
+                environment__tools="the paper's; satellite pictures need tiles of your own (rollout.tiles)",
                 model__tuned="no adapters are spoken of",
                 model__freeze_vision="not given",
                 model__dtype=_COMMON,
@@ -245,12 +252,91 @@ _HOUSEKEEPING = (
     "name", "stage", "paper", "unpublished", "model.path",
     # No paper says how turns are written. Qwen2.5-VL's own template has no tool calls, and TRL's GRPO refuses it.
     "model.chat_template",
-    "data.store", "data.photos", "data.scenes", "data.world", "data.seed", "data.questions", "data.tries",
-    "data.kept", "rollout.turn_tokens",
+    "data.store", "data.photos", "data.allow_test", "data.scenes", "data.world", "data.seed", "data.questions",
+    "data.tries", "data.kept", "rollout.prompts", "rollout.prompts_sha256", "rollout.tiles", "rollout.turn_tokens",
+    "ablation",
+    # Who judges and who encodes are held against the paper as departures.
+    "rollout.judge", "rollout.judge_url", "rollout.encoder",
     "optim.steps", "optim.micro_batch", "optim.gradient_checkpointing", "optim.packing",
     "rollout.method", "rollout.tools", "rollout.turns", "rollout.reading", "rollout.reward", "rollout.reward_options",
     "rollout.k", "rollout.vllm", "rollout.vllm_devices", "rollout.vllm_share", "rollout.vllm_sleeps",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """Something that is done otherwise than in the paper, and is no single value of a recipe."""
+
+    name: str
+    ours: str
+    paper: str
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.ours}; the paper has {self.paper} ({self.where})"
+
+
+PRINTED_PROMPTS: Mapping[str, str] = MappingProxyType(
+    {"geoagent": "figure 7", "spotagent": "appendix A.1", "geovista": "figure 1: the question", "twm": "appendix B"}
+)
+"""Where the training papers print their prompts. smileGeo speaks of a template and prints none."""
+
+PAPER_TOOLS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
+    {
+        "geovista": (("image_zoom_in_tool", "search_web"), "section 3.1"),
+        "twm": (
+            ("image_zoom_tool", "poi_input_tips", "poi_keyword_search", "poi_detail_query", "static_map_query",
+             "satellite_map_query"),
+            "table 1",
+        ),
+    }
+)  # fmt: skip
+"""The tools with which a paper reinforces; the others reinforce without."""
+
+ENCODER = "paraphrase-multilingual-MiniLM-L12-v2"
+JUDGE = "Qwen3-32B, GPTQ-INT4"
+
+
+def departures(recipe: Recipe, resolved: Mapping[str, Any]) -> list[Departure]:
+    """Return what is not as the paper has it beside the recipe's values: judge, encoder, prompt, tools, validation."""
+    paper = recipe.paper or ""
+    if not values_of(recipe):
+        return []
+    found = []
+    if paper in PRINTED_PROMPTS and not getattr(recipe.rollout, "prompts", None):
+        found.append(Departure("prompt", "our own words", "its own, in print", PRINTED_PROMPTS[paper]))
+    if recipe.model.chat_template is not None:
+        own = "the base model's own, as far as is known"
+        found.append(Departure("chat template", recipe.model.chat_template, own, "not printed"))
+    if recipe.stage == "grpo":
+        found += _rollout_departures(recipe, resolved)
+    if (paper, recipe.stage) == ("spotagent", "grpo"):
+        found.append(Departure("validation", "none while training", "one every 10 steps", "table 7"))
+    return found
+
+
+def _rollout_departures(recipe: Recipe, resolved: Mapping[str, Any]) -> list[Departure]:
+    paper, rollout, found = recipe.paper or "", recipe.rollout, []
+    if paper == "geoagent":
+        judged = any(name.startswith("reward.consistency.") for name in resolved)
+        encoded = any(name.startswith("reward.semantic.") for name in resolved)
+        if judged and "qwen3-32b" not in (rollout.judge or "").casefold():
+            found.append(Departure("judge", rollout.judge or "none named", JUDGE, "section 5.1"))
+        if judged:
+            shown = "it also sees the clues, and names agree by meaning"
+            found.append(Departure("what the judge does", shown, "reasoning alone, equal letters", "the released code"))
+        if encoded and Path(rollout.encoder or "").name != ENCODER:
+            found.append(Departure("encoder", rollout.encoder or "none named", ENCODER, "reference 70"))
+        if resolved.get("reward.point") == "text":
+            found.append(Departure("geocoder", "the offline atlas", "OpenCage", "section 4.2"))
+    if paper in PAPER_TOOLS:
+        tools, where = PAPER_TOOLS[paper]
+        have = tuple(resolved.get("environment.tools", ()))
+        if set(have) != set(tools):
+            found.append(Departure("tools", ", ".join(have) or "none", ", ".join(tools), where))
+        online = {"geovista": "a web search", "twm": "AMAP's and Google's maps"}[paper]
+        found.append(Departure("what tools ask", "the offline atlas and its documents", online, where))
+    return found
 
 
 def values_of(recipe: Recipe) -> tuple[PaperValue, ...]:
@@ -271,6 +357,9 @@ def differences(recipe: Recipe, resolved: Mapping[str, Any] | None = None) -> li
     for one in values_of(recipe):
         if not one.published or (resolved is None and one.name not in values):
             continue
+        part = ".".join(one.name.split(".")[:2])
+        if recipe.ablation and one.name.startswith("reward.") and f"{part}.weight" not in values:
+            continue  # the row does without this part
         ours = values.get(one.name)
         if not _same(ours, one.value):
             found.append(Difference(one.name, ours, one.value, one.where))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.bench.sets import open_set
+from geosleuth.bench.sets.dataset import is_for_testing
 from geosleuth.data.filtering import curriculum, filtered, read_tries, tries_of
 from geosleuth.errors import BadInput
 from geosleuth.world.environment import row_of, scene_rows
@@ -39,7 +40,19 @@ def prompt_rows(data: DataPart, start: int = 0) -> list[Row]:
 
 
 def _photo_rows(data: DataPart) -> Iterator[Row]:
-    return ({"id": item.id, **row_of(item)} for item in open_set(str(data.photos)))
+    specs = data.photos or ()
+    for spec in specs:
+        opened = open_set(spec)
+        for item in opened:
+            if not data.allow_test and is_for_testing(opened.card, item):
+                raise BadInput(
+                    f"{spec}: these are test photos ({opened.card.title}), and a policy that has learned them has no "
+                    "score worth telling; name a training part (geosleuth dataset list), or add --allow-test, which "
+                    "marks the policy and all its scores"
+                )
+            # Sets may share ids; a single one keeps its own, by which tries know its photos.
+            name = item.id if len(specs) == 1 else f"{opened.card.name}/{item.id}"
+            yield {"id": name, **row_of(item)}
 
 
 def _scene_rows(data: DataPart, start: int) -> Iterator[Row]:

@@ -49,7 +49,8 @@ class DataPart:
 
     Attributes:
         store: a folder of trajectories (`geosleuth data ...`); fine-tuning and cold start take it.
-        photos: a data set that `bench run` opens; reinforcement learning takes it.
+        photos: a data set that `bench run` opens, or several; reinforcement learning takes them one after the other.
+        allow_test: take test parts of data sets too; the policy, and every score of it, is then marked.
         scenes: how many scenes of the world to use where neither is given.
         world: the world's seed.
         seed: of the scenes.
@@ -64,7 +65,8 @@ class DataPart:
     """
 
     store: Path | None = None
-    photos: Path | None = None
+    photos: tuple[str, ...] | None = None
+    allow_test: bool = False
     scenes: int = 1000
     world: int = 1
     seed: int = 7
@@ -107,7 +109,11 @@ class RolloutPart:
 
     Attributes:
         method: the preset of `geosleuth.agent` that brings words, tools and budget.
+        prompts: a folder with words of the user's own for the method (`geosleuth.agent.prompt_files`).
+        prompts_sha256: their fingerprint; filled in when the recipe is read, and held against the folder where it is
+            there already.
         tools: those to switch on; None is the method's own, an empty list is none (SpotAgent's variant).
+        tiles: a folder of satellite tiles, for the tool that shows places from above; photos only.
         turns: the most turns of a rollout; None is the method's own.
         reading: what read_text reads with in drawn scenes.
         group: how many replies are drawn for a prompt.
@@ -119,6 +125,11 @@ class RolloutPart:
             models knows it.
         reward: a preset or a YAML file of `geosleuth.score.rewards`.
         reward_options: changes to the preset, such as ``{"beta": 4.0}`` for "geovista".
+        judge: who judges whether a reasoning leads to its conclusion: a model that geosleuth can ask
+            ("server:MODEL", "hf:FOLDER"), or "rules" for the rule reader. A reward with a consistency part needs one.
+        judge_url: where the judge is served, if not at the usual place.
+        encoder: the folder of a sentence encoder for the semantic part, or "packaged" for the small one that comes
+            with the extra "train", which hardly tells one town from another. GeoAgent's reward needs one.
         failed_call_cost: what every call that fails takes away from the reward.
         kl: the weight of the divergence from the starting model; 0 leaves it out.
         clip: how far the ratio may leave 1, below and above.
@@ -133,7 +144,10 @@ class RolloutPart:
     """
 
     method: str = "default"
+    prompts: Path | None = None
+    prompts_sha256: str | None = None
     tools: tuple[str, ...] | None = None
+    tiles: Path | None = None
     turns: int | None = None
     reading: Literal["pixels", "clue boxes"] = "clue boxes"
     group: int = 8
@@ -144,6 +158,9 @@ class RolloutPart:
     turn_tokens: int | None = None
     reward: str = "ours"
     reward_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    judge: str | None = None
+    judge_url: str | None = None
+    encoder: str | None = None
     failed_call_cost: float = 0.0
     kl: float = 0.0
     clip: tuple[float, float] = (0.2, 0.2)
@@ -193,7 +210,11 @@ class RunPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """One stage of training. ``paper`` names whose hyper-parameters it has; ``unpublished`` those that are ours."""
+    """One stage of training.
+
+    ``paper`` names whose hyper-parameters it has; ``unpublished`` those that are ours. ``ablation`` is the row of the
+    paper that it repeats, where that is not the paper's own method.
+    """
 
     name: str
     stage: Stage
@@ -204,3 +225,4 @@ class Recipe:
     run: RunPart = field(default_factory=RunPart)
     paper: str | None = None
     unpublished: tuple[str, ...] = ()
+    ablation: str | None = None

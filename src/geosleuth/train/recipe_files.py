@@ -6,11 +6,12 @@ it are seen from the folder that the command runs in.
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from geosleuth.agent.prompt_files import read_prompts
 from geosleuth.decode import decode, nearest
 from geosleuth.errors import BadInput
 from geosleuth.files import plain_yaml, plain_yaml_values, yaml_complaint
@@ -63,8 +64,30 @@ _BOUNDS: Mapping[str, tuple[float, float]] = {
 }
 
 
+_QWEN25 = "Qwen/Qwen2.5-VL-7B-Instruct"
+ABLATIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    # A recipe, and what the paper's row changes in it.
+    name: (base, {**changes, "name": name, "ablation": row})
+    for name, base, row, changes in (
+        ("geoagent-grpo-spatial", "geoagent-grpo", "table 3, w/o Sem & Con", {"rollout.reward": "geoagent-spatial"}),
+        ("geoagent-grpo-semantic", "geoagent-grpo", "table 3, w/o Spa & Con", {"rollout.reward": "geoagent-semantic"}),
+        ("geoagent-grpo-consistency", "geoagent-grpo", "table 3, w/o Spa & Sem",
+         {"rollout.reward": "geoagent-consistency"}),
+        ("geoagent-grpo-similarity", "geoagent-grpo", "tables 3 and 4, w/o Con",
+         {"rollout.reward": "geoagent-similarity"}),
+        ("geoagent-grpo-no-sft", "geoagent-grpo", "table 3, w/o SFT", {"model.path": _QWEN25}),
+        ("geoagent-grpo-judge", "geoagent-grpo", "table 4, SFT + Judge", {"rollout.reward": "geoagent-judge"}),
+        ("geoagent-grpo-judge-consistency", "geoagent-grpo", "table 4, SFT + Judge + Con",
+         {"rollout.reward": "geoagent-judge-consistency"}),
+        ("geovista-grpo-city", "geovista-grpo", "table 4, w/o hierarchical reward",
+         {"rollout.reward": "geovista-city"}),
+    )
+}  # fmt: skip
+"""The papers' ablations of a reward or a stage, each a recipe with a few changes."""
+
+
 def recipe_names() -> tuple[str, ...]:
-    """Return the recipes that come with the package."""
+    """Return the recipes that come with the package; `ABLATIONS` are made of them."""
     return tuple(sorted(one.name.removesuffix(".yaml") for one in _shipped().iterdir() if one.name.endswith(".yaml")))
 
 
@@ -80,17 +103,32 @@ def read_recipe(path_or_name: str | Path, overrides: Mapping[str, Any] = _NOTHIN
     """
     text = str(path_or_name)
     path = Path(text)
+    if text in ABLATIONS and not path.is_file():
+        base, changes = ABLATIONS[text]
+        return read_recipe(base, {**changes, **overrides})
     if text in recipe_names() and not path.is_file():
         path = Path(str(_shipped().joinpath(f"{text}.yaml")))
     elif not path.is_file():
         if path.suffix in _SUFFIXES or len(path.parts) > 1:
             raise BadInput(f"{path}: there is no such file")
-        raise BadInput(f"there is no recipe {text!r}; {nearest(text, recipe_names())}; or give a YAML file")
+        known = (*recipe_names(), *ABLATIONS)
+        raise BadInput(f"there is no recipe {text!r}; {nearest(text, known)}; or give a YAML file")
     _refuse_twice(plain_yaml(path), path)
     values = plain_yaml_values(path)
     if not isinstance(values, Mapping):
         raise BadInput(f"{path}: a recipe is a mapping with {', '.join(_names(Recipe))}")
-    return recipe_of(with_overrides(values, overrides), str(path))
+    return _with_prompts(recipe_of(with_overrides(values, overrides), str(path)), str(path))
+
+
+def _with_prompts(recipe: Recipe, source: str) -> Recipe:
+    """Return the recipe with the fingerprint of the user's words."""
+    rollout = recipe.rollout
+    if rollout.prompts is None:
+        return recipe
+    found = read_prompts(rollout.prompts, rollout.method).sha256
+    if rollout.prompts_sha256 not in (None, found):
+        raise BadInput(f"{source}: the words in {rollout.prompts} are others than those of rollout.prompts_sha256")
+    return replace(recipe, rollout=replace(rollout, prompts_sha256=found))
 
 
 def recipe_of(values: Mapping[str, Any], source: str = "the recipe") -> Recipe:
@@ -100,7 +138,7 @@ def recipe_of(values: Mapping[str, Any], source: str = "the recipe") -> Recipe:
         BadInput: something in it is unknown, missing or can't be; the message begins with ``source``.
     """
     try:
-        recipe = decode(_with_numbers(values), Recipe)
+        recipe = decode(_with_lists(_with_numbers(values)), Recipe)
         _check_bounds(recipe)
     except BadInput as error:
         raise BadInput(f"{source}: {error}") from error
@@ -167,6 +205,14 @@ def _with_numbers(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_with_numbers(one) for one in value]
     return float(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else value
+
+
+def _with_lists(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return plain data in which the photos are a list: one set may stand alone."""
+    data = values.get("data")
+    if not isinstance(data, Mapping) or not isinstance(data.get("photos"), str):
+        return values
+    return {**values, "data": {**data, "photos": [data["photos"]]}}
 
 
 def _check_bounds(recipe: Recipe) -> None:

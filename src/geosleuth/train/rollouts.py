@@ -20,14 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.prompt_files import read_prompts, with_prompts
 from geosleuth.answer import Answer
+from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput
 from geosleuth.photo.runtime import usable_cores
 from geosleuth.policies import Step
+from geosleuth.policies.registry import make_policy
+from geosleuth.policies.weights import WeightsPolicy
 from geosleuth.score import Truth
-from geosleuth.score.rewards import Reward, read_reward
+from geosleuth.score.rewards import Encoder, Helpers, Judge, NamedEncoder, Reward, read_reward
 from geosleuth.score.rewards.reward import Wanted, work_out
 from geosleuth.world import open_world
+from geosleuth.world.consistency import PolicyJudge, RuleReader
 from geosleuth.world.environment import (
     GeoEnvironment,
     Posed,
@@ -38,12 +43,15 @@ from geosleuth.world.environment import (
     pose_photo,
     scene_poser,
 )
+from geosleuth.world.environment.episode import geocoder_of
 from geosleuth.world.environment.for_trl import last_words
 from geosleuth.world.world import world_atlas
 
+from .papers import ENCODER, JUDGE
 from .recipe import Recipe, RolloutPart
 from .training_log import part_name, within_name
 
+RULES = "rules"
 WITHIN_KM = (0.5, 25.0, 200.0, 750.0)
 CALL_RATE = "tools/call_rate"
 """The share of replies that call a tool at all."""
@@ -137,28 +145,80 @@ class RolloutSetup:
         return type("Rollout", bases, {"get_reward": None})
 
 
-def rollout_setup(recipe: Recipe) -> RolloutSetup:
+def rollout_setup(recipe: Recipe, judging: "Judging | None" = None) -> RolloutSetup:
     """Return the setup that a recipe asks for: its method, tools, turns and reward; scenes with their map, or photos.
 
-    Answers are plain replies, as in any later run with the trained policy.
+    Answers are plain replies, as in any later run with the trained policy. ``judging`` stands in for the recipe's own
+    encoder and judge where nothing is scored.
 
     Raises:
-        BadInput: something in it is unknown or can't be used.
+        BadInput: something in it is unknown or can't be used, or the reward needs an encoder or a judge.
     """
     rollout, data = recipe.rollout, recipe.data
     method = method_of(rollout.method)
+    if rollout.prompts is not None:
+        method = with_prompts(method, read_prompts(rollout.prompts, method.name))
     budget = method.budget if rollout.turns is None else replace(method.budget, turns=rollout.turns)
     world = None if data.photos else open_world(data.world)
+    reward = reward_of(rollout)
+    judged = judging or judging_of(rollout, reward)
+    atlas = OfflineAtlas(tiles=rollout.tiles) if world is None else world_atlas(world)
+    geocoder = geocoder_of(atlas) if reward.needs_geocoder else None
     setting = offline_setting(
         method,
-        reward=reward_of(rollout),
-        atlas=None if world is None else world_atlas(world),
+        reward=reward,
+        helpers=Helpers(geocoder=geocoder, encoder=judged.encoder, judge=judged.judge),
+        atlas=atlas,
         tools=rollout.tools,
         budget=budget,
         answer_by="reply",
     )
     pose = pose_photo if world is None else scene_poser(world, seed=data.seed, reading=rollout.reading, kept=data.kept)
     return RolloutSetup(setting, pose)
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """Who compares names and who reads reasonings."""
+
+    encoder: Encoder | None = None
+    judge: Judge | None = None
+
+
+def judging_of(rollout: RolloutPart, reward: Reward) -> Judging:
+    """Return the encoder and the judge that a recipe names; neither is loaded or asked yet.
+
+    Raises:
+        BadInput: the reward needs one that the recipe does not name, or it can't be used.
+        MissingExtra: what it needs is not installed.
+    """
+    if reward.needs_encoder and rollout.encoder is None:
+        raise BadInput(
+            f"rollout.encoder: the reward {rollout.reward} compares names by a sentence encoder; give the folder of "
+            f"one (the paper's is {ENCODER}), or packaged for the weak one that comes with the extra train"
+        )
+    if reward.needs_judge and rollout.judge is None:
+        raise BadInput(
+            f"rollout.judge: the reward {rollout.reward} needs a judge of reasonings; give a model (server:MODEL, "
+            f"hf:FOLDER; the paper's is {JUDGE}), or rules for the rule reader"
+        )
+    encoder = NamedEncoder(rollout.encoder) if rollout.encoder is not None else None
+    return Judging(encoder, judge_of(rollout) if reward.needs_judge else None)
+
+
+def judge_of(rollout: RolloutPart) -> Judge:
+    """Return the judge that a recipe names.
+
+    Raises:
+        BadInput: there is no such model, or no address of it.
+    """
+    spec = rollout.judge or RULES
+    if spec == RULES:
+        return RuleReader()
+    prefix, _, folder = spec.partition(":")
+    if prefix == "hf":
+        return PolicyJudge(WeightsPolicy(folder, text_only=True))
+    return PolicyJudge(make_policy(spec, base_url=rollout.judge_url))
 
 
 def reward_of(rollout: RolloutPart) -> Reward:

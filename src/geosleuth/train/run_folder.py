@@ -36,8 +36,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
+from geosleuth.bench.sets import CARDS
 from geosleuth.errors import BadInput
 from geosleuth.files import lock_file, plain_yaml_values, write_text_atomically
+from geosleuth.policies.training_mark import learned_tests, write_learned_tests
 from geosleuth.policies.weights import check_safetensors
 
 from .recipe import Recipe
@@ -250,8 +252,21 @@ def _damage(checkpoint: Path) -> str | None:
 def write_done(run: RunFolder, steps: int, figures: Mapping[str, float]) -> Finished:
     """Mark a run as finished; everything else must be written by then. Only finite figures are kept."""
     plain = {name: float(value) for name, value in figures.items() if isfinite(value)}
+    _mark_policy(run)
     write_text_atomically(run.done, json.dumps({"steps": steps, "figures": plain}, indent=1) + "\n")
     return Finished(run.path, run.policy, steps, plain)
+
+
+def _mark_policy(run: RunFolder) -> None:
+    """Say in the policy's folder whose test photos it has learned, by this run or by the one that it began from."""
+    if not run.recipe.is_file() or not run.policy.is_dir():
+        return
+    recipe = recipe_of(plain_yaml_values(run.recipe), str(run.recipe))
+    names = {spec.partition(":")[0].partition("@")[0].strip().lower(): spec for spec in recipe.data.photos or ()}
+    tests = [name for name in names if name in CARDS and CARDS[name].part == "test"] or list(names.values())
+    write_learned_tests(
+        run.policy, [*learned_tests(Path(recipe.model.path)), *(tests if recipe.data.allow_test else ())]
+    )
 
 
 def finished(run: RunFolder) -> Finished | None:

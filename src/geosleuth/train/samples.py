@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from geosleuth.agent import ToolObserved, Trajectory
-from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, cut
+from geosleuth.agent.conversation import cut
 from geosleuth.agent.events import Task
 from geosleuth.agent.exports import export, image_path
 from geosleuth.agent.exports.dialect import IMAGE, PLACES
@@ -242,10 +242,9 @@ def shown_run(run: Trajectory) -> Trajectory:
     """Return the run with its results cut to the length at which its method shows them to the policy."""
     if run.started.method not in METHODS:
         return run
-    context = method(run.started.method).context
-    if context.kind == "whole" or context.result_tokens is None:
+    limit = method(run.started.method).context.longest_result
+    if limit is None:
         return run
-    limit = context.result_tokens * CHARACTERS_PER_TOKEN
     events = []
     for event in run.events:
         if isinstance(event.body, ToolObserved):

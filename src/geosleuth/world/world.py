@@ -1,6 +1,5 @@
 """A world: real towns with made-up streets and businesses from one seed, and its map as a region file."""
 
-import json
 import os
 import shutil
 import time
@@ -10,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
-from struct import pack
 from typing import Any, Final, Literal
 
 from geosleuth.atlas import OfflineAtlas
@@ -32,6 +30,7 @@ from geosleuth.atlas.regions.region_file import (
     region_path,
     writing,
 )
+from geosleuth.atlas.regions.region_store import grounds_of, rows_of_kinds, tags_of
 from geosleuth.errors import BadInput
 from geosleuth.files import link_or_copy
 from geosleuth.geo import Box, LatLon
@@ -48,6 +47,7 @@ _KINDS: Final = (
     "shop=", "craft=", "tourism=hotel", "tourism=hostel", "tourism=guest_house", "amenity=restaurant", "amenity=cafe",
     "amenity=bar", "amenity=pub", "amenity=fast_food", "amenity=pharmacy", "amenity=bank", "amenity=ice_cream",
 )  # fmt: skip
+_STOPS: Final = ("highway=bus_stop", "public_transport=platform", "public_transport=stop_position")
 _STREET_DEG: Final = 0.0008
 _STOP_DEG: Final = 0.002
 _SHORTEST, _LONGEST = 4, 40
@@ -97,9 +97,8 @@ def real_region(file: Path) -> RealRegion:
         streets = tuple(_streets(region))
         stops = tuple(
             BusStop(osm, text, LatLon(lat, lon), 0.0, 0.0)
-            for osm, text, lat, lon in region.conn.execute(
-                "SELECT osm, name, lat, lon FROM feature WHERE name != '' AND kind IN "
-                "('highway=bus_stop', 'public_transport=platform', 'public_transport=stop_position') ORDER BY osm"
+            for osm, text, lat, lon in sorted(
+                (row[1], row[2], row[4], row[5]) for row in rows_of_kinds(region, _STOPS.__contains__) if row[2]
             )
         )
         rows = _rows(region)
@@ -110,26 +109,26 @@ def real_region(file: Path) -> RealRegion:
 def _rows(region: OpenRegion) -> list[tuple[str, str, str, float, float, dict[str, str]]]:
     """Return some named businesses, always the same."""
     rows = [
-        (f"{region.info.kind}:{region.info.name}:{osm}", name, kind, lat, lon, json.loads(tags))
-        for osm, name, kind, lat, lon, tags in region.conn.execute(
-            "SELECT osm, name, kind, lat, lon, tags FROM feature WHERE name != ''"
-        )
-        if kind.startswith(_KINDS) and _SHORTEST <= len(name) <= _LONGEST
+        (f"{region.info.kind}:{region.info.name}:{row[1]}", *row[2:6], row[0])
+        for row in rows_of_kinds(region, lambda kind: kind.startswith(_KINDS))
+        if _SHORTEST <= len(row[2]) <= _LONGEST
     ]
     rows.sort(key=lambda row: sha256(row[0].encode()).digest())
-    return sorted(rows[:MOST_BUSINESSES], key=lambda row: row[0])
+    chosen = sorted(rows[:MOST_BUSINESSES], key=lambda row: row[0])
+    return [(*row[:5], tags_of(region, row[5])) for row in chosen]
 
 
 def _streets(region: OpenRegion) -> Iterable[Street]:
     import shapely
 
-    rows = region.conn.execute(
-        "SELECT feature.osm, feature.name, kind, geom FROM feature JOIN street_way ON street = feature.id "
-        "WHERE feature.name != '' ORDER BY feature.osm, way"
-    ).fetchall()
+    rows = {row[0]: row for row in rows_of_kinds(region, is_street) if row[2]}
+    grounds = region.conn.execute("SELECT feature, geom FROM ground").fetchall()
+    drawn = [(rows[number], geom) for number, geom in grounds if number in rows]
     longest: dict[str, tuple[float, str, str, Any]] = {}
-    for (osm, name, kind, _), shape in zip(rows, shapely.from_wkb([row[3] for row in rows]), strict=True):
-        if is_street(kind) and (osm not in longest or shape.length > longest[osm][0]):
+    lines, of = shapely.get_parts(grounds_of([geom for _, geom in drawn]), return_index=True)
+    for at, shape in sorted(zip(of.tolist(), lines, strict=True), key=lambda one: drawn[one[0]][0][1]):
+        _, osm, name, kind, *_ = drawn[at][0]
+        if osm not in longest or shape.length > longest[osm][0]:
             longest[osm] = (shape.length, name, kind, shape)
     for osm, (_, name, kind, shape) in longest.items():
         line = tuple(LatLon(round(lat, 7), round(lon, 7)) for lon, lat in shapely.get_coordinates(shape).tolist())
@@ -390,13 +389,14 @@ def _town_rows(writer: RegionWriter, lines: LineMerger, town: WorldTown, world: 
 
 
 def _street(writer: RegionWriter, lines: LineMerger, street: Street) -> None:
-    lats, lons = [point.lat for point in street.line], [point.lon for point in street.line]
-    flat = [part for point in street.line for part in (point.lon, point.lat)]
-    geom = pack(f"<BII{len(flat)}d", 1, 2, len(street.line), *flat)
+    import shapely
+
     value = street.kind.partition("=")[2]
     tags = {"highway": value, "name": street.name, "description": SOURCE}
-    writer.add_shape("road", ROAD_RANKS[value], street.name, geom, (min(lats), min(lons), max(lats), max(lons)))
-    lines.add(int(street.id[1:]), tags, geom, list(zip(street.nodes, lats, lons, strict=True)))
+    line = shapely.LineString([(point.lon, point.lat) for point in street.line])
+    writer.add_shape("road", ROAD_RANKS[value], street.name, line)
+    at = [(node, point.lat, point.lon) for node, point in zip(street.nodes, street.line, strict=True)]
+    lines.add(int(street.id[1:]), tags, at)
 
 
 def _feature(writer: RegionWriter, osm: str, point: LatLon, tags: dict[str, str]) -> None:

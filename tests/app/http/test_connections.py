@@ -147,6 +147,7 @@ def test_caps_leave_room_for_our_own_files() -> None:
     assert caps_for(None).together == 2048
 
 
+@pytest.mark.slow
 def test_a_flood_of_log_lines_is_cut_short(caplog: pytest.LogCaptureFixture) -> None:
     logger = logging.getLogger("test.flood")
     logger.addFilter(SparseLog(per_minute=5))

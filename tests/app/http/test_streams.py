@@ -137,6 +137,7 @@ def late_beside_one_who_does_not_read_s(server: Served, model: str) -> float:
     return statistics.median(one.came - one.at for one in told)
 
 
+@pytest.mark.slow
 def test_readers_who_do_not_read_hold_up_nobody_are_let_go_and_come_back(cramped: Served, wordy_replayed: str) -> None:
     assert any(late_beside_one_who_does_not_read_s(cramped, wordy_replayed) < 0.1 for _ in range(TRIES))
 
@@ -160,6 +161,7 @@ def test_streams_are_capped_and_places_become_free_again(cramped: Served, wordy_
             time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_silence_is_broken_by_heartbeats(cramped: Served, long_replayed: str) -> None:
     case = cramped.case(photo_bytes())
     first = cramped.start(case, model=long_replayed)

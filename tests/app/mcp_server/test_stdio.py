@@ -246,6 +246,7 @@ def test_a_line_that_can_not_be_read_is_answered(mcp_home: Path) -> None:
         bad % (7, "a\\ud800b"),
         bad % ('"seven"', "\\udfff"),
         "this is no JSON",
+        '{"jsonrpc":"2.0","id":true,"params":{}}',
         json.dumps({"jsonrpc": "2.0", "id": 8, "method": "tools/list"}),
     ]
     with subprocess.Popen(

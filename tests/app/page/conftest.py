@@ -1,6 +1,7 @@
 """The page in a real browser, on the real server."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,13 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_
 from browser import CLAIMED, Located, Opener, Watched, chromium_path, launched, opened, with_gps
 from homes import home_with_base
 from serving import Served, photo_bytes, served
+
+TOO_WIDE = """() => {
+  const width = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth <= width) return [];
+  const wide = [...document.querySelectorAll("body *")].filter((one) => one.getBoundingClientRect().right > width + 1);
+  return wide.map((one) => `${one.tagName} ${one.className}`).slice(0, 20);
+}"""
 
 
 @pytest.fixture(scope="session")
@@ -78,3 +86,17 @@ def open_page(browser: Browser, server: Served) -> Iterator[Opener]:
     for context, _ in contexts:
         context.close()
     assert heard == []
+
+
+@pytest.fixture(scope="session")
+def shot() -> Callable[[Page, str], None]:
+    """Takes pictures of screens where GEOSLEUTH_SCREENSHOTS names a folder; no screen may scroll sideways."""
+    folder = os.environ.get("GEOSLEUTH_SCREENSHOTS")
+
+    def take(page: Page, name: str) -> None:
+        assert page.evaluate(TOO_WIDE) == [], f"{name} is wider than the window"
+        if folder:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=Path(folder) / f"{name}.png")
+
+    return take

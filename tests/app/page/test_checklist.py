@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
@@ -38,6 +39,7 @@ def test_every_tick_ranks_the_countries_anew(open_page: Opener) -> None:
     expect(page.locator(".see-ranking .see-country").first).to_have_text(before[0])
 
 
+@pytest.mark.slow
 def test_written_words_are_weighed_and_unknown_ones_named(open_page: Opener) -> None:
     page = open_page("/#/see", viewport=WIDE)
     page.get_by_label("Or write it").fill("sign with block characters, tall tower blocks, a zeppelin")

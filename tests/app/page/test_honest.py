@@ -31,6 +31,7 @@ def shown(server: Served, replay: str, **request: str) -> tuple[str, str]:
     return case, f"/#/case/{case}/run/{run}"
 
 
+@pytest.mark.slow
 def test_what_may_not_be_told_is_said_to_be_withheld(open_page: Opener, server: Served, replay: str) -> None:
     page = open_page(shown(server, replay, granularity="city")[1])
     expect(page.locator(".finding.done")).to_be_visible()

@@ -100,6 +100,7 @@ def test_corners_are_set_with_a_finger(open_page: Opener, located: Located) -> N
     assert len(area_sent(page)) == 4
 
 
+@pytest.mark.slow
 def test_an_area_is_drawn_with_the_mouse_the_keyboard_or_numbers(open_page: Opener, located: Located) -> None:
     page = ready(open_page(located.path, viewport=SMALL, expected=HUNG_UP))
     drawing(page)
@@ -195,6 +196,7 @@ def test_a_pin_is_dropped_by_mouse_button_key_or_number(open_page: Opener, locat
     )
 
 
+@pytest.mark.slow
 def test_the_map_turns_dark_with_the_page(open_page: Opener, located: Located) -> None:
     page = ready(open_page(located.path, viewport=SMALL, color_scheme="light"))
     with page.expect_response("**/tiles/style/dark.json") as reply:
@@ -203,6 +205,7 @@ def test_the_map_turns_dark_with_the_page(open_page: Opener, located: Located) -
     expect(page.locator(".pin[data-kind=answer]")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_a_map_without_tiles_still_shows_candidates(open_page: Opener, located: Located) -> None:
     page = open_page("/", viewport=SMALL, expected=HUNG_UP)
     page.route("**/tiles/**", lambda route: route.abort())

@@ -84,6 +84,7 @@ def test_a_photo_is_zoomed_and_moved_with_keys_buttons_and_the_wheel(page: Page)
     assert left(page) < before
 
 
+@pytest.mark.slow
 def test_two_fingers_zoom_a_photo(page: Page) -> None:
     x, y = middle(page.locator(".photo-frame"))
     hand = page.context.new_cdp_session(page)

@@ -231,6 +231,7 @@ def test_everything_can_be_reached_by_keys(open_page: Opener, pair: tuple[str, s
     expect(page.locator("html")).not_to_have_attribute("data-theme", theme or "")
 
 
+@pytest.mark.slow
 def test_the_first_load_is_quick_and_small(open_page: Opener, located: Located) -> None:
     waits: list[float] = []
     for _ in range(4):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from geosleuth.app.service import shapes
-from geosleuth.app.service.http import schemas
+from geosleuth.app.service.http import maps, schemas
 
 SOURCES = Path(__file__).parents[3] / "page" / "src"
 
@@ -97,6 +97,10 @@ def test_no_file_has_grown_past_reading() -> None:
         ("SightingsView", schemas.SightingsShown),
         ("SightingView", schemas.SightingShown),
         ("CountryOdds", schemas.CountryOdds),
+        ("MapsView", maps.MapsShown),
+        ("MapOffer", maps.MapOfferShown),
+        ("MapJob", maps.MapJobShown),
+        ("RegionRow", maps.RegionShown),
     ],
 )
 def test_rows_are_what_the_server_promises(name: str, served: Any) -> None:

@@ -39,6 +39,7 @@ def evenly(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
     return np.degrees(np.arcsin(rng.uniform(-1, 1, n))), rng.uniform(-180, 180, n)
 
 
+@pytest.mark.slow
 def test_random_land_points(polygons: npt.NDArray[np.object_]) -> None:
     borders = Borders.load()
     lats, lons = evenly(np.random.default_rng(7), 20_000)

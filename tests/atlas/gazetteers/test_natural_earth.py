@@ -128,24 +128,26 @@ def test_a_feature_longer_than_a_block_is_read_whole(tmp_path: Path) -> None:
     assert import_natural_earth(path, folder=tmp_path / "out").features == 1 + len(FEATURES)
 
 
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Gazetteers:
+    folder = tmp_path_factory.mktemp("real")
+    assert import_natural_earth(SHARED, folder=folder).features > 4000
+    return Gazetteers(folder)
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the Natural Earth files")
-def test_the_real_files_are_found_in_their_languages(tmp_path: Path) -> None:
-    info = import_natural_earth(SHARED, folder=tmp_path)
-    assert info.features > 4000
-    gazetteers = Gazetteers(tmp_path)
+def test_the_real_files_are_found_in_their_languages(real: Gazetteers) -> None:
     asked = {
         "Lake Balaton": "Lake Balaton", "Balaton": "Lake Balaton", "Чёрное море": "Black Sea", "mer Noire": "Black Sea",
         "北極海": "Arctic Ocean", "珠穆朗玛峰": "Mount Everest", "エベレスト": "Mount Everest", "ALPS": "Alps",
         "Gre4t Divlding Rarge": "Great Dividing Range", "Himalaya": "Himalayas", "Sahara": "Sahara",
     }  # fmt: skip
-    assert {text: gazetteers.search(text)[0].place.name for text in asked} == asked
-    assert gazetteers.search("Ballston Lake") == []
+    assert {text: real.search(text)[0].place.name for text in asked} == asked
+    assert real.search("Ballston Lake") == []
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the Natural Earth files")
-def test_nearly_every_name_of_the_real_files_finds_its_feature(tmp_path: Path) -> None:
-    import_natural_earth(SHARED, folder=tmp_path)
-    gazetteers = Gazetteers(tmp_path)
+def test_nearly_every_name_of_the_real_files_finds_its_feature(real: Gazetteers) -> None:
     with gzip.open(SHARED / "geography_marine_polys.geojson.gz") as stream:
         seas = [one["properties"] for one in json.load(stream)["features"]]
     names = [
@@ -154,8 +156,6 @@ def test_nearly_every_name_of_the_real_files_finds_its_feature(tmp_path: Path) -
         for key, value in sea.items()
         if key.startswith("name_") and value and sea["name"]
     ]
-    right = sum(
-        any(hit.place.id == f"naturalearth:{number}" for hit in gazetteers.search(name)) for name, number in names
-    )
+    right = sum(any(hit.place.id == f"naturalearth:{number}" for hit in real.search(name)) for name, number in names)
     assert len(names) > 1000
     assert right / len(names) > 0.97

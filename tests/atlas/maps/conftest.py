@@ -1,7 +1,6 @@
 """Small region files with the real tables, made for one test each."""
 
 import io
-import sqlite3
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import shapely
 from PIL import Image
 
 from geosleuth.atlas import Picture
-from geosleuth.atlas.regions.region_file import create_indexes, create_tables
+from geosleuth.atlas.regions.region_file import FeatureRow, writing
 
 Shape = tuple[str, int, str | None, shapely.Geometry]
 Feature = tuple[str, str, float, float]
@@ -29,22 +28,15 @@ def make_region(tmp_path: Path) -> MakeRegion:
         name: str = "test",
         attribution: str = "© OpenStreetMap contributors",
     ) -> Path:
-        path = tmp_path / f"{name}.region.sqlite"
-        conn = sqlite3.connect(path)
-        create_tables(conn)
-        conn.executemany("INSERT INTO meta VALUES (?, ?)", [("bbox", bbox), ("attribution", attribution)])
-        for number, (layer, rank, label, geometry) in enumerate(shapes, start=1):
-            west, south, east, north = geometry.bounds
-            conn.execute("INSERT INTO shape VALUES (?, ?, ?, ?, ?)", (number, layer, rank, label, geometry.wkb))
-            conn.execute("INSERT INTO shape_box VALUES (?, ?, ?, ?, ?)", (number, west, east, south, north))
-        for number, (label, kind, lat, lon) in enumerate(features, start=1):
-            row = (number, f"n{number}", label, kind, lat, lon, lat, lon, lat, lon, 0.5, None, "{}")
-            conn.execute(f"INSERT INTO feature VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
-            conn.execute("INSERT INTO feature_box VALUES (?, ?, ?, ?, ?)", (number, lon, lon, lat, lat))
-        create_indexes(conn)
-        conn.commit()
-        conn.close()
-        return path
+        with writing(tmp_path, name) as writer:
+            for shape in shapes:
+                writer.add_shape(*shape)
+            for number, (label, kind, lat, lon) in enumerate(features, start=1):
+                at = (lat, lon)
+                row = FeatureRow(f"n{number}", label, kind, at, (*at, *at), 0.5, None, "{}", [])
+                writer.add_feature(row, {})
+            writer.finish({"bbox": bbox, "attribution": attribution})
+        return tmp_path / f"{name}.region.sqlite"
 
     return make
 

@@ -237,7 +237,7 @@ def test_empty_region_is_plain_land(make_region: MakeRegion, opened: Decode) -> 
 def test_damaged_shapes_are_left_out(make_region: MakeRegion, opened: Decode) -> None:
     path = make_region([("road", 3, "A", STREET), ("building", 1, None, shapely.box(-0.01, -0.01, 0.01, 0.01))])
     with sqlite3.connect(path) as conn:
-        conn.execute("UPDATE shape SET geom = x'0102', rank = 'two', name = x'ff' WHERE layer = 'building'")
+        conn.execute("UPDATE shape SET shapes = x'0102', rank = 'two' WHERE layer = 'building'")
     conn.close()
     image = opened(draw_map(MapSources([path]), ORIGIN, 16))
     assert near(image, (320, 200), LAND)

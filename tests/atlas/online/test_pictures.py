@@ -14,6 +14,7 @@ from geosleuth.atlas.online.replies import picture_box, to_pixels, to_point
 from geosleuth.atlas.protocol import Marker, NotOffered, Picture
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, LatLon, distance_km
+from geosleuth.geo.gcj02 import to_gcj02
 
 Settings = Callable[..., OnlineSettings]
 MONACO = LatLon(43.7384, 7.4246)
@@ -198,3 +199,24 @@ def test_amap_draws_maps_of_shifted_ground(service: Any, settings: Settings) -> 
 def test_pixels_and_points_agree() -> None:
     for point in (MONACO, LatLon(-85, -180), LatLon(0, 0), LatLon(85, 179.999)):
         assert distance_km(to_point(*to_pixels(point, 7.3), 7.3), point) < 1e-6
+
+
+def test_tiles_in_gcj02_are_taken_from_where_the_place_lies_in_them(
+    service: Any, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At zoom 18 the shift of some 500 m is more than two tiles; AMAP shows the same tiles."""
+    monkeypatch.setenv("AMAP_KEY", "secret")
+    shanghai = LatLon(31.2304, 121.4737)
+
+    def tile_of(point: LatLon) -> str:
+        column, row = (int(value // 256) for value in to_pixels(point, 18))
+        return f"/18/{column}/{row}.png"
+
+    red, green = (200, 0, 0), (0, 128, 0)
+    assert tile_of(shanghai) != tile_of(to_gcj02(shanghai))
+    service.reply(tile_of(shanghai), png(colour=red))
+    service.reply(tile_of(to_gcj02(shanghai)), png(colour=green))
+    for name, datum, colour in (("xyz", "wgs84", red), ("xyz", "gcj02", green), ("amap", "gcj02", green)):
+        chosen = settings(satellite_tiles=tiles(service, datum=datum))
+        picture = ask(name, chosen, lambda atlas: atlas.satellite(shanghai, zoom=18, size=(16, 16)))
+        assert opened(picture).getpixel((8, 8)) == colour

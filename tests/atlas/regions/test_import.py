@@ -9,7 +9,8 @@ import pytest
 import shapely
 
 from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm
-from geosleuth.atlas.regions.region_file import LAYERS
+from geosleuth.atlas.regions.geometry import unpack
+from geosleuth.atlas.regions.region_file import LAYERS, unpack_shapes
 from geosleuth.errors import BadInput
 from pbf_damage import damaged, not_utf8
 
@@ -28,24 +29,25 @@ def test_the_bundled_extract_says_what_it_holds(monaco: RegionInfo) -> None:
 
 def test_every_layer_of_a_map_is_there_and_its_shapes_lie_in_their_boxes(monaco: RegionInfo) -> None:
     conn = sqlite3.connect(monaco.path)
-    rows = conn.execute("SELECT layer, geom, west, east, south, north FROM shape JOIN shape_box USING (id)").fetchall()
+    rows = conn.execute("SELECT layer, shapes, west, east, south, north FROM shape JOIN shape_box USING (id)").fetchall()
     conn.close()
     assert {row[0] for row in rows} == set(LAYERS)
-    bounds = shapely.bounds(shapely.from_wkb([row[1] for row in rows]))
-    for (west, south, east, north), row in zip(bounds.tolist(), rows, strict=True):
-        assert row[2] <= west <= east <= row[3]
-        assert row[4] <= south <= north <= row[5]
+    for row in rows:
+        _, geoms = unpack_shapes(row[1])
+        for west, south, east, north in shapely.bounds(unpack(geoms)).tolist():
+            assert row[2] <= west <= east <= row[3]
+            assert row[4] <= south <= north <= row[5]
 
 
 def test_a_street_of_many_ways_is_one_feature(monaco: RegionInfo) -> None:
     conn = sqlite3.connect(monaco.path)
     found = conn.execute(
-        "SELECT id, kind FROM feature WHERE name = 'Rue Grimaldi' AND kind LIKE 'highway=%'"
+        "SELECT geom FROM feature JOIN kind ON kind.id = feature.kind JOIN ground ON feature = feature.id "
+        "WHERE name = 'Rue Grimaldi' AND kind.kind LIKE 'highway=%'"
     ).fetchall()
-    assert len(found) == 1
-    (ways,) = conn.execute("SELECT count(*) FROM street_way WHERE street = ?", (found[0][0],)).fetchone()
     conn.close()
-    assert ways > 1
+    assert len(found) == 1
+    assert shapely.get_num_geometries(unpack(found[0])[0]) > 1
 
 
 @pytest.mark.slow
@@ -137,7 +139,8 @@ def test_other_extracts_import_too(shared: Path, tmp_path: Path) -> None:
         info = import_osm(source, folder=tmp_path)
         conn = sqlite3.connect(info.path)
         (count,) = conn.execute(
-            "SELECT count(*) FROM feature WHERE kind LIKE 'highway=%' AND name LIKE ?", (f"%{street}%",)
+            "SELECT count(*) FROM feature JOIN kind ON kind.id = feature.kind WHERE kind.kind LIKE 'highway=%' AND name LIKE ?",
+            (f"%{street}%",),
         ).fetchone()
         conn.close()
         assert info.streets > 80

@@ -8,6 +8,8 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geosleuth.atlas.regions.geometry import unpack
+from geosleuth.atlas.regions.region_store import rows_of_kinds
 from geosleuth.atlas.regions import Regions, import_osm
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, LatLon, distance_km
@@ -55,12 +57,11 @@ def test_a_category_and_an_extent_narrow(regions: Regions) -> None:
 
 
 def test_near_settles_between_equal_names(regions: Regions) -> None:
-    rows = regions.store.open("monaco").conn.execute(
-        "SELECT a.name, a.osm, a.lat, a.lon FROM feature a JOIN feature b ON a.name = b.name AND a.kind = b.kind "
-        "WHERE a.kind <> 'address' AND a.name <> '' AND a.rank = b.rank AND abs(a.lat - b.lat) > 0.004"
-    )
+    rows = [row for row in rows_of_kinds(regions.store.open("monaco"), lambda kind: kind != "address") if row[2]]
     asked = 0
-    for name, osm, lat, lon in rows.fetchall():
+    for _, osm, name, kind, lat, lon, *_, rank in rows:
+        if not any((name, kind, rank) == (*row[2:4], row[10]) and abs(lat - row[4]) > 0.004 for row in rows):
+            continue
         best = regions.search_pois(name, near=LatLon(lat, lon))[0]
         if best.match == "exact":
             asked += 1
@@ -109,9 +110,9 @@ def test_the_crossing_of_two_streets(regions: Regions) -> None:
 
 
 def test_geocode_knows_addresses_corners_and_names(regions: Regions) -> None:
-    rows = regions.store.open("monaco").conn.execute("SELECT name FROM feature WHERE kind = 'address'").fetchall()
-    assert len(rows) > 50
-    for (line,) in rows[::7]:
+    lines = [row[2] for row in rows_of_kinds(regions.store.open("monaco"), "address".__eq__)]
+    assert len(lines) > 50
+    for line in lines[::7]:
         best = regions.geocode(line)[0]
         assert best.match == "exact"
         assert line in (best.place.address or "")
@@ -141,7 +142,7 @@ def test_nearby_is_all_there_is_nearest_first(regions: Regions) -> None:
     region = regions.store.open("monaco")
     expected = {
         f"osm:monaco:{osm}"
-        for osm, lat, lon in region.conn.execute("SELECT osm, lat, lon FROM feature WHERE kind <> 'address'")
+        for _, osm, _, _, lat, lon, *_ in rows_of_kinds(region, lambda kind: kind != "address")
         if distance_km(CASINO, LatLon(lat, lon)) * 1000 <= radius_m
     }
     found = {hit.place.id for hit in hits}
@@ -162,12 +163,11 @@ def test_one_stands_on_the_street_though_its_middle_is_far(regions: Regions) -> 
 
 
 def test_one_stands_in_the_garden_though_its_middle_is_far(regions: Regions) -> None:
-    rows = regions.store.open("monaco").conn.execute(
-        "SELECT osm, geom FROM feature JOIN area ON feature = id WHERE kind IN ('leisure=park', 'leisure=garden')"
-    )
+    region = regions.store.open("monaco")
+    grounds = dict(region.conn.execute("SELECT feature, geom FROM ground").fetchall())
     asked = 0
-    for osm, geom in rows.fetchall():
-        ground = shapely.from_wkb(geom)
+    for number, osm, *_ in rows_of_kinds(region, ("leisure=park", "leisure=garden").__contains__):
+        (ground,) = unpack([grounds[number]])
         corner = LatLon(*shapely.get_coordinates(ground.buffer(-0.00001))[0][::-1]) if ground.area > 1e-7 else None
         if corner is not None:
             near = {hit.place.id: hit.distance_km for hit in regions.nearby(corner, 5, limit=100)}

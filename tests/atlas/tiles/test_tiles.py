@@ -157,7 +157,8 @@ def test_street_level(tiles: Tiles, read: Read) -> None:
 def test_what_the_tile_shows_lies_where_the_region_has_it(tiles: Tiles, monaco: Path, read: Read) -> None:
     conn = sqlite3.connect(monaco / "monaco.region.sqlite")
     lat, lon, name = conn.execute(
-        "SELECT lat, lon, name FROM feature WHERE kind = 'tourism=museum' AND name <> '' ORDER BY rank DESC"
+        "SELECT lat / 1e7, lon / 1e7, name FROM feature JOIN kind ON kind.id = feature.kind "
+        "WHERE kind.kind = 'tourism=museum' AND name <> '' ORDER BY rank DESC"
     ).fetchone()
     conn.close()
     zoom, x, y = at(lat, lon, MAX_ZOOM)

@@ -130,6 +130,7 @@ def test_a_thousand_copies_of_one_picture_are_a_thousand_pairs() -> None:
     assert len(pairs_within(table)) == 999
 
 
+@pytest.mark.slow
 def test_a_large_set_is_not_compared_each_with_each() -> None:
     chance = np.random.default_rng(1)
     table = chance.integers(0, 256, (20_000, BYTES), dtype=np.uint8)

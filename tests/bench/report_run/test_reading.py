@@ -96,6 +96,7 @@ def test_calls_are_counted_by_tool_and_by_what_came_of_them(tmp_path: Path) -> N
     assert (search.calls, search.succeeded, search.photos) == (2, 0, 1)
     assert found.failures == {"timeout": 2, "repeated": 2, "service": 2}
     assert (found.photos, found.with_calls, found.calls, found.succeeded) == (3, 2, 9, 3)
+    assert found.combinations == (((), 1), (("search", "zoom"), 1), (("zoom",), 1))
 
 
 def test_trajectories_that_are_gone_or_damaged_are_said_and_left_out(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_im2gps3k(tmp_path: Path) -> None:
     data = open_set(f"im2gps3k:{tmp_path}")
     (item,) = data
     assert (item.id, item.truth.point.lat, item.truth.point.lon) == (PHOTO, 29.976052, 122.390356)
-    assert dict(item.fields) == {"s16_label": "6", "s365_label": "273", "scene": "urban"}
+    assert dict(item.fields) == {"s16_label": "6", "s365_label": "273", "scene": "urban", "surroundings": "man-made"}
     assert item.picture.read() == jpeg(1)
     assert data.card.photos == 3000
     assert data.card.published_as == "Im2GPS3k"

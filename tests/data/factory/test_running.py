@@ -36,6 +36,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+@pytest.mark.slow
 def test_everything_that_was_made_is_handed_on_in_order(whole: Path) -> None:
     made = list(made_in(whole))
     assert [one.scene for one in made] == [f"hand-{number}" for number in range(1, SCENES + 1)]

@@ -106,6 +106,7 @@ def test_grey_and_transparent_pictures_are_read() -> None:
         assert [line.text for line in read_text(picture)] == ["Farmacia"]
 
 
+@pytest.mark.slow
 def test_several_threads_may_read_at_once() -> None:
     pictures = [sign("Farmacia", "sans"), sign("Аптека", "sans-semibold", 4)]
     with ThreadPoolExecutor(2) as pool:

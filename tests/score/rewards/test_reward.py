@@ -32,9 +32,18 @@ class Parrot:
         return [self.said for _ in reasonings]
 
 
+class OneHot:
+    """An encoder to which different texts have nothing in common."""
+
+    name = "one-hot"
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        return np.eye(len(texts))
+
+
 def answer(km_north: float | None, *names: str | None) -> Answer:
     point = None if km_north is None else LatLon(ULM.point.lat + km_north / KM_A_DEGREE, ULM.point.lon)
-    levels = [Level(name, ("a clue",), "some reasoning") for name in names]
+    levels = [Level(name, ("a clue",), "some reasoning " * 20) for name in names]
     return Answer(point, Address(*levels))
 
 
@@ -43,12 +52,42 @@ def test_geoagent_is_its_weighted_sum() -> None:
     helpers = Helpers(
         geocoder=lambda words: LatLon(ULM.point.lat + 200 / KM_A_DEGREE, ULM.point.lon) if "Ulm" in words else None,
         judge=Parrot(AnswerNames("Germany", "Bavaria", "Ulm")),
+        encoder=OneHot(),
     )
     earned = reward.score([answer(0, "Germany", "Bavaria", "Ulm")], [ULM], helpers)
     assert earned.parts["spatial"].tolist() == pytest.approx([math.exp(-1)], rel=1e-9)  # the text counts, not the point
     assert earned.parts["semantic"].tolist() == pytest.approx([0.1], abs=1e-15)  # a wrong region gates the town
-    assert earned.parts["consistency"].tolist() == pytest.approx([1 / (1 + math.exp(-8))], rel=1e-12)
-    assert earned.total.tolist() == pytest.approx([1.5 * math.exp(-1) + 0.1 + 0.5 / (1 + math.exp(-8))], rel=1e-9)
+    assert earned.parts["consistency"].tolist() == [1.0]  # over 200 characters at every level
+    assert earned.total.tolist() == pytest.approx([1.5 * math.exp(-1) + 0.1 + 0.5], rel=1e-9)
+
+
+def test_geoagent_refuses_to_work_without_an_encoder() -> None:
+    helpers = Helpers(geocoder=lambda _: ULM.point, judge=Parrot(AnswerNames()))
+    with pytest.raises(BadInput, match=r"rollout\.encoder: FOLDER"):
+        PRESETS["geoagent"].score([answer(0, "Germany")], [ULM], helpers)
+    tables = Reward.from_dict({"parts": {"semantic": 1}})
+    assert tables.score([answer(0, "Deutschland")], [ULM]).total.tolist() == pytest.approx([0.1])
+
+
+@pytest.mark.parametrize(("chars", "share"), [(89, 0.0), (90, 1 / (1 + math.exp(4))), (145, 0.5), (201, 1.0)])
+def test_the_released_length_rule_counts_characters_of_the_reasoning(chars: int, share: float) -> None:
+    part = Reward((Weighted("consistency", 1.0, PRESETS["geoagent"].parts[2].part),))
+    reply = Answer(address=Address(precise=Level("Ulm", ("clues don't count " * 20,), "x" * chars)))
+    helpers = Helpers(judge=Parrot(AnswerNames(precise="Ulm")))
+    assert part.score([reply], [ULM], helpers).total.tolist() == pytest.approx([0.3 * share])
+
+
+def test_the_papers_ablations_have_its_parts_at_its_weights() -> None:
+    whole = {one.name: one for one in PRESETS["geoagent"].parts}
+    parts = {name: {one.name for one in PRESETS[f"geoagent-{name}"].parts} for name in
+             ("spatial", "semantic", "consistency", "similarity", "judge", "judge-consistency")}  # fmt: skip
+    assert parts == {
+        "spatial": {"spatial"}, "semantic": {"semantic"}, "consistency": {"consistency"},
+        "similarity": {"spatial", "semantic"}, "judge": {"text_equality"},
+        "judge-consistency": {"text_equality", "consistency"},
+    }  # fmt: skip
+    for name in parts:
+        assert all(one == whole[one.name] for one in PRESETS[f"geoagent-{name}"].parts if one.name in whole)
 
 
 def test_what_each_preset_can_pay() -> None:
@@ -57,7 +96,7 @@ def test_what_each_preset_can_pay() -> None:
     assert spans["geovista"] == (0.0, 4.0)
     assert spans["ours"] == (0.0, 1.0)
     assert PRESETS["geoagent"].least == 0.0
-    assert PRESETS["geoagent"].most == pytest.approx(2.5 + 0.5 / (1 + math.exp(-8)), rel=1e-14)
+    assert PRESETS["geoagent"].most == 3.0
 
 
 @pytest.mark.parametrize(
@@ -83,7 +122,7 @@ def test_presets_pay_what_their_papers_say(name: str, replies: list[Answer], exp
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_an_empty_answer_earns_nothing_anywhere(name: str) -> None:
-    helpers = Helpers(geocoder=lambda _: None, judge=Parrot(AnswerNames()))
+    helpers = Helpers(geocoder=lambda _: None, judge=Parrot(AnswerNames()), encoder=OneHot())
     bare = Truth(ULM.point)
     assert PRESETS[name].score([Answer(), Answer()], [ULM, bare], helpers, ["a", "b"]).total.tolist() == [0.0, 0.0]
     assert PRESETS[name].score([], [], helpers).total.shape == (0,)
@@ -101,7 +140,9 @@ def test_an_empty_answer_earns_nothing_anywhere(name: str) -> None:
 def test_rewards_keep_their_range(names: list[tuple[str | None, ...]], km: float | None, which: str) -> None:
     reward = PRESETS[which]
     helpers = Helpers(
-        geocoder=lambda words: ULM.point if len(words) > 5 else None, judge=Parrot(AnswerNames("Germany", "Ulm"))
+        geocoder=lambda words: ULM.point if len(words) > 5 else None,
+        judge=Parrot(AnswerNames("Germany", "Ulm")),
+        encoder=OneHot(),
     )
     earned = reward.score([answer(km, *three) for three in names], [ULM] * len(names), helpers)
     assert np.all((earned.total >= reward.least) & (earned.total <= reward.most))
@@ -174,7 +215,7 @@ def test_negative_weights_turn_the_range_around() -> None:
         ({"parts": {"semantic": {"alpha": [1, 0]}}}, "semantic: weights must be three numbers"),
         ({"parts": {"semantic": {"thresholds": 0.7}}}, "thresholds of semantic can't be 0.7"),
         ({"parts": {"semantic": {"gated": "no"}}}, "gated of semantic can't be 'no'"),
-        ({"parts": {"consistency": {"against": "me"}}}, 'against must be "own" or "truth"'),
+        ({"parts": {"consistency": {"against": "me"}}}, "against must be one of own, truth"),
         ({"parts": {"consistency": {"steepness": -1}}}, "steepness must be 0 or more"),
         ({"parts": {"linear": {"knots": [[1, 1], [1, 1]]}}}, "linear: km must rise"),
         ({"parts": {"linear": {"knots": [[1, 1, 1]]}}}, "linear: "),
@@ -223,7 +264,7 @@ def test_files_that_are_no_rewards(tmp_path: Path) -> None:
     [
         ({"parts": {"consistency": 1}}, "needs a judge"),
         ({"parts": {"spatial": 1}, "point": "text"}, "need a geocoder"),
-        ({"parts": {"semantic": {"aliases": False}}}, "needs an encoder"),
+        ({"parts": {"semantic": {"aliases": False}}}, "needs a sentence encoder"),
     ],
 )
 def test_a_helper_that_is_missing_is_named(data: dict[str, Any], told: str) -> None:

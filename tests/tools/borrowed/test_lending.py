@@ -169,6 +169,7 @@ def test_a_slow_tool_is_not_waited_for_and_a_server_that_dies_is_an_observation(
     assert "the MCP server tides: " in dies.text
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_start_leaves_the_others_alone(tmp_path: Path) -> None:
     nobody = Lender("nobody", str(tmp_path / "no-such-program"))
     broken, absent, good = called(

@@ -35,6 +35,7 @@ def told_by(taught: Taught) -> dict[str, str]:
     return {words_of(question): answer for question, answer in pairs(lesson)}
 
 
+@pytest.mark.slow
 def test_what_is_seen_stands_in_the_picture_by_its_marks(taught: list[Taught]) -> None:
     for one in taught:
         told = told_by(one)

@@ -2,48 +2,71 @@
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
 from geosleuth.errors import ServiceFault
-from geosleuth.policies import Prompt
+from geosleuth.policies import Conversation, Prompt, Step
 from geosleuth.score import AnswerNames
 from geosleuth.score.rewards import Reasoning
 from geosleuth.world.consistency import PolicyJudge
 from scripted import ScriptedPolicy, says
 
-TOLD = Reasoning("Signs in German.", "Half-timbered houses.", "A minster.")
+TOLD = Reasoning("Signs in German.", "Half-timbered houses.", "A minster.", AnswerNames("Germany", "Hesse"))
+ULM = {"country": "Germany", "region": "Baden-Württemberg", "city": "Ulm"}
 
 
-def test_texts_travel_as_data_and_names_come_back() -> None:
-    policy = ScriptedPolicy([says('{"country": "Germany", "region": "Baden-Württemberg", "city": "Ulm"}')])
-    assert PolicyJudge(policy).derive([TOLD]) == [AnswerNames("Germany", "Baden-Württemberg", "Ulm")]
-    [message] = policy.seen[0].messages
+def per_level() -> ScriptedPolicy:
+    """Answers each question with its level's own name."""
+
+    def reply(conversation: Conversation) -> Step:
+        key = question(conversation)["reply"]
+        return says(json.dumps({key: ULM[key]}))
+
+    return ScriptedPolicy([], then=reply)
+
+
+def question(conversation: Conversation) -> dict[str, Any]:
+    [message] = conversation.messages
     assert isinstance(message, Prompt)
-    assert json.loads(message.text) == {"country": TOLD.country, "region": TOLD.region, "precise": TOLD.precise}
+    asked: dict[str, Any] = json.loads(message.text)
+    return asked
 
 
-def test_a_level_that_was_not_told_is_not_derived() -> None:
-    policy = ScriptedPolicy([says('{"country": "Germany", "region": "Bavaria", "city": "Munich"}')])
-    assert PolicyJudge(policy).derive([Reasoning("Signs in German.")]) == [AnswerNames("Germany")]
-    assert PolicyJudge(policy).derive([Reasoning()]) == [AnswerNames()]
+def test_each_level_is_asked_about_with_the_earlier_conclusions() -> None:
+    policy = per_level()
+    assert PolicyJudge(policy, at_once=1).derive([TOLD]) == [AnswerNames("Germany", "Baden-Württemberg", "Ulm")]
+    country, region, precise = map(question, policy.seen)
+    assert (country["notes"], country["earlier"]) == (TOLD.country, {})
+    assert (region["notes"], region["earlier"]) == (TOLD.region, {"country": "Germany"})
+    assert (precise["notes"], precise["earlier"]) == (TOLD.precise, {"country": "Germany", "region": "Hesse"})
 
 
-def test_equal_reasonings_are_asked_about_once() -> None:
-    policy = ScriptedPolicy([], then=says('{"country": "Germany"}'))
-    assert PolicyJudge(policy).derive([TOLD, Reasoning("x"), TOLD]) == [AnswerNames("Germany")] * 3
+def test_a_level_that_was_not_told_is_not_asked_about() -> None:
+    policy = per_level()
+    assert PolicyJudge(policy).derive([Reasoning("Signs in German."), Reasoning()]) == [
+        AnswerNames("Germany"),
+        AnswerNames(),
+    ]
+    assert len(policy.seen) == 1
+
+
+def test_equal_questions_are_asked_once() -> None:
+    policy = per_level()
+    assert PolicyJudge(policy).derive([Reasoning("x"), Reasoning("y"), Reasoning("x")]) == [AnswerNames("Germany")] * 3
     assert len(policy.seen) == 2
 
 
-@pytest.mark.parametrize("reply", ["", "I can't tell.", '{"country": ', "yes " * 5000])
+@pytest.mark.parametrize("reply", ["", "I can't tell.", '{"country": ', "yes " * 5000, '{"region": "Hesse"}'])
 def test_what_can_not_be_read_derives_nothing(reply: str) -> None:
-    [derived] = PolicyJudge(ScriptedPolicy([says(reply)])).derive([TOLD])
-    assert derived.country is None
+    [derived] = PolicyJudge(ScriptedPolicy([says(reply)])).derive([Reasoning("Signs in German.")])
+    assert derived == AnswerNames()
 
 
 def test_a_server_that_fails_derives_nothing_and_is_counted() -> None:
     judge = PolicyJudge(ScriptedPolicy([ServiceFault("model.example", "is down")], then=says('{"country": "Germany"}')))
-    assert judge.derive([TOLD, Reasoning("y")]) == [AnswerNames(), AnswerNames("Germany")]
+    assert judge.derive([Reasoning("x"), Reasoning("y")]) == [AnswerNames(), AnswerNames("Germany")]
     assert judge.failed == 1
 
 
@@ -51,6 +74,6 @@ def test_it_may_be_asked_while_a_loop_runs() -> None:
     judge = PolicyJudge(ScriptedPolicy([says('{"country": "Germany"}')]))
 
     async def inside() -> list[AnswerNames]:
-        return judge.derive([TOLD])
+        return judge.derive([Reasoning("Signs in German.")])
 
     assert asyncio.run(inside()) == [AnswerNames("Germany")]

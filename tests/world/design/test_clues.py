@@ -21,6 +21,7 @@ def many(world: World) -> list[Scene]:
     return [*scenes(world, 200), *scenes(world, 200, split="held-out")]
 
 
+@pytest.mark.slow
 def test_numbers_on_notices_are_valid_there_and_name_no_other_region(many: list[Scene]) -> None:
     seen = 0
     for scene in many:

@@ -32,6 +32,7 @@ def held_out(world: World) -> list[Scene]:
     return scenes(world, MANY, split="held-out")
 
 
+@pytest.mark.slow
 def test_shares_are_as_stated(train: list[Scene], held_out: list[Scene]) -> None:
     both = [*train, *held_out]
     levels = Counter(scene.finest for scene in both)

@@ -19,7 +19,8 @@ class Inference:
         calls: tool calls at most.
         context_tokens: tokens of the whole conversation.
         reply_tokens: tokens of one reply.
-        result_tokens: tokens of one tool's result.
+        run_tokens: tokens of all replies of a run and the results between them.
+        result_characters: characters of one tool's result.
         first_view_pixels: pixels of the first view of the photo.
         replies_kept: how many of the newest replies stay in the context.
         sections: where each number stands in the paper.
@@ -30,7 +31,8 @@ class Inference:
     calls: int | None = None
     context_tokens: int | None = None
     reply_tokens: int | None = None
-    result_tokens: int | None = None
+    run_tokens: int | None = None
+    result_characters: int | None = None
     first_view_pixels: int | None = None
     replies_kept: int | None = None
     sections: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -54,13 +56,20 @@ GEOVISTA = Inference(
 TWM = Inference(
     "Thinking with Map (Ji et al.)",
     turns=8,
-    reply_tokens=4096,
-    result_tokens=1024,
-    sections=dict.fromkeys(("turns", "reply_tokens", "result_tokens"), "appendix B.1, table 7"),
+    run_tokens=4096,
+    result_characters=1024,
+    sections={
+        "turns": "appendix B.1, table 7",
+        "run_tokens": "appendix B.1, table 7: max response length, which in its code is that of all turns together",
+        "result_characters": "appendix B.1, table 7: max tool response length, which its code counts in characters",
+    },
 )
 
 TWM_PARALLEL = Sampling(temperature=1.0, top_p=0.95, top_k=60, max_tokens=4096)
 """How Thinking with Map draws several trajectories of one photo: appendix B.1, table 7. Single runs leave it be."""
+
+VERIFIER_TEMPERATURE = 0.0
+"""How its code draws the verifier's reply."""
 
 GEOAGENT = Inference(
     "GeoAgent (Jin et al.)",

@@ -94,9 +94,9 @@ def twm(box_scale: BoxScale = "pixels") -> Method:
         summary="map tools and a candidate pool in eight turns; always gives its best guess",
         paper=f"{TWM.paper}, section 3.1, appendix B.1",
         tools=TOOLS,
-        budget=Budget(turns=TWM.turns or 1),
+        budget=Budget(turns=TWM.turns or 1, reply_tokens=TWM.run_tokens),
         wire="native",
-        context=Context("trimmed", result_tokens=TWM.result_tokens),
+        context=Context("trimmed", result_characters=TWM.result_characters),
         system=partial(_system, box_scale=box_scale),
         prompt=_prompt,
         read_answer=sized(),
@@ -104,7 +104,7 @@ def twm(box_scale: BoxScale = "pixels") -> Method:
             "That held no coordinates that could be read. Give your best guess now, as one JSON object with the keys "
             "lat, lon, city and country."
         ),
-        sampling=Sampling(max_tokens=TWM.reply_tokens),
+        sampling=Sampling(max_tokens=TWM.run_tokens),
         box_scale=box_scale,
         shown_as=SHOWN_AS,
         wants_guess=True,

@@ -394,7 +394,8 @@ class GetOptions:
         Optional[str],  # noqa: UP045
         typer.Argument(
             metavar="PLACE",
-            help="A country, region or city in any language, or a code such as DE-BY.",
+            help="A country, region or city in any language, or a code such as DE-BY; for --overture also a box "
+            "S,W,N,E or a disc LAT,LON,RADIUS_KM; for --wikipedia the code of a language.",
             show_default=False,
         ),
     ] = None
@@ -405,12 +406,21 @@ class GetOptions:
     geonames: Annotated[
         bool, typer.Option("--geonames", help="The country's places from GeoNames, instead of a map.")
     ] = False
+    overture: Annotated[
+        bool, typer.Option("--overture", help="Shops and other places from Overture Maps, instead of a map.")
+    ] = False
+    wikipedia: Annotated[
+        bool, typer.Option("--wikipedia", help="Wikipedia in a language, for atlas documents, instead of a map.")
+    ] = False
+    edition: Annotated[
+        str, typer.Option(help="Of Wikipedia: mini (first paragraphs), nopic (all text) or maxi (with pictures).")
+    ] = "mini"
     mirror: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
             metavar="URL",
-            help="Ask this server instead of download.geofabrik.de or download.geonames.org; also "
-            "GEOSLEUTH_EXTRACTS_URL, GEOSLEUTH_GEONAMES_URL.",
+            help="Ask this server instead of the usual one; also GEOSLEUTH_EXTRACTS_URL, GEOSLEUTH_GEONAMES_URL, "
+            "GEOSLEUTH_OVERTURE_URL, GEOSLEUTH_KIWIX_URL.",
         ),
     ] = None
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Allow the download without asking.")] = False
@@ -428,6 +438,10 @@ def get(options: GetOptions) -> None:
       geosleuth atlas get andorra
 
       geosleuth atlas get Bayern --yes
+
+      geosleuth atlas get 43.72,7.40,43.76,7.45 --overture --name monaco-places
+
+      geosleuth atlas get de --wikipedia
 
       geosleuth atlas get --update
     """

@@ -8,8 +8,10 @@ import typer
 
 from geosleuth.app.cli.options import (
     MODEL,
+    Allow,
     BaseUrl,
     JsonFlag,
+    Maps,
     OfflineFlag,
     ReplyTokens,
     RunOptions,
@@ -382,23 +384,14 @@ def report(options: ReportOptions) -> None:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgeOptions:
-    """The options of ``judge``."""
+Answers = Annotated[Path, typer.Argument(metavar="FILE|RUN", help="Records (.jsonl, .csv), or the folder of a run.")]
 
-    file: Annotated[Path, typer.Argument(metavar="FILE|RUN", help="Records (.jsonl, .csv), or the folder of a run.")]
-    model: Annotated[str, typer.Option(metavar="NAME", rich_help_panel=MODEL, help="Who judges, named as for locate.")]
+
+@dataclass(frozen=True, kw_only=True)
+class AskOptions:
+    """How a model is asked about answers, and what that may cost."""
+
     base_url: BaseUrl = None
-    parser: Parser = "lenient"
-    ask: Annotated[
-        Literal["undecided", "unmatched"],
-        typer.Option(help="Ask what the rule can't decide, or everything that it does not match."),
-    ] = "undecided"
-    sample: Annotated[
-        int,
-        typer.Option(min=0, metavar="N", help="Also ask so many names that the rule is sure of, to measure agreement."),
-    ] = 100
-    seed: Annotated[int, typer.Option(help="Which ones those are.")] = 0
     jobs: Annotated[int, typer.Option(min=1, max=256, metavar="N", help="How many questions at once.")] = 4
     questions: Annotated[
         Optional[int],  # noqa: UP045
@@ -409,19 +402,76 @@ class JudgeOptions:
     seconds: Seconds = None
     reply_tokens: ReplyTokens = None
     retry_unreadable: Annotated[
-        bool, typer.Option("--retry-unreadable", help="Ask again where a kept reply is neither yes nor no.")
+        bool, typer.Option("--retry-unreadable", help="Ask again where a kept reply can't be read.")
     ] = False
     cache: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(metavar="FILE", show_default="in the cache folder", help="Where verdicts are kept."),
+        typer.Option(metavar="FILE", show_default="in the cache folder", help="Where the model's words are kept."),
     ] = None
+    offline: OfflineFlag = False
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Texts may be sent to the model's host; don't ask.")] = False
+    as_json: JsonFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions(AskOptions):
+    """The options of ``judge``."""
+
+    file: Answers
+    model: Annotated[str, typer.Option(metavar="NAME", rich_help_panel=MODEL, help="Who judges, named as for locate.")]
+    parser: Parser = "lenient"
+    ask: Annotated[
+        Literal["undecided", "unmatched", "replies"],
+        typer.Option(
+            help="Ask about names that the rule can't decide, about all that it does not match, or, where it does not, "
+            "about the whole reply."
+        ),
+    ] = "undecided"
+    sample: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Also ask so many names that the rule is sure of, to measure agreement."),
+    ] = 100
+    seed: Annotated[int, typer.Option(help="Which ones those are.")] = 0
     out: Annotated[
         list[Path],
         typer.Option("--out", "-o", help="Also write the figures (.json) or every verdict (.csv). May be repeated."),
     ] = field(default_factory=list)
-    offline: OfflineFlag = False
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Names may be sent to the model's host; don't ask.")] = False
-    as_json: JsonFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtractOptions(AskOptions):
+    """The options of ``extract``."""
+
+    file: Answers
+    model: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="NAME", rich_help_panel=MODEL, help="Who is asked where the rule finds no name."),
+    ] = None
+    everything: Annotated[
+        bool, typer.Option("--all", help="Ask the model about every reply, not only where the rule finds no name.")
+    ] = False
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", metavar="FILE.jsonl", help="Write records with the answers in place of replies."),
+    ] = None
+
+
+@takes(ExtractOptions)
+def extract(options: ExtractOptions) -> None:
+    """Find country, region, city, address and point in whole replies: by rule, or by any model where the rule fails.
+
+    The records that it writes are read by score, compare and judge. Nothing is looked up or added.
+
+    Examples:
+
+      geosleuth bench extract answers.jsonl --out places.jsonl
+
+      geosleuth bench extract answers.jsonl --model openai:gpt-5-mini --yes --out places.jsonl
+    """
+    from geosleuth.app.cli.handlers.bench import extract_file, request_to_ask
+
+    request = request_to_ask(options, model=options.model or "")
+    extract_file(options.file, request, everything=options.everything, out=options.out, as_json=options.as_json)
 
 
 @takes(JudgeOptions)
@@ -429,7 +479,7 @@ def judge(options: JudgeOptions) -> None:
     """Judge names of places: by rule first, then by a model what the rule can't decide.
 
     Every verdict is kept on disk: the same command again asks nothing that was answered. What is sent are names of
-    places, never photos.
+    places, or with --ask replies what was replied; never photos.
 
     Examples:
 
@@ -439,31 +489,18 @@ def judge(options: JudgeOptions) -> None:
 
       geosleuth bench judge answers.jsonl --model hf:weights/judge --offline --json
     """
-    from geosleuth.app.cli.handlers.bench import JudgeRequest, judge_file
+    from geosleuth.app.cli.handlers.bench import judge_file, request_to_ask
 
-    judge_file(
-        options.file,
-        JudgeRequest(
-            model=options.model,
-            base_url=options.base_url,
-            parser=options.parser,
-            ask=options.ask,
-            sample=options.sample,
-            seed=options.seed,
-            jobs=options.jobs,
-            questions=options.questions,
-            tokens=options.tokens,
-            usd=options.usd,
-            seconds=options.seconds,
-            reply_tokens=options.reply_tokens,
-            retry_unreadable=options.retry_unreadable,
-            cache=options.cache,
-            out=tuple(options.out),
-            offline=options.offline,
-            yes=options.yes,
-        ),
-        as_json=options.as_json,
+    request = request_to_ask(
+        options,
+        model=options.model,
+        parser=options.parser,
+        ask=options.ask,
+        sample=options.sample,
+        seed=options.seed,
+        out=tuple(options.out),
     )
+    judge_file(options.file, request, as_json=options.as_json)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -539,6 +576,7 @@ bench.command()(ablate)
 bench.command()(inject)
 bench.command()(report)
 bench.command()(judge)
+bench.command()(extract)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -558,8 +596,21 @@ class ScoreOptions:
     ] = None
     geocode: Annotated[
         bool,
-        typer.Option("--geocode", help="Also score text answers without a point, placed by the atlas: marked, apart."),
+        typer.Option(
+            "--geocode",
+            help="Also score text answers without a point, placed by the atlas with your regions: marked, apart.",
+        ),
     ] = False
+    maps: Maps = None
+    allow: Allow = field(default_factory=list)
+    datum: Annotated[
+        Literal["wgs84", "gcj02", "both"],
+        typer.Option(help="What the records' truths are in; with both, each file is scored both ways."),
+    ] = "wgs84"
+    answers: Annotated[
+        Literal["wgs84", "gcj02"],
+        typer.Option(help="What the answers are in: gcj02 where a model passes on what AMAP says."),
+    ] = "wgs84"
     sure_within: Annotated[
         float, typer.Option(metavar="KM", help="What counts as right when the least sure answers are left out.")
     ] = 25.0
@@ -591,14 +642,18 @@ def score(options: ScoreOptions) -> None:
     from geosleuth.app.cli.handlers import bench as work
     from geosleuth.app.console import show, show_json, talk
     from geosleuth.bench import export, terminal
+    from geosleuth.errors import BadInput
 
     work.check_outputs(options.out, work.SCORE_ENDINGS, options.records, options.files)
     sure_within_km = work.positive_km(options.sure_within, "--sure-within")
     thresholds = work.thresholds_km(options.within)
     rows = work.published(options.published)
+    if options.maps is not None and not options.geocode:
+        raise BadInput("--maps places text answers; add --geocode")
     scored = work.score_all(options.files, options.parser, options.distance)
     if options.geocode:
-        scored = work.add_geocoded(scored)
+        scored = work.add_geocoded(scored, options.maps, options.allow)
+    scored = work.in_datums(scored, options.datum, options.answers)
     reports = work.report_all(scored, options.by, thresholds, sure_within_km)
     for path in options.out:
         work.write_score(path, reports, rows)
@@ -682,7 +737,7 @@ def published(
         Optional[str],  # noqa: UP045
         typer.Option(help="Only this paper: smilegeo, geoagent, spotagent, geovista or twm."),
     ] = None,
-    table: Annotated[Optional[int], typer.Option(help="Only this table of the paper.")] = None,  # noqa: UP045
+    table: Annotated[Optional[int], typer.Option(help="Only this table, or figure, of the paper.")] = None,  # noqa: UP045
     as_json: JsonFlag = False,
 ) -> None:
     """Print the papers' own rows, each with its source, number of images and known inconsistencies.

@@ -18,6 +18,10 @@ def weigh(
         typer.Argument(help='What you see, in words or as ATTRIBUTE=VALUE; "@0.6" at the end says how sure you are.'),
     ],
     *,
+    within: Annotated[
+        list[str] | None,
+        typer.Option(help="A country it must be in, by name or ISO code. Can be repeated; of one, regions are shown."),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Turn what a street shows into odds over countries. Offline, without a model.
@@ -27,10 +31,12 @@ def weigh(
       geosleuth clues weigh "yellow centre line, left-hand traffic, red soil"
 
       geosleuth clues weigh driving_side=left "black and white kerb @0.6" --json
+
+      geosleuth clues weigh "red soil, eucalyptus, dirt road" --within Australia
     """
     from geosleuth.app.cli.handlers import clues as work
 
-    work.weigh(sightings, as_json=as_json)
+    work.weigh(sightings, within=within or (), as_json=as_json)
 
 
 @clues.command("tell-apart")

@@ -263,6 +263,39 @@ def import_notes(
     work.import_notes_into(notes, out, photos, model=model, base_url=base_url, split=split, yes=yes, as_json=as_json)
 
 
+@data.command("import-photos")
+def import_photos(
+    photos: Annotated[
+        str, typer.Argument(metavar="SET", help="Photos with points: NAME:PATH, or a table with image, lat, lon.")
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="STORE/", help="The store that gets the chats.")],
+    method: Annotated[
+        Literal["spotagent", "twm"], typer.Option(help="Whose question and answer form, without tools.")
+    ] = "spotagent",
+    limit: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, metavar="N", help="Only the first N photos."),
+    ] = None,
+    split: SplitName = "train",
+    as_json: JsonFlag = False,
+) -> None:
+    """Make chats of photos with points: one question, and the true place as its answer.
+
+    SpotAgent's fine-tuning has this form (photo, latitude, longitude). Names that a set does not have are the atlas's.
+    Test parts of data sets are refused.
+
+    Examples:
+
+      geosleuth data import-photos mp16-pro:DIR --limit 200000 --out chats/
+
+      geosleuth data import-photos photos.csv --out chats/
+    """
+    from geosleuth.app.cli.handlers import data as work
+
+    work.import_photos_into(photos, out, method, limit=limit, split=split, as_json=as_json)
+
+
 StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="The folder of a store of trajectories.")]
 
 

@@ -156,6 +156,12 @@ ToolNames = Annotated[
         help="Only these tools; none for no tool. +NAME adds one to the method's own, +PACKAGE:NAME a plug-in's.",
     ),
 ]
+PromptsFolder = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(
+        "--prompts", metavar="FOLDER", rich_help_panel=WAY, help="Your own words for the method: see docs/methods.md."
+    ),
+]
 WireName = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(rich_help_panel=WAY, help="How calls travel: native or tagged; by default as the method has it."),
@@ -210,6 +216,7 @@ class RunOptions:
     temperature: Temperature = None
     seed: Seed = None
     method: MethodName = None
+    prompts: PromptsFolder = None
     tools: ToolNames = None
     wire: WireName = None
     boxes: Boxes = "pixels"

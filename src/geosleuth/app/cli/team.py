@@ -11,7 +11,10 @@ import typer
 from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
 
 Dataset = Annotated[
-    Path, typer.Argument(metavar="DATASET", help="Geotagged photos, or a table (CSV, JSONL) with path, lat, lon.")
+    Path,
+    typer.Argument(
+        metavar="DATASET", help="Geotagged photos, a table (CSV, JSONL) with path, lat, lon, or a data set: NAME:PATH."
+    ),
 ]
 TeamFile = Annotated[Path, typer.Option("--team", metavar="FILE", help="The team's file, see examples/team.yaml.")]
 Out = Annotated[
@@ -57,8 +60,8 @@ class CompareOptions:
 def compare(options: CompareOptions) -> None:
     """Compare ways of working on photos with known places.
 
-    Prints accuracy at the team's threshold (50 km), tokens, calls and seconds a photo. An interrupted
-    run resumes: replies are kept.
+    Prints accuracy at the team's threshold (50 km), tokens, calls and seconds a photo, and tests of the first way
+    against each other over the same photos. An interrupted run resumes: replies are kept.
 
     Examples:
 
@@ -93,10 +96,14 @@ class SweepOptions:
         Optional[list[str]],  # noqa: UP045
         typer.Option(
             metavar="SETTING=VALUES",
-            help="answerers=1..8, reviewers=1..8, rounds=0,1,3, agents=2..6, or "
-            "personas-against-backbones; may be given several times.",
+            help="answerers=1..8, reviewers=1..8, rounds=0,1,3, agents=2..6, answerers=1..4*reviewers=0..3 (a grid), "
+            "or personas-against-backbones; may be given several times.",
         ),
     ] = None
+    ways: Annotated[
+        str,
+        typer.Option(metavar="NAMES", help="Ways of working for --vary agents=..., with commas, or all."),
+    ] = "swarm"
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page of plots; it is one file and loads nothing.")] = (
         Path("sweep.html")
     )
@@ -120,7 +127,9 @@ def sweep(options: SweepOptions) -> None:
 
       geosleuth team sweep holdout.csv --team team.yaml
 
-      geosleuth team sweep holdout.csv --team team.yaml --vary rounds=0,1,3,5,10 --vary agents=2..6
+      geosleuth team sweep holdout.csv --team team.yaml --vary "answerers=1..4*reviewers=0..3"
+
+      geosleuth team sweep holdout.csv --team team.yaml --vary agents=2..6 --ways all
     """  # fmt: skip
     from geosleuth.app.cli.handlers import team_compare as work
 
@@ -134,7 +143,9 @@ def sweep(options: SweepOptions) -> None:
         offline=options.offline,
         yes=options.yes,
     )
-    work.sweep_settings(setting, options.vary, options.out, overwrite=options.overwrite, as_json=options.as_json)
+    work.sweep_settings(
+        setting, options.vary, options.ways, options.out, overwrite=options.overwrite, as_json=options.as_json
+    )
 
 
 class Preset(StrEnum):
@@ -157,6 +168,7 @@ class Rule(StrEnum):
 
     default = "default"
     printed = "printed"
+    released = "released"
 
 
 class Judged(StrEnum):
@@ -192,7 +204,9 @@ class LearnOptions:
         Optional[LabelKind],  # noqa: UP045
         typer.Option(help="What becomes of the rounds: answered (quick), mean, or last (paper)."),
     ] = None
-    link_rule: Annotated[Rule, typer.Option(help="How links change after right and wrong answers.")] = Rule.default
+    link_rule: Annotated[
+        Rule, typer.Option(help="How links change: default (ours), printed (the paper), released (its code).")
+    ] = Rule.default
     ask_anew: Annotated[
         bool, typer.Option("--ask-anew", help="Ask every question again in every round, as the paper does.")
     ] = False
@@ -374,10 +388,15 @@ class TriesOptions:
         Optional[str],  # noqa: UP045
         typer.Option("--k", metavar="NUMBERS", help="The K of pass@K, with commas; by default 1, 2, 4 ... N."),
     ] = None
+    within: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="KM,KM,…", help="Report these distances; by default 1, 25, 200 and 750 km."),
+    ] = None
     method: Annotated[str | None, typer.Option(metavar="NAME", help="How the tries go about it.")] = None
     tools: Annotated[str | None, typer.Option(metavar="NAMES", help="Their tools; none for none.")] = None
     turns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Turns of each try.")] = None
     photos: Photos = None
+    at_once: AtOnce = 1
     seed: Annotated[int, typer.Option(metavar="N", help="Seeds of the tries count up from it.")] = 1
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="A line of JSON for each photo is added here; none is asked twice.")
@@ -391,7 +410,7 @@ class TriesOptions:
 def tries(options: TriesOptions) -> None:
     """Make several tries at photos with known places, let a verifier decide, and print how often each is right.
 
-    Prints verifier@N, the mean of single tries, best@N, pass@K and range@N at 1, 25, 200 and 750 km. An interrupted
+    Prints verifier@N, the mean of single tries, best@N, pass@K and range@N at any distances. An interrupted
     run resumes: photos that are in --out already are not asked about again.
 
     Examples:
@@ -417,9 +436,8 @@ def tries(options: TriesOptions) -> None:
         offline=options.offline,
         yes=options.yes,
     )
-    work.measure_tries(
-        options.dataset, request, k=options.k, photos=options.photos, out=options.out, as_json=options.as_json
-    )
+    wanted = work.TriesSetting(k=options.k, within=options.within, photos=options.photos, at_once=options.at_once)
+    work.measure_tries(options.dataset, request, wanted, out=options.out, as_json=options.as_json)
 
 
 team = typer.Typer(no_args_is_help=True)

@@ -29,6 +29,11 @@ Seconds = Annotated[
 ]
 
 
+AllowTest = Annotated[
+    bool, typer.Option("--allow-test", help="Take test parts of data sets too; all later scores are marked.")
+]
+
+
 @train.command()
 def sft(
     *,
@@ -86,6 +91,7 @@ def grpo(
     changes: Changes = [],  # noqa: B006 -- typer copies it
     no_resume: NoResume = False,
     seconds: Seconds = None,
+    allow_test: AllowTest = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Reinforce what answers well: groups of replies with tools in the world, or over photos, rewarded by the recipe.
@@ -98,6 +104,7 @@ def grpo(
     """
     from geosleuth.app.cli.handlers import train as work
 
+    changes = [*changes, *(["data.allow_test=true"] if allow_test else [])]
     work.run_stage("grpo", config, out, changes, resume=not no_resume, seconds=seconds, as_json=as_json)
 
 
@@ -106,6 +113,7 @@ def dry_run(
     recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="A YAML file, or a name of geosleuth train recipes.")],
     *,
     changes: Changes = [],  # noqa: B006 -- typer copies it
+    allow_test: AllowTest = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Build all of a run but the weights, hold its values against the paper's, and say what it will take.
@@ -120,7 +128,7 @@ def dry_run(
     """
     from geosleuth.app.cli.handlers import train as work
 
-    work.dry_run(recipe, changes, as_json=as_json)
+    work.dry_run(recipe, [*changes, *(["data.allow_test=true"] if allow_test else [])], as_json=as_json)
 
 
 @train.command()

@@ -17,7 +17,7 @@ from geosleuth.team.learning import Overview, best_of
 from geosleuth.team.network import TrainedSociety
 from geosleuth.team.parallel import answered, evidence_named
 from geosleuth.team.sweeps.track_record import Measured
-from geosleuth.team.sweeps.ways import PERSONAS_AGAINST_BACKBONES, Point
+from geosleuth.team.sweeps.ways import GRID, PERSONAS_AGAINST_BACKBONES, Point
 from geosleuth.text.numbers import plural
 
 
@@ -228,6 +228,7 @@ _TITLES = {
     "reviewers": ("How many review each answer", "reviewers of each answer (R)"),
     "rounds": ("How long they discuss", "rounds of discussion at most (Z)"),
     "agents": ("How large the team is", "agents of the team"),
+    GRID: ("How many answer and how many review", "answer agents (K)"),
     PERSONAS_AGAINST_BACKBONES: ("Personas of one model against different models", "agents of the team"),
 }
 

@@ -11,7 +11,7 @@ from geosleuth.agent.display import Seen, first_views, is_withheld, shares_of, t
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.formats import area_geometry
 from geosleuth.app.report.digest import Rival, digest_of
-from geosleuth.atlas.suggestion import missing_map
+from geosleuth.atlas.suggestion import known_size, missing_country, missing_map
 from geosleuth.clues import Clue
 from geosleuth.clues.posterior import Contribution, Posterior
 from geosleuth.clues.text_clue import named_there
@@ -37,6 +37,7 @@ from .shapes import (
     ClueView,
     CompareView,
     EndedView,
+    MapView,
     OddsView,
     ResultView,
     RivalView,
@@ -214,7 +215,18 @@ def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -
         "verdict": digest.verdict,
         "conflicts": list(finding.conflicts),
         "outline": None if digest.outline is None else area_geometry(digest.outline.polygons),
+        "map": _map_wanted(finding),
     }
+
+
+def _map_wanted(finding: Finding) -> MapView | None:
+    """Return the map that a model asked for last, or else that of the answer's country."""
+    asked = [one.data for one in finding.trajectory.observations if one.name == "request_map" and not one.failure]
+    wanted = [str(data["place"]) for data in asked if isinstance(data, dict) and data.get("command")]
+    if wanted and finding.granularity == "exact":
+        return {"place": wanted[-1], "size_bytes": None}
+    code = missing_country(finding.answer)
+    return None if code is None else {"place": country_name(code), "size_bytes": known_size(code)}
 
 
 def candidate_view(one: Hypothesis, radius_km: float | None = None) -> CandidateView:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Literal
 
-from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.errors import BadInput, GeosleuthError, ServiceFault
 
 from .frames import DiskFull, Frame, packed, receive
 from .records import NeedsConsent, NotThere, WrongState
@@ -208,6 +208,8 @@ def _raised(error: Mapping[str, Any]) -> Exception:  # noqa: PLR0911  (one retur
             return DiskFull()
         case "consent":
             return NeedsConsent([str(host) for host in error.get("hosts") or ()], str(error.get("words")))
+        case "service":
+            return ServiceFault(str(error.get("host")), " ".join(str(error.get("words")).split()))
         case "absent":
             return NotThere(message)
         case "state":

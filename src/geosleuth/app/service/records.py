@@ -140,11 +140,15 @@ class RunRequest:
 class Feedback:
     """What a person says about a run: clues and candidates that are wrong, by their ids, and what else they know.
 
-    ``send_to`` names further hosts that photos may be sent to.
+    ``reject_texts`` are lines, as they were read, that are not about the place; ``readings`` say what stands in a part
+    of a photo, as `geosleuth.policies.feedback.Reading` has it. ``send_to`` names further hosts that photos may be
+    sent to.
     """
 
     reject_clues: tuple[str, ...] = ()
     reject_candidates: tuple[str, ...] = ()
+    reject_texts: tuple[str, ...] = ()
+    readings: tuple[Mapping[str, Any], ...] = ()
     hint: str | None = None
     area: Mapping[str, Any] | None = None
     within: str | None = None

@@ -1,7 +1,7 @@
 """From a request to the options of ``geosleuth locate``, with settings, and what a person rejects or adds."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.agent import Event, Hypothesis, Noted, Trajectory
@@ -10,7 +10,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.names import fold
 from geosleuth.policies.detective.ruled_out import BY_A_PERSON
-from geosleuth.policies.feedback import Rejected, RejectedPlace, rejected_place, whole_country
+from geosleuth.policies.feedback import Reading, Rejected, RejectedPlace, rejected_place, whole_country
 
 from .records import Feedback, NeedsConsent, RunRequest, Settings
 from .shapes import ClueView, PlaceView
@@ -124,6 +124,8 @@ def rejected_of(
     *,
     reject_clues: Sequence[str] = (),
     reject_candidates: Sequence[str] = (),
+    reject_texts: Sequence[str] = (),
+    readings: Iterable[Mapping[str, Any]] = (),
 ) -> Rejected:
     """Return what a person has ruled out, by the ids that the page knows.
 
@@ -132,6 +134,8 @@ def rejected_of(
         candidates: from its events, the result's pool and its answer; the last of an id counts.
         reject_clues: ids of clues.
         reject_candidates: ids of candidates.
+        reject_texts: lines as they were read that are not about the place.
+        readings: what a person reads, as `Reading` has it.
 
     Raises:
         BadInput: there is no such clue or candidate.
@@ -146,6 +150,8 @@ def rejected_of(
         clues=tuple(dict.fromkeys(reject_clues)),
         seen=tuple(dict.fromkeys(seen[one] for one in reject_clues)),
         places=tuple(dict.fromkeys(rejected_place(one["name"], _point(one), one["radius_km"]) for one in chosen)),
+        texts=tuple(dict.fromkeys(reject_texts)),
+        readings=tuple(map(_reading, readings)),
     )
 
 
@@ -178,6 +184,7 @@ def rejected_to_dict(rejected: Rejected) -> dict[str, Any]:
         "clues": list(rejected.clues),
         "texts": list(rejected.texts),
         "seen": list(rejected.seen),
+        "readings": [asdict(one) | {"box": list(one.box)} for one in rejected.readings],
         "places": [
             {
                 "name": one.name,
@@ -197,10 +204,16 @@ def rejected_from_dict(data: Mapping[str, Any]) -> Rejected:
         clues=tuple(data.get("clues", ())),
         texts=tuple(data.get("texts", ())),
         seen=tuple(data.get("seen", ())),
+        readings=tuple(map(_reading, data.get("readings", ()))),
         places=tuple(
             RejectedPlace(one["name"], _point(one), one["radius_km"], one["country"]) for one in data.get("places", ())
         ),
     )
+
+
+def _reading(one: Mapping[str, Any]) -> Reading:
+    left, top, right, bottom = one["box"]
+    return Reading(one["text"], one["photo"], (left, top, right, bottom), one["was"])
 
 
 def _point(one: Mapping[str, Any]) -> LatLon | None:

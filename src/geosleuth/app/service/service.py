@@ -17,10 +17,12 @@ from .database import Store, new_id
 from .frames import DiskFull
 from .intake import Folders, Intake
 from .jobs import Feed, Jobs
+from .maps import Maps
 from .processes import WorkerPool
 from .records import (
     CaseRow,
     Feedback,
+    NotThere,
     PhotoRow,
     RunRequest,
     RunRow,
@@ -66,6 +68,7 @@ class CaseService:
         self._intake = Intake(self._store, self._folders, limits)
         self._helpers = WorkerPool("helps", HELPERS, seconds=limits.asking_s, memory_bytes=memory_bytes)
         self._settings = Settings()
+        self.maps = Maps()
         self._starting: list[asyncio.Task[None]] = []
 
     @classmethod
@@ -120,7 +123,7 @@ class CaseService:
         """End all processes and release the folder; interrupted runs can be continued later."""
         await asyncio.gather(*self._starting, return_exceptions=True)
         await self._jobs.close()
-        await asyncio.gather(self._intake.end(), self._helpers.end())
+        await asyncio.gather(self._intake.end(), self._helpers.end(), self.maps.end())
         self._feed.end_all()
         await self._store.close()
 
@@ -252,6 +255,41 @@ class CaseService:
         """
         return await self._intake.jpeg(case_id, number, most_px=most_px)
 
+    async def stand(
+        self, case_id: str, number: int, marks: Sequence[Mapping[str, float]], fov_deg: float | None
+    ) -> dict[str, Any]:
+        """Return where the camera of a photo stood, from marks with a column of the photo (0 to 1), lat and lon.
+
+        Raises:
+            NotThere: there is no such photo.
+            BadInput: no place fits the marks, or places may not be told so finely.
+        """
+        finest = self._settings.granularity
+        if finest != "exact":
+            raise BadInput(f"places are told no finer than {finest}; where a camera stood is finer")
+        photo = await self._photo(case_id, number)
+        made, _ = await self._helpers.work("stand", {"photos": [photo], "marks": list(marks), "fov": fov_deg})
+        return made
+
+    async def read(self, case_id: str, number: int, box: Sequence[float]) -> dict[str, Any]:
+        """Return the lines of text in a part of a photo: left, top, right, bottom in shares of it.
+
+        Raises:
+            NotThere: there is no such photo.
+            BadInput: the part is too small, or what photos say may not be told.
+        """
+        if self._settings.granularity != "exact":
+            raise BadInput(f"places are told no finer than {self._settings.granularity}; what signs say may be finer")
+        made, _ = await self._helpers.work("read", {"photos": [await self._photo(case_id, number)], "box": list(box)})
+        return made
+
+    async def _photo(self, case_id: str, number: int) -> dict[str, Any]:
+        """Return what a process needs to open one photo."""
+        names = {one.number: one.name for one in (await self._store.case(case_id)).photos}
+        if number not in names:
+            raise NotThere(f"this case has no photo {number}")
+        return {"number": number, "path": str(self._folders.photo(case_id, number)), "name": names[number]}
+
     # Runs.
 
     async def start(self, case_id: str, request: RunRequest) -> RunRow:
@@ -304,6 +342,8 @@ class CaseService:
             "candidates": candidates + [rival for answer in answers for rival in answer["candidates"]],
             "reject_clues": list(feedback.reject_clues),
             "reject_candidates": list(feedback.reject_candidates),
+            "reject_texts": list(feedback.reject_texts),
+            "readings": [dict(one) for one in feedback.readings],
         }
         made, _ = await self._helpers.work("reject", order)
         return made

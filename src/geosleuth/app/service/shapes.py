@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict
 
 from geosleuth.agent import EndReason, Fate
 from geosleuth.answer.granularity import Granularity
+from geosleuth.tools.resection import Stand
 
 EventKind = Literal[
     "state", "started", "resumed", "said", "observed", "candidate", "clues", "spent", "member", "answer", "ended"
@@ -192,10 +193,18 @@ class RivalView(PlaceView):
     is_answer: bool
 
 
+class MapView(TypedDict):
+    """A map that this machine lacks and that would help; its size where that was asked before."""
+
+    place: str
+    size_bytes: int | None
+
+
 class AnswerView(TypedDict):
     """The answer. ``conflicts`` says for each photo whether its file claims another place, null where it can't.
 
-    ``outline`` is a GeoJSON geometry where the finding is a whole country, null where it is a circle.
+    ``outline`` is a GeoJSON geometry where the finding is a whole country, null where it is a circle; ``map`` what
+    `/api/maps` could fetch.
     """
 
     place: str
@@ -215,6 +224,7 @@ class AnswerView(TypedDict):
     verdict: str
     conflicts: list[bool | None]
     outline: dict[str, Any] | None
+    map: MapView | None
 
 
 class EndedView(TypedDict):
@@ -302,6 +312,27 @@ class ResultView(TypedDict):
     text: list[TextView]
     versions: VersionsView
     trajectory: str
+
+
+class ReadLineView(TypedDict):
+    """A line of text in a part of a photo that somebody asked about."""
+
+    text: str
+    box: Box
+    confidence: float
+
+
+class ReadView(TypedDict):
+    """What could be read in a part of a photo."""
+
+    lines: list[ReadLineView]
+
+
+class StandView(TypedDict):
+    """Where a camera stood, in sentences and as data."""
+
+    words: list[str]
+    found: Stand
 
 
 class OddsView(TypedDict):

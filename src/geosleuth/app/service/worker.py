@@ -15,7 +15,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, BinaryIO
 
-from geosleuth.errors import GeosleuthError, UserError
+from geosleuth.errors import GeosleuthError, ServiceFault, UserError
 
 from .frames import is_full_disk, packed, read_frame
 from .records import NeedsConsent, NotThere, WrongState
@@ -121,6 +121,8 @@ def _refusal(error: GeosleuthError) -> dict[str, Any]:
     plain: dict[str, Any] = {"kind": "fault", "message": " ".join(str(error).split())[:1000]}
     if isinstance(error, NeedsConsent):
         return {**plain, "kind": "consent", "hosts": list(error.hosts), "words": error.words}
+    if isinstance(error, ServiceFault):
+        return {**plain, "kind": "service", "host": error.host, "words": error.trouble}
     for kind, name in ((NotThere, "absent"), (WrongState, "state"), (UserError, "input")):
         if isinstance(error, kind):
             return {**plain, "kind": name}

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 Publish = Callable[..., None]
 """Takes any number of events (kind, data, time) for the readers of a run."""
 
+_LEAST_READ_PX = 8
+_READ_PX = 1000
+_MOST_ENLARGED = 4
+
 Made = tuple[dict[str, Any], bytes]
 Task = Callable[[Mapping[str, Any], bytes, Publish], Awaitable[Made]]
 
@@ -100,6 +104,8 @@ async def reject(details: Mapping[str, Any], _blob: bytes, _publish: Publish) ->
         details["candidates"],
         reject_clues=details["reject_clues"],
         reject_candidates=details["reject_candidates"],
+        reject_texts=details["reject_texts"],
+        readings=details["readings"],
     )
     return rejected_to_dict(rejected_from_dict(details["before"]) + now), b""
 
@@ -154,6 +160,62 @@ async def compare(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -
     return dict(compare_view(details["left"], details["right"])), b""
 
 
+async def read(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return the lines of text in a part of a photo; boxes are shares of the whole photo."""
+    from geosleuth.errors import BadInput
+    from geosleuth.photo.text.reader import read_picture
+
+    (opened,) = await photos_of(details)
+    image = opened.photo.image
+    sides = [side * image.size[number % 2] for number, side in enumerate(details["box"])]
+    left, top, right, bottom = (round(side) for side in sides)
+    if min(right - left, bottom - top) < _LEAST_READ_PX:
+        raise BadInput(f"this part of the photo is smaller than {_LEAST_READ_PX} pixels; draw a larger box")
+    part = image.crop((left, top, right, bottom))
+    # Small lettering is read better once it is large.
+    factor = max(1, min(_MOST_ENLARGED, round(_READ_PX / max(part.size))))
+    text = await asyncio.to_thread(read_picture, part.resize((part.width * factor, part.height * factor)))
+    lines = []
+    for line in text.lines:
+        xs, ys = zip(*line.box, strict=True)
+        box = (left + min(xs) / factor, top + min(ys) / factor, left + max(xs) / factor, top + max(ys) / factor)
+        shares = [min(1.0, max(0.0, side / image.size[number % 2])) for number, side in enumerate(box)]
+        if line.text and shares[0] < shares[2] and shares[1] < shares[3]:
+            box_told = [round(share, 5) for share in shares]
+            lines.append({"text": line.text, "box": box_told, "confidence": round(line.confidence, 3)})
+    return {"lines": lines}, b""
+
+
+async def stand(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return where the camera of a photo stood."""
+    from geosleuth.atlas import OfflineAtlas
+    from geosleuth.photo import Album
+    from geosleuth.tools import Case
+    from geosleuth.tools.resection import Marked, StandRequest, photo_fov, stand_point
+
+    (opened,) = await photos_of(details)
+    fov, source = photo_fov(details["fov"], opened)
+    marked = [Marked(f"{one['lat']:.7f},{one['lon']:.7f}", one["column"]) for one in details["marks"]]
+    request = StandRequest(marked, fov, source, picture=False)
+    found = await stand_point(Case(Album(), OfflineAtlas()), request)
+    # The first line repeats the marks.
+    return {"words": found.text.splitlines()[1:], "found": found.data}, b""
+
+
+async def offer_map(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return what a map takes, by the name of its place; nothing is downloaded."""
+    from .maps import offered
+
+    return await offered(details), b""
+
+
+async def get_map(details: Mapping[str, Any], _blob: bytes, publish: Publish) -> Made:
+    """Download and import a map."""
+    from .maps import brought
+
+    return await brought(details, publish), b""
+
+
 TASKS: Mapping[str, Task] = {
     "open_photo": open_photo,
     "check_words": check_words,
@@ -165,4 +227,8 @@ TASKS: Mapping[str, Task] = {
     "picture": picture,
     "check": check,
     "compare": compare,
+    "read": read,
+    "stand": stand,
+    "offer_map": offer_map,
+    "get_map": get_map,
 }

@@ -21,12 +21,12 @@ import shapely
 
 from geosleuth.atlas.regions.region_file import (
     APPLICATION_ID,
-    FORMAT_VERSION,
     Layer,
     Progress,
     new_database,
     run_script,
 )
+from geosleuth.atlas.regions.region_store import GAZETTEER_FORMAT
 from geosleuth.atlas.search import MAIN, OTHER
 from geosleuth.errors import BadInput
 
@@ -181,7 +181,7 @@ class GazetteerWriter:
         counts = {"features": features, "names": names, "shapes": self._shapes, "streets": 0, "addresses": 0,
                   "junctions": 0, "refused": sum(self.refused.values())}  # fmt: skip
         about = {
-            "format": FORMAT_VERSION,
+            "format": GAZETTEER_FORMAT,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "kinds": ",".join(KINDS),
             "bbox": self._bounds(),

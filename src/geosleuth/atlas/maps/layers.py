@@ -1,6 +1,8 @@
 """Layers of a map: land and sea from coastlines, and the shapes of region files in the picture's pixels."""
 
 import sqlite3
+import struct
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -12,6 +14,8 @@ import numpy.typing as npt
 import shapely
 
 from geosleuth.atlas.folders import open_readonly
+from geosleuth.atlas.regions.geometry import unpack
+from geosleuth.atlas.regions.region_file import FEATURE_BLOCK, unpack_shapes
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon, is_valid
 
@@ -129,28 +133,43 @@ _SMALL_FROM_AFAR_PX = 3.5  # where there are tens of thousands
 _FAR_PX = 4 * 2048  # Pillow walks every pixel of a thin line, seen or not, so long shapes are cut
 
 _IN_BOX = "box.west <= :east AND box.east >= :west AND box.south <= :north AND box.north >= :south"
+_SHOWN = """(shape.layer = 'coast'
+       OR (shape.layer = 'road' AND shape.rank <= :road)
+       OR (shape.layer = 'rail' AND shape.rank <= :rail)
+       OR (shape.layer = 'water' AND shape.rank <= :water)
+       OR (shape.layer = 'place' AND shape.rank <= :place)
+       OR ({size} > :area AND ((shape.layer = 'building' AND :building) OR (shape.layer = 'landuse' AND :landuse)
+                               OR (shape.layer = 'green' AND :green))))"""
+# A row of a region file has many shapes of about one size; the largest come first.
 _LAYERS_SQL = f"""
+SELECT shape.layer, shape.rank, shape.shapes FROM shape_box AS box JOIN shape ON shape.id = box.id
+WHERE {_IN_BOX} AND (shape.size > :line OR shape.size < {_POINT_DEG}) AND {_SHOWN.format(size="shape.size")}
+ORDER BY shape.size DESC, shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608  # only our own numbers are put in
+_COAST_SQL = f"""
+SELECT shape.layer, shape.rank, shape.shapes FROM shape_box AS box JOIN shape ON shape.id = box.id
+WHERE {_IN_BOX} AND shape.layer = 'coast' ORDER BY shape.size DESC, shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
+_POIS_SQL = f"""
+SELECT feature.lat / 1e7, feature.lon / 1e7, feature.name, kind.kind
+FROM feature_box AS box JOIN feature
+    ON feature.id BETWEEN CASE WHEN box.id < 0 THEN -box.id ELSE box.id * {FEATURE_BLOCK} + 1 END
+                  AND CASE WHEN box.id < 0 THEN -box.id ELSE (box.id + 1) * {FEATURE_BLOCK} END
+JOIN kind ON kind.id = feature.kind
+WHERE {_IN_BOX} AND feature.name <> ''
+  AND feature.lat BETWEEN :south * 1e7 AND :north * 1e7 AND feature.lon BETWEEN :west * 1e7 AND :east * 1e7
+ORDER BY feature.rank DESC, feature.id LIMIT {4 * MAX_POIS}"""  # noqa: S608
+
+# A gazetteer has a row for each shape.
+_EACH_LAYERS_SQL = f"""
 SELECT shape.layer, shape.rank, shape.name, shape.geom FROM shape_box AS box JOIN shape ON shape.id = box.id
 WHERE {_IN_BOX}
   -- of the box alone, so that it spares looking up the shape: long enough to see, or a point
   AND (box.east - box.west > :line OR box.north - box.south > :line
        OR (box.east - box.west < {_POINT_DEG} AND box.north - box.south < {_POINT_DEG}))
-  AND (shape.layer = 'coast'
-       OR (shape.layer = 'road' AND shape.rank <= :road)
-       OR (shape.layer = 'rail' AND shape.rank <= :rail)
-       OR (shape.layer = 'water' AND shape.rank <= :water)
-       OR (shape.layer = 'place' AND shape.rank <= :place)
-       OR ((box.east - box.west > :area OR box.north - box.south > :area)
-           AND ((shape.layer = 'building' AND :building) OR (shape.layer = 'landuse' AND :landuse)
-                OR (shape.layer = 'green' AND :green))))
-ORDER BY shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608  # only our own numbers are put in
-_COAST_SQL = f"""
-SELECT shape.geom FROM shape_box AS box JOIN shape ON shape.id = box.id
+  AND {_SHOWN.format(size="max(box.east - box.west, box.north - box.south)")}
+ORDER BY shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
+_EACH_COAST_SQL = f"""
+SELECT shape.layer, shape.rank, shape.name, shape.geom FROM shape_box AS box JOIN shape ON shape.id = box.id
 WHERE {_IN_BOX} AND shape.layer = 'coast' ORDER BY shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
-_POIS_SQL = f"""
-SELECT feature.lat, feature.lon, feature.name, feature.kind
-FROM feature_box AS box JOIN feature ON feature.id = box.id
-WHERE {_IN_BOX} AND feature.name <> '' ORDER BY feature.rank DESC, feature.id LIMIT {4 * MAX_POIS}"""  # noqa: S608
 
 IntArray = npt.NDArray[np.int64]
 
@@ -198,22 +217,17 @@ class RegionFile:
         meta: dict[str, object] = dict(self._rows("SELECT key, value FROM meta"))
         self.attribution = str(meta.get("attribution") or "")
         self.bounds = _bounds(str(meta.get("bbox", "")))
+        self._in_blocks = any(row[1] == "shapes" for row in self._rows("PRAGMA table_info(shape)"))
 
     def layers(self, view: View, strip: Strip) -> dict[str, Layer]:
         """Everything that a map of this view shows, by layer; an absent layer has nothing."""
         px = 360 / view.world_px
-        rows = self._rows(
-            _LAYERS_SQL,
-            {
-                **_box(strip),
-                **_ranks(view.zoom),
-                "line": px / 2,
-                "area": px * (_SMALL_PX if view.zoom >= 13 else _SMALL_FROM_AFAR_PX),
-            },
-        )
+        small = px * (_SMALL_PX if view.zoom >= 13 else _SMALL_FROM_AFAR_PX)
+        values = {**_box(strip), **_ranks(view.zoom), "line": px / 2, "area": small}
+        rows, geometries = self._shapes(_LAYERS_SQL if self._in_blocks else _EACH_LAYERS_SQL, values)
         if not rows:
             return {}
-        names, geometries = np.array([row[0] for row in rows], dtype=object), decode([row[3] for row in rows])
+        names = np.array([row[0] for row in rows], dtype=object)
         geometries = to_pixels(geometries, view, strip.turns)
         ranks = np.array([row[1] if isinstance(row[1], int) else 99 for row in rows], dtype=np.int64)
         sound = ~shapely.is_empty(geometries) & ~shapely.is_missing(geometries)
@@ -226,8 +240,34 @@ class RegionFile:
 
     def coast(self, view: View, strip: Strip, margin_px: float) -> Geometries:
         """Only the coastline, of a frame wider than the picture by a margin."""
-        rows = self._rows(_COAST_SQL, _box(strip))
-        return to_pixels(decode([row[0] for row in rows]), view, strip.turns, margin_px)
+        _, geometries = self._shapes(_COAST_SQL if self._in_blocks else _EACH_COAST_SQL, _box(strip))
+        return to_pixels(geometries, view, strip.turns, margin_px)
+
+    def _shapes(self, sql: str, values: Mapping[str, float]) -> tuple[list[tuple[Any, ...]], Geometries]:
+        """Layer, rank and name of the shapes inside a box, and their geometries; in degrees."""
+        found = self._rows(sql, values)
+        if not self._in_blocks:
+            return found, unpack([row[3] for row in found])
+        rows: list[tuple[Any, ...]] = []
+        packed: list[bytes] = []
+        for layer, rank, shapes in found:
+            try:
+                names, geoms = unpack_shapes(shapes)
+            except (zlib.error, struct.error, ValueError, TypeError):
+                continue  # the rest of a damaged map is better than none
+            rows.extend((layer, rank, name) for name in names)
+            packed.extend(geoms)
+            if len(rows) >= 2 * MAX_SHAPES:
+                break
+        geometries = unpack(packed)
+        west, south, east, north = shapely.bounds(geometries).T
+        with np.errstate(invalid="ignore"):
+            seen = (west <= values["east"]) & (east >= values["west"])
+            seen &= (south <= values["north"]) & (north >= values["south"])
+            wide = np.maximum(east - west, north - south)
+            seen &= (wide > values.get("line", 0.0)) | (wide < _POINT_DEG)
+        chosen = np.flatnonzero(seen)[:MAX_SHAPES]
+        return [rows[at] for at in chosen.tolist()], geometries[chosen]
 
     def pois(self, strip: Strip) -> list[Poi]:
         """Named features in view, the best known first."""
@@ -262,14 +302,6 @@ def open_region(path: Path) -> Iterator[RegionFile]:
         raise BadInput(f"{path}: no such region file; add the region again")
     with closing(open_readonly(path)) as conn:
         yield RegionFile(conn, path)
-
-
-def decode(blobs: list[object]) -> Geometries:
-    """Geometries from WKB; whatever is damaged becomes None."""
-    sound: npt.NDArray[np.object_] = np.empty(len(blobs), dtype=object)
-    sound[:] = [blob if isinstance(blob, bytes) else None for blob in blobs]
-    decoded: Geometries = shapely.from_wkb(sound, on_invalid="ignore")
-    return decoded
 
 
 def to_pixels(geometries: Geometries, view: View, turns: int, margin_px: float = MARGIN_PX) -> Geometries:

@@ -6,7 +6,6 @@ Nothing leaves the machine without the user's say, naming the host.
 """
 
 from .access import OnlineSettings, TileSource
-from .amap import from_gcj02, to_gcj02
 from .http import OnlineClient
 from .router import ONLINE_NAMES, BackedAtlas, RegionRouter, announcing_takeovers, make_online
 
@@ -18,7 +17,5 @@ __all__ = [
     "RegionRouter",
     "TileSource",
     "announcing_takeovers",
-    "from_gcj02",
     "make_online",
-    "to_gcj02",
 ]

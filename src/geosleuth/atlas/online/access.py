@@ -21,6 +21,7 @@ import httpx
 
 from geosleuth.atlas.redaction import remember
 from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.geo.gcj02 import Datum
 from geosleuth.net import host_of
 
 MEBIBYTE = 1 << 20
@@ -31,7 +32,8 @@ class TileSource:
     """An XYZ tile server: an address with ``{z}``, ``{x}`` and ``{y}`` in it, and whom to credit.
 
     Where the server wants a key, ``key_variable`` names the environment variable that holds it and ``key_param`` the
-    query parameter it is sent as; a key has no place in the address itself.
+    query parameter it is sent as; a key has no place in the address itself. ``datum`` is what its tiles are cut by:
+    those of Chinese servers such as AMAP's are in GCJ-02.
     """
 
     template: str
@@ -39,6 +41,7 @@ class TileSource:
     max_zoom: int = 19
     key_variable: str | None = None
     key_param: str = "key"
+    datum: Datum = "wgs84"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,28 +1,21 @@
-"""AMAP (Gaode): places, addresses and features of mainland China, and GCJ-02, the shifted coordinates used there.
-
-The shift is not published. This is the approximation in common use: a polynomial and a few sine waves around 35 N
-105 E, turned from metres into degrees on the Krasovsky ellipsoid. It is said to follow the official shift to a few
-metres; the way there and back again is exact to a millimetre here, because the inverse is found by iteration.
+"""AMAP (Gaode): places, addresses and features of mainland China.
 
 Coordinates are "lon,lat" in GCJ-02; they are turned into WGS-84 at this door, for places in mainland China. Answers
 hold ``status`` "1", or "0" with ``info`` and ``infocode``; what is empty is written as an empty list.
 """
 
-import json
-import math
 import re
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 from typing import ClassVar
 
-from geosleuth.atlas.protocol import Hit, Marker, Picture, Place, Reverse
+from geosleuth.atlas.protocol import Hit, Marker, NotOffered, Picture, Place, Reverse
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import Box, Extent, LatLon
+from geosleuth.geo.gcj02 import from_gcj02, in_mainland_china, to_gcj02
 
 from . import replies
 from .access import Credentials, key_from_environment
-from .base import OnlineAtlas
+from .base import WHO_ANSWERS, OnlineAtlas
 from .http import OnlineClient, parse_json
 from .replies import (
     LONG_CHARS,
@@ -37,93 +30,16 @@ from .replies import (
     query_text,
     spot,
 )
+from .xyz import XyzTiles
 
-_AROUND = Box(17.0, 73.0, 54.0, 136.0)
 _HAN = re.compile("[㐀-鿿豈-﫿\U00020000-\U0003134f]")
 _NOT_CHINESE = re.compile("[぀-ヿㇰ-ㇿ가-힣]")
 _CHINA = re.compile(r"\b(?:china|chine|cina|prc)\b|中国|中國|中华", re.IGNORECASE)
-
-Ring = tuple[tuple[float, float], ...]
-
-
-def in_mainland_china(point: LatLon) -> bool:
-    """Whether a point lies in mainland China or its coastal waters, by an outline that is good to about 10 km.
-
-    Hong Kong and Macau, which are drawn finely, and Taiwan are not part of it.
-    """
-    if not _AROUND.contains(point):
-        return False
-    outer, *holes = _outline()
-    return _encloses(outer, point) and not any(_encloses(hole, point) for hole in holes)
 
 
 def sounds_chinese(text: str) -> bool:
     """Whether a text is likely to name a place in China: it says so, or is written in Chinese characters alone."""
     return bool(_CHINA.search(text)) or bool(_HAN.search(text) and not _NOT_CHINESE.search(text))
-
-
-@cache
-def _outline() -> tuple[Ring, ...]:
-    table = files("geosleuth.atlas.online").joinpath("data/mainland_china.json")
-    rings = json.loads(table.read_text(encoding="utf-8"))
-    return tuple(tuple((lat, lon) for lat, lon in ring) for ring in rings)
-
-
-def _encloses(ring: Ring, point: LatLon) -> bool:
-    """Whether a line from the point to the east crosses the ring an odd number of times."""
-    odd = False
-    before_lat, before_lon = ring[-1]
-    for lat, lon in ring:
-        if (lat > point.lat) != (before_lat > point.lat):
-            crossing_lon = lon + (point.lat - lat) / (before_lat - lat) * (before_lon - lon)
-            odd ^= point.lon < crossing_lon
-        before_lat, before_lon = lat, lon
-    return odd
-
-
-_SEMI_MAJOR_M = 6378245.0
-_ECCENTRICITY_SQUARED = 0.00669342162296594323
-_ORIGIN = LatLon(35.0, 105.0)
-_WAVES_BOTH = ((20.0, 6.0), (20.0, 2.0))
-_WAVES_NORTH = ((20.0, 1.0), (40.0, 1 / 3), (160.0, 1 / 12), (320.0, 1 / 30))
-_WAVES_EAST = ((20.0, 1.0), (40.0, 1 / 3), (150.0, 1 / 12), (300.0, 1 / 30))
-_ROUNDS = 12
-
-
-def to_gcj02(point: LatLon) -> LatLon:
-    """The GCJ-02 coordinates of a place in mainland China that is given in WGS-84."""
-    north_deg, east_deg = _shift(point.lat, point.lon)
-    return LatLon(point.lat + north_deg, point.lon + east_deg)
-
-
-def from_gcj02(shifted: LatLon) -> LatLon:
-    """The WGS-84 coordinates of a place in mainland China that is given in GCJ-02."""
-    lat, lon = shifted.lat, shifted.lon
-    for _ in range(_ROUNDS):
-        # The shift hardly changes over its own length, so each round shrinks the error about a thousandfold.
-        north_deg, east_deg = _shift(lat, lon)
-        lat, lon = shifted.lat - north_deg, shifted.lon - east_deg
-    return LatLon(lat, lon)
-
-
-def _shift(lat: float, lon: float) -> tuple[float, float]:
-    """How far a place is moved north and east, in degrees."""
-    x, y = lon - _ORIGIN.lon, lat - _ORIGIN.lat
-    root = 0.1 * math.sqrt(abs(x))
-    north_m = -100.0 + 2.0 * x + 3.0 * y + 0.2 * y * y + 0.1 * x * y + 2 * root
-    north_m += 2 / 3 * (_waves(_WAVES_BOTH, x) + _waves(_WAVES_NORTH, y))
-    east_m = 300.0 + x + 2.0 * y + 0.1 * x * x + 0.1 * x * y + root
-    east_m += 2 / 3 * (_waves(_WAVES_BOTH, x) + _waves(_WAVES_EAST, x))
-
-    lat_rad = math.radians(lat)
-    squared = 1 - _ECCENTRICITY_SQUARED * math.sin(lat_rad) ** 2
-    meridian_m = _SEMI_MAJOR_M * (1 - _ECCENTRICITY_SQUARED) / squared**1.5
-    parallel_m = _SEMI_MAJOR_M / math.sqrt(squared) * math.cos(lat_rad)
-    return math.degrees(north_m / meridian_m), math.degrees(east_m / parallel_m)
-
-
-def _waves(waves: tuple[tuple[float, float], ...], turns: float) -> float:
-    return sum(height * math.sin(math.pi * pace * turns) for height, pace in waves)
 
 
 _MAX_QUERY_CHARS = 80
@@ -161,6 +77,17 @@ class Amap(OnlineAtlas):
         """Read the key from the environment."""
         super().__init__(client)
         self._credentials = Credentials(params={"key": key_from_environment("AMAP_KEY", "AMAP")})
+
+    @property
+    def has_tiles(self) -> bool:
+        """Whether there are tiles for pictures from above: AMAP's web services have none of their own."""
+        return self.settings.satellite_tiles is not None
+
+    async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
+        """A picture from above, of the tiles that the settings name."""
+        if not self.has_tiles:
+            raise NotOffered(f"{self.name} does not offer satellite; {WHO_ANSWERS['satellite']} can answer it")
+        return await XyzTiles(self.client).satellite(centre, zoom=zoom, size=size)
 
     async def geocode(
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
@@ -291,8 +218,8 @@ class Amap(OnlineAtlas):
             return png_of_size(body, size, self.host)
 
         png = await self.client.ask(question, decode)
-        drawn = picture_box(_outward(centre), level, size)
-        low, high = (_inward(LatLon(drawn.south, drawn.west)), _inward(LatLon(drawn.north, drawn.east)))
+        drawn = picture_box(to_gcj02(centre), level, size)
+        low, high = (from_gcj02(LatLon(drawn.south, drawn.west)), from_gcj02(LatLon(drawn.north, drawn.east)))
         return Picture(png or b"", Box(low.lat, low.lon, high.lat, high.lon), "© AutoNavi (AMAP)", self.name)
 
     async def _ask(self, path: str, params: dict[str, str | int | float | None]) -> replies.Object:
@@ -339,17 +266,9 @@ class Amap(OnlineAtlas):
         )
 
 
-def _outward(point: LatLon) -> LatLon:
-    return to_gcj02(point) if in_mainland_china(point) else point
-
-
-def _inward(point: LatLon) -> LatLon:
-    return from_gcj02(point) if in_mainland_china(point) else point
-
-
 def _location(point: LatLon) -> str:
     """A point as AMAP wants it: longitude first, six decimals."""
-    shifted = _outward(point)
+    shifted = to_gcj02(point)
     return f"{shifted.lon:.6f},{shifted.lat:.6f}"
 
 
@@ -358,7 +277,7 @@ def _point(location: object) -> LatLon | None:
         return None
     lon, _, lat = location.partition(",")
     found = replies.point(lat, lon)
-    return None if found is None else _inward(found)
+    return None if found is None else from_gcj02(found)
 
 
 def _letter(label: str) -> str:

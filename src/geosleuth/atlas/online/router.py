@@ -20,10 +20,11 @@ from geosleuth.atlas.offline import OfflineAtlas
 from geosleuth.atlas.protocol import Atlas, Colocation, Document, Hit, Marker, NotOffered, Picture, Place, Reverse
 from geosleuth.errors import BadInput, ServiceFault, UserError
 from geosleuth.geo import Extent, LatLon
+from geosleuth.geo.gcj02 import in_mainland_china
 from geosleuth.net import host_of
 
 from .access import OnlineSettings
-from .amap import Amap, in_mainland_china, sounds_chinese
+from .amap import Amap, sounds_chinese
 from .base import OnlineAtlas
 from .geocoders import Nominatim, OpenCage, Photon, osm_reference
 from .google import Google

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from geosleuth.atlas.protocol import Marker, NotOffered, Picture
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
+from geosleuth.geo.gcj02 import to_gcj02
 
 from .access import Credentials, TileSource, check_consent, key_from_environment
 from .base import WHO_ANSWERS, OnlineAtlas
@@ -61,7 +62,7 @@ class XyzTiles(OnlineAtlas):
         level = min(source.max_zoom, math.ceil(zoom))
         shrink = 2.0 ** (level - zoom)
         width, height = (max(1, round(side * shrink)) for side in size)
-        middle_x, middle_y = to_pixels(centre, level)
+        middle_x, middle_y = to_pixels(to_gcj02(centre) if source.datum == "gcj02" else centre, level)
         left, top = round(middle_x - width / 2), round(middle_y - height / 2)
         columns = range(left // TILE_PX, (left + width - 1) // TILE_PX + 1)
         rows = range(max(0, top // TILE_PX), min(2**level - 1, (top + height - 1) // TILE_PX) + 1)

@@ -1,5 +1,6 @@
 """Regions that users add: OpenStreetMap extracts and Overture places, each a file, and what can be asked of them."""
 
+from .convert import convert_region
 from .osm import import_osm
 from .overture import import_overture
 from .queries import Regions
@@ -13,6 +14,7 @@ __all__ = [
     "RegionInfo",
     "RegionStore",
     "Regions",
+    "convert_region",
     "import_osm",
     "import_overture",
     "region_name",

@@ -5,20 +5,23 @@ beginning: codes that begin alike lie near each other in nearly every country.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
 import shapely
+from numpy.typing import NDArray
 
 from geosleuth.atlas.protocol import Hit, MatchKind, Place
 from geosleuth.atlas.search import is_same_name
 from geosleuth.geo import Box, Extent, LatLon, distance_km, great_circle_km
 from geosleuth.names import fold
 
-from .region_store import OpenRegion, place_of, rows_of, source_of, street_ids, text_of
+from .geometry import E7
+from .region_file import ATTRIBUTE, index_names
+from .region_store import OpenRegion, filter_of, grounds_of, place_of, rows_of, source_of, tags_of, text_of
 
 _FIRST: Final = re.compile(
     r"^\s*(\d{1,5}(?:\s?(?:[a-z]|bis|ter|quater)\b)?(?:\s?[-/]\s?\d{1,5}[a-z]?)?)[\s,]+(\S.*)$", re.IGNORECASE
@@ -49,13 +52,13 @@ def split_address(text: str) -> list[tuple[str, str, str]]:
     return readings
 
 
-def find_addresses(region: OpenRegion, text: str, within: Extent | None) -> list[Hit]:
+def find_addresses(region: OpenRegion, text: str, within: Extent | None, of: int = 1) -> list[Hit]:
     """House numbers that fit; where the street is there but not the number, the street, with a lower score."""
     hits: list[Hit] = []
     for number, street, rest in split_address(text):
         streets: dict[str, tuple[float, str]] = {fold(street): (1.0, "exact")}
         owners: list[tuple[int, float]] = []
-        for found in region.index.search(street, limit=_STREETS, among=street_ids(region)):
+        for found in region.index.search(street, limit=_STREETS, keep=filter_of(region, None, streets=True), of=of):
             if found.score >= _LEAST_SCORE and (found.score == 1.0 or is_same_name(street, found.text)):
                 owners.append((found.owner, found.score))
                 for name in (found.text, *_names(region, found.owner)):
@@ -87,7 +90,7 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None) -> list
 
 
 def _names(region: OpenRegion, owner: int) -> list[str]:
-    return [name for (name,) in region.conn.execute("SELECT text FROM name WHERE owner = ? AND role < 2", (owner,))]
+    return [name for name, role in index_names(tags_of(region, owner)) if role < ATTRIBUTE]
 
 
 def address_fit(rest: str, place: Place) -> float:
@@ -103,6 +106,7 @@ def fitted(score: float, fit: float) -> float:
 
 _CUT_BELOW_BEST: Final = 0.12
 _CROSSING_STREETS: Final = 60
+_MOST_CORNERS: Final = 1000
 _SAME_CORNER_M: Final = 40.0
 _NEARLY_MEET_M: Final = 60.0
 _BETWEEN: Final = re.compile(r"\s+(?:and|et|und|y|e|ja|x|near|corner of)\s+|\s*[&/×@+]\s*", re.IGNORECASE)
@@ -120,25 +124,40 @@ def split_crossing(text: str) -> tuple[str, str] | None:
     return (parts[0], parts[1].split(",")[0]) if len(parts) == 2 else None
 
 
-def find_crossings(region: OpenRegion, first: str, second: str, within: Extent | None) -> list[Hit]:
+def find_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | None, of: int = 1) -> list[Hit]:
     """Junctions of streets that fit the two names, one hit per corner; where none share a node, close approaches."""
-    one, two = _streets(region, first), _streets(region, second)
+    one, two = (_streets(region, name, of) for name in names)
     if not one or not two:
         return []
-    rows = region.conn.execute(
-        f"""SELECT j.id, j.lat, j.lon, a.street, a.street_key, b.street, b.street_key
-            FROM junction_street a JOIN junction_street b ON a.junction = b.junction AND a.street_key <> b.street_key
-            JOIN junction j ON j.id = a.junction
-            WHERE a.street_key IN ({_marks(one)}) AND b.street_key IN ({_marks(two)})""",  # noqa: S608
-        (*one, *two),
-    )
-    hits = [
-        _hit(region, f"n{number}", LatLon(lat, lon), (street, other), one[key][:2], two[other_key][:2])
-        for number, lat, lon, street, key, other, other_key in rows
-    ]
-    hits = [hit for hit in hits if within is None or within.contains(hit.place.point)]
-    hits.sort(key=lambda hit: (-hit.score, hit.place.id))
+    firsts, seconds = _junctions_of(region, one), _junctions_of(region, two)
+    pairs: dict[int, tuple[str, str]] = {}
+    for key, nodes in firsts.items():
+        for other, others in seconds.items():
+            if key == other:
+                continue
+            for node in np.intersect1d(nodes, others, assume_unique=True)[:_MOST_CORNERS].tolist():
+                known = pairs.get(node)
+                if known is None or one[key][0] * two[other][0] > one[known[0]][0] * two[known[1]][0]:
+                    pairs[node] = (key, other)
+    hits = []
+    best = sorted(pairs.items(), key=lambda pair: (-one[pair[1][0]][0] * two[pair[1][1]][0], pair[0]))
+    for node, (key, other) in best[:_MOST_CORNERS]:
+        at = region.conn.execute("SELECT lat, lon, streets FROM junction WHERE id = ?", (node,)).fetchone()
+        called = {fold(street): street for street in text_of(at[2]).split("\n")}
+        streets = (called.get(key, key), called.get(other, other))
+        point = LatLon(at[0] / E7, at[1] / E7)
+        if within is None or within.contains(point):
+            hits.append(_hit(region, f"n{node}", point, streets, one[key][:2], two[other][:2]))
     return _corners(hits) or _approaches(region, one, two, within)
+
+
+def _junctions_of(region: OpenRegion, streets: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
+    marks = ",".join("?" * len(streets))
+    rows = region.conn.execute(
+        f"SELECT street_key, junctions FROM junction_street WHERE street_key IN ({marks})",  # noqa: S608
+        list(streets),
+    )
+    return {key: np.frombuffer(nodes, dtype="<i8") for key, nodes in rows}
 
 
 def junction_place(region: OpenRegion, osm: str) -> Place | None:
@@ -146,21 +165,15 @@ def junction_place(region: OpenRegion, osm: str) -> Place | None:
     if not re.fullmatch(r"n\d{1,18}", osm):
         return None
     number = int(osm[1:])
-    at = region.conn.execute("SELECT lat, lon FROM junction WHERE id = ?", (number,)).fetchone()
+    at = region.conn.execute("SELECT lat, lon, streets FROM junction WHERE id = ?", (number,)).fetchone()
     if at is None:
         return None
-    streets = [
-        street
-        for (street,) in region.conn.execute(
-            "SELECT street FROM junction_street WHERE junction = ? ORDER BY 1", (number,)
-        )
-    ]
-    return _place(region, osm, LatLon(*at), streets)
+    return _place(region, osm, LatLon(at[0] / E7, at[1] / E7), text_of(at[2]).split("\n"))
 
 
-def _streets(region: OpenRegion, text: str) -> dict[str, Street]:
+def _streets(region: OpenRegion, text: str, of: int) -> dict[str, Street]:
     """Street keys that fit a name; one key may belong to several streets in several towns."""
-    found = region.index.search(text, limit=_CROSSING_STREETS, among=street_ids(region))
+    found = region.index.search(text, limit=_CROSSING_STREETS, keep=filter_of(region, None, streets=True), of=of)
     if not found:
         return {}
     least = max(_LEAST_SCORE, found[0].score - _CUT_BELOW_BEST)
@@ -241,10 +254,10 @@ def _boxes_near(first: Sequence[Any], second: Sequence[Any]) -> bool:
 def _closest(region: OpenRegion, first: int, second: int) -> tuple[LatLon, float] | None:
     lines = []
     for street in (first, second):
-        geoms = [geom for (geom,) in region.conn.execute("SELECT geom FROM street_way WHERE street = ?", (street,))]
+        geoms = [geom for (geom,) in region.conn.execute("SELECT geom FROM ground WHERE feature = ?", (street,))]
         if not geoms:
             return None
-        lines.append(shapely.union_all(shapely.from_wkb(geoms)))
+        lines.append(grounds_of(geoms)[0])
     squeeze = float(np.cos(np.radians(shapely.get_coordinates(lines[0])[0][1])))
     flat = [shapely.transform(line, lambda xy: xy * [squeeze, 1.0]) for line in lines]
     (x1, y1), (x2, y2) = shapely.get_coordinates(shapely.shortest_line(*flat))
@@ -252,10 +265,6 @@ def _closest(region: OpenRegion, first: int, second: int) -> tuple[LatLon, float
     if gap_m > _NEARLY_MEET_M:
         return None
     return LatLon(float(y1 + y2) / 2, float(x1 + x2) / 2 / squeeze), float(gap_m)
-
-
-def _marks(keys: dict[str, Any]) -> str:
-    return ",".join("?" * len(keys))
 
 
 POSTCODE: Final = "postcode"

@@ -16,21 +16,24 @@ from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray, LatLon, great_cir
 from geosleuth.geo import bearings_deg as compass
 from geosleuth.names import fold
 
+from .region_names import Keep
 from .region_store import (
     OpenRegion,
     RegionStore,
-    among,
+    are_streets,
     check_positions,
+    grounds_of,
     inside,
     of_category,
     place_of,
     positions,
     rows_of,
-    street_ids,
+    filter_of,
 )
 
 _REMEMBERED: Final = 20_000
 _POOL: Final = 400
+_BEGINNING: Final = 2000
 _CUT_BELOW_BEST: Final = 0.08
 _LEAST_SCORE: Final = 0.75
 _LEAST_WITH_ALL_WORDS: Final = 0.6
@@ -88,13 +91,12 @@ def resolve(
 
 def _meant(region: OpenRegion, text: str, within: Extent | None) -> dict[int, float]:
     """Feature ids with how well they fit."""
-    reach = among(region, within, None)
     # A street may pass through the extent though its middle lies outside; its positions are looked at one by one later.
-    if reach is not None:
-        reach = np.union1d(reach, street_ids(region))
+    inner = filter_of(region, within)
+    reach = None if inner is None else lambda ids: inner(ids) | are_streets(region, ids)
     of_kind = of_category(region, text)
     if reach is not None:
-        of_kind = np.intersect1d(of_kind, reach, assume_unique=True)
+        of_kind = of_kind[reach(of_kind)]
     found = dict.fromkeys(of_kind.tolist(), 1.0)
     if "=" in text:
         return found
@@ -106,18 +108,19 @@ def _meant(region: OpenRegion, text: str, within: Extent | None) -> dict[int, fl
     return found
 
 
-def _named(region: OpenRegion, text: str, reach: NDArray[np.int64] | None) -> dict[int, float]:
+def _named(region: OpenRegion, text: str, reach: Keep | None) -> dict[int, float]:
     """Features of that name. The exact ones are all taken; of the rest those with every word, or spelled nearly so."""
     key = fold(text)
     if not key:
         return {}
     found: dict[int, float] = {}
-    rows = region.conn.execute(
-        "SELECT owner, key FROM name WHERE key = ? OR (key >= ? AND key < ?)", (key, f"{key} ", f"{key}!")
-    )
-    for owner, name in rows:
-        found[owner] = max(found.get(owner, 0.0), 1.0 if name == key else 0.6 + 0.35 * len(key) / len(name))
-    hits = region.index.search(text, limit=_POOL, among=reach)
+    for hit in region.index.called(key):
+        found[hit.owner] = 1.0
+    for name, borne in region.index.beginning(f"{key} ", _BEGINNING):
+        for _, _, owners in borne:
+            for owner in owners:
+                found[owner] = max(found.get(owner, 0.0), 0.6 + 0.35 * len(key) / len(name))
+    hits = region.index.search(text, limit=_POOL, keep=reach)
     words = set(key.split())
     for hit in hits:
         least = max(_LEAST_SCORE, hits[0].score - _CUT_BELOW_BEST)
@@ -127,8 +130,8 @@ def _named(region: OpenRegion, text: str, reach: NDArray[np.int64] | None) -> di
             found[hit.owner] = max(hit.score, found.get(hit.owner, 0.0))
     if reach is None:
         return found
-    kept = np.intersect1d(np.array(sorted(found), dtype=np.int64), reach, assume_unique=True)
-    return {owner: found[owner] for owner in kept.tolist()}
+    ids = np.array(sorted(found), dtype=np.int64)
+    return {owner: found[owner] for owner in ids[reach(ids)].tolist()}
 
 
 def _object_numbers(region: OpenRegion, ids: Sequence[int], known: dict[str, int], *, alone: bool) -> dict[int, int]:
@@ -141,10 +144,10 @@ def _object_numbers(region: OpenRegion, ids: Sequence[int], known: dict[str, int
 
 def _places(region: OpenRegion, ids: NDArray[np.int64]) -> tuple[FloatArray, NDArray[np.int64]]:
     """(lon, lat) rows, and for each row which of the ids it belongs to."""
-    lats, lons = positions(region)
-    streets = np.flatnonzero(np.isin(ids, street_ids(region), assume_unique=True))
-    points = np.setdiff1d(np.arange(len(ids)), streets, assume_unique=True)
-    spots = [np.column_stack([lons[ids[points]], lats[ids[points]]])]
+    long = are_streets(region, ids)
+    streets, points = np.flatnonzero(long), np.flatnonzero(~long)
+    lats, lons = positions(region, ids[points])
+    spots = [np.column_stack([lons, lats])]
     belongs = [points]
     for at in streets.tolist():
         along = _along_street(region, int(ids[at]))
@@ -158,8 +161,8 @@ def _along_street(region: OpenRegion, street: int) -> FloatArray:
     key = f"street {street}"
     points = region.memory.get(key)
     if not isinstance(points, np.ndarray):
-        geoms = [geom for (geom,) in region.conn.execute("SELECT geom FROM street_way WHERE street = ?", (street,))]
-        lines = shapely.segmentize(shapely.from_wkb(geoms), _STREET_STEP_DEG)
+        geoms = [geom for (geom,) in region.conn.execute("SELECT geom FROM ground WHERE feature = ?", (street,))]
+        lines = shapely.segmentize(grounds_of(geoms), _STREET_STEP_DEG)
         points = np.unique(shapely.get_coordinates(lines), axis=0)
         check_positions(points[:, 1], points[:, 0])
         if len(region.memory) < _REMEMBERED:

@@ -23,6 +23,7 @@ _KEYS: Final = (
 )  # fmt: skip
 """The tags that say what something is, the most telling first."""
 _ORDER: Final = {key: at for at, key in enumerate(_KEYS)}
+MAIN_KEYS: Final = frozenset(_KEYS)
 
 _WITHOUT_NAME: Final[dict[str, frozenset[str] | None]] = {
     "amenity": None,
@@ -184,7 +185,10 @@ _STREETS: Final = frozenset(
 
 def kind_of(tags: Mapping[str, str], *, named: bool) -> str | None:
     """The kind of a feature, or None where it is nothing that anyone would look for."""
-    for _, key in sorted((_ORDER[key], key) for key in tags if key in _ORDER):
+    found = [key for key in tags if key in _ORDER]
+    if len(found) > 1:
+        found.sort(key=_ORDER.__getitem__)
+    for key in found:
         value = tags[key]
         if not value or value == "no":
             continue

@@ -1,218 +1,101 @@
-"""Import an OpenStreetMap extract, streamed twice; streets and rivers are put together from their many ways."""
+"""Import an OpenStreetMap extract: several processes read its blocks, this one collects and writes.
+
+First all nodes, whose positions go to files, and all relations; then ways; then the areas and routes that relations
+are; then streets and rivers are put together from their many ways. Memory does not grow with the extract.
+"""
 
 import json
 import os
+import pickle
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import groupby
+from multiprocessing import connection, get_context, parent_process
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from tempfile import TemporaryDirectory
+from typing import Any, Final, TypeVar
 
 import numpy as np
-import shapely
-from shapely import STRtree
 
 from geosleuth.errors import BadInput
-from geosleuth.names import fold
 from geosleuth.text.safe import one_line
 
-from .feature_kinds import ADDRESS, area_layer, is_area, is_street, kind_of, line_layer, point_layer, rank_of
+from .extract import (
+    NodeFile,
+    NodeIndex,
+    Relation,
+    Row,
+    Rows,
+    StreetNodes,
+    among,
+    merge_streets,
+    piece_of,
+    read_block,
+    read_nodes,
+    read_relations,
+    read_ways,
+)
+from .geometry import E7, pack
+from .pbf import Blob, Damaged, Ints, Unusual, blobs, starts_of
 from .region_file import (
-    ROAD_RANKS,
-    FeatureRow,
+    FORMAT_VERSION,
     Progress,
     RegionWriter,
-    address_line,
-    address_of,
     check_readable,
     digest_of,
-    has_name,
-    house_number,
-    index_names,
-    kept_tags,
-    main_name,
+    new_writer,
     no_progress,
     region_name,
-    run_script,
-    writing,
+    workshop,
 )
 from .region_store import RegionInfo, RegionStore
-from .string_tables import check_texts
 
-if TYPE_CHECKING:
-    from osmium.osm import Area, Node, Relation, Way
-
-_SAME_STREET_DEG: Final = 0.003
-"""Ways of one name that are nearer than about 300 m are one street; farther apart they are namesakes."""
-
-_MERGED_KEYS: Final = ("highway", "waterway", "railway")
-_WATERWAYS: Final = frozenset({"river", "stream", "canal", "drain", "ditch", "tidal_channel"})
-_RAILWAYS: Final = frozenset(
-    {"rail", "light_rail", "tram", "subway", "narrow_gauge", "funicular", "monorail", "disused", "abandoned"}
-)
-_BATCH: Final = 5_000
-
-
-def is_merged(tags: Mapping[str, str]) -> bool:
-    """Whether a way is a piece of something longer that people know by one name."""
-    if not (tags.get("name") or tags.get("ref") or any(key.startswith("name:") for key in tags)):
-        return False
-    return tags.get("highway") in ROAD_RANKS or tags.get("waterway") in _WATERWAYS or tags.get("railway") in _RAILWAYS
+_T = TypeVar("_T")
+ODBL: Final = "ODbL-1.0"
+ATTRIBUTION: Final = "© OpenStreetMap contributors"
+_ALONE_BYTES: Final = 4_000_000  # a smaller extract is read before other processes have started
+_RESUMED_BYTES: Final = 60_000_000  # takes more than a minute on most machines
+_PART_BYTES: Final = 1_500_000
+_PIECES: Final = 2_000
+_MEMBERS: Final = 20_000
+_AHEAD: Final = 3
+_PARAMETERS: Final = 30_000
+_JUNCTION_NODES: Final = 20_000_000
 
 
 class LineMerger:
-    """Keeps the pieces in scratch tables of the database, so that memory does not grow with the region."""
+    """Puts streets together for a writer whose pieces come one by one."""
 
     def __init__(self, writer: RegionWriter) -> None:
-        """Use the writer's database for scratch space."""
+        """Pieces are kept in the writer's own scratch space."""
         self._writer = writer
-        self._conn = writer.conn
-        run_script(
-            self._conn,
-            """
-            CREATE TEMP TABLE piece (group_key TEXT, way INTEGER, kind TEXT, tags TEXT, geom BLOB);
-            CREATE TEMP TABLE street_node (node INTEGER, street_key TEXT, street TEXT, lat REAL, lon REAL);
-            """,
-        )
-        self._pieces: list[tuple[Any, ...]] = []
-        self._nodes: list[tuple[Any, ...]] = []
+        self._nodes = StreetNodes()
+        self._pieces: list[Row] = []
 
-    def add(
-        self, way: int, tags: Mapping[str, str], geom: bytes, positions: Sequence[tuple[int, float, float]]
-    ) -> None:
+    def add(self, way: int, tags: Mapping[str, str], positions: Sequence[tuple[int, float, float]]) -> None:
         """Take in one way; positions are (node, lat, lon)."""
-        only = {key: value for key, value in tags.items() if key not in _TELL_OTHER_THINGS}
-        kind = next(
-            f"{key}={tags[key]}"
-            for key, known in zip(_MERGED_KEYS, (ROAD_RANKS, _WATERWAYS, _RAILWAYS), strict=True)
-            if tags.get(key) in known
-        )
-        name = main_name(tags)
-        key = fold(name)
-        if not key:
-            return
-        self._pieces.append((f"{kind.partition('=')[0]} {key}", way, kind, json.dumps(only), geom))
-        if is_street(kind) and tags.get("name"):
-            self._nodes.extend((node, key, name, lat, lon) for node, lat, lon in positions)
-        if len(self._pieces) >= _BATCH:
-            self._flush()
+        import shapely
 
-    def _flush(self) -> None:
-        self._conn.executemany("INSERT INTO piece VALUES (?, ?, ?, ?, ?)", self._pieces)
-        self._conn.executemany("INSERT INTO street_node VALUES (?, ?, ?, ?, ?)", self._nodes)
-        self._pieces.clear()
-        self._nodes.clear()
+        line = shapely.LineString([(lon, lat) for _, lat, lon in positions])
+        piece = piece_of(way, tags, pack([line])[0])
+        if piece is not None:
+            self._pieces.append(piece)
+            at = np.rint(np.array([(lon, lat) for _, lat, lon in positions]) * E7).astype(np.int64)
+            self._nodes.add(piece, tags, np.array([node for node, _, _ in positions], dtype=np.int64), at)
 
     def finish(self, report: Progress) -> None:
         """Write the merged lines and the junctions."""
-        self._flush()
-        (total,) = self._conn.execute("SELECT count(*) FROM piece").fetchone()
-        rows = self._conn.execute("SELECT group_key, way, kind, tags, geom FROM piece ORDER BY group_key, way")
-        done = 0
-        for _, group in groupby(rows, key=itemgetter(0)):
-            pieces = list(group)
-            for cluster in _clusters(shapely.from_wkb([piece[4] for piece in pieces])):
-                self._write([pieces[index] for index in cluster])
-            done += len(pieces)
-            report("joining streets", done, total)
-        self._junctions()
-        run_script(self._conn, "DROP TABLE temp.piece; DROP TABLE temp.street_node;")
-
-    def _write(self, pieces: Sequence[tuple[str, int, str, str, bytes]]) -> None:
-        shapes = shapely.from_wkb([piece[4] for piece in pieces])
-        longest = int(np.argmax(shapely.length(shapes)))
-        all_tags = [json.loads(piece[3]) for piece in pieces]
-        kind = min((piece[2] for piece in pieces), key=_importance)
-        # Later pieces only add what the longest one does not say.
-        tags: dict[str, str] = {}
-        for one in (all_tags[longest], *all_tags):
-            for key, value in one.items():
-                tags.setdefault(key, value)
-        middle = shapely.get_coordinates(shapely.line_interpolate_point(shapes[longest], 0.5, normalized=True))[0]
-        west, south, east, north = shapely.total_bounds(shapes).tolist()
-        names = dict.fromkeys(found for one in all_tags for found in index_names(one))
-        row = FeatureRow(
-            f"w{pieces[0][1]}",
-            main_name(all_tags[longest]),
-            kind,
-            (float(middle[1]), float(middle[0])),
-            (south, west, north, east),
-            rank_of(kind, tags),
-            None,
-            kept_tags(tags),
-            list(names),
-        )
-        number = self._writer.add_feature(row, {})
-        if kind.startswith("highway="):
-            self._writer.counts["streets"] += 1
-            self._conn.executemany(
-                "INSERT INTO street_way VALUES (?, ?, ?)", ((number, f"w{piece[1]}", piece[4]) for piece in pieces)
-            )
-
-    def _junctions(self) -> None:
-        """Nodes that two or more differently named streets share."""
-        self._conn.execute("CREATE INDEX temp.street_node_node ON street_node (node, street_key)")
-        run_script(
-            self._conn,
-            """
-            INSERT INTO junction
-                SELECT node, min(lat), min(lon) FROM temp.street_node
-                GROUP BY node HAVING count(DISTINCT street_key) > 1;
-            INSERT INTO junction_street
-                SELECT node, min(street), street_key FROM temp.street_node
-                WHERE node IN (SELECT id FROM junction) GROUP BY node, street_key;
-            """,
-        )
-        (self._writer.counts["junctions"],) = self._conn.execute("SELECT count(*) FROM junction").fetchone()
-
-
-_TELL_OTHER_THINGS: Final = frozenset({"source", "created_by", "note", "fixme", "source:name"})
-
-
-def _clusters(shapes: Any) -> list[list[int]]:
-    """Pieces joined wherever they come near each other."""
-    count = len(shapes)
-    if count == 1:
-        return [[0]]
-    parent = list(range(count))
-
-    def root(index: int) -> int:
-        while parent[index] != index:
-            parent[index] = parent[parent[index]]
-            index = parent[index]
-        return index
-
-    tree = STRtree(shapes)
-    for first, second in tree.query(shapes, predicate="dwithin", distance=_SAME_STREET_DEG).T.tolist():
-        parent[root(first)] = root(second)
-    found: dict[int, list[int]] = {}
-    for index in range(count):
-        found.setdefault(root(index), []).append(index)
-    return list(found.values())
-
-
-def _importance(kind: str) -> tuple[int, str]:
-    return ROAD_RANKS.get(kind.partition("=")[2], 9), kind
-
-
-ODBL: Final = "ODbL-1.0"
-ATTRIBUTION: Final = "© OpenStreetMap contributors"
-_IN_MEMORY_BYTES: Final = 300_000_000  # a larger extract keeps node positions in a file: 16 bytes a node add up
-_REPORT_EVERY: Final = 2_000
-_OSM_BATCH: Final = 2_000
-Box = tuple[float, float, float, float]  # south, west, north, east
-
-
-@dataclass(slots=True)
-class _Survey:
-    """What the first pass learns: the file is sound, how much there is, and which members will need a position."""
-
-    objects: int = 0
-    member_ways: set[int] = field(default_factory=set)
-    member_nodes: set[int] = field(default_factory=set)
+        _add(self._writer, Rows(pieces=self._pieces, street_nodes=list(self._nodes.rows())))
+        with _workers(0) as pool:
+            _join_streets(self._writer, pool, report)
+        _write_junctions(self._writer)
 
 
 def import_osm(
@@ -234,231 +117,347 @@ def import_osm(
     report = progress or no_progress
     check_readable(path)
     digest = digest_of(path, report)
-    if path.suffix.lower() == ".pbf":
-        check_texts(path)
-    with _explained(path):
-        survey = _survey(path, report)
-    if not survey.objects:
-        raise BadInput(f"{path} holds no tagged OpenStreetMap objects; is it the right file?")
-    with writing(folder, region) as writer, _explained(path), _node_storage(path, folder) as storage:
-        _Reader(writer, survey).read(path, storage, report)
-        report("indexing", 0, 1)
-        writer.finish(
-            {
-                "name": region,
-                "kind": "osm",
-                "source": path.name,
-                "sha256": digest,
-                "licence": ODBL,
-                "attribution": ATTRIBUTION,
-                **(origin or {}),
-                **_header(path),
-            }
-        )
-        report("indexing", 1, 1)
+    meta = {
+        "name": region, "kind": "osm", "source": path.name, "sha256": digest, "licence": ODBL,
+        "attribution": ATTRIBUTION, **(origin or {}),
+    }  # fmt: skip
+    was_there = folder.exists()
+    try:
+        with _explained(path):
+            try:
+                if path.suffix.lower() != ".pbf":
+                    raise Unusual("another format")
+                _import(path, folder, meta, report)
+            except Unusual:
+                with _rewritten(path) as copy:
+                    _import(copy, folder, meta, report)
+    except BaseException:
+        if not was_there:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
     return RegionStore(folder).info(region)
 
 
-class _Reader:
-    """Turns the objects of one extract into rows."""
+def _import(path: Path, folder: Path, meta: Mapping[str, str], report: Progress) -> None:
+    parts = _parts(list(blobs(path)))
+    workers = 0 if path.stat().st_size < _ALONE_BYTES else min(4, os.cpu_count() or 1)
+    about = _header(path)
+    resumed = path.stat().st_size >= _RESUMED_BYTES
+    plan = f"{meta['sha256'][:20]}-{FORMAT_VERSION}-{len(parts)}"
+    with (
+        workshop(folder, meta["name"], plan if resumed else None) as work,
+        new_writer(folder, meta["name"], work, journal="WAL" if resumed else "OFF") as writer,
+        _workers(workers) as pool,
+    ):
+        _Import(path, writer, pool, work, report).run(parts)
+        report("indexing", 0, 1)
+        writer.finish({**meta, **about})
+        report("indexing", 1, 1)
 
-    def __init__(self, writer: RegionWriter, survey: _Survey) -> None:
-        from osmium.geom import WKBFactory
 
-        self._writer = writer
-        self._survey = survey
-        self._wkb = WKBFactory()
-        self._lines = LineMerger(writer)
-        self._member_boxes: dict[str, Box] = {}
-        self._relations: list[tuple[int, dict[str, str], list[str]]] = []
-        self._relation_areas: set[int] = set()
-        self._waiting: list[tuple[str, dict[str, str], bytes]] = []
+def _parts(found: Sequence[Blob]) -> list[list[Blob]]:
+    """Blocks in portions that are worth handing to another process."""
+    parts: list[list[Blob]] = [[]]
+    size = 0
+    for blob in found:
+        if size > _PART_BYTES:
+            parts.append([])
+            size = 0
+        parts[-1].append(blob)
+        size += blob.size
+    return parts
 
-    def read(self, path: Path, storage: str, report: Progress) -> None:
-        """Stream the whole file."""
-        import osmium
-        from osmium import osm
 
-        stream = (
-            osmium.FileProcessor(str(path))
-            .with_locations(storage)
-            .with_areas()
-            .with_filter(osmium.filter.EmptyTagFilter())
-        )
-        done = 0
-        for entity in stream:
-            if isinstance(entity, osm.Area):
-                self._area(entity)
-                continue
-            if isinstance(entity, osm.Node):
-                self._node(entity)
-            elif isinstance(entity, osm.Way):
-                self._way(entity)
-            elif isinstance(entity, osm.Relation):
-                self._relation(entity)
-            done += 1
-            if done % _REPORT_EVERY == 0:
-                report("reading", done, self._survey.objects)
-        report("reading", done, self._survey.objects)
-        self._flush_areas()
-        self._finish_relations()
-        self._lines.finish(report)
+class _Import:
+    """One extract on its way into a region file."""
 
-    def _node(self, node: "Node") -> None:
-        if not node.location.valid():
-            return
-        tags = dict(node.tags)
-        lat, lon = node.location.lat, node.location.lon
-        if node.id in self._survey.member_nodes:
-            self._member_boxes[f"n{node.id}"] = (lat, lon, lat, lon)
-        layer = point_layer(tags)
-        if layer:
-            self._writer.add_shape(*layer, _point_wkb(lat, lon), (lat, lon, lat, lon))
-        self._feature(f"n{node.id}", tags, (lat, lon), (lat, lon, lat, lon))
+    def __init__(self, path: Path, writer: RegionWriter, pool: "_Pool", scratch: Path, report: Progress) -> None:
+        self._path, self._writer, self._pool, self._scratch, self._report = path, writer, pool, scratch, report
+        self._objects = 0
 
-    def _way(self, way: "Way") -> None:
-        closed = len(way.nodes) > 3 and way.is_closed()
-        if closed and "building" in way.tags and way.id not in self._survey.member_ways:
-            return  # most ways are buildings, and come again as areas: not worth reading their tags twice
-        tags = dict(way.tags)
-        area = closed and is_area(tags)
-        if area and way.id not in self._survey.member_ways:
-            return  # it comes again as an area
-        positions = [(node.ref, node.lat, node.lon) for node in way.nodes if node.location.valid()]
-        if len(positions) < 2:
-            return
-        lats, lons = [at[1] for at in positions], [at[2] for at in positions]
-        box = (min(lats), min(lons), max(lats), max(lons))
-        if way.id in self._survey.member_ways:
-            self._member_boxes[f"w{way.id}"] = box
-        if area:
-            return
-        layer, merged = line_layer(tags), is_merged(tags)
-        kind = kind_of(tags, named=has_name(tags))
-        if layer is None and not merged and kind is None:
-            return
-        geom = _line_wkb(lons, lats)
-        if layer:
-            self._writer.add_shape(*layer, geom, box)
-        if merged:
-            self._lines.add(way.id, tags, geom, positions)
+    def run(self, parts: Sequence[Sequence[Blob]]) -> None:
+        """Read everything.
+
+        Raises:
+            BadInput: there is nothing in it.
+        """
+        files, way_parts, relations = self._read_nodes(parts)
+        edges, extents = _members(relations)
+        np.save(self._scratch / "edges.npy", edges)
+        np.save(self._scratch / "extents.npy", extents)
+        self._read_ways(files, way_parts, len(parts))
+        _INDEXES.clear()
+        if not self._objects:
+            raise BadInput(f"{self._path} holds no tagged OpenStreetMap objects; is it the right file?")
+        self._read_relations(relations, files)
+        self._report("reading", len(parts), len(parts))
+        joined = self._done("streets")
+        if joined:
+            self._writer.counts["streets"] = joined[0]
         else:
-            middle = positions[len(positions) // 2]
-            self._feature(f"w{way.id}", tags, (middle[1], middle[2]), box)
+            _join_streets(self._writer, self._pool, self._report)
+            self._commit("streets 0", self._writer.counts["streets"])
+        _write_junctions(self._writer)
+        self._report("joining streets", 1, 1)
 
-    def _area(self, area: "Area") -> None:
-        tags = dict(area.tags)
-        if area.from_way():
-            if not is_area(tags):
-                return
-            osm = f"w{area.orig_id()}"
-        else:
-            osm = f"r{area.orig_id()}"
-            self._relation_areas.add(area.orig_id())
-        try:
-            geom = bytes.fromhex(self._wkb.create_multipolygon(area))
-        except RuntimeError:  # rings that cross themselves: the map does without
+    def _read_nodes(
+        self, parts: Sequence[Sequence[Blob]]
+    ) -> tuple[list[NodeFile], list[list[Blob]], list[Relation]]:
+        files: list[NodeFile] = []
+        way_parts: list[list[Blob]] = []
+        relations: list[Relation] = []
+        known = self._done("nodes")
+        jobs = [
+            partial(read_nodes, self._path, part, self._scratch / f"nodes{at}")
+            for at, part in enumerate(parts)
+            if at not in known
+        ]
+        fresh = self._pool.each(jobs)
+        for at in range(len(parts)):
+            if at in known:
+                objects, nodes, later, some = known[at]
+                self._objects += objects
+            else:
+                rows, nodes, later, some = next(fresh)
+                self._take(rows)
+                self._commit(f"nodes {at}", (rows.objects, nodes, later, some))
+            if nodes is not None:
+                files.append(nodes)
+            if later:
+                way_parts.append([parts[at][number] for number in later])
+            relations.extend(some)
+            self._report("checking", at + 1, len(parts))
+        return files, way_parts, relations
+
+    def _read_ways(self, files: Sequence[NodeFile], way_parts: Sequence[Sequence[Blob]], total: int) -> None:
+        known = self._done("ways")
+        jobs = [
+            partial(_ways_of, self._path, part, files, self._scratch)
+            for at, part in enumerate(way_parts)
+            if at not in known
+        ]
+        fresh = self._pool.each(jobs)
+        for at in range(len(way_parts)):
+            if at in known:
+                self._objects += known[at]
+            else:
+                rows = next(fresh)
+                self._take(rows)
+                self._commit(f"ways {at}", rows.objects)
+            self._report("reading", total * (at + 1) // (len(way_parts) + 1), total)
+
+    def _read_relations(self, relations: Sequence[Relation], files: Sequence[NodeFile]) -> None:
+        if self._done("relations"):
             return
-        self._waiting.append((osm, tags, geom))
-        if len(self._waiting) >= _OSM_BATCH:
-            self._flush_areas()
+        rows_of = self._writer.stage.execute("SELECT id FROM member ORDER BY id")
+        present = np.fromiter((number for (number,) in rows_of), dtype=np.int64)
+        counts = np.array([len(one.nodes) for one in relations], dtype=np.int64)
+        nodes = [np.empty(0, dtype=np.int64), *(one.nodes for one in relations)]
+        lats, lons = NodeIndex(files).positions(np.concatenate(nodes))
+        at = np.column_stack([lats, lons, lats, lons])
+        placed = (lats <= 90 * E7) & (lons <= 180 * E7)
+        starts = starts_of(counts).tolist()
 
-    def _flush_areas(self) -> None:
-        """Points inside and extents of many areas at once: one by one costs more than all the rest."""
-        import shapely
+        def jobs() -> Iterator[Callable[[], Rows]]:
+            waiting: list[tuple[int, dict[str, str], list[bytes], Ints]] = []
+            held = 0
+            for number, one in enumerate(relations):
+                known = among(one.ways, present)
+                edges, boxes = self._member_lines(one.ways[known])
+                whole = one.is_area and known.all() and None not in edges
+                some = slice(starts[number], starts[number + 1])
+                boxes = np.concatenate([at[some][placed[some]], boxes])
+                waiting.append((one.number, one.tags, edges if whole else [], boxes))  # type: ignore[arg-type]
+                held += len(edges) + 10
+                if held > _MEMBERS:
+                    yield partial(read_relations, waiting)
+                    waiting, held = [], 0
+            yield partial(read_relations, waiting)
 
-        if not self._waiting:
+        for rows in self._pool.each(jobs()):
+            self._take(rows)
+        self._commit("relations 0", None)
+
+    def _done(self, what: str) -> dict[int, Any]:
+        """The parts that an earlier import was done with before it was killed, with their results."""
+        rows = self._writer.stage.execute("SELECT part, result FROM done WHERE part LIKE ?", (f"{what} %",))
+        return {int(part.partition(" ")[2]): pickle.loads(result) for part, result in rows}  # noqa: S301  # our own
+
+    def _commit(self, part: str, result: object) -> None:
+        self._writer.stage.execute("INSERT INTO done VALUES (?, ?)", (part, pickle.dumps(result)))
+        self._writer.commit()
+
+    def _member_lines(self, ways: Ints) -> tuple[list[bytes | None], Ints]:
+        found: dict[int, tuple[bytes | None, bytes]] = {}
+        for begin in range(0, len(ways), _PARAMETERS):
+            some = ways[begin : begin + _PARAMETERS].tolist()
+            marks = ",".join("?" * len(some))
+            rows = self._writer.stage.execute(f"SELECT id, geom, box FROM member WHERE id IN ({marks})", some)  # noqa: S608
+            found.update((number, (geom, box)) for number, geom, box in rows)
+        each = [found[number] for number in ways.tolist()]
+        boxes = np.frombuffer(b"".join(box for _, box in each), dtype="<i4").reshape(-1, 4).astype(np.int64)
+        return [geom for geom, _ in each], boxes
+
+    def _take(self, rows: Rows) -> None:
+        self._objects += rows.objects
+        _add(self._writer, rows)
+
+
+def _add(writer: RegionWriter, rows: Rows) -> None:
+    writer.add_staged(rows.features, rows.shapes)
+    insert = writer.stage.executemany
+    insert("INSERT INTO piece VALUES (?, ?, ?, ?, ?)", rows.pieces)
+    insert("INSERT INTO street_node VALUES (?, ?, ?, ?)", rows.street_nodes)
+    insert("INSERT OR IGNORE INTO member VALUES (?, ?, ?)", rows.members)
+
+
+_INDEXES: dict[Path, tuple[NodeIndex, tuple[Ints, Ints]]] = {}
+
+
+def _ways_of(path: Path, part: Sequence[Blob], files: Sequence[NodeFile], scratch: Path) -> Rows:
+    """`read_ways` with what one process needs for all its portions, which it opens once."""
+    known = _INDEXES.get(scratch)
+    if known is None:
+        members = (np.load(scratch / "edges.npy"), np.load(scratch / "extents.npy"))
+        _INDEXES.clear()
+        known = _INDEXES[scratch] = (NodeIndex(files), members)
+    return read_ways(path, part, *known)
+
+
+def _members(relations: Sequence[Relation]) -> tuple[Ints, Ints]:
+    """Ways of which the course is needed, and those of which only the extent is."""
+    none = [np.empty(0, dtype=np.int64)]
+    edges = np.unique(np.concatenate(none + [one.ways for one in relations if one.is_area]))
+    extents = np.unique(np.concatenate(none + [one.ways for one in relations if not one.is_area]))
+    return edges, extents
+
+
+def _join_streets(writer: RegionWriter, pool: "_Pool", report: Progress) -> None:
+    """Put pieces of one name together, and find where streets meet."""
+    (total,) = writer.stage.execute("SELECT count(*) FROM piece").fetchone()
+    report("joining streets", 0, max(total, 1))
+
+    def jobs() -> Iterator[Callable[[], tuple[Rows, int]]]:
+        rows = writer.stage.execute("SELECT street, way, kind, tags, geom FROM piece ORDER BY street, way")
+        waiting: list[list[Row]] = []
+        held = 0
+        for _, same in groupby(rows, key=itemgetter(0)):
+            waiting.append(list(same))
+            held += len(waiting[-1])
+            if held >= _PIECES:
+                yield partial(merge_streets, waiting)
+                waiting, held = [], 0
+        if waiting:
+            yield partial(merge_streets, waiting)
+
+    for rows, streets in pool.each(jobs()):
+        writer.add_staged(rows.features)
+        writer.counts["streets"] += streets
+    report("joining streets", max(total, 1), max(total, 1))
+
+
+def _write_junctions(writer: RegionWriter) -> None:
+    """Nodes that two or more differently named streets share."""
+    keys: dict[str, int] = {}
+    names: list[str] = []
+    (total,) = writer.stage.execute("SELECT total(length(nodes)) / 8 FROM street_node").fetchone()
+    shares = 1 + int(total) // _JUNCTION_NODES
+    met: dict[int, list[Ints]] = {}
+    for share in range(shares):  # a share of the nodes at a time, so that memory stays bounded
+        parts = []
+        for told, of, nodes, at in writer.stage.execute("SELECT keys, of_key, nodes, positions FROM street_node"):
+            numbers = []
+            for key, name in json.loads(told):
+                if key not in keys:
+                    keys[key] = len(keys)
+                    names.append(name)
+                numbers.append(keys[key])
+            some = np.frombuffer(nodes, dtype="<i8")
+            chosen = np.flatnonzero(some % shares == share)
+            of_key = np.array(numbers)[np.frombuffer(of, dtype="<u4")[chosen]]
+            parts.append(np.column_stack([some[chosen], of_key, np.frombuffer(at, "<i4").reshape(-1, 2)[chosen]]))
+        if not parts:
             return
-        shapes = shapely.from_wkb([geom for _, _, geom in self._waiting])
-        inside = shapely.get_coordinates(shapely.point_on_surface(shapes)).tolist()
-        bounds = shapely.bounds(shapes).tolist()
-        for (osm, tags, geom), (lon, lat), (west, south, east, north) in zip(
-            self._waiting, inside, bounds, strict=True
-        ):
-            box = (south, west, north, east)
-            layer = area_layer(tags)
-            if layer:
-                self._writer.add_shape(*layer, geom, box)
-            label = point_layer(tags)
-            if label and tags.get("boundary") is None:
-                self._writer.add_shape(*label, _point_wkb(lat, lon), (lat, lon, lat, lon))
-            number = self._feature(osm, tags, (lat, lon), box)
-            if number is not None and not _ENCLOSING & tags.keys():
-                self._writer.add_area(number, geom)
-        self._waiting.clear()
-
-    def _relation(self, relation: "Relation") -> None:
-        tags = dict(relation.tags)
-        if has_name(tags) and tags.get("type") not in _UNPLACED:
-            self._relations.append(
-                (relation.id, tags, [f"{one.type}{one.ref}" for one in relation.members if one.type in "nw"])
-            )
-
-    def _finish_relations(self) -> None:
-        """Routes, sites and boundaries that are cut by the extract's edge lie where their known members lie."""
-        for number, tags, members in self._relations:
-            boxes = [box for box in (self._member_boxes.get(one) for one in members) if box]
-            if number in self._relation_areas or not boxes:
-                continue
-            middle = boxes[len(boxes) // 2]
-            box = (
-                min(one[0] for one in boxes),
-                min(one[1] for one in boxes),
-                max(one[2] for one in boxes),
-                max(one[3] for one in boxes),
-            )
-            self._feature(f"r{number}", tags, ((middle[0] + middle[2]) / 2, (middle[1] + middle[3]) / 2), box)
-        self._relations.clear()
-        self._member_boxes.clear()
-
-    def _feature(self, osm: str, tags: Mapping[str, str], point: tuple[float, float], box: Box) -> int | None:
-        """Write a feature, and return its number; None where it is nothing anyone would look for."""
-        named = has_name(tags)
-        kind = kind_of(tags, named=named)
-        at = house_number(tags)
-        name = main_name(tags) if kind else ""
-        if kind is None:
-            if at is None:
-                return None
-            kind, name = ADDRESS, address_line(*at)
-        names = index_names(tags) if kind != ADDRESS else []
-        return self._writer.add_feature(
-            FeatureRow(osm, name, kind, point, box, rank_of(kind, tags), address_of(tags), kept_tags(tags), names), tags
-        )
+        rows = np.concatenate(parts)
+        rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+        rows = rows[np.concatenate([[True], (rows[1:, :2] != rows[:-1, :2]).any(axis=1)])[: len(rows)]]
+        nodes, first, count = np.unique(rows[:, 0], return_index=True, return_counts=True)
+        shared = np.flatnonzero(count > 1)
+        writer.counts["junctions"] += len(shared)
+        writer.conn.executemany("INSERT INTO junction VALUES (?, ?, ?, ?)", _junctions(rows, names, nodes, first, count))
+        at = rows[np.repeat(count > 1, count)]
+        for key, same in groupby(at[np.argsort(at[:, 1], kind="stable")][:, :2].tolist(), key=itemgetter(1)):
+            met.setdefault(key, []).append(np.array([node for node, _ in same], dtype="<i8"))
+    by_number = list(keys)
+    writer.conn.executemany(
+        "INSERT INTO junction_street VALUES (?, ?)",
+        sorted((by_number[key], np.sort(np.concatenate(nodes)).tobytes()) for key, nodes in met.items()),
+    )
 
 
-_ENCLOSING: Final = frozenset({"boundary", "place", "landuse"})
-_UNPLACED: Final = frozenset({"restriction", "associatedStreet", "street", "route_master", "network"})
+def _junctions(rows: Ints, names: Sequence[str], nodes: Ints, first: Ints, count: Ints) -> Iterator[Row]:
+    for at in np.flatnonzero(count > 1).tolist():
+        begin, end = int(first[at]), int(first[at] + count[at])
+        streets = "\n".join(sorted(names[key] for key in rows[begin:end, 1].tolist()))
+        yield int(nodes[at]), int(rows[begin, 3]), int(rows[begin, 2]), streets
 
 
-def _survey(path: Path, report: Progress) -> _Survey:
-    import osmium
+class _Pool:
+    """Runs jobs in other processes, a few ahead of the one whose result is wanted; without any, in this one."""
 
-    survey = _Survey()
-    report("checking", 0, 1)
-    for entity in osmium.FileProcessor(str(path)).with_filter(osmium.filter.EmptyTagFilter()):
-        survey.objects += 1
-        if isinstance(entity, osmium.osm.Relation) and has_name(dict(entity.tags)):
-            for member in entity.members:
-                if member.type == "w":
-                    survey.member_ways.add(member.ref)
-                elif member.type == "n":
-                    survey.member_nodes.add(member.ref)
-    report("checking", 1, 1)
-    return survey
+    def __init__(self, pool: ProcessPoolExecutor | None, workers: int) -> None:
+        self._pool, self._ahead = pool, workers + _AHEAD
+
+    def each(self, jobs: "Iterator[Callable[[], _T]] | Sequence[Callable[[], _T]]") -> Iterator[_T]:
+        """The results, in order."""
+        if self._pool is None:
+            for job in jobs:
+                yield job()
+            return
+        running: deque[Future[_T]] = deque()
+        for job in jobs:
+            running.append(self._pool.submit(job))
+            if len(running) >= self._ahead:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
 
 
 @contextmanager
-def _node_storage(path: Path, folder: Path) -> Iterator[str]:
-    """Where osmium keeps the positions of nodes; a file is named so that the next import clears it away if need be."""
-    if path.stat().st_size <= _IN_MEMORY_BYTES:
-        yield "flex_mem"
+def _workers(count: int) -> Iterator[_Pool]:
+    if not count or parent_process() is not None:
+        yield _Pool(None, 0)
         return
-    nodes = folder / f".nodes.{os.getpid()}.partial"
+    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_follow_parent)
     try:
-        yield f"sparse_file_array,{nodes}"
+        yield _Pool(pool, count)
     finally:
-        nodes.unlink(missing_ok=True)
+        pool.shutdown(cancel_futures=True)
+
+
+def _follow_parent() -> None:
+    """End with the process that started this one, even if that is killed."""
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=lambda: (connection.wait([parent.sentinel]), os._exit(1)), daemon=True).start()
+
+
+@contextmanager
+def _rewritten(path: Path) -> Iterator[Path]:
+    """A copy of an extract, written by osmium as most are."""
+    import osmium
+
+    if path.suffix.lower() == ".pbf":
+        for blob in blobs(path):
+            # Osmium keeps texts that end with a NUL byte: one within a text makes it read past the end of its memory.
+            with suppress(Unusual):
+                _ = read_block(path, blob).texts
+    with TemporaryDirectory(prefix="geosleuth-") as folder:
+        copy = Path(folder) / "copy.osm.pbf"
+        with osmium.io.Reader(str(path)) as reader, osmium.SimpleWriter(str(copy)) as written:
+            osmium.apply(reader, written)
+        yield copy
 
 
 def _header(path: Path) -> dict[str, str]:
@@ -478,7 +477,6 @@ def _header(path: Path) -> dict[str, str]:
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
     """Whatever a damaged file leads to, as one line for the person who gave it."""
-    from osmium import InvalidLocationError
     from shapely.errors import ShapelyError
 
     try:
@@ -487,22 +485,11 @@ def _explained(path: Path) -> Iterator[None]:
         raise BadInput(
             f"{path} is not a sound OpenStreetMap extract (it holds text that is not UTF-8); download it again"
         ) from error
-    # Osmium's own complaints; numbers and ids that no map has; shapes that are none.
+    # Osmium's own complaints and ours; numbers and ids that no map has; shapes that are none.
     except (
-        RuntimeError, ValueError, OverflowError, InvalidLocationError, ShapelyError, sqlite3.IntegrityError,
+        Damaged, Unusual, RuntimeError, ValueError, OverflowError, IndexError, ShapelyError, sqlite3.IntegrityError,
     ) as error:  # fmt: skip
+        if isinstance(error, BrokenProcessPool):
+            raise
         why = one_line(" ".join(str(error).split()))[:200]
         raise BadInput(f"{path} is not a sound OpenStreetMap extract ({why}); download it again") from error
-
-
-def _point_wkb(lat: float, lon: float) -> bytes:
-    from struct import pack
-
-    return pack("<BIdd", 1, 1, lon, lat)
-
-
-def _line_wkb(lons: list[float], lats: list[float]) -> bytes:
-    from struct import pack
-
-    flat: list[Any] = [part for at in zip(lons, lats, strict=True) for part in at]
-    return pack(f"<BII{len(flat)}d", 1, 2, len(lons), *flat)

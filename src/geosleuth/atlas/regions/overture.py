@@ -28,7 +28,7 @@ from .region_file import (
 from .region_store import RegionInfo, RegionStore
 
 _BATCH: Final = 5_000
-_COLUMNS: Final = (
+COLUMNS: Final = (
     "id", "names", "categories", "addresses", "phones", "websites", "emails", "socials", "brand", "geometry", "bbox",
     "confidence", "basic_category", "taxonomy",
 )  # fmt: skip
@@ -55,9 +55,16 @@ _OSM_KINDS: Final = {
 
 
 def import_overture(
-    path: Path, name: str | None = None, *, folder: Path, progress: Progress | None = None
+    path: Path,
+    name: str | None = None,
+    *,
+    folder: Path,
+    progress: Progress | None = None,
+    origin: Mapping[str, str] | None = None,
 ) -> RegionInfo:
     """Add Overture places from a GeoParquet file as a region; one of the same name is replaced when done.
+
+    ``origin`` is what the region's record says of where the file is from: see ``META_KEYS``.
 
     Raises:
         BadInput: the file is missing or holds no Overture places; nothing has been changed then.
@@ -79,7 +86,7 @@ def import_overture(
     if not total:
         raise BadInput(f"{path} holds no places")
     with writing(folder, region) as writer, _explained(path):
-        for batch in source.iter_batches(_BATCH, columns=[column for column in _COLUMNS if column in present]):
+        for batch in source.iter_batches(_BATCH, columns=[column for column in COLUMNS if column in present]):
             for row in batch.to_pylist():
                 _add(writer, row)
             done += len(batch)
@@ -95,6 +102,7 @@ def import_overture(
                 "sha256": digest,
                 "licence": "CDLA-Permissive-2.0",
                 "attribution": "© Overture Maps Foundation, overturemaps.org",
+                **(origin or {}),
             }
         )
         report("indexing", 1, 1)

@@ -2,42 +2,42 @@
 
 import logging
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from geosleuth.atlas.protocol import Colocation, Hit, MatchKind, Place
 from geosleuth.atlas.search import NameHit
 from geosleuth.errors import BadInput
-from geosleuth.geo import Box, Extent, LatLon, distance_km
+from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
 
 from .addresses import find_addresses, find_crossings, find_postcodes, junction_place, postcode_place, split_crossing
 from .colocated import find_colocated
-from .feature_kinds import ADDRESS
-from .region_file import ATTRIBUTE
+from .feature_kinds import ADDRESS, matching_kinds
+from .region_file import ATTRIBUTE, osm_key
+from .region_names import Keep
 from .region_store import (
     DamagedRegion,
-    Ids,
     OpenRegion,
     RegionStore,
-    among,
     boxes_around,
     distances_m,
     in_boxes,
     nearest_points,
-    of_category,
     place_of,
-    positions,
     rows_of,
     text_of,
     touches,
+    filter_of,
 )
 
 _log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
 _BASES: Final[dict[MatchKind, float]] = {"exact": 1.0, "alias": 0.965, "fuzzy": 0.94, "near": 0.94}
 _BONUS: Final = 0.03
@@ -73,17 +73,16 @@ class Regions:
         """Named features by name, phone, website or number; a category narrows."""
         limit = _checked_limit(limit)
 
-        def found_in(region: OpenRegion) -> list[Hit]:
-            chosen = among(region, within, category)
-            return self._named(region, text, limit, chosen, near)
+        def found_in(region: OpenRegion, of: int) -> list[_Found]:
+            return self._named(region, text, limit, filter_of(region, within, category), near, of)
 
-        return _best(self._ask(found_in, within), limit)
+        return self._best(found_in, within, limit=limit)
 
     def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
         """Features whose name begins so, the best known first."""
         limit = _checked_limit(limit)
 
-        def found_in(region: OpenRegion) -> list[Hit]:
+        def found_in(region: OpenRegion, _of: int) -> list[_Found]:
             found = region.index.prefix(prefix, limit=200)
             rows = rows_of(region, [hit.owner for hit in found])
             hits = []
@@ -91,12 +90,10 @@ class Regions:
                 row = rows.get(hit.owner)
                 if row is not None:
                     fame = row[10] if near is None else 0.5 * row[10] + 0.5 * _nearness(near, row)
-                    place = place_of(region, row)
-                    far = distance_km(near, place.point) if near else None
-                    hits.append(Hit(place, min(1.0, 0.5 * hit.score + 0.5 * fame), hit.match, text_of(hit.text), far))
+                    hits.append(_Found(region, row, min(1.0, 0.5 * hit.score + 0.5 * fame), hit, near))
             return hits
 
-        return _best(self._ask(found_in), limit)
+        return self._best(found_in, limit=limit)
 
     def poi(self, place_id: str) -> Place | None:
         """One feature by its id, "osm:monaco:n123"; None where there is none, or its region is not here."""
@@ -108,7 +105,7 @@ class Regions:
         if region.info.kind != kind:
             return None
         with self.store.explained(name):
-            found = region.conn.execute("SELECT id FROM feature WHERE osm = ?", (osm,)).fetchone()
+            found = region.conn.execute("SELECT id FROM feature WHERE osm = ?", (osm_key(osm),)).fetchone()
             if found:
                 return place_of(region, rows_of(region, found)[found[0]])
             return junction_place(region, osm) or postcode_place(region, osm)
@@ -136,7 +133,8 @@ class Regions:
             raise BadInput(f"a radius is a number of metres, zero or more, not {radius_m}")
         reach_m = min(radius_m, _FIRST_REACH_M)
         while True:  # widened step by step: nobody wants the thousand features of a town to see the twenty nearest
-            hits = self._ask(partial(_around, point=point, radius_m=reach_m, category=category, limit=limit))
+            around = partial(_around, point=point, radius_m=reach_m, category=category, limit=limit)
+            hits = self._ask(around, Disc(point, reach_m / 1000))
             hits = _distinct(sorted(hits, key=lambda hit: (hit.distance_km or 0.0, hit.place.id)))
             if len(hits) >= limit or reach_m >= radius_m:
                 break
@@ -146,7 +144,7 @@ class Regions:
     def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
         """Where two streets meet; where they only come near each other the match is "near"."""
         limit = _checked_limit(limit)
-        return _best(self._ask(lambda region: find_crossings(region, first, second, within), within), limit)
+        return self._best(lambda region, of: find_crossings(region, (first, second), within, of), within, limit=limit)
 
     def geocode(self, text: str, *, limit: int = 5, within: Extent | None = None) -> list[Hit]:
         """Addresses ("12 Rue Grimaldi"), crossings ("A and B"), postcodes and named features of that name.
@@ -158,12 +156,13 @@ class Regions:
         streets = split_crossing(text)
         name = text.split(",")[0]
 
-        def found_in(region: OpenRegion) -> list[Hit]:
-            corners = find_crossings(region, *streets, within) if streets else []
-            named = self._named(region, name, limit, among(region, within, None), None)
-            return [*find_addresses(region, text, within), *find_postcodes(region, name, within), *corners, *named]
+        def found_in(region: OpenRegion, of: int) -> list[Hit | _Found]:
+            corners = find_crossings(region, streets, within, of) if streets else []
+            named = self._named(region, name, limit, filter_of(region, within), None, of)
+            houses = find_addresses(region, text, within, of)
+            return [*houses, *find_postcodes(region, name, within), *corners, *named]
 
-        return _best(self._ask(found_in, within), limit)
+        return self._best(found_in, within, limit=limit)
 
     def colocated(
         self,
@@ -192,37 +191,59 @@ class Regions:
     def _open(self, within: Extent | None = None) -> list[OpenRegion]:
         return [region for region in self.store.open_all(self._only) if touches(region, within)]
 
-    def _ask(self, found_in: Callable[[OpenRegion], list[Hit]], within: Extent | None = None) -> list[Hit]:
-        """What each region answers. A damaged one is passed over, unless it was asked for by name."""
-        hits: list[Hit] = []
-        for region in self._open(within):
+    def _ask(self, found_in: Callable[[OpenRegion, int], Sequence[_T]], within: Extent | None = None) -> list[_T]:
+        """What each region answers, told how many are asked. A damaged one is passed over, unless it was named."""
+        hits: list[_T] = []
+        regions = self._open(within)
+        for region in regions:
             try:
                 with self.store.explained(region.info.name):
-                    hits.extend(found_in(region))
+                    hits.extend(found_in(region, len(regions)))
             except DamagedRegion as error:
                 if self._only is not None:
                     raise
                 _log.warning("%s", error)
         return hits
 
-    def _named(self, region: OpenRegion, text: str, limit: int, chosen: Ids | None, near: LatLon | None) -> list[Hit]:
-        if chosen is not None and not len(chosen):
-            return []
+    def _best(
+        self,
+        found_in: "Callable[[OpenRegion, int], Sequence[Hit | _Found]]",
+        within: Extent | None = None,
+        *,
+        limit: int,
+    ) -> list[Hit]:
+        """The best of what all regions answer."""
+        best: list[Hit] = []
+        for one in _distinct(sorted(self._ask(found_in, within), key=_order)):
+            if len(best) == limit:
+                break
+            if isinstance(one, Hit):
+                best.append(one)
+                continue
+            try:
+                with self.store.explained(one.region.info.name):
+                    best.append(one.hit())
+            except DamagedRegion as error:
+                if self._only is not None:
+                    raise
+                _log.warning("%s", error)
+        return best
+
+    def _named(
+        self, region: OpenRegion, text: str, limit: int, keep: Keep | None, near: LatLon | None, of: int
+    ) -> "list[_Found]":
         pool = max(_LEAST_POOL, 4 * limit) if near is None else _NEAR_POOL
-        found = region.index.search(text, limit=pool, among=chosen)
-        if len(found) > _LEAST_POOL and (near is not None or limit > _LEAST_POOL):
-            # A chain has more branches than the search looks at, and the nearest of them, or many of them, are wanted.
+        found = region.index.search(text, limit=pool, keep=keep, of=of)
+        if near is not None and len(found) >= pool:
+            # A chain has more branches than that, and the nearest of them are wanted.
             seen = {hit.owner for hit in found}
-            allowed = None if chosen is None else set(chosen.tolist())
-            found.extend(
-                hit
-                for hit in region.index.exact(text)
-                if hit.owner not in seen and (allowed is None or hit.owner in allowed)
-            )
-        return self._hits(region, found, near, limit)
+            more = [hit for hit in region.index.exact(text) if hit.owner not in seen]
+            fits = keep(np.array([hit.owner for hit in more], dtype=np.int64)) if keep and more else None
+            found.extend(hit for at, hit in enumerate(more) if fits is None or fits[at])
+        return self._scored(region, found, near, limit)
 
     @staticmethod
-    def _hits(region: OpenRegion, found: Sequence[NameHit], near: LatLon | None, limit: int) -> list[Hit]:
+    def _scored(region: OpenRegion, found: Sequence[NameHit], near: LatLon | None, limit: int) -> "list[_Found]":
         rows = rows_of(region, [hit.owner for hit in found])
         scored = []
         for hit in found:
@@ -235,39 +256,27 @@ class Regions:
             bonus = row[10] if near is None else 0.3 * row[10] + 0.7 * _nearness(near, row)
             scored.append((base * (1 - _BONUS) + _BONUS * bonus, hit, row))
         scored.sort(key=lambda one: (-one[0], len(one[1].text)))
-        hits = []
-        for score, hit, row in scored[:limit]:  # places are only made of those that can be among the best
-            place = place_of(region, row)
-            far = distance_km(near, place.point) if near else None
-            hits.append(Hit(place, score, hit.match, text_of(hit.text), far))
-        return hits
+        return [_Found(region, row, score, hit, near) for score, hit, row in scored[:limit]]
 
 
-def _around(region: OpenRegion, point: LatLon, radius_m: float, category: str | None, limit: int) -> list[Hit]:
-    ids = in_boxes(region, boxes_around(point, radius_m))
-    if category is not None:
-        ids = np.intersect1d(ids, of_category(region, category), assume_unique=True)
-    if not len(ids):
+def _around(
+    region: OpenRegion, _of: int, point: LatLon, radius_m: float, category: str | None, limit: int
+) -> list[Hit]:
+    rows = in_boxes(region, boxes_around(point, radius_m))
+    meant = None if category is None else set(matching_kinds(category, region.kinds))
+    # Plain house numbers stand aside, unless they are what is asked for.
+    ids = sorted(number for number, row in rows.items() if (row[3] != ADDRESS if meant is None else row[3] in meant))
+    if not ids:
         return []
-    lats, lons = positions(region)
-    metres = distances_m(point, lats[ids], lons[ids])
-    for feature, nearest in nearest_points(region, ids, point).items():
-        metres[np.searchsorted(ids, feature)] = distance_km(point, nearest) * 1000
+    metres = distances_m(point, *(np.array([rows[number][at] for number in ids]) for at in (4, 5)))
+    for feature, nearest in nearest_points(region, np.array(ids), point).items():
+        metres[bisect_left(ids, feature)] = distance_km(point, nearest) * 1000
     inside = np.flatnonzero(metres <= radius_m)
-    near = [(float(metres[at]), int(ids[at])) for at in inside[np.argsort(metres[inside], kind="stable")].tolist()]
-    hits: list[Hit] = []
-    for begin in range(0, len(near), 500):
-        some = near[begin : begin + 500]
-        rows = rows_of(region, [number for _, number in some])
-        for far, number in some:
-            row = rows[number]
-            if row[3] == ADDRESS and category is None:
-                continue
-            place = place_of(region, row)
-            hits.append(Hit(place, 1.0, "near", place.name, far / 1000))
-        if len(hits) >= limit:
-            break
-    return hits[: 2 * limit]
+    hits = []
+    for at in inside[np.argsort(metres[inside], kind="stable")][: 2 * limit].tolist():
+        place = place_of(region, rows[ids[at]])
+        hits.append(Hit(place, 1.0, "near", place.name, float(metres[at]) / 1000))
+    return hits
 
 
 def _closeness(hit: Hit, radius_m: float) -> float:
@@ -282,22 +291,48 @@ def _nearness(near: LatLon, row: Sequence[Any]) -> float:
     return _NEAR_KM / (_NEAR_KM + far)
 
 
-def _best(hits: list[Hit], limit: int) -> list[Hit]:
-    hits.sort(key=lambda hit: (-hit.score, len(hit.matched), hit.place.id))
-    return _distinct(hits)[:limit]
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A feature by its name, of which a place is only made if it is among the best of all regions."""
+
+    region: OpenRegion
+    row: Sequence[Any]
+    score: float
+    named: NameHit
+    near: LatLon | None
+
+    @property
+    def id(self) -> str:
+        return f"{self.region.info.kind}:{self.region.info.name}:{self.row[1]}"
+
+    def hit(self) -> Hit:
+        place = place_of(self.region, self.row)
+        far = distance_km(self.near, place.point) if self.near else None
+        return Hit(place, self.score, self.named.match, text_of(self.named.text), far)
 
 
-def _distinct(hits: Sequence[Hit]) -> list[Hit]:
-    """The first of each place; extracts that overlap hold the same objects."""
-    seen: set[str] = set()
-    kept = []
+def _order(one: Hit | _Found) -> tuple[float, int, str]:
+    if isinstance(one, _Found):
+        return -one.score, len(one.named.text), one.id
+    return -one.score, len(one.matched), one.place.id
+
+
+def _object_of(one: Hit | _Found) -> str:
+    """The same for one object in extracts that overlap."""
+    found, kind = (one.id, one.row[3]) if isinstance(one, _Found) else (one.place.id, one.place.kind)
+    origin, _, rest = found.partition(":")
+    return f"{origin}:{rest.partition(':')[2]}:{kind}"
+
+
+def _distinct(hits: "Iterable[_OneT]") -> "list[_OneT]":
+    """The first of each object."""
+    known: dict[str, _OneT] = {}
     for hit in hits:
-        origin, _, rest = hit.place.id.partition(":")
-        key = f"{origin}:{rest.partition(':')[2]}:{hit.place.kind}"
-        if key not in seen:
-            seen.add(key)
-            kept.append(hit)
-    return kept
+        known.setdefault(_object_of(hit), hit)
+    return list(known.values())
+
+
+_OneT = TypeVar("_OneT", Hit, _Found, Hit | _Found)
 
 
 def _checked_limit(limit: int) -> int:

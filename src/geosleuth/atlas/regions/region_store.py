@@ -1,6 +1,5 @@
 """The regions a user has added, one file each, and the boxes, distances and places that questions about them share."""
 
-import json
 import logging
 import math
 import sqlite3
@@ -8,30 +7,43 @@ import struct
 import threading
 import weakref
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 import shapely
 from numpy.typing import NDArray
 
 from geosleuth.atlas.folders import open_readonly
 from geosleuth.atlas.protocol import Place
-from geosleuth.atlas.search import NameIndex
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, great_circle_km
 
 from .feature_kinds import ADDRESS, is_street, matching_kinds
-from .region_file import APPLICATION_ID, FORMAT_VERSION, SUFFIX, clear_abandoned, region_path
+from .geometry import E7, unpack, unpack_steps
+from .region_file import (
+    APPLICATION_ID,
+    FEATURE_BLOCK,
+    FORMAT_VERSION,
+    SUFFIX,
+    TAG_BLOCK,
+    address_of,
+    clear_abandoned,
+    osm_text,
+    region_path,
+    unpack_box,
+)
+from .region_names import Keep, RegionNames
 
 _log = logging.getLogger(__name__)
 _HEADER_BYTES = 100
 _WRONG_ROWS: Final = (
     sqlite3.Error, zlib.error, struct.error, shapely.errors.ShapelyError, OSError,
-    ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
+    ValueError, LookupError, TypeError, AttributeError, ArithmeticError, msgspec.MsgspecError,
 )  # fmt: skip
 """What reading rows that are not as they were written comes to: nothing in them can be trusted, types included."""
 
@@ -77,10 +89,10 @@ class OpenRegion:
 
     info: RegionInfo
     conn: sqlite3.Connection
-    index: NameIndex
+    index: RegionNames
     kinds: tuple[str, ...]
     stamp: tuple[int, int, int]
-    memory: dict[str, object] = field(default_factory=dict)
+    memory: dict[str, Any]  # the same for all threads
 
 
 class DamagedRegion(BadInput):
@@ -90,6 +102,10 @@ class DamagedRegion(BadInput):
         """Keep the region's name beside the message."""
         super().__init__(message)
         self.name = name
+
+
+class EarlierRegion(DamagedRegion):
+    """A region's file is sound, but has to be converted; the message says how."""
 
 
 class RegionStore:
@@ -243,7 +259,11 @@ def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int
     meta: dict[str, str] = dict(conn.execute("SELECT key, value FROM meta"))
     if not all(isinstance(text, str) for text in (*meta, *meta.values())):
         raise _Unfit("its description is no text")
-    if meta.get("format") != FORMAT_VERSION:
+    if "kinds" not in meta and meta.get("format") in EARLIER_FORMATS:
+        raise EarlierRegion(
+            name, f"region {name!r} was made by an earlier version; convert it with: geosleuth atlas add {path}"
+        )
+    if meta.get("format") != (GAZETTEER_FORMAT if "kinds" in meta else FORMAT_VERSION):
         raise _Unfit(f"format {meta.get('format')!r}, this version reads {FORMAT_VERSION!r}")
     try:
         south, west, north, east = (float(edge) for edge in meta["bbox"].split(","))
@@ -274,8 +294,25 @@ def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int
     if "kinds" in meta:  # a gazetteer, with too many features to look through
         kinds = tuple(meta["kinds"].split(","))
     else:
-        kinds = tuple(text_of(kind) for (kind,) in conn.execute("SELECT DISTINCT kind FROM feature ORDER BY kind"))
-    return OpenRegion(info, conn, NameIndex(conn), kinds, stamp)
+        kinds = tuple(text_of(kind) for (kind,) in conn.execute("SELECT kind FROM kind ORDER BY id"))
+    # What a gazetteer keeps belongs to its connection.
+    memory = {} if "kinds" in meta else _memory_of(path, stamp)
+    return OpenRegion(info, conn, RegionNames(conn, memory), kinds, stamp, memory)
+
+
+_MEMORY: dict[Path, tuple[tuple[int, int, int], dict[str, Any]]] = {}
+_MOST_IN_MEMORY: Final = 64
+
+
+def _memory_of(path: Path, stamp: tuple[int, int, int]) -> dict[str, Any]:
+    """What is kept in memory of a file, once for all threads."""
+    known = _MEMORY.get(path)
+    if known is None or known[0] != stamp:
+        while len(_MEMORY) >= _MOST_IN_MEMORY:
+            with suppress(KeyError):  # another thread was first
+                _MEMORY.pop(next(iter(_MEMORY)))
+        known = _MEMORY[path] = (stamp, {})
+    return known[1]
 
 
 def text_of(value: Any) -> str:
@@ -289,16 +326,12 @@ def text_of(value: Any) -> str:
     return value
 
 
-def details_of(tags_json: str) -> dict[str, str]:
-    """The kept tags of a feature."""
-    return {str(key): str(value) for key, value in json.loads(tags_json).items()}
-
-
 Ids = NDArray[np.int64]
 Edges = tuple[float, float, float, float]  # south, west, north, east
-FEATURE_COLUMNS: Final = "id, osm, name, kind, lat, lon, south, west, north, east, rank, address, tags"
 _SOURCES: Final = {"osm": "OpenStreetMap", "overture": "Overture Maps", "made-up": "geosleuth world (made up)"}
 _PARAMETERS: Final = 30_000  # SQLite takes 32,766 at once
+EARLIER_FORMATS: Final = ("2",)
+GAZETTEER_FORMAT: Final = "2"
 
 
 def boxes_around(point: LatLon, radius_m: float) -> list[Edges]:
@@ -345,27 +378,47 @@ def inside(extent: Extent, lats: FloatArray, lons: FloatArray) -> NDArray[np.boo
     return between & around
 
 
-def in_boxes(region: OpenRegion, boxes: Sequence[Edges], table: str = "feature_box") -> Ids:
-    """Ids whose box meets one of these, ascending."""
-    found: set[int] = set()
+def in_boxes(region: OpenRegion, boxes: Sequence[Edges]) -> dict[int, tuple[Any, ...]]:
+    """Rows of the features whose box meets one of these, by id."""
+    found: dict[int, tuple[Any, ...]] = {}
     for south, west, north, east in boxes:
-        rows = region.conn.execute(
-            f"SELECT id FROM {table} WHERE west <= ? AND east >= ? AND south <= ? AND north >= ?",  # noqa: S608
+        entries = region.conn.execute(
+            "SELECT id FROM feature_box WHERE west <= ? AND east >= ? AND south <= ? AND north >= ?",
             (east, west, north, south),
-        )
-        found.update(number for (number,) in rows)
-    return np.array(sorted(found), dtype=np.int64)
+        ).fetchall()
+        spans = [(one * FEATURE_BLOCK + 1, (one + 1) * FEATURE_BLOCK) for (one,) in entries if one >= 0]
+        spans.extend((-one, -one) for (one,) in entries if one < 0)
+        for first, last in spans:
+            for row in region.conn.execute(f"{_FEATURES} WHERE id BETWEEN ? AND ?", (first, last)):
+                _, _, _, _, _, lat, lon, box = row
+                low_lat, low_lon, high_lat, high_lon = (lat, lon, lat, lon) if box is None else unpack_box(box)
+                if (
+                    low_lat <= north * E7 and high_lat >= south * E7 and low_lon <= east * E7 and high_lon >= west * E7
+                ):
+                    found[row[0]] = _row(region, row)
+    return found
 
 
-def among(region: OpenRegion, within: Extent | None, category: str | None) -> Ids | None:
-    """Features inside an extent and of a category, ascending; None for all of them."""
-    chosen = of_category(region, category) if category is not None else None
-    if within is None:
-        return chosen
-    lats, lons = positions(region)
-    if chosen is None:
-        return np.flatnonzero(inside(within, lats, lons))
-    return chosen[inside(within, lats[chosen], lons[chosen])]
+def filter_of(
+    region: OpenRegion, within: Extent | None, category: str | None = None, *, streets: bool = False
+) -> Keep | None:
+    """A test for features inside an extent, of a category, or that are streets; None where all will do."""
+    if within is None and category is None and not streets:
+        return None
+    of_kinds = None
+    if category is not None or streets:
+        meant = set(matching_kinds(category, region.kinds)) if category is not None else set(region.kinds)
+        of_kinds = np.array([kind in meant and (not streets or is_street(kind)) for kind in region.kinds], dtype=bool)
+
+    def keep(ids: Ids) -> NDArray[np.bool_]:
+        fits = np.ones(len(ids), dtype=bool)
+        if of_kinds is not None:
+            fits = of_kinds[column(region, "kind")[ids - 1]]
+        if within is not None:
+            fits &= inside(within, *positions(region, ids))
+        return fits
+
+    return keep
 
 
 def of_category(region: OpenRegion, category: str) -> Ids:
@@ -373,37 +426,53 @@ def of_category(region: OpenRegion, category: str) -> Ids:
     key = f"category {category[:200]}"
     ids = region.memory.get(key)
     if not isinstance(ids, np.ndarray):
-        ids = _of_kinds(region, matching_kinds(category, region.kinds))
+        ids = of_kinds(region, set(matching_kinds(category, region.kinds)))
         if len(region.memory) < 200:
             region.memory[key] = ids
     return ids
 
 
-def street_ids(region: OpenRegion) -> Ids:
-    """All streets of a region, ascending."""
-    ids = region.memory.get("streets")
-    if not isinstance(ids, np.ndarray):
-        ids = region.memory["streets"] = _of_kinds(region, [kind for kind in region.kinds if is_street(kind)])
-    return ids
+def of_kinds(region: OpenRegion, kinds: Set[str]) -> Ids:
+    """Features of some kinds, ascending."""
+    lists = [
+        unpack_steps(features)
+        for kind, features in region.conn.execute("SELECT kind, features FROM kind")
+        if kind in kinds
+    ]
+    return np.sort(np.concatenate(lists)) if lists else np.empty(0, dtype=np.int64)
 
 
-def _of_kinds(region: OpenRegion, kinds: Sequence[str]) -> Ids:
-    marks = ",".join("?" * len(kinds))
-    rows = region.conn.execute(f"SELECT id FROM feature WHERE kind IN ({marks}) ORDER BY id", kinds)  # noqa: S608
-    return np.array([number for (number,) in rows], dtype=np.int64)
+def rows_of_kinds(region: OpenRegion, wanted: Callable[[str], bool]) -> list[tuple[Any, ...]]:
+    """Rows of all features of the kinds that are wanted, by id; see `rows_of`."""
+    ids = of_kinds(region, {kind for kind in region.kinds if wanted(kind)})
+    return list(rows_of(region, ids.tolist()).values())
 
 
-def positions(region: OpenRegion) -> tuple[FloatArray, FloatArray]:
-    """Latitude and longitude of every feature, at its id; NaN where there is none."""
-    known = region.memory.get("positions")
-    if isinstance(known, tuple):
-        return known
-    columns = dict(region.conn.execute("SELECT axis, degrees FROM feature_position"))
-    lats, lons = (np.frombuffer(columns[axis], dtype="<f8") for axis in ("lat", "lon"))
-    if len(lats) != len(lons):
-        raise ValueError("latitudes without longitudes")
+def are_streets(region: OpenRegion, ids: Ids) -> NDArray[np.bool_]:
+    """Which features are streets."""
+    flags = region.memory.get("street kinds")
+    if not isinstance(flags, np.ndarray):
+        flags = region.memory["street kinds"] = np.array([is_street(kind) for kind in region.kinds], dtype=bool)
+    return np.asarray(flags[column(region, "kind")[ids - 1]])
+
+
+_COLUMNS: Final = {"lat": "<i4", "lon": "<i4", "kind": "<u2"}
+
+
+def column(region: OpenRegion, name: str) -> NDArray[Any]:
+    """One value of every feature, at its id less one."""
+    known = region.memory.get(name)
+    if not isinstance(known, np.ndarray):
+        query = 'SELECT bytes FROM feature_column WHERE "column" = ?'
+        (packed,) = region.conn.execute(query, (name,)).fetchone()
+        known = region.memory[name] = np.frombuffer(zlib.decompress(packed), dtype=_COLUMNS[name])
+    return known
+
+
+def positions(region: OpenRegion, ids: Ids) -> tuple[FloatArray, FloatArray]:
+    """Latitude and longitude of some features."""
+    lats, lons = column(region, "lat")[ids - 1] / E7, column(region, "lon")[ids - 1] / E7
     check_positions(lats, lons)
-    region.memory["positions"] = (lats, lons)
     return lats, lons
 
 
@@ -417,29 +486,54 @@ def check_positions(lats: FloatArray, lons: FloatArray) -> None:
         raise ValueError("a position that is nowhere on Earth")
 
 
+_FEATURES: Final = "SELECT id, osm, name, kind, rank, lat, lon, box FROM feature"
+
+
 def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    """Feature rows by id."""
+    """Feature rows by id: id, osm, name, kind, lat, lon, south, west, north, east, rank."""
     found: dict[int, tuple[Any, ...]] = {}
     for begin in range(0, len(ids), _PARAMETERS):
         some = [int(number) for number in ids[begin : begin + _PARAMETERS]]
         marks = ",".join("?" * len(some))
-        rows = region.conn.execute(f"SELECT {FEATURE_COLUMNS} FROM feature WHERE id IN ({marks})", some)  # noqa: S608
-        found.update((row[0], row) for row in rows)
+        rows = region.conn.execute(f"{_FEATURES} WHERE id IN ({marks})", some)
+        found.update((row[0], _row(region, row)) for row in rows)
     return found
+
+
+def _row(region: OpenRegion, row: Sequence[Any]) -> tuple[Any, ...]:
+    number, osm, name, kind, rank, lat, lon, box = row
+    at = (lat / E7, lon / E7)
+    if box is None:
+        return (number, osm_text(osm), name, region.kinds[kind], *at, *at, *at, rank / 1000)
+    south, west, north, east = unpack_box(box)
+    edges = (south / E7, west / E7, north / E7, east / E7)
+    return (number, osm_text(osm), name, region.kinds[kind], *at, *edges, rank / 1000)
+
+
+def tags_of(region: OpenRegion, number: int) -> dict[str, str]:
+    """The kept tags of a feature."""
+    block, at = divmod(number - 1, TAG_BLOCK)
+    (packed,) = region.conn.execute("SELECT tags FROM feature_tags WHERE block = ?", (block,)).fetchone()
+    lines = zlib.decompressobj().decompress(packed, _MOST_TAGS).split(b"\n")
+    return msgspec.json.decode(lines[at], type=dict[str, str])
+
+
+_MOST_TAGS: Final = 1 << 24
 
 
 def place_of(region: OpenRegion, row: Sequence[Any]) -> Place:
     """A feature row as a place."""
-    _, osm, name, kind, lat, lon, south, west, north, east, _, address, tags = row
+    number, osm, name, kind, lat, lon, south, west, north, east, _ = row
+    tags = tags_of(region, number)
     return Place(
-        id=f"{region.info.kind}:{region.info.name}:{text_of(osm)}",
+        id=f"{region.info.kind}:{region.info.name}:{osm}",
         name=text_of(name or "") or kind.partition("=")[2].replace("_", " "),
-        kind=text_of(kind),
+        kind=kind,
         point=LatLon(lat, lon),
         extent=Box(south, west, north, east),
         source=source_of(region),
-        address=text_of(address or "") or (name if kind == ADDRESS else None),
-        details=details_of(tags),
+        address=address_of(tags) or (name if kind == ADDRESS else None),
+        details=tags,
     )
 
 
@@ -453,23 +547,34 @@ def distances_m(point: LatLon, lats: FloatArray, lons: FloatArray) -> FloatArray
     return great_circle_km(np.array([point.lat]), np.array([point.lon]), lats, lons) * 1000
 
 
+def grounds_of(geoms: Sequence[Any]) -> NDArray[np.object_]:
+    """Shapes of the table ``ground``.
+
+    Raises:
+        ValueError: one of them is damaged.
+    """
+    shapes = unpack(geoms)
+    if shapely.is_missing(shapes).any():
+        raise ValueError("a shape that is none")
+    return shapes
+
+
 def nearest_points(region: OpenRegion, ids: Ids, point: LatLon) -> dict[int, LatLon]:
     """For those of the features that are streets or cover ground: the point of each that is nearest."""
     owners: list[int] = []
     geoms: list[bytes] = []
-    for table, column in (("street_way", "street"), ("area", "feature")):
-        for begin in range(0, len(ids), _PARAMETERS):
-            some = ids[begin : begin + _PARAMETERS].tolist()
-            marks = ",".join("?" * len(some))
-            query = f"SELECT {column}, geom FROM {table} WHERE {column} IN ({marks})"  # noqa: S608
-            for owner, geom in region.conn.execute(query, some):
-                owners.append(owner)
-                geoms.append(geom)
+    for begin in range(0, len(ids), _PARAMETERS):
+        some = ids[begin : begin + _PARAMETERS].tolist()
+        marks = ",".join("?" * len(some))
+        query = f"SELECT feature, geom FROM ground WHERE feature IN ({marks})"  # noqa: S608
+        for owner, geom in region.conn.execute(query, some):
+            owners.append(owner)
+            geoms.append(geom)
     if not owners:
         return {}
     # A degree of longitude is shorter than one of latitude; without the stretch "nearest" would lean east and west.
     squeeze = max(math.cos(math.radians(point.lat)), 1e-6)
-    shapes = shapely.transform(shapely.from_wkb(geoms), lambda xy: xy * [squeeze, 1.0])
+    shapes = shapely.transform(grounds_of(geoms), lambda xy: xy * [squeeze, 1.0])
     ways = shapely.shortest_line(shapes, shapely.Point(point.lon * squeeze, point.lat))
     found: dict[int, LatLon] = {}
     for at in np.argsort(shapely.length(ways), kind="stable").tolist():

@@ -33,7 +33,20 @@ from geosleuth.score.metrics import wilson
 from geosleuth.text.numbers import plural
 from geosleuth.text.safe import printable
 
-from .judge import PROMPT_VERSION, Judge, JudgeProgress, Level, Question, RuleSays, Says, Stand, Verdict, granted, stand
+from .judge import (
+    PROMPT_VERSION,
+    Judge,
+    JudgeProgress,
+    Level,
+    Question,
+    RuleSays,
+    Says,
+    Stand,
+    Verdict,
+    granted,
+    reply_question,
+    stand,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,8 +347,9 @@ def judged_csv(judged: JudgedFile) -> str:
     return out.getvalue()
 
 
-Ask = Literal["undecided", "unmatched"]
-"""What the model is asked: what the rule can't decide, or everything that it does not accept."""
+Ask = Literal["undecided", "unmatched", "replies"]
+"""What the model is asked: names that the rule can't decide, names that it does not accept, or, where it does not
+accept them or finds none, whether the whole reply means the true place (GeoVista's order)."""
 
 LEVELS: tuple[Level, ...] = ("country", "region", "city")
 
@@ -347,6 +361,7 @@ class Entry:
     id: str
     truth: TruthNames
     said: AnswerNames
+    reply: str | None = None
 
 
 def entries_of(records: Iterable[Record], parser: ParserName) -> list[Entry]:
@@ -355,7 +370,8 @@ def entries_of(records: Iterable[Record], parser: ParserName) -> list[Entry]:
     for record in records:
         address, truth = record.read(parser).address, record.truth
         said = AnswerNames(address.country.conclusion, address.region.conclusion, address.precise.conclusion)
-        entries.append(Entry(printable(record.id), TruthNames(truth.country, truth.region, truth.city), said))
+        names = TruthNames(truth.country, truth.region, truth.city)
+        entries.append(Entry(printable(record.id), names, said, record.reply))
     return entries
 
 
@@ -393,10 +409,15 @@ async def judge_entries(
             by_rule[level].append(first.says)
             if first.question is not None and first.says in ("right", "wrong"):
                 sure[first.question] = first.says == "right"
+    lost: set[int] = set()
     for level in LEVELS:
         # Recomputed after the level above: a verdict there may open or settle this one.
         now = [stand(entry.truth, entry.said, level) for entry in entries]
-        asked = {row: one.question for row, one in enumerate(now) if _is_asked(one, ask) and one.question is not None}
+        asked = {
+            row: question
+            for row, one in enumerate(now)
+            if row not in lost and (question := _asked(one, entries[row], level, ask)) is not None
+        }
         verdicts = await judge.verdicts(asked.values())
         outcomes[level] = [_outcome(by_rule[level][row], one, asked.get(row), verdicts) for row, one in enumerate(now)]
         for row, question in asked.items():
@@ -404,6 +425,10 @@ async def judge_entries(
             rows.append(Row(entry.id, question, now[row].says, verdict))
             if verdict is not None and verdict.says == "yes" and level != "city":
                 entry.said = granted(entry.truth, entry.said, level)
+        if ask == "replies":
+            lost |= {
+                row for row, one in enumerate(outcomes[level]) if one not in ("right", "judged right", "not given")
+            }
     chosen = sample_of(sure, sample, seed)
     agreed: dict[Question, Verdict] = {}
     for level in LEVELS:
@@ -420,8 +445,11 @@ async def judge_entries(
     )
 
 
-def _is_asked(one: Stand, ask: Ask) -> bool:
-    return one.says == "undecided" or (ask == "unmatched" and one.says == "wrong" and one.question is not None)
+def _asked(one: Stand, entry: Entry, level: Level, ask: Ask) -> Question | None:
+    """Return what the model is asked about one level of one answer."""
+    if ask == "replies" and entry.reply and one.says in ("undecided", "wrong", "not named"):
+        return reply_question(entry.truth, level, entry.reply)
+    return one.question if one.says == "undecided" or (ask == "unmatched" and one.says == "wrong") else None
 
 
 def _outcome(first: RuleSays, now: Stand, question: Question | None, verdicts: Mapping[Question, Verdict]) -> Outcome:

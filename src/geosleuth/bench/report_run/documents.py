@@ -133,6 +133,7 @@ def _behaviour(found: Behaviour) -> dict[str, Any]:
             }
             for tool in found.tools
         },
+        "combinations": [{"tools": list(names), "photos": photos} for names, photos in found.combinations],
     }
 
 
@@ -292,6 +293,12 @@ def _tools(run: RunReport) -> Iterable[RenderableType]:
         if len(found.tools) > _SHOWN_TOOLS:
             table.add_row(f"… and {count(len(found.tools) - _SHOWN_TOOLS)} more", *([""] * 5))
         yield table
+        together = _table(f"{run.label}: tools called together on a photo", "tools")
+        together.add_column("photos", justify="right")
+        together.add_column("of all", justify="right")
+        for names, photos in found.combinations[:_SHOWN_TOOLS]:
+            together.add_row(" + ".join(names) or "none", count(photos), share(photos, found.photos))
+        yield together
     if found.failures:
         kinds = ", ".join(f"{count(n)} {FAILURE_WORDS.get(kind, kind)}" for kind, n in found.failures.most_common())
         yield Text(f"calls that gave nothing: {kinds}")

@@ -239,7 +239,8 @@ class Behaviour:
     """The tools of a run, most called first, over the photos with an answer.
 
     ``photos`` have a readable trajectory; ``with_calls`` of them called any tool. ``absent`` and ``damaged``
-    trajectories are missing from all counts.
+    trajectories are missing from all counts. ``combinations`` are the sets of tools that were called together on a
+    photo, by name, and on how many photos, most first (SpotAgent, figure 6a).
     """
 
     tools: tuple[ToolUse, ...]
@@ -247,6 +248,7 @@ class Behaviour:
     with_calls: int
     absent: int
     damaged: int
+    combinations: tuple[tuple[tuple[str, ...], int], ...] = ()
 
     @property
     def calls(self) -> int:
@@ -274,6 +276,7 @@ def read_behaviour(
 ) -> Behaviour:
     """Read the trajectory of every answered photo, one after the other; the files of a team count together."""
     tools: dict[str, ToolUse] = {}
+    together: Counter[tuple[str, ...]] = Counter()
     read = with_calls = absent = damaged = 0
     for outcome, kept in zip(journal.outcome, journal.kept, strict=True):
         if outcome != "answered":
@@ -295,10 +298,17 @@ def read_behaviour(
             use.seconds += seen.seconds
             if seen.failure is not None:
                 use.failures[seen.failure] += 1
-        for name in {seen.name for seen in observed}:
-            _use(tools, name).photos += 1
+        names = {_use(tools, seen.name).name for seen in observed}
+        for name in names:
+            tools[name].photos += 1
+        together[tuple(sorted(names))] += 1
     return Behaviour(
-        tuple(sorted(tools.values(), key=lambda use: (-use.calls, use.name))), read, with_calls, absent, damaged
+        tuple(sorted(tools.values(), key=lambda use: (-use.calls, use.name))),
+        read,
+        with_calls,
+        absent,
+        damaged,
+        tuple(sorted(together.items(), key=lambda one: (-one[1], one[0]))),
     )
 
 

@@ -108,6 +108,7 @@ def _run(run: RunReport, index: int) -> Html:
     ]
     if found.tools:
         parts.append(scroll_box(f"Tools of {run.label}", _table(found, index)))
+        parts.append(scroll_box(f"Tools of {run.label} that were called together", _together(found, index)))
     if found.failures:
         parts.append(_failures(found))
     return el("div", {"class": "field"}, *parts)
@@ -161,6 +162,29 @@ def _table(found: Behaviour, index: int) -> Html:
         ),
         el("thead", None, el("tr", None, *(el("th", {"scope": "col"}, words) for words in heads))),
         el("tbody", None, *(_tool(tool, found, most, index) for tool in shown)),
+    )
+
+
+def _together(found: Behaviour, index: int) -> Html:
+    """Return the combinations of tools, as SpotAgent's figure 6a has them."""
+    most = max(photos for _, photos in found.combinations)
+    rows = [
+        el(
+            "tr",
+            None,
+            el("th", {"scope": "row"}, el("code", None, name(" + ".join(names) or "none", 120))),
+            cell(count(photos)),
+            _mix_cell(share(photos, found.photos), photos / most, index),
+        )
+        for names, photos in found.combinations[:_SHOWN_TOOLS]
+    ]
+    heads = ("tools", "photos", "share of photos")
+    return el(
+        "table",
+        {"class": "tool-mix"},
+        caption("Tools that were called together on a photo."),
+        el("thead", None, el("tr", None, *(el("th", {"scope": "col"}, words) for words in heads))),
+        el("tbody", None, *rows),
     )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from geosleuth.agent import Spent
 from geosleuth.agent.codec import to_line
-from geosleuth.bench.scored import truth_to_dict
+from geosleuth.bench.scored import TRAINED_ON_TEST, truth_to_dict
 from geosleuth.bench.sets.dataset import DataSet, Item
 from geosleuth.files import replacing, write_text_atomically
 from geosleuth.geo import FARTHEST_KM, LatLon, distances_km
@@ -197,7 +197,7 @@ FORMAT = "geosleuth-run-summary"
 VERSION = 1
 _OWN = frozenset(
     ("id", "truth", "reply", "answer", "by", "reason", "turns", "calls", "failed_calls", "input_tokens",
-     "output_tokens", "cost_usd", "solution_str")
+     "output_tokens", "cost_usd", "solution_str", TRAINED_ON_TEST)
 )  # fmt: skip
 
 Put = Callable[[bytes], object]
@@ -311,6 +311,8 @@ def _open(held: ExitStack, path: Path) -> Put:
 
 def _go_through(folder: RunFolder, data: DataSet, results: Put, errors: Put, why: str, words: str) -> RunSummary:
     index = folder.index
+    marks = folder.manifest.settings.get(TRAINED_ON_TEST)
+    marked = {TRAINED_ON_TEST: ", ".join(map(str, marks))} if marks else {}
     errors_km = _ErrorsKm()
     photos = answered = unlocated = failed = 0
     for item in data:
@@ -326,7 +328,7 @@ def _go_through(folder: RunFolder, data: DataSet, results: Put, errors: Put, why
         answered += 1
         unlocated += known.state == "unlocated"
         errors_km.add(line["answer"], item.truth)
-        results(_result_line(item, line))
+        results(_result_line(item, line, marked))
     return RunSummary(
         photos=photos,
         answered=answered,
@@ -367,7 +369,7 @@ class _ErrorsKm:
         return np.concatenate(self._done) if self._done else np.zeros(0)
 
 
-def _result_line(item: Item, line: Mapping[str, Any]) -> bytes:
+def _result_line(item: Item, line: Mapping[str, Any], marked: Mapping[str, str]) -> bytes:
     spent = line["spent"]
     cost = {} if spent["cost_usd"] is None else {"cost_usd": spent["cost_usd"]}
     return to_line(
@@ -376,6 +378,7 @@ def _result_line(item: Item, line: Mapping[str, Any]) -> bytes:
             "truth": truth_to_dict(item.truth),
             "answer": line["answer"],
             **_fields(item.fields),
+            **marked,
             "by": line["by"],
             "reason": line["reason"],
             **{name: spent[name] for name in ("turns", "calls", "failed_calls", "input_tokens", "output_tokens")},

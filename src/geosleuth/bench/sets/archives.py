@@ -368,8 +368,9 @@ class ShelvedPicture:
 
     @property
     def where(self) -> str:
-        """Return its location on the shelf."""
-        return str(self.shelf.root / self.name)
+        """Return where it was found; the name on the shelf where it was not."""
+        found = self.shelf.find(self.name)
+        return str(self.shelf.root / self.name) if found is None else found.where
 
     def read(self) -> bytes:
         """Return the file's content.

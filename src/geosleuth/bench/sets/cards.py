@@ -5,9 +5,10 @@ it is "not stated".
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
-from .dataset import Card
+from .dataset import Card, Part
 
 _CLASSIC_KM = (1.0, 25.0, 200.0, 750.0, 2500.0)
 _TWM_KM = (0.5, 2.0, 10.0, 25.0, 200.0, 750.0)
@@ -20,6 +21,7 @@ _SCENE_TABLE = (
 _FLICKR = (
     Card(
         name="im2gps3k",
+        part="test",
         title="Im2GPS3k (Vo, Jacobs and Hays 2017)",
         photos=3000,
         licence="not stated; the photos are their Flickr authors'",
@@ -37,6 +39,7 @@ _FLICKR = (
     ),
     Card(
         name="yfcc4k",
+        part="test",
         title="YFCC4k (Vo, Jacobs and Hays 2017)",
         photos=4536,
         licence="Flickr photos under various Creative Commons licences (YFCC100M)",
@@ -55,6 +58,7 @@ _FLICKR = (
     ),
     Card(
         name="yfcc26k",
+        part="test",
         title="YFCC26k, also called YFCC25600 (Theiner, Müller-Budack and Ewerth)",
         photos=25600,
         licence="Flickr photos under various Creative Commons licences (YFCC100M)",
@@ -74,6 +78,7 @@ _FLICKR = (
 _STREETS = (
     Card(
         name="osv5m",
+        part="test",
         title="OpenStreetView-5M, test part (Astruc and others 2024)",
         photos=210122,
         licence="CC BY-SA 4.0 on the hub",
@@ -87,14 +92,17 @@ _STREETS = (
     ),
     Card(
         name="geoseek-val",
+        part="test",
         title="GeoSeek-Val of GeoAgent (Jin and others 2026)",
         photos=3000,
         licence="not stated for the data; the code is CC BY-NC 4.0; the photos come from OSV-5M (CC BY-SA 4.0)",
         home="https://github.com/HVision-NKU/GeoAgent",
         get="hf download --repo-type dataset ghost233lism/GeoSeek --local-dir DIR",
-        layout="as far as known: photos with points, three-level labels, locatability scores and element tags; the "
-        "files' names are not. Fields accepted: image (image_path, images, file_name …), lat or latitude, lon, lng or "
-        "longitude, country, region, city; in Parquet, JSON, JSONL or CSV with 'val' in the name or folder",
+        layout="as the paper's figure 10 prints it: solution ('Country; Region; Place', also in answer tags), "
+        "Locatability Score, cls (element tags), lat, lng; the files' names are not known. Also accepted: image "
+        "(image_path, images, file_name …), latitude, longitude, country, region, city; in Parquet, JSON, JSONL or CSV "
+        "with 'val' in the name or folder. Element tags become fields (manmade: yes), and so do locatability and "
+        "surroundings (natural, man-made)",
         thresholds_km=(25.0, 200.0, 750.0, 2500.0),
         faults=(
             "which part of OSV-5M its photos come from is not stated",
@@ -104,6 +112,7 @@ _STREETS = (
     ),
     Card(
         name="llmgeo",
+        part="test",
         title="LLMGeo, test part (Wang and others 2024)",
         photos=1000,
         licence="for academic research; photos from Google Street View, commercial use is Google's to allow",
@@ -115,6 +124,7 @@ _STREETS = (
     ),
     Card(
         name="street-view-text",
+        part="test",
         title="Street View Text (Wang, Babenko and Belongie 2011)",
         photos=349,
         licence="not stated; photos from Google Street View",
@@ -136,6 +146,7 @@ _STREETS = (
 _AGENTS = (
     Card(
         name="geobench",
+        part="test",
         title="GeoBench of GeoVista (Wang and others 2025)",
         photos=1142,
         licence="not stated; its repository is meant for research alone",
@@ -155,6 +166,7 @@ _AGENTS = (
     *(
         Card(
             name=f"imageo{number}",
+            part="test",
             title=f"IMAGEO-Bench {number}, {title} (Li and others 2025)",
             photos=photos,
             licence="CC BY on Zenodo, version not stated",
@@ -194,6 +206,7 @@ _AGENTS = (
     ),
     Card(
         name="mapbench",
+        part="test",
         title="MAPBench of Thinking with Map, test part (Ji and others 2026)",
         photos=2500,
         licence="Apache-2.0 on the hub",
@@ -205,10 +218,12 @@ _AGENTS = (
         faults=(
             "2,500 records of 2,498 photos, one of them with two conflicting truths",
             "the paper's rows of four tries fit 598 easy and 1,891 hard photos, not 599 and 1,901",
-            "whether its points are WGS-84 or China's shifted GCJ-02, some hundred metres off, is not stated",
+            "whether its points are WGS-84 or China's shifted GCJ-02, some hundred metres off, is not stated; they are "
+            "read as WGS-84, and mapbench@gcj02:PATH reads them as GCJ-02",
             "V1, which the paper used, is marked as deprecated",
         ),
         published_as="MAPBench",
+        datum=None,
     ),
     Card(
         name="geoglobe",
@@ -266,6 +281,98 @@ _GENERAL = (
     ),
 )
 
-_ALL = (*_FLICKR, *_STREETS, *_AGENTS, *_GENERAL)
+_TRAINING = (
+    Card(
+        name="geoseek-loc",
+        part="train",
+        title="GeoSeek-Loc of GeoAgent (Jin and others 2026)",
+        photos=20000,
+        licence="not stated for the data; the photos come from OSV-5M (CC BY-SA 4.0) and GeoComp",
+        home="https://github.com/HVision-NKU/GeoAgent",
+        get="hf download --repo-type dataset ghost233lism/GeoSeek --local-dir DIR",
+        layout="as geoseek-val, with 'loc' in the name or folder; the labels are 'Country; Region; Place'",
+        thresholds_km=_CLASSIC_KM,
+        faults=("the files' names are not known; name the file itself if it is called otherwise",),
+    ),
+    Card(
+        name="mp16-pro",
+        part="train",
+        title="MP16-Pro of G3 (Jia and others 2024)",
+        photos=4120000,
+        licence="Flickr photos under various Creative Commons licences (MediaEval Placing 2016)",
+        home="https://github.com/Applied-Machine-Learning-Lab/G3",
+        get="hf download --repo-type dataset Jia-py/MP16-Pro --local-dir DIR",
+        layout="MP16_Pro_filtered.csv or MP16_Pro_places365.csv (IMG_ID, LAT, LON, city, county, state, country …); "
+        "photos by IMG_ID in images/, mp16/ or an unpacked tar file, with slashes or with underscores in their names",
+        thresholds_km=_CLASSIC_KM,
+        faults=(_FLICKR_NAMES, "the layout of the photos could not be checked"),
+    ),
+    Card(
+        name="geocomp",
+        part="train",
+        title="GeoComp (Song and others 2025)",
+        photos=None,
+        licence="not stated",
+        home="https://huggingface.co/datasets/ShirohAO/tuxun",
+        get="see its page; the photos are panoramas and have to be fetched by their ids",
+        layout="as far as known: a table with panoId (or image), lat, lng and country; photos PANOID.jpg in images/",
+        thresholds_km=_CLASSIC_KM,
+        faults=("a record of games: rows of one place repeat; which part the papers took is not stated",),
+    ),
+)
+_BY_NAME = {card.name: card for card in (*_FLICKR, *_STREETS, *_AGENTS, *_TRAINING, *_GENERAL)}
+
+
+def _part(whole: str, part: Part, *, photos: int | None, title: str, layout: str, faults: tuple[str, ...] = ()) -> Card:
+    card = _BY_NAME[whole]
+    return replace(
+        card,
+        name=f"{whole}-{part}",
+        part=part,
+        photos=photos,
+        title=title,
+        layout=layout,
+        faults=(*card.faults, *faults),
+        published_as=card.published_as if part == "test" else None,
+    )
+
+
+_OWN_SPLIT = "without a column split (train, test), 902 photos chosen by a hash of their ids are the test part: ours"
+_PARTS = (
+    replace(_BY_NAME["mapbench"], name="mapbench-test"),
+    _part(
+        "mapbench",
+        "train",
+        photos=2500,
+        title="MAPBench of Thinking with Map, training part (Ji and others 2026)",
+        layout="a JSONL file with train in its name: image, latitude, longitude, city, country; photos in images/",
+    ),
+    replace(_BY_NAME["osv5m"], name="osv5m-test"),
+    _part(
+        "osv5m",
+        "train",
+        photos=4894685,
+        title="OpenStreetView-5M, training part (Astruc and others 2024)",
+        layout="train.csv, with the columns of test.csv; photos ID.jpg in images/train/00 to 97, or in their zip files",
+    ),
+    _part(
+        "imageo2",
+        "train",
+        photos=2027,
+        title="IMAGEO-Bench 2, what Thinking with Map trains on (Li and others 2025)",
+        layout=_BY_NAME["imageo2"].layout,
+        faults=(_OWN_SPLIT,),
+    ),
+    _part(
+        "imageo2",
+        "test",
+        photos=902,
+        title="IMAGEO-Bench 2, what Thinking with Map tests on (Li and others 2025)",
+        layout=_BY_NAME["imageo2"].layout,
+        faults=(_OWN_SPLIT,),
+    ),
+)
+
+_ALL = (*_BY_NAME.values(), *_PARTS)
 CARDS: Mapping[str, Card] = MappingProxyType({card.name: card for card in _ALL})
 """By name."""

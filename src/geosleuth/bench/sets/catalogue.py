@@ -4,15 +4,26 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from geosleuth import plugins
 from geosleuth.errors import BadInput, BrokenPlugin
+from geosleuth.geo.gcj02 import Datum, from_gcj02
 
 from .cards import CARDS
-from .dataset import Card, DataSet, SetKind
-from .flickr_sets import open_geoglobe, open_im2gps3k, open_imageo, open_osv5m, open_yfcc4k, open_yfcc26k
-from .hugging_face import METADATA_NAMES, open_geobench, open_geoseek_val, open_hub, open_mapbench, parquet_files
+from .dataset import Card, DataSet, Item, SetKind
+from .flickr_sets import (
+    open_geocomp,
+    open_geoglobe,
+    open_im2gps3k,
+    open_imageo,
+    open_imageo2_part,
+    open_mp16_pro,
+    open_osv5m,
+    open_yfcc4k,
+    open_yfcc26k,
+)
+from .hugging_face import METADATA_NAMES, open_geobench, open_geoseek, open_hub, open_mapbench, parquet_files
 from .photo_folders import open_exif, open_llmgeo
 from .street_view_text import open_street_view_text
 from .table_rows import TABLE_ENDINGS, open_table
@@ -23,13 +34,22 @@ _OPENERS: dict[str, Opener] = {
     "im2gps3k": open_im2gps3k,
     "yfcc4k": open_yfcc4k,
     "yfcc26k": open_yfcc26k,
-    "osv5m": open_osv5m,
+    "osv5m": partial(open_osv5m, "test"),
+    "osv5m-test": partial(open_osv5m, "test"),
+    "osv5m-train": partial(open_osv5m, "train"),
     "geobench": open_geobench,
     "imageo1": partial(open_imageo, 1),
     "imageo2": partial(open_imageo, 2),
+    "imageo2-train": partial(open_imageo2_part, "train"),
+    "imageo2-test": partial(open_imageo2_part, "test"),
     "imageo3": partial(open_imageo, 3),
-    "mapbench": open_mapbench,
-    "geoseek-val": open_geoseek_val,
+    "mapbench": partial(open_mapbench, "test"),
+    "mapbench-test": partial(open_mapbench, "test"),
+    "mapbench-train": partial(open_mapbench, "train"),
+    "geoseek-val": partial(open_geoseek, "val"),
+    "geoseek-loc": partial(open_geoseek, "loc"),
+    "mp16-pro": open_mp16_pro,
+    "geocomp": open_geocomp,
     "geoglobe": open_geoglobe,
     "street-view-text": open_street_view_text,
     "llmgeo": open_llmgeo,
@@ -42,8 +62,8 @@ _OPENERS: dict[str, Opener] = {
 def open_set(spec: str) -> DataSet:
     """Open a data set: ``NAME:PATH``, ``PACKAGE:NAME:PATH`` for one of a plug-in, or a path, whose kind is detected.
 
-    ``NAME:PATH::PHOTOS`` says where the photos are, if not with the table. Nothing is downloaded, and only the first
-    rows are read.
+    ``NAME:PATH::PHOTOS`` says where the photos are, if not with the table. ``NAME@gcj02:PATH`` says that the points are
+    in GCJ-02: they are turned into WGS-84, as all points are. Nothing is downloaded, and only the first rows are read.
 
     Raises:
         BadInput: no such set or path, or the files there are not the set's; the message says what was looked for.
@@ -52,7 +72,8 @@ def open_set(spec: str) -> DataSet:
     """
     added = _plugin_in(spec)
     if added is not None:
-        return _opened(added, spec.split(":", 2)[2:])
+        return _in_wgs84(_opened(added, spec.split(":", 2)[2:]))
+    spec, datum = _without_datum(spec)
     name, path, photos = _taken_apart(spec)
     if not path.exists():
         if name is None and spec.strip().lower() in _OPENERS:
@@ -60,7 +81,33 @@ def open_set(spec: str) -> DataSet:
         raise BadInput(f"{path}: no such file or folder; nothing is downloaded: {_hint(name)}")
     if photos is not None and not photos.is_dir():
         raise BadInput(f"{photos}: no such folder of photos")
-    return _OPENERS[name or _guess(path)](path, photos)
+    opened = _OPENERS[name or _guess(path)](path, photos)
+    return _in_wgs84(opened if datum is None else replace(opened, card=replace(opened.card, datum=datum)))
+
+
+def _without_datum(spec: str) -> tuple[str, Datum | None]:
+    """Take the datum off a spec, ``mapbench@gcj02:PATH``."""
+    name, colon, rest = spec.partition(":")
+    name, at, said = name.partition("@")
+    if not colon or not at or name.strip().lower() not in _OPENERS:
+        return spec, None
+    word = said.strip().lower().replace("-", "")
+    datum = next((one for one in get_args(Datum) if one == word), None)
+    if datum is None:
+        raise BadInput(f"{said[:40]!r} is no datum; write {name}@gcj02:PATH or {name}@wgs84:PATH")
+    return f"{name}:{rest}", datum
+
+
+def _in_wgs84(data: DataSet) -> DataSet:
+    """Return the set with its points in WGS-84; each item says in the field ``datum`` what they were before."""
+    if data.card.datum != "gcj02":
+        return data
+
+    def convert(item: Item) -> Item:
+        truth = replace(item.truth, point=from_gcj02(item.truth.point))
+        return replace(item, truth=truth, fields={**item.fields, "datum": "gcj02"})
+
+    return data.changed(convert, data.card)
 
 
 def set_kind(plugin: plugins.Plugin) -> SetKind:

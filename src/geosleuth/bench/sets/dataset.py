@@ -7,10 +7,17 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
 from geosleuth.errors import BadInput
+from geosleuth.geo.gcj02 import Datum
 from geosleuth.score import Truth
 
 BoxKind = Literal["text", "signs", "poles", "foreground", "clue"]
 """What a box of a photo contains, for runs that hide it."""
+
+
+Part = Literal["train", "test"]
+"""What the photos of a data set are for, by its authors."""
+
+_TESTS = frozenset({"test", "val", "valid", "validation", "dev"})
 
 
 class Picture(Protocol):
@@ -95,7 +102,8 @@ class Card:
     """What to know about a data set before quoting a figure on it.
 
     ``photos`` is its published size, ``home`` its description, ``get`` how to obtain its files, ``thresholds_km`` the
-    distances used in the literature, ``faults`` its known errors.
+    distances used in the literature, ``faults`` its known errors. ``datum`` is what its points refer to, None if that
+    is not stated: they are read as WGS-84 then. ``part`` says what its photos are for; training refuses a test part.
     """
 
     name: str
@@ -108,6 +116,8 @@ class Card:
     thresholds_km: tuple[float, ...]
     faults: tuple[str, ...] = ()
     published_as: str | None = None
+    datum: Datum | None = "wgs84"
+    part: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +130,31 @@ class DataSet:
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self.stream())
+
+    def changed(self, change: Callable[[Item], Item], card: Card) -> "DataSet":
+        """Return the set with every item changed, under another card; its faults stay."""
+        stream = self.stream
+        if isinstance(stream, Strict):
+            entries = stream.entries
+            return DataSet(
+                card, self.root, Strict(lambda: (change(one) if isinstance(one, Item) else one for one in entries()))
+            )
+        return DataSet(card, self.root, lambda: map(change, stream()))
+
+    def kept(self, keep: Callable[[Item], bool], card: Card) -> "DataSet":
+        """Return the items that are wanted, under another card; faults stay."""
+        stream = self.stream
+        if isinstance(stream, Strict):
+            entries = stream.entries
+            return DataSet(
+                card, self.root, Strict(lambda: (one for one in entries() if not isinstance(one, Item) or keep(one)))
+            )
+        return DataSet(card, self.root, lambda: filter(keep, stream()))
+
+
+def is_for_testing(card: Card, item: Item) -> bool:
+    """Return whether a photo belongs to a test part, by its set or by its own field ``split``."""
+    return card.part == "test" or (card.part is None and item.fields.get("split", "").casefold() in _TESTS)
 
 
 @dataclass(frozen=True, slots=True)

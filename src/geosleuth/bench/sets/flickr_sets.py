@@ -6,8 +6,10 @@ The first published table of Im2GPS3k has LAT and LON swapped; it is recognised 
 The table names cities and gives no points: the truth's point is the city's centre, if GeoNames has the city.
 """
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from geosleuth.errors import BadInput
@@ -15,7 +17,7 @@ from geosleuth.score import Truth
 
 from .archives import BadName, Shelf
 from .cards import CARDS
-from .dataset import Card, DataSet, Entry, Fault, Item, Strict
+from .dataset import Card, DataSet, Entry, Fault, Item, Part, Strict
 from .table_rows import (
     Columns,
     Row,
@@ -132,7 +134,8 @@ def _is_exchanged(table: Path) -> bool:
 
 def _with_scene(row: Row) -> Row:
     scene = _SCENES.get(str(row.get("S3_Label", "")).strip())
-    return {**row, "scene": scene} if scene else row
+    surroundings = "natural" if scene == "natural" else "man-made"
+    return {**row, "scene": scene, "surroundings": surroundings} if scene else row
 
 
 def _listed(table: Path, shelf: Shelf) -> Iterator[Entry]:
@@ -184,6 +187,8 @@ def _entries(table: Path, shelf: Shelf) -> Iterator[Entry]:
             yield Fault(where, truth, expected=True)
             continue
         fields = fields_of(cells_of(row, _GEOGLOBE_COLUMNS), known)
+        if made := fields.get("natural_or_human_made"):
+            fields["surroundings"] = "natural" if "natur" in made.casefold() else "man-made"
         for name in names:
             try:
                 yield Item(clean_text(name), shelf.picture(name), truth, fields)
@@ -219,6 +224,68 @@ _IMAGEO_COLUMNS = Columns(
 _TABLE_FOLDERS = ("", "data", "analysis", "IMAGEO-Bench-datasets")
 
 
+_IMAGEO2_TESTS = 902
+
+
+def open_imageo2_part(part: Part, path: Path, photos: Path | None = None) -> DataSet:
+    """Open what Thinking with Map trains or tests on, by a column ``split``; without one by a hash of the ids.
+
+    Raises:
+        BadInput: the table is missing.
+    """
+    whole = open_imageo(2, path, photos)
+    card = CARDS[f"imageo2-{part}"]
+    if any("split" in item.fields for item in islice(whole, 1)):
+        return whole.kept(lambda item: (item.fields.get("split") == "test") == (part == "test"), card)
+    ids = sorted((one.id for one in whole), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    tests = frozenset(ids[:_IMAGEO2_TESTS])
+    return whole.kept(lambda item: (item.id in tests) == (part == "test"), card)
+
+
+_MP16_COLUMNS = Columns(
+    image=("file", "IMG_ID"),
+    id=("IMG_ID",),
+    region=("state", "region"),
+    left_out=("neighbourhood", "county", "region", "AUTHOR", "Prob_indoor", "Prob_natural", "Prob_urban", "S3_Label"),
+)
+
+
+def open_mp16_pro(path: Path, photos: Path | None = None) -> DataSet:
+    """Open MP16-Pro's table; the photos may be named by their ids with slashes or with underscores.
+
+    Raises:
+        BadInput: its table is missing.
+    """
+    table = find_table(path, ("MP16_Pro_filtered.csv", "MP16_Pro_places365.csv", "mp16_pro.csv"))
+    check_header(table, _MP16_COLUMNS)
+    shelf = Shelf(photos or table.parent, ("images", "mp16", "mp-16-images", "mp-16", ""))
+    first = next((row for _, row in read_rows(table) if not isinstance(row, Fault)), {})
+    flat = shelf.picture(str(first.get("IMG_ID", "")).replace("/", "_")).size_bytes() is not None
+
+    def change(row: Row) -> Row:
+        name = str(row.get("IMG_ID") or "")
+        return _with_scene({**row, "file": name.replace("/", "_") if flat else name})
+
+    return DataSet(
+        CARDS["mp16-pro"], table.parent, Strict(lambda: table_entries(table, shelf, _MP16_COLUMNS, change=change))
+    )
+
+
+_GEOCOMP_COLUMNS = Columns(image=("image", "image_path", "file", "panoId", "pano_id"), id=("panoId", "pano_id", "id"))
+
+
+def open_geocomp(path: Path, photos: Path | None = None) -> DataSet:
+    """Open a table of GeoComp.
+
+    Raises:
+        BadInput: there is no table, or none of its columns is known.
+    """
+    table = find_table(path, ("geocomp.csv", "tuxun_combined.csv", "tuxun.csv", "train.csv"), ("", "data"))
+    check_header(table, _GEOCOMP_COLUMNS)
+    shelf = Shelf(photos or table.parent, ("images", "pano", ""))
+    return DataSet(CARDS["geocomp"], table.parent, Strict(lambda: table_entries(table, shelf, _GEOCOMP_COLUMNS)))
+
+
 def open_imageo(number: int, path: Path, photos: Path | None = None) -> DataSet:
     """Open one of the three.
 
@@ -240,7 +307,7 @@ def open_imageo(number: int, path: Path, photos: Path | None = None) -> DataSet:
     )
 
 
-_PARTS = ("00", "01", "02", "03", "04")
+_FOLDERS: Mapping[Part, int] = {"test": 5, "train": 98}
 _OSV5M_COLUMNS = Columns(
     image=("file", "id"),
     id=("id",),
@@ -255,19 +322,23 @@ _OSV5M_COLUMNS = Columns(
 )  # fmt: skip
 
 
-def open_osv5m(path: Path, photos: Path | None = None) -> DataSet:
-    """Open the test part; the table alone is enough to describe it.
+def open_osv5m(part: Part, path: Path, photos: Path | None = None) -> DataSet:
+    """Open the test or the training part; the table alone is enough to describe it.
 
     Raises:
-        BadInput: there is no ``test.csv``.
+        BadInput: there is no ``test.csv``, or ``train.csv``.
     """
-    table = find_table(path, ("test.csv",), ("", "test"))
+    table = find_table(path, (f"{part}.csv",), ("", part))
     check_header(table, _OSV5M_COLUMNS)
-    root = photos or (table.parent.parent if table.parent.name == "test" else table.parent)
-    below = ("images/test", "test", "test/images", "test/test", "images", "")
-    folders = tuple(f"{folder}/{part}" if folder else part for folder in below[:2] for part in _PARTS)
+    root = photos or (table.parent.parent if table.parent.name == part else table.parent)
+    below = (f"images/{part}", part, f"{part}/images", f"{part}/{part}", "images", "")
+    folders = tuple(f"{folder}/{number:02}" for folder in below[:2] for number in range(_FOLDERS[part]))
     shelf = Shelf(root, (*folders, *below))
-    return DataSet(CARDS["osv5m"], root, Strict(lambda: table_entries(table, shelf, _OSV5M_COLUMNS, change=_with_file)))
+    return DataSet(
+        CARDS["osv5m" if part == "test" else "osv5m-train"],
+        root,
+        Strict(lambda: table_entries(table, shelf, _OSV5M_COLUMNS, change=_with_file)),
+    )
 
 
 def _with_file(row: Row) -> Row:

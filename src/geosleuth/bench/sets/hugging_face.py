@@ -17,14 +17,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from geosleuth.errors import BadInput, require
 from geosleuth.photo import Limits
 
 from .archives import Shelf, is_inside
 from .cards import CARDS
-from .dataset import Card, DataSet, Entry, Item, Picture, Strict
+from .dataset import Card, DataSet, Entry, Item, Part, Picture, Strict
 from .table_rows import TABLE_ENDINGS, USUAL, Columns, Row, cells_of, check_header, entry_of, folded, table_entries
 
 _ROWS_A_STEP = 8
@@ -361,40 +361,76 @@ _GEOSEEK_COLUMNS = Columns(
     lat=("lat", "latitude", "gt_lat"),
     lon=("lon", "lng", "longitude", "gt_lon", "gt_lng"),
     region=("region", "state", "province"),
-    nested=("location", "gps", "coordinates", "coordinate", "address", "truth", "ground_truth", "label", "solution"),
-    left_out=("messages", "conversations", "prompt", "reasoning", "cot"),
+    nested=("location", "gps", "coordinates", "coordinate", "address", "truth", "ground_truth", "label"),
+    left_out=("messages", "conversations", "prompt", "reasoning", "cot", "solution", "cls"),
 )
+ELEMENTS = (
+    "manmade", "traffic", "buildings", "sign", "language", "natural", "plants", "weather", "mountains", "agricultural",
+)  # fmt: skip
+_TAG = re.compile(r"[a-z][a-z _&-]*")
+_ANSWERED = re.compile(r"</?answer>")
 
 
-def open_geoseek_val(path: Path, photos: Path | None = None) -> DataSet:
-    """Open the validation part: the table or Parquet file with ``val`` in its name, or the only one there.
+def open_geoseek(part: Literal["val", "loc"], path: Path, photos: Path | None = None) -> DataSet:
+    """Open the validation part or the one for learning: the table or Parquet file with its name, or the only one there.
 
     Raises:
-        BadInput: there is none, or several without ``val`` in their names.
+        BadInput: there is none, or several without the part's name in theirs.
     """
-    card = CARDS["geoseek-val"]
-    parquet = _chosen(parquet_files(path))
+    card = CARDS[f"geoseek-{part}"]
+    parquet = _chosen(parquet_files(path), part)
     if parquet:
-        return open_parquet(path, parquet, photos, card=card, columns=_GEOSEEK_COLUMNS)
+        return open_parquet(path, parquet, photos, card=card, columns=_GEOSEEK_COLUMNS, change=_with_labels)
     if path.is_file():
         tables = [path]
     else:
         tables = sorted(found for found in path.rglob("*") if found.suffix.lower() in TABLE_ENDINGS and found.is_file())
-    chosen = _chosen([found for found in tables if found.name != "dataset_info.json"])
+    chosen = _chosen([found for found in tables if found.name != "dataset_info.json"], part)
     if not chosen:
         raise BadInput(
-            f"{path}: looked for one .parquet, .json, .jsonl or .csv with 'val' in its name or folder, with columns "
+            f"{path}: looked for one .parquet, .json, .jsonl or .csv with {part!r} in its name or folder, with columns "
             "for image, lat and lon; name the file itself if it is called otherwise"
         )
     table = chosen[0]
     check_header(table, _GEOSEEK_COLUMNS)
-    shelf = Shelf(photos or table.parent, ("", "images", "val", "image", "GeoSeek-Val", "GeoSeek-Val/images"))
-    return DataSet(card, table.parent, Strict(lambda: table_entries(table, shelf, _GEOSEEK_COLUMNS)))
+    folder = f"GeoSeek-{part.title()}"
+    shelf = Shelf(photos or table.parent, ("", "images", part, "image", folder, f"{folder}/images"))
+    return DataSet(
+        card, table.parent, Strict(lambda: table_entries(table, shelf, _GEOSEEK_COLUMNS, change=_with_labels))
+    )
 
 
-def _chosen(files: list[Path]) -> list[Path]:
-    """Return those named ``val``; or the only one."""
-    named = [file for file in files if any("val" in part.lower() for part in file.parts[-2:])]
+def _with_labels(row: Row) -> Row:
+    """Return the row with its labels as columns: ``solution`` as country, region and city, ``cls`` as element tags.
+
+    The figure prints ``cls`` as a set of words, which is no JSON; lists, objects and text are all taken.
+    """
+    added: dict[str, Any] = {}
+    solution = row.get("solution")
+    if isinstance(solution, str):
+        names = [name.strip() for name in _ANSWERED.sub("", solution).split(";")]
+        added |= {level: name for level, name in zip(("country", "region", "city"), names, strict=False) if name}
+    elif isinstance(solution, dict):
+        added |= solution
+    tags = row.get("cls")
+    if tags is not None:
+        given = tags if isinstance(tags, dict) else dict.fromkeys(_TAG.findall(str(tags).casefold()), "yes")
+        named = {str(name).strip().casefold().split(" ")[0]: value for name, value in given.items()}
+        found = {name: "yes" if named.get(name) in ("yes", True) else "no" for name in ELEMENTS}
+        if any(isinstance(value, str) and value == "maybe" for value in named.values()):
+            found |= {name: "maybe" for name in ELEMENTS if named.get(name) == "maybe"}
+        added |= found
+        if "yes" in (found["manmade"], found["natural"]):
+            added["surroundings"] = "man-made" if found["manmade"] == "yes" else "natural"
+    score = row.get("Locatability Score", row.get("locatability_score"))
+    if score is not None:
+        added["locatability"] = score
+    return {**row, **added}
+
+
+def _chosen(files: list[Path], part: str) -> list[Path]:
+    """Return those named as the part is; or the only one."""
+    named = [file for file in files if any(part in name.lower() for name in file.parts[-2:])]
     return named or (files if len(files) == 1 else [])
 
 
@@ -406,32 +442,32 @@ _MAPBENCH_COLUMNS = Columns(
 )
 
 
-def open_mapbench(path: Path, photos: Path | None = None) -> DataSet:
-    """Open the test part.
+def open_mapbench(part: Part, path: Path, photos: Path | None = None) -> DataSet:
+    """Open the test or the training part.
 
     Raises:
         BadInput: neither packing is there.
     """
-    card = CARDS["mapbench"]
-    table = path if path.is_file() and path.suffix == ".jsonl" else _test_table(path)
+    card = CARDS["mapbench" if part == "test" else "mapbench-train"]
+    table = path if path.is_file() and path.suffix == ".jsonl" else _part_table(path, part)
     if table is not None:
         check_header(table, _MAPBENCH_COLUMNS)
-        shelf = Shelf(photos or table.parent, ("", "images", "test", "test_images"))
+        shelf = Shelf(photos or table.parent, ("", "images", part, f"{part}_images"))
         return DataSet(
             card, table.parent, Strict(lambda: table_entries(table, shelf, _MAPBENCH_COLUMNS, change=_plain_names))
         )
-    files = [file for file in parquet_files(path) if "train" not in file.name.lower()]
+    files = [file for file in parquet_files(path) if ("train" in file.name.lower()) == (part == "train")]
     if not files:
-        raise BadInput(f"{path}: looked for test_metadata*.jsonl (GD-ML/MAPBench-V1 or -V2) or a test *.parquet")
+        raise BadInput(f"{path}: looked for {part}_metadata*.jsonl (GD-ML/MAPBench-V1 or -V2) or a {part} *.parquet")
     return open_parquet(path, files, photos, card=card, columns=_MAPBENCH_COLUMNS, beside="images", change=_plain_names)
 
 
-def _test_table(path: Path) -> Path | None:
+def _part_table(path: Path, part: Part) -> Path | None:
     if not path.is_dir():
         return None
-    tables = [found for found in sorted(path.glob("*.jsonl")) if "train" not in found.name.lower()]
-    named = [found for found in tables if "test" in found.name.lower()]
-    return next(iter(named or tables), None)
+    found = sorted(path.glob("*.jsonl"))
+    tables = [one for one in found if ("train" in one.name.lower()) == (part == "train")]
+    return next(iter([one for one in tables if part in one.name.lower()] or tables), None)
 
 
 def _plain_names(row: Row) -> Row:

@@ -12,7 +12,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .rapid import Map, detect_lines
+from .network_outputs import Map
+from .rapid import detect_lines
 from .strips import Pixels, Quad, sides, with_slack
 
 LARGE_PIXELS = 800_000

@@ -1,20 +1,21 @@
 """RapidOCR's networks, from its own wheel: one finds lines in any script, one reads Latin, Chinese and Japanese.
 
-Its parts are called one by one. As a whole it keeps cores busy while they wait, and reads short lines as wide as the
-longest of their batch, which takes twice the time.
+Only the networks are used. As a whole it takes a second to import, keeps cores busy while they wait, and reads short
+lines as wide as the longest of their batch, which takes twice the time.
 """
 
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from geosleuth.errors import BadInput
-from geosleuth.photo.runtime import no_probing, packaged_session
+from geosleuth.photo.runtime import packaged_session
 
+from .network_outputs import Map, boxes_of, text_of
 from .strips import Pixels, with_slack
 
 DETECT, READ = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx"
@@ -28,15 +29,12 @@ LINE_PX = 48, 320
 _STEP_PX = 32
 _LOADING, _RUNNING = Lock(), Lock()
 
-Map = npt.NDArray[np.float32]
-
 
 class _Networks(NamedTuple):
     detector: Any
     quick: Any
-    boxes_of: Any
     reader: Any
-    text_of: Any
+    characters: tuple[str, ...]
 
 
 def detect_lines(picture: Pixels, *, quick: bool = False) -> tuple[list[tuple[Map, float]], Map]:
@@ -48,9 +46,7 @@ def detect_lines(picture: Pixels, *, quick: bool = False) -> tuple[list[tuple[Ma
     networks = _networks()
     with _RUNNING:
         found = _run(networks.quick if quick else networks.detector, _input(np.asarray(fitting, np.uint8), width))
-    quads, scores = networks.boxes_of(found, picture.shape[:2])
-    boxes = [(np.asarray(quad, dtype=np.float32), float(score)) for quad, score in zip(quads, scores, strict=True)]
-    return boxes, found[0, 0]
+    return boxes_of(found, picture.shape), found[0, 0]
 
 
 def read_strips(strips: list[Pixels]) -> list[tuple[str, float]]:
@@ -68,8 +64,7 @@ def read_strips(strips: list[Pixels]) -> list[tuple[str, float]]:
             strip = np.asarray(cv2.resize(with_slack(strip), (wide, LINE_PX[0])), np.uint8)  # noqa: PLW2901
         with _RUNNING:
             found = _run(networks.reader, _input(strip, max(wide, LINE_PX[1])))
-        ((text, confidence),), _ = networks.text_of(found)
-        read.append((str(text), float(confidence)))
+        read.append(text_of(found, networks.characters))
     return read
 
 
@@ -95,14 +90,11 @@ def _networks() -> _Networks:
 
 @cache
 def _load() -> _Networks:
-    try:
-        with no_probing():
-            import rapidocr
-            from rapidocr.ch_ppocr_det.utils import DBPostProcess
-            from rapidocr.ch_ppocr_rec.utils import CTCLabelDecode
-    except ImportError as error:
-        raise BadInput(f"Reading text needs rapidocr, which can't be loaded here: {error}") from error
-    models = Path(rapidocr.__file__).parent / "models"
+    # Found and not imported: its files are all that is needed.
+    package = find_spec("rapidocr")
+    if package is None or package.origin is None:
+        raise BadInput("Reading text needs rapidocr, which is not installed: install geosleuth again.")
+    models = Path(package.origin).parent / "models"
     if missing := [name for name in (DETECT, READ) if not (models / name).is_file()]:
         raise BadInput(f"The installed rapidocr lacks {', '.join(missing)}: install rapidocr 3.10.")
     reader = packaged_session(models / READ, threads=THREADS)
@@ -110,7 +102,6 @@ def _load() -> _Networks:
     return _Networks(
         detector=packaged_session(models / DETECT, threads=THREADS),
         quick=packaged_session(QUICK, threads=THREADS),
-        boxes_of=DBPostProcess(thresh=0.3, box_thresh=0.5, unclip_ratio=1.6, use_dilation=True),
         reader=reader,
-        text_of=CTCLabelDecode(character=characters),
+        characters=("", *characters, " "),
     )

@@ -21,7 +21,9 @@ from geosleuth.tools import Observation, Tool, ToolCall
 
 # What the same call may well do better the next time is left to the loop; the detective asks once.
 _NEVER_DONE = ("over_budget",)
-_SAME_LINE = 0.5
+SAME_LINE = 0.5
+"""From this share on two boxes are of one line."""
+
 LEAST_BELIEVED = 0.3
 """Lines less likely to be read rightly than this are not believed at all."""
 
@@ -198,7 +200,7 @@ def _best_of(whole: Sequence[TextSeen], closer: Sequence[TextSeen]) -> list[Text
     fresh = _without_doubles(closer)
     kept: list[TextSeen] = []
     for line in whole:
-        again = [other for other in fresh if _overlap(line, other) >= _SAME_LINE]
+        again = [other for other in fresh if overlap(line, other) >= SAME_LINE]
         if not again:
             kept.append(line)
             continue
@@ -212,12 +214,12 @@ def _best_of(whole: Sequence[TextSeen], closer: Sequence[TextSeen]) -> list[Text
 def _without_doubles(lines: Sequence[TextSeen]) -> list[TextSeen]:
     kept: list[TextSeen] = []
     for line in sorted(lines, key=lambda line: (-len(line.text) * line.confidence, line.box)):
-        if all(_overlap(line, other) < _SAME_LINE for other in kept):
+        if all(overlap(line, other) < SAME_LINE for other in kept):
             kept.append(line)
     return sorted(kept, key=lambda line: (line.image, line.box[1], line.box[0]))
 
 
-def _overlap(one: TextSeen, other: TextSeen) -> float:
+def overlap(one: TextSeen, other: TextSeen) -> float:
     """The share of the smaller box that lies in the other; 0 on different pictures."""
     if one.image != other.image:
         return 0.0

@@ -91,6 +91,7 @@ class Detective:
             left_out=ruled_out.left_out,
             not_at=ruled_out.not_at,
             not_in=ruled_out.not_in,
+            readings=ruled_out.readings,
             has_feedback=rejected is not None,
         )
         self._newest: Reasoning | None = None

@@ -18,10 +18,12 @@ from geosleuth.clues.sign_layout import on_one_panel
 from geosleuth.clues.vocabulary import tokens, words_seen
 from geosleuth.clues.web import addresses_seen
 from geosleuth.names import fold
+from geosleuth.photo.text.script import script_of
+from geosleuth.policies.feedback import Reading
 from geosleuth.tools.ranges import KM_A_MILE
 
 from .map_questions import text_of
-from .notebook import Done, Notebook
+from .notebook import SAME_LINE, Done, Notebook, overlap
 from .ruled_out import LeftOut
 from .searches import SEARCH_OF_TOOL
 from .stated import Known, hint_reliability, hinted_names, stated_clues
@@ -52,9 +54,21 @@ class Reasoning:
 
     @cached_property
     def lines(self) -> tuple[TextSeen, ...]:
-        """The text of the scene that was read, without what a person has ruled out."""
+        """The text of the scene that was read, without what a person has ruled out, as they read it."""
+        told = [seen for one in self.known.readings if (seen := self._told(one)) is not None]
         scene = (line for line in self.notebook.lines if line.overlay is None)
-        return tuple(line for line in scene if not self._left_out.line(line))
+        kept = (line for line in scene if all(overlap(line, one) < SAME_LINE for one in told))
+        return tuple(line for line in (*kept, *told) if not self._left_out.line(line))
+
+    def _told(self, reading: Reading) -> TextSeen | None:
+        """What a person reads, as a line; None where the photo is not there."""
+        handle = next(iter(self.notebook.photos[reading.photo - 1 : reading.photo]), None)
+        view = None if handle is None else self.notebook.view(handle)
+        if view is None or handle is None:
+            return None
+        (width, height), (left, top, right, bottom) = view.size, reading.box
+        box = (left * width, top * height, right * width, bottom * height)
+        return TextSeen(reading.text, handle, box, 1.0, script_of(reading.text))
 
     @cached_property
     def askable(self) -> tuple[TextSeen, ...]:

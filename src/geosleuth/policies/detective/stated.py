@@ -14,6 +14,7 @@ from geosleuth.geo import Extent, sun_positions
 from geosleuth.guide import sighting_clue, weigh_sightings
 from geosleuth.names import country_code, country_name, fold
 from geosleuth.photo import View
+from geosleuth.policies.feedback import Reading
 
 LONGEST_HINT = 400
 WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
@@ -155,6 +156,7 @@ class Known:
         left_out: texts and ids of clues that carry no weight.
         not_at: ground where it was not taken.
         not_in: countries where it was not taken.
+        readings: what a person reads in parts of the photos, in place of what was read there.
         has_feedback: what people said of an earlier run is in here, and need not be read from their words.
     """
 
@@ -170,6 +172,7 @@ class Known:
     left_out: tuple[str, ...] = ()
     not_at: tuple[Extent, ...] = ()
     not_in: tuple[str, ...] = ()
+    readings: tuple[Reading, ...] = ()
     has_feedback: bool = False
 
     @property

@@ -13,6 +13,7 @@ One vocabulary of metrics for all papers (see ``METRICS``):
 ``geoscore``                        mean GeoScore, 0 to 5000
 ``country``, ``province``, ``city`` percent of images with that level right (``province``: province, state or region)
 ``tokens``                          mean tokens per query, image tokens included
+``tool_calls``                      mean tool calls a photo
 ``response_ms``                     response time
 ``pass8_images``, ``pass8_percent`` images that all eight tries locate; ``pass0_``: none; ``kept_``: some, not all
 =================================== =============================================================================
@@ -46,6 +47,7 @@ METRICS: Mapping[str, str] = MappingProxyType(
         "province": "percent of images with the right province, state or region",
         "city": "percent of images with the right city",
         "tokens": "mean tokens a query, image tokens included",
+        "tool_calls": "mean tool calls a photo",
         "response_ms": "response time, ms",
         "pass8_images": "images that all of eight tries locate",
         "pass8_percent": "the same, percent of all images",
@@ -147,7 +149,7 @@ class PublishedRow:
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """One table of a paper: what it measures, in which units, and its rows."""
+    """One table, or one figure that prints its numbers, of a paper: what it measures, in which units, and its rows."""
 
     number: int
     measures: str
@@ -207,7 +209,7 @@ def published_rows(
     Args:
         dataset: a data set's name in any case or spelling that the papers use. An unknown set gives no rows.
         paper: a paper's key or short name in any case, such as ``twm``.
-        table: a table's number.
+        table: a table's or a figure's number.
         metric: keep only rows that have a figure for this metric; dashes don't count.
 
     Raises:
@@ -273,7 +275,7 @@ def _paper(key: str, document: Mapping[str, Any], flags: Mapping[str, Flag]) -> 
                 measures=table["measures"],
                 units=table["units"],
                 rows=tuple(
-                    _row(key, f"{short_name}, table {table['number']}", table["number"], block, row, flags)
+                    _row(key, f"{short_name}, {_kind(table)} {table['number']}", table["number"], block, row, flags)
                     for block in table["blocks"]
                     for row in block["rows"]
                 ),
@@ -294,6 +296,10 @@ def _paper(key: str, document: Mapping[str, Any], flags: Mapping[str, Flag]) -> 
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise DataFault(f"the published figures in {key}.json are damaged: {error!r}") from error
+
+
+def _kind(table: Mapping[str, Any]) -> str:
+    return "figure" if table.get("figure") else "table"
 
 
 def _row(

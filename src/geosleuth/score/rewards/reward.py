@@ -20,13 +20,16 @@ from geosleuth.geo.extent import BoolArray
 from geosleuth.names import PlaceNames
 from geosleuth.score.levels import RULES, AnswerNames, Truth, TruthNames, match_levels
 
-from .conclusions import Judge, conclusions_of, judged
+from .conclusions import Judge, Withhold, conclusions_of, judged, reasoning_characters
 from .encoders import Encoder, equal_texts, similarities, truth_levels
 from .terms import (
     ALPHA,
     BETA,
     LINEAR_KNOTS,
     MIDPOINT,
+    RELEASED_BOUNDS,
+    RELEASED_MIDPOINT,
+    RELEASED_STEEPNESS,
     STEEPNESS,
     STEPS,
     TAU_KM,
@@ -37,6 +40,7 @@ from .terms import (
     check_weights,
     city_only,
     consistency,
+    fixed_length_factor,
     hierarchical,
     length_factor,
     linear,
@@ -57,6 +61,9 @@ coordinates."""
 
 Against = Literal["own", "truth"]
 """What a judge's derivation is compared with: the reply's own conclusions, or the truth."""
+
+Length = Literal["group", "fixed"]
+"""How long a reasoning must be: beside the others of its group, or in characters between fixed bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,8 @@ class Wanted:
     against: Against = "own"
     by_tables: bool = True
     keep_evidence: bool = False
+    withhold: Withhold = "names"
+    length: Length = "group"
 
 
 def work_out(
@@ -133,7 +142,11 @@ def work_out(
     if helpers.judge is not None and columns & {"agrees", "lengths"}:
         against = None if wanted.against == "own" else [AnswerNames(*truth_levels(names)) for names in right_names]
         addresses, kept = [answer.address for answer in answers], wanted.keep_evidence
-        agrees, lengths = judged(addresses, helpers.judge, against, helpers.names, keep_evidence=kept)
+        agrees, lengths = judged(
+            addresses, helpers.judge, against, helpers.names, keep_evidence=kept, withhold=wanted.withhold
+        )
+        if wanted.length == "fixed":
+            lengths = reasoning_characters(addresses)
     tables = helpers.names if wanted.by_tables else None
     return Columns(
         distance_km=_distances(answers, truths, wanted, helpers) if "distance_km" in columns else None,
@@ -151,11 +164,17 @@ def work_out(
 
 def _check_helpers(wanted: Wanted, helpers: Helpers) -> None:
     if "agrees" in wanted.columns and helpers.judge is None:
-        raise BadInput("a consistency reward needs a judge that derives places from reasonings; pass one in")
+        raise BadInput(
+            "a consistency reward needs a judge that derives places from reasonings: pass one in (in a recipe "
+            "rollout.judge: server:MODEL, or rules for the rule reader)"
+        )
     if "distance_km" in wanted.columns and wanted.point_from == "text" and helpers.geocoder is None:
         raise BadInput('points from text ("point: text") need a geocoder; pass one in, or take "point: either"')
     if "similarity" in wanted.columns and not wanted.by_tables and helpers.encoder is None:
-        raise BadInput('similarity without tables ("aliases: false") needs an encoder; pass one in')
+        raise BadInput(
+            "GeoAgent's semantic reward needs a sentence encoder: pass one in (in a recipe rollout.encoder: FOLDER), "
+            'or compare names by tables ("aliases: true")'
+        )
 
 
 def _distances(answers: Sequence[Answer], truths: Sequence[Truth], wanted: Wanted, helpers: Helpers) -> FloatArray:
@@ -308,7 +327,9 @@ class Semantic:
 class Consistency:
     """GeoAgent's reasoning that leads to its conclusion, or (``against: truth``) to the truth.
 
-    ``keep_evidence`` shows the judge the shop and the street of a precise place, see `without_conclusions`.
+    ``withhold`` is what the judge is not shown, see `Withhold`; ``keep_evidence`` shows it the shop and the street of a
+    precise place, see `without_conclusions`. ``length`` "group" compares lengths within a group, "fixed" with
+    ``bounds`` in characters, as GeoAgent's released code does.
     """
 
     weights: Weights = ALPHA
@@ -316,19 +337,30 @@ class Consistency:
     midpoint: float = MIDPOINT
     against: Against = "own"
     keep_evidence: bool = False
+    withhold: Withhold = "names"
+    length: Length = "group"
+    bounds: tuple[float, float] = RELEASED_BOUNDS
     columns: ClassVar[frozenset[Column]] = frozenset({"agrees", "lengths"})
     least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        """Check weights and curve."""
+        """Check weights, curve and choices."""
         check_weights(self.weights)
+        if len(self.bounds) != 2:
+            raise ValueError(f"bounds must be two lengths in characters, not {self.bounds!r}")
         length_factor(np.zeros((0, 3)), steepness=self.steepness, midpoint=self.midpoint)
-        if self.against not in ("own", "truth"):
-            raise ValueError(f'against must be "own" or "truth", not {self.against!r}')
+        fixed_length_factor(np.zeros((0, 3)), bounds=self.bounds, steepness=self.steepness, midpoint=self.midpoint)
+        for name, value, known in (
+            ("against", self.against, Against), ("withhold", self.withhold, Withhold), ("length", self.length, Length),
+        ):  # fmt: skip
+            if value not in get_args(known):
+                raise ValueError(f"{name} must be one of {', '.join(get_args(known))}, not {value!r}")
 
     @property
     def most(self) -> float:
         """Return the reward if every level agrees and nobody in the group is longer."""
+        if self.length == "fixed":
+            return 1.0
         return float(length_factor(np.ones((1, 3)), steepness=self.steepness, midpoint=self.midpoint)[0, 0])
 
     def of(self, columns: Columns) -> FloatArray:
@@ -340,6 +372,7 @@ class Consistency:
             self.weights,
             steepness=self.steepness,
             midpoint=self.midpoint,
+            bounds=self.bounds if self.length == "fixed" else None,
         )
 
 
@@ -490,12 +523,19 @@ class Reward:
         judged = next((part for part in kinds if isinstance(part, Consistency)), Consistency())
         by_tables = next((part.aliases for part in kinds if isinstance(part, Semantic)), True)
         columns = frozenset().union(*(part.columns for part in kinds))
-        return Wanted(columns, self.point, judged.against, by_tables, judged.keep_evidence)
+        return Wanted(
+            columns, self.point, judged.against, by_tables, judged.keep_evidence, judged.withhold, judged.length
+        )
 
     @property
     def needs_judge(self) -> bool:
         """Return whether a judge must derive places from reasonings."""
         return "agrees" in self.wanted.columns
+
+    @property
+    def needs_encoder(self) -> bool:
+        """Return whether names are compared by an encoder alone."""
+        return "similarity" in self.wanted.columns and not self.wanted.by_tables
 
     @property
     def needs_geocoder(self) -> bool:
@@ -596,32 +636,38 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
 
 
+def _preset(name: str, point: PointFrom, **parts: tuple[float, AnyPart]) -> Reward:
+    return Reward(tuple(Weighted(part, weight, one) for part, (weight, one) in parts.items()), name, point)
+
+
+_SPATIAL, _SEMANTIC = (1.5, Spatial()), (1.0, Semantic(aliases=False))
+_CONSISTENT = (
+    0.5,
+    Consistency(steepness=RELEASED_STEEPNESS, midpoint=RELEASED_MIDPOINT, withhold="conclusion", length="fixed"),
+)
 PRESETS: Mapping[str, Reward] = MappingProxyType(
     {
-        "geoagent": Reward(
-            (
-                Weighted("spatial", 1.5, Spatial()),
-                Weighted("semantic", 1.0, Semantic()),
-                Weighted("consistency", 0.5, Consistency()),
-            ),
-            "geoagent",
-            "text",
-        ),
-        "geoagent-judge": Reward((Weighted("text_equality", 1.0, TextEquality()),), "geoagent-judge"),
-        "spotagent": Reward((Weighted("linear", 1.0, Linear()),), "spotagent", "answer"),
-        "geovista": Reward((Weighted("hierarchical", 1.0, Hierarchical()),), "geovista"),
-        "geovista-city": Reward((Weighted("city_only", 1.0, CityOnly()),), "geovista-city"),
-        "twm": Reward((Weighted("stepped", 1.0, Stepped()),), "twm", "answer"),
-        "ours": Reward(
-            (
-                Weighted("stepped", 0.5, Stepped()),
-                Weighted("spatial", 0.25, Spatial(tau_km=750.0)),
-                Weighted("semantic", 0.25, Semantic()),
-            ),
-            "ours",
-        ),
+        one.name: one
+        for one in (
+            _preset("geoagent", "text", spatial=_SPATIAL, semantic=_SEMANTIC, consistency=_CONSISTENT),
+            # GeoAgent, table 3: without one or two of the three.
+            _preset("geoagent-spatial", "text", spatial=_SPATIAL),
+            _preset("geoagent-semantic", "text", semantic=_SEMANTIC),
+            _preset("geoagent-consistency", "text", consistency=_CONSISTENT),
+            _preset("geoagent-similarity", "text", spatial=_SPATIAL, semantic=_SEMANTIC),
+            # GeoAgent, table 4: text equality in place of similarity.
+            _preset("geoagent-judge", "either", text_equality=(1.0, TextEquality())),
+            _preset("geoagent-judge-consistency", "either", text_equality=(1.0, TextEquality()),
+                    consistency=_CONSISTENT),
+            _preset("spotagent", "answer", linear=(1.0, Linear())),
+            _preset("geovista", "either", hierarchical=(1.0, Hierarchical())),
+            _preset("geovista-city", "either", city_only=(1.0, CityOnly())),
+            _preset("twm", "answer", stepped=(1.0, Stepped())),
+            _preset("ours", "either", stepped=(0.5, Stepped()), spatial=(0.25, Spatial(tau_km=750.0)),
+                    semantic=(0.25, Semantic())),
+        )
     }
-)
+)  # fmt: skip
 """The papers' rewards and baselines by name, and our own: steps for near answers, a slope for far ones, names by their
 tables. Ours needs no helper and lies between 0 and 1; its weights are a judgement, not a result."""
 

@@ -124,8 +124,14 @@ THRESHOLDS: Weights = (0.7, 0.5, 0.0)
 
 STEEPNESS = 10.0
 MIDPOINT = 0.2
-"""The midpoint and steepness of the length penalty. GeoAgent published neither; these are ours: the shortest of a group
-keeps 12 % of a level's weight, one a fifth of the way to the longest half, one half-way 95 %."""
+"""Our midpoint and steepness of the length penalty within a group: the shortest keeps 12 % of a level's weight, one a
+fifth of the way to the longest half, one half-way 95 %."""
+
+RELEASED_STEEPNESS = 8.0
+RELEASED_MIDPOINT = 0.5
+RELEASED_BOUNDS = (90.0, 200.0)
+"""Those of GeoAgent's released code (HVision-NKU/GeoAgent, swift/plugin/orm.py); the paper prints none. Lengths are
+characters of the reasoning, the bounds are fixed: a level under the first earns nothing, one over the second all."""
 
 
 def hierarchical(right: BoolArray, beta: float = BETA) -> FloatArray:
@@ -209,6 +215,7 @@ def consistency(
     *,
     steepness: float = STEEPNESS,
     midpoint: float = MIDPOINT,
+    bounds: tuple[float, float] | None = None,
 ) -> FloatArray:
     """GeoAgent: the sum of 1(ŷ_i = y_i) w_i p_i.
 
@@ -219,12 +226,16 @@ def consistency(
         weights: of the levels; they sum to 1.
         steepness: lambda of `length_factor`.
         midpoint: mu of `length_factor`.
+        bounds: fixed bounds of the lengths, see `fixed_length_factor`; None for those of the group.
 
     Raises:
         ValueError: weights or columns don't fit.
     """
     shares = _shares(weights, None)
-    factor = length_factor(lengths, groups, steepness=steepness, midpoint=midpoint)
+    if bounds is None:
+        factor = length_factor(lengths, groups, steepness=steepness, midpoint=midpoint)
+    else:
+        factor = fixed_length_factor(lengths, bounds=bounds, steepness=steepness, midpoint=midpoint)
     factor *= flags(agrees)
     return _weighted(factor, shares)
 
@@ -258,6 +269,26 @@ def length_factor(
     factor += 1.0
     factor *= 0.5
     return factor
+
+
+def fixed_length_factor(
+    lengths: FloatArray,
+    *,
+    bounds: tuple[float, float] = RELEASED_BOUNDS,
+    steepness: float = RELEASED_STEEPNESS,
+    midpoint: float = RELEASED_MIDPOINT,
+) -> FloatArray:
+    """The same curve with fixed bounds, as in GeoAgent's released code: 0 below the first, 1 above the second.
+
+    Raises:
+        ValueError: the bounds don't rise, or a parameter is out of range.
+    """
+    if not (steepness >= 0 and np.isfinite([*bounds, steepness, midpoint]).all() and bounds[0] < bounds[1]):
+        raise ValueError(f"bounds must rise and steepness be 0 or more, not {bounds!r} and {steepness!r}")
+    sizes = np.nan_to_num(numbers(lengths), nan=0.0)
+    share = (sizes - bounds[0]) / (bounds[1] - bounds[0])
+    curve = 0.5 * (1.0 + np.tanh(0.5 * steepness * (share - midpoint)))
+    return np.asarray(np.where(share < 0, 0.0, np.where(share > 1, 1.0, curve)))
 
 
 def check_weights(weights: Sequence[float]) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,7 @@ from geosleuth.tools.similar.index_file import pixel_digest, read_coordinates
 
 from .learning_db import Lesson, Notebook
 from .rounds import QUICK, LearnSettings, Observation, RememberingMember, TrainSettings, learn_picture, swarm_stages
+from .torch_training import Interruption
 from .training import Examples, train
 
 _PHOTO = ("path", "image", "file", "filename")
@@ -232,11 +234,23 @@ async def learn(
             else:
                 seen = np.stack([one.features for one in lessons])
                 examples = Examples.of(seen, [one.observation for one in lessons])
-                weights = await asyncio.to_thread(train, examples, training, _named(progress, "teaching the network"))
+                weights = await _trained(examples, training, _named(progress, "teaching the network"), state)
                 version = notebook.keep(weights)
     return LearnSummary(
         run.learned, run.known, dict(run.left_out), run.replies, run.tokens, run.stopped, version, weights, run.failure
     )
+
+
+async def _trained(
+    examples: Examples, settings: TrainSettings, progress: Callable[[int, int], None], state: Path
+) -> Weights:
+    """Train in a thread; if this is cancelled, the thread stops, and a large network is kept beside the state."""
+    stop = threading.Event()
+    kept = Interruption(state.with_name(f"{state.name}.training"), stop.is_set)
+    try:
+        return await asyncio.to_thread(train, examples, settings, progress, kept)
+    finally:
+        stop.set()
 
 
 class _Run:

@@ -58,6 +58,9 @@ class LearnSettings:
             raise BadInput("within_km must not be negative; set it to 0 or more")
 
 
+Engine = Literal["numpy", "torch"]
+
+
 @dataclass(frozen=True, slots=True)
 class TrainSettings:
     """How the network is trained.
@@ -77,6 +80,8 @@ class TrainSettings:
         folds: so many further networks, each trained without a part of the pictures, measure how far the predictions
             hold on unseen pictures; trust shrinks accordingly. 0 trusts the network fully.
         side_px: the picture size for a VAE; other encoders have their own.
+        engine: what computes: numpy, or torch for large networks (on a GPU where there is one); torch holds no pictures
+            out.
         seed: of the initial weights and the order of pictures.
     """
 
@@ -93,7 +98,13 @@ class TrainSettings:
     decay: float = 1e-2
     folds: int = 4
     side_px: int = 512
+    engine: Engine = "numpy"
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check that the engine can do it."""
+        if self.engine == "torch" and (self.held_out or self.folds or self.decay):
+            raise BadInput("torch holds no pictures out and lets no weights decay; set held_out, folds and decay to 0")
 
 
 PAPER_ROUNDS: Final = LearnSettings(discussion=10, judged="reviewed", labels="last", ask_anew=True)
@@ -103,10 +114,10 @@ QUICK: Final = TrainSettings()
 """A small network that learns from a few hundred pictures in seconds and stops before it overfits."""
 
 PAPER: Final = TrainSettings(
-    embedding=1024, fea=1024, hidden=1024, rate=1e-5, epochs=2500, batch=0, averaged=100, patience=0, held_out=0.0,
-    distance_weight=1.0, decay=0.0, folds=0,
+    embedding=1024, fea=1024, hidden=1024, rate=1e-5, epochs=2500, batch=256, averaged=100, patience=0, held_out=0.0,
+    distance_weight=1.0, decay=0.0, folds=0, engine="torch",
 )  # fmt: skip
-"""smileGeo, appendix C: dimensions 1024, Adam at 1e-5, 2,500 epochs, the last 100 averaged."""
+"""smileGeo, appendix C: dimensions 1024, Adam at 1e-5, 2,500 epochs, the last 100 averaged. No batch is given."""
 
 
 _UNKNOWN = 0.5
@@ -164,7 +175,7 @@ async def learn_picture(count: int, stages: Stages, settings: LearnSettings, rng
         rng: draws the members.
     """
     chances = [_UNKNOWN] * count
-    links = full_links(count)
+    links = full_links(count, settings.link_rule)
     streaks, answers, right_answers = [0] * count, [0] * count, [0] * count
     summed, distances = [0.0] * count, [0.0] * count
     for _ in range(settings.rounds):

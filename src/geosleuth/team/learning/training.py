@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from geosleuth.team.network import (
 )
 
 from .rounds import QUICK, Observation, TrainSettings
+from .torch_training import Interruption, taught_with_torch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,8 +130,14 @@ class Examples:
         return len(self.features)
 
 
+_NEVER = Interruption()
+
+
 def train(
-    examples: Examples, settings: TrainSettings = QUICK, progress: Progress = lambda _done, _total: None
+    examples: Examples,
+    settings: TrainSettings = QUICK,
+    progress: Progress = lambda _done, _total: None,
+    interruption: Interruption = _NEVER,
 ) -> Weights:
     """Train a new network.
 
@@ -137,13 +145,17 @@ def train(
     a part of the pictures, measure how far the predicted differences between members hold on unseen pictures; the
     network is trusted only that far. With identical members the trust is zero.
 
+    With the engine "torch" a run that is stopped goes on from where ``interruption`` kept it.
+
     Raises:
         BadInput: there is nothing to learn from.
+        TrainingStopped: it was stopped.
     """
     if not len(examples):
         raise BadInput("nothing to learn from: no member answered about any picture")
     trust, trust_links = _trust(examples, settings, progress) if settings.folds else (1.0, 1.0)
-    taught = _fitted(examples, settings, progress)
+    fitted = partial(_fitted_with_torch, interruption=interruption) if settings.engine == "torch" else _fitted
+    taught = fitted(examples, settings, progress)
     figures = {
         "trust": trust,
         "trust_links": trust_links,
@@ -182,6 +194,22 @@ def _fitted(examples: Examples, settings: TrainSettings, progress: Progress) -> 
     if len(held):
         end = loss(forward(parameters, encoded[held]), examples.targets.rows(held), settings.distance_weight)
     return _Taught(parameters, projection, epochs, held, end)
+
+
+def _fitted_with_torch(
+    examples: Examples, settings: TrainSettings, progress: Progress, *, interruption: Interruption
+) -> _Taught:
+    """Return one network from all pictures."""
+    rng = np.random.default_rng(settings.seed)
+    _held_out(len(examples), settings.held_out, rng)  # nothing; the draws after it are those of `_fitted`
+    projection = Projection.fitted(examples.features, settings.embedding)
+    wanted = examples.targets
+    size = Dimensions(wanted.labels.shape[1], settings.embedding, settings.fea, settings.hidden)
+    parameters = taught_with_torch(
+        fresh_parameters(size, rng), projection.encoded(examples.features),
+        (wanted.labels, wanted.distances, wanted.links), settings, rng, progress, interruption,
+    )  # fmt: skip
+    return _Taught(parameters, projection, settings.epochs, np.zeros(0, dtype=np.int64), None)
 
 
 def _trust(examples: Examples, settings: TrainSettings, progress: Progress) -> tuple[float, float]:

@@ -46,8 +46,10 @@ def errors_of(finding: Finding, truth: Truth, tries: int) -> Errors:
     return Errors(_off(finding.answer, truth), (*off, *(math.nan for _ in range(tries - len(off)))))
 
 
-def figures(errors: Sequence[Errors], ks: Sequence[int]) -> dict[str, list[float]]:
-    """Each measure at 1, 25, 200 and 750 km, by its name.
+def figures(
+    errors: Sequence[Errors], ks: Sequence[int], thresholds_km: Sequence[float] = THRESHOLDS_KM
+) -> dict[str, list[float]]:
+    """Each measure at the distances, 1, 25, 200 and 750 km where nothing else is said, by its name.
 
     Raises:
         ValueError: there is no photo, or a k is more than there are tries.
@@ -56,11 +58,11 @@ def figures(errors: Sequence[Errors], ks: Sequence[int]) -> dict[str, list[float
     verified = [one.verifier_km for one in errors]
     count = len(tries[0]) if tries else 0
     return {
-        f"verifier@{count}": [verifier_at_n(verified, km) for km in THRESHOLDS_KM],
-        "mean single": [mean_single(tries, km) for km in THRESHOLDS_KM],
-        f"best@{count}": [best_at_n(tries, km) for km in THRESHOLDS_KM],
-        **{f"pass@{k}": [pass_at_k(tries, km, k) for km in THRESHOLDS_KM] for k in ks},
-        f"range@{count}": [range_at_n(tries, km) for km in THRESHOLDS_KM],
+        f"verifier@{count}": [verifier_at_n(verified, km) for km in thresholds_km],
+        "mean single": [mean_single(tries, km) for km in thresholds_km],
+        f"best@{count}": [best_at_n(tries, km) for km in thresholds_km],
+        **{f"pass@{k}": [pass_at_k(tries, km, k) for km in thresholds_km] for k in ks},
+        f"range@{count}": [range_at_n(tries, km) for km in thresholds_km],
     }
 
 

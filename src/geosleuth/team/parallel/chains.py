@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from geosleuth.agent import Said, ToolObserved, Trajectory
-from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, cut
+from geosleuth.agent.conversation import cut
 from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, render_brief
 from geosleuth.names import fold
@@ -280,7 +280,7 @@ def chains_for(
     *,
     room_tokens: int,
     facts_tokens: int,
-    result_tokens: int | None,
+    longest_result: int | None,
 ) -> Shown:
     """The chains as they are wanted; where nobody said, whole for up to four tries if there is room, else facts.
 
@@ -289,24 +289,23 @@ def chains_for(
         wanted: as the user wants them.
         room_tokens: how long whole chains may be where nobody asked for them.
         facts_tokens: how long facts may be.
-        result_tokens: how much of a result whole chains show, as the tries themselves saw it.
+        longest_result: how many characters of a result whole chains show, as the tries themselves saw it.
     """
     if wanted == "whole" or (wanted is None and len(tries) <= WHOLE_UP_TO):
-        whole = whole_chains(tries, result_tokens=result_tokens)
+        whole = whole_chains(tries, longest_result=longest_result)
         if wanted == "whole" or whole.tokens <= room_tokens:
             return whole
     return fact_chains(tries, tokens=facts_tokens)
 
 
-def whole_chains(tries: Sequence[Trajectory], *, result_tokens: int | None = None) -> Shown:
+def whole_chains(tries: Sequence[Trajectory], *, longest_result: int | None = None) -> Shown:
     """Everything that each try thought, called, saw and answered, as it saw it."""
-    limit = None if result_tokens is None else result_tokens * CHARACTERS_PER_TOKEN
     parts = []
     for number, one in enumerate(tries, 1):
         if not answered(one):
             parts.append(_failed(number, one))
             continue
-        pieces = "\n".join(_piece(item, limit) for item in items_of(number, one))
+        pieces = "\n".join(_piece(item, longest_result) for item in items_of(number, one))
         parts.append(f"Try {number}:\n{pieces}")
     return Shown("whole", "\n\n".join(parts))
 

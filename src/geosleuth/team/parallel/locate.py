@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from geosleuth.agent import Event, Method, Sink, Trajectory, TrajectoryWriter, run
 from geosleuth.agent.locate import Finding, open_case
-from geosleuth.agent.methods.papers import TWM_PARALLEL
+from geosleuth.agent.methods.papers import TWM_PARALLEL, VERIFIER_TEMPERATURE
 from geosleuth.agent.setup import NO_HINTS, UNWATCHED, AgentSetup, Question, Resources, Watch
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.photo import Album, OpenedPhoto
@@ -191,13 +191,14 @@ async def locate_in_parallel(
     team = _told(tries)
 
     async def verify(who: Policy, how: Method, tools: Toolset) -> Trajectory:
+        drawn = setup.sampling or setup.method.sampling
         judge = replace(
             setup,
             method=how,
             policy=who,
             toolset=tools,
             budget=how.budget,
-            sampling=setup.sampling or setup.method.sampling,
+            sampling=replace(drawn, temperature=VERIFIER_TEMPERATURE, top_p=None, top_k=None),
             wire=setup.wire or setup.method.wire,
         )
         alone = replace(case, album=case.album.copy())

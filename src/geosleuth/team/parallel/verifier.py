@@ -30,6 +30,7 @@ from geosleuth.agent import Budget, Context, Method, Prompted, Task, Trajectory
 from geosleuth.agent.locate import VERIFIER
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.methods.shared import EVIDENCE_ONLY, paragraphs, question
+from geosleuth.agent.prompt_files import verifier_words
 from geosleuth.answer import Address, Answer, Candidate, Level, render
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.policies import Conversation, Step
@@ -121,9 +122,9 @@ def verifier_method(
         name=VERIFIER,
         summary="reads the photo, the task and what several tries found, and gives one answer",
         tools=(),
-        budget=replace(limits, turns=_TURNS, calls=None),
+        budget=replace(limits, turns=_TURNS, calls=None, reply_tokens=None),
         context=Context("whole"),
-        system=partial(_system, method),
+        system=verifier_words(method, partial(_system, method)),
         prompt=partial(_prompt, method, tuple(tries), chains, context_tokens),
         read_answer=CitingReader(method.read_answer, marks_of(tries)),
         reminder=f"{method.reminder} {_REMINDER}",
@@ -144,7 +145,7 @@ def shown_chains(
         chains,
         room_tokens=min(WHOLE_TOKENS, method.context.tokens or WHOLE_TOKENS),
         facts_tokens=room,
-        result_tokens=method.context.result_tokens,
+        longest_result=method.context.longest_result,
     )
 
 

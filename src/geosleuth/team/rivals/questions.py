@@ -48,6 +48,7 @@ class Talk:
         self._discussions: dict[int, Discussion] = {}
         self._began = time.monotonic()
         self._turns: list[Turn] = []
+        self._batches = 0
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -74,8 +75,16 @@ class Talk:
             self._discussion(one.sample).ask(one.member, one.stage, one.words, round=number, about=one.about)
             for one in questions
         )
+        self._batches += 1
         self._turns += [
-            Turn(self.names[one.member], one.stage, reply, number, None if one.about is None else self.names[one.about])
+            Turn(
+                self.names[one.member],
+                one.stage,
+                reply,
+                number,
+                None if one.about is None else self.names[one.about],
+                self._batches,
+            )
             for one, reply in zip(questions, replies, strict=True)
         ]
         return replies

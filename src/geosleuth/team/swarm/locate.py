@@ -194,6 +194,7 @@ class Team:
                 budget=self._in_time(seat.budget),
                 sampling=_merged(seat, sampling),
                 wire=wire,
+                context_tokens=seat.spec.context_tokens,
             )
             for seat in self.seats
         )

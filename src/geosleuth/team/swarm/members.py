@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from geosleuth.agent import Budget, Context, Method, Said, Task, Trajectory, conversation_of, run
+from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN
 from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import read_comment
 from geosleuth.agent.methods.shared import PLACES_NOT_PEOPLE, boxes, own_names, paragraphs, question, tool_list
@@ -66,6 +67,9 @@ location, in decimal degrees, south and west negative."""
 _CASES_KEPT = 8
 # Stages whose replies comment on answers and name no place themselves.
 _COMMENTING = ("review", "judge")
+# What is set aside of a model's context beside words and pictures.
+_REPLY_TOKENS, _SYSTEM_TOKENS = 1_000, 600
+_CUT = "\n[... cut: the model takes no more ...]\n"
 _NO_COMMENT = "That held no comment. Write what you think of the reply, and how sure you are, as it was asked for."
 
 
@@ -97,7 +101,8 @@ class LiveMember:
     """A member of a team: a policy that follows a method with some tools.
 
     ``persona`` precedes the method's system prompt in every stage. ``prompt`` replaces the method's question for an
-    independent answer. A policy may be shared: it is not closed here.
+    independent answer. ``context_tokens`` is how much the model can take: words of the request, which hold what others
+    said, are cut in their middle to fit. A policy may be shared: it is not closed here.
     """
 
     name: str
@@ -110,6 +115,7 @@ class LiveMember:
     budget: Budget | None = None
     sampling: Sampling | None = None
     wire: Wire | None = None
+    context_tokens: int | None = None
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -119,7 +125,7 @@ class LiveMember:
     async def reply(self, request: Request) -> Reply:
         """Reply to a request; errors of the model or the tools give a reply with a failure."""
         began = time.perf_counter()
-        method = self._method_for(request)
+        method = self._method_for(replace(request, words=self._fitting(request)))
         sampling = self.sampling or method.sampling
         try:
             case, views = await self.around.case(request.photos, method)
@@ -146,6 +152,16 @@ class LiveMember:
 
     async def aclose(self) -> None:
         """Do nothing: the policy belongs to its creator."""
+
+    def _fitting(self, request: Request) -> str | None:
+        """Return the words of a request, cut to what the model can take beside its picture and its reply."""
+        words = request.words
+        if words is None or self.context_tokens is None:
+            return words
+        most = image_tokens(self.method.first_view_pixels, 1)
+        pictures = sum(min(image_tokens(*one.photo.image.size), most) for one in request.photos)
+        reply = (self.sampling or self.method.sampling).max_tokens or _REPLY_TOKENS
+        return cut_middle(words, self.context_tokens - pictures - reply - _SYSTEM_TOKENS)
 
     def _method_for(self, request: Request) -> Method:
         """Return the member's method with the words of the request."""
@@ -178,6 +194,14 @@ class LiveMember:
             PLACES_NOT_PEOPLE,
             _FORCED if task.force_answer else None,
         )
+
+
+def cut_middle(words: str, tokens: int) -> str:
+    """Return words of at most so many tokens. Their middle is cut: the task stands before it, the form after."""
+    if text_tokens(words) <= tokens:
+        return words
+    kept = max(0, int(tokens * CHARACTERS_PER_TOKEN) - len(_CUT))
+    return f"{words[: kept // 2]}{_CUT}{words[len(words) - (kept - kept // 2) :]}"
 
 
 def _read_comment(text: str) -> Answer:

@@ -84,14 +84,17 @@ _SETTINGS = (
     "walk",
     "waits_for_news",
 )
-_AGENT = ("name", "model", "base_url", "method", "tools", "persona", "prompt", "limits", "sampling")
+_AGENT = (
+    "name", "model", "base_url", "method", "tools", "persona", "prompt", "limits", "sampling", "context_tokens",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSpec:
     """An agent of the file; None is its method's default.
 
-    ``limits`` are fields of the agent's budget, for each of its replies.
+    ``limits`` are fields of the agent's budget, for each of its replies. ``context_tokens`` is how much its model can
+    take: what others said is cut to fit, as smileGeo does, before it is asked.
     """
 
     name: str
@@ -103,6 +106,7 @@ class AgentSpec:
     prompt: str | None = None
     limits: dict[str, int | float] = field(default_factory=dict, hash=False)
     sampling: dict[str, int | float] = field(default_factory=dict, hash=False)
+    context_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +177,7 @@ def _agent(entry: Value) -> AgentSpec:
         entries["prompt"].text(_MOST_WORDS) if "prompt" in entries else None,
         _limits(entries["limits"]) if "limits" in entries else {},
         _sampling(entries["sampling"]) if "sampling" in entries else {},
+        entries["context_tokens"].whole(1_000) if "context_tokens" in entries else None,
     )
 
 

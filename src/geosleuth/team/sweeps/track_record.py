@@ -2,22 +2,24 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
+
+import numpy as np
 
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
 from geosleuth.geo import distance_km
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.score import Truth
-from geosleuth.score.metrics import Estimate, wilson
+from geosleuth.score.metrics import Estimate, holm, mcnemar_p, mean_estimate, wilson
 from geosleuth.team import AGREE_WITHIN_KM, Member, Outcome, Placer, Request, Society
 from geosleuth.team.learning import Source, without_claims
 from geosleuth.team.swarm.swarm import together
 
-from .ways import SWARM, Ask, PartOfSociety, Point, ready
+from .ways import Ask, PartOfSociety, Point, ready
 
 Progress = Callable[[int, int], None]
 
@@ -69,7 +71,8 @@ class Measured:
     """The results of one method, example by example.
 
     ``distances_km`` is NaN where no place was found. ``voices`` is whose answer each was. ``failures`` are the
-    reasons of failed replies.
+    reasons of failed replies. ``seconds`` are those of all replies, added up; ``elapsed`` those that a photo takes
+    where replies that don't wait for each other come at once.
     """
 
     distances_km: tuple[float, ...]
@@ -79,6 +82,7 @@ class Measured:
     voices: tuple[str | None, ...] = ()
     within_km: float = AGREE_WITHIN_KM
     failures: tuple[str, ...] = ()
+    elapsed: tuple[float, ...] = ()
 
     @property
     def right(self) -> tuple[bool, ...]:
@@ -104,6 +108,11 @@ class Measured:
     def seconds_per_query(self) -> float:
         """Return the mean duration of its replies, added up."""
         return _mean(self.seconds)
+
+    @property
+    def elapsed_per_query(self) -> float:
+        """Return the mean time that a photo takes, see the class."""
+        return _mean(self.elapsed)
 
 
 async def measure(
@@ -143,7 +152,44 @@ async def measure(
         tuple(outcome.voice for outcome in outcomes),
         within_km,
         tuple(turn.reply.failure for one in outcomes for turn in one.turns if turn.reply.failure is not None),
+        tuple(outcome.elapsed_s for outcome in outcomes),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """Two methods over the same photos.
+
+    Attributes:
+        difference: first minus second, in shares of right answers, with its 95 % interval.
+        only_first, only_second: photos that only one of them got right.
+        p: of an exact McNemar test; ``p_adjusted`` after Holm's correction over all pairs that were compared.
+    """
+
+    difference: Estimate
+    only_first: int
+    only_second: int
+    p: float
+    p_adjusted: float
+
+
+def paired(first: Measured, others: Mapping[str, Measured]) -> dict[str, Paired]:
+    """Compare a method with others, photo by photo.
+
+    Raises:
+        ValueError: they were run over other photos.
+    """
+    found = {}
+    for name, other in others.items():
+        pairs = list(zip(first.right, other.right, strict=True))
+        difference = mean_estimate(np.array([float(one) - float(two) for one, two in pairs]), lowest=-1.0, highest=1.0)
+        only_first, only_second = (
+            sum(one and not two for one, two in pairs),
+            sum(two and not one for one, two in pairs),
+        )
+        found[name] = (difference, only_first, only_second, mcnemar_p(only_first, only_second))
+    adjusted = holm([p for *_, p in found.values()])
+    return {name: Paired(*one, fair) for (name, one), fair in zip(found.items(), adjusted, strict=True)}
 
 
 async def error_km(answer: Answer, truth: Truth, placer: Placer) -> float:
@@ -189,16 +235,18 @@ async def sweep(
     *,
     society: Society,
     placer: Placer,
+    leader: int = 0,
     seed: int = 0,
     at_once: int = 1,
     progress: Callable[[Point, int, int], None] = lambda _point, _done, _total: None,
 ) -> list[tuple[Point, Measured]]:
-    """Run the swarm over all examples with the settings of every point."""
+    """Run every point's way of working over all examples; ``leader`` is who works alone or ranks, if it takes part."""
     found = []
     for number, point in enumerate(points):
         team = [members[index] for index in point.chosen]
         known = PartOfSociety(society, point.chosen)
-        ask = ready(SWARM, team, placer=placer, society=known, settings=point.settings, seed=seed)
+        lead = point.chosen.index(leader) if leader in point.chosen else 0
+        ask = ready(point.way, team, placer=placer, society=known, settings=point.settings, lead=lead, seed=seed)
 
         def tell(done: int, total: int, point: Point = point, number: int = number) -> None:
             progress(point, number * total + done, len(points) * total)

@@ -136,31 +136,42 @@ _MOST_VALUES = 64
 USUAL: tuple[str, ...] = ("answerers=1..8", "reviewers=1..8", "rounds=0,1,3,5,10,15,20")
 
 
+GRID = "grid"
+"""The setting of a sweep over answerers and reviewers together."""
+
+
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """A setting and its values."""
+    """A setting and its values; for a grid the values of answerers, and those of reviewers."""
 
     setting: str
     values: tuple[int, ...] = ()
+    reviewers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One run of a sweep: the value, its line in the plot, the swarm's settings, and the members."""
+    """One run of a sweep: the value, its line in the plot, the swarm's settings, the members, the way of working."""
 
     setting: str
     value: int
     line: str
     settings: SwarmSettings
     chosen: tuple[int, ...]
+    way: str = SWARM
 
 
 def read_variation(words: str) -> Variation:
-    """Parse ``answerers=1..8``, ``rounds=0,1,3`` or ``personas-against-backbones``.
+    """Parse ``answerers=1..8``, ``rounds=0,1,3``, ``answerers=1..4*reviewers=0..3`` or ``personas-against-backbones``.
 
     Raises:
         BadInput: it can't be parsed; the message shows the form.
     """
+    if "*" in words:
+        both = {one.setting: one.values for one in map(read_variation, words.split("*"))}
+        if both.keys() != {"answerers", "reviewers"} or words.count("*") > 1:
+            raise BadInput(f"--vary {words.strip()[:60]!r}: a grid is answerers=1..4*reviewers=0..3")
+        return Variation(GRID, both["answerers"], both["reviewers"])
     setting, _, values = words.strip().casefold().partition("=")
     setting = setting.strip()
     if setting == PERSONAS_AGAINST_BACKBONES and not values:
@@ -184,18 +195,21 @@ def read_variation(words: str) -> Variation:
     return Variation(setting, tuple(sorted(found)))
 
 
-def points(variations: Sequence[Variation], settings: SwarmSettings, backbones: Sequence[str]) -> list[Point]:
+def points(
+    variations: Sequence[Variation], settings: SwarmSettings, backbones: Sequence[str], ways: Sequence[str] = (SWARM,)
+) -> list[Point]:
     """Return all runs of a sweep.
 
     Args:
         variations: what varies; values too large for the team are left out, see `too_large`.
         settings: the swarm's own.
         backbones: the model behind each member, in order; equal names are the same model.
+        ways: the ways of working; other settings than the number of agents vary the swarm alone.
 
     Raises:
         BadInput: no run is left.
     """
-    found = [point for variation in variations for point in _of(variation, settings, backbones)]
+    found = [point for variation in variations for point in _of(variation, settings, backbones, ways)]
     if not found:
         raise BadInput(f"no value fits a team of {len(backbones)}; give a larger team or other values")
     return found
@@ -204,23 +218,35 @@ def points(variations: Sequence[Variation], settings: SwarmSettings, backbones: 
 def too_large(variations: Sequence[Variation], agents: int) -> dict[str, tuple[int, ...]]:
     """Return the values that are too large for a team of so many agents, by setting."""
     found = {one.setting: tuple(v for v in one.values if v > _most(one.setting, agents)) for one in variations}
+    found |= {f"{one.setting}, reviewers": tuple(v for v in one.reviewers if v >= agents) for one in variations}
     return {setting: values for setting, values in found.items() if values}
 
 
 def _most(setting: str, agents: int) -> float:
     # Nobody reviews itself; a discussion can have any length.
-    return {"answerers": agents, "reviewers": agents - 1, "agents": agents}.get(setting, inf)
+    return {"answerers": agents, GRID: agents, "reviewers": agents - 1, "agents": agents}.get(setting, inf)
 
 
-def _of(variation: Variation, settings: SwarmSettings, backbones: Sequence[str]) -> Iterator[Point]:
+def _of(
+    variation: Variation, settings: SwarmSettings, backbones: Sequence[str], ways: Sequence[str]
+) -> Iterator[Point]:
     setting, everybody = variation.setting, tuple(range(len(backbones)))
     if setting == PERSONAS_AGAINST_BACKBONES:
         yield from _two_kinds(settings, backbones)
         return
     for value in variation.values:
-        if value <= _most(setting, len(everybody)):
-            varied = settings if setting == "agents" else _with(settings, setting, value)
-            yield Point(setting, value, "swarm", varied, everybody[:value] if setting == "agents" else everybody)
+        if value > _most(setting, len(everybody)):
+            continue
+        if setting == GRID:
+            for reviewers in variation.reviewers:
+                if reviewers < len(everybody):
+                    varied = replace(settings, answerers=value, reviewers=reviewers)
+                    yield Point(setting, value, f"{reviewers} reviewers", varied, everybody)
+        elif setting == "agents":
+            for way in ways:
+                yield Point(setting, value, way, settings, everybody[:value], way)
+        else:
+            yield Point(setting, value, SWARM, _with(settings, setting, value), everybody)
 
 
 def _with(settings: SwarmSettings, setting: str, value: int) -> SwarmSettings:

@@ -22,7 +22,8 @@ import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, cut
+from geosleuth.agent.conversation import cut
+from geosleuth.agent.method import CHARACTERS_PER_TOKEN
 from geosleuth.agent.methods.nano import TURNS
 from geosleuth.agent.turns import EVERY, READER, Quotes, quote
 from geosleuth.geo import LatLon, distance_km

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from geosleuth.agent import Budget, Event, Method, Prompted, Task, ToolObserved, Trajectory, run
-from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, REPLY_CHARACTERS, cut
+from geosleuth.agent.conversation import REPLY_CHARACTERS, cut
 from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.setup import AgentSetup, Question, Resources
@@ -33,7 +33,7 @@ from geosleuth.policies.tagged import observation_text
 from geosleuth.score import Truth
 from geosleuth.score.rewards import Geocoder, Helpers, Reward, read_reward
 from geosleuth.tools import Observation, TextReader, ToolCall, Toolset, image_info
-from geosleuth.tools.calls import OFFLINE, Need
+from geosleuth.tools.calls import OFFLINE, Need, supplied
 from geosleuth.tools.surfaces import Background
 from geosleuth.tools.toolset import all_tools
 from geosleuth.world.consistency import RuleReader
@@ -197,13 +197,15 @@ def offline_setting(
     chosen = method_of(method) if isinstance(method, str) else method
     # The papers' forms name search_web; in drawn worlds the atlas's documents stand in for the web.
     have: frozenset[Need] = OFFLINE | {"web"} if chosen.paper else OFFLINE
+    if "tiles" in supplied(world, offline=True):
+        have |= {"tiles"}
     names = [one.name for one in all_tools().select(chosen.tools).usable(have)]
     if tools is not None:
         listed = list(tools)
         added = bool(listed) and all(name.startswith("+") for name in listed)
         names = [*names, *listed] if added else listed
     toolset = chosen.toolset(all_tools(), names)
-    if useless := [one.name for one in toolset if one.lacks(OFFLINE | {"web"})]:
+    if useless := [one.name for one in toolset if one.lacks({*have, "web"})]:
         raise BadInput(f"{', '.join(useless)} can't work with the offline atlas alone; leave it out")
     return Setting(
         method=chosen,
@@ -400,10 +402,8 @@ class Episode:
         return StepResult(tuple(self._short(one) for one in seen), tuple(words), self._over)
 
     def _short(self, seen: Observation) -> Observation:
-        context = self._method.context
-        if context.kind == "whole" or context.result_tokens is None:
-            return seen
-        return replace(seen, text=cut(seen.text, context.result_tokens * CHARACTERS_PER_TOKEN))
+        longest = self._method.context.longest_result
+        return seen if longest is None else replace(seen, text=cut(seen.text, longest))
 
 
 def refused(call: ToolCall, text: str) -> Observation:

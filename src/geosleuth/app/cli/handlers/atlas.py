@@ -165,9 +165,11 @@ def show_colocations(found: list[Colocation], *, as_json: bool) -> None:
 
 
 def find_documents(text: str, zims: Sequence[Path], limit: int) -> list[Document]:
-    """Passages from the bundled texts and from the user's Kiwix files."""
+    """Passages from the bundled texts, from fetched Wikipedias and from the user's Kiwix files."""
+    from geosleuth.atlas.extracts.wikipedia import zim_files
+
     found = ask(None, (), lambda it: it.search_documents(text, limit=limit))
-    for path in zims:
+    for path in [*zim_files(), *zims]:
         from geosleuth.atlas.facts.documents import ZimDocuments
 
         found += ZimDocuments(path).search(text, limit=limit)
@@ -247,7 +249,7 @@ def add_region(file: Path, name: str | None, countries: Sequence[str], names: Pa
 def _importer(file: Path, countries: Sequence[str], names: Path | None) -> tuple[Callable[..., Any], Path]:
     """Who reads a file, by its name, and where what it holds is kept."""
     from geosleuth.atlas.gazetteers import files_in, import_geonames, import_natural_earth
-    from geosleuth.atlas.regions import import_osm, import_overture
+    from geosleuth.atlas.regions import convert_region, import_osm, import_overture
 
     ending = file.name.lower()
     if ending.endswith((".txt", ".tsv", ".zip", ".txt.gz")):
@@ -258,6 +260,8 @@ def _importer(file: Path, countries: Sequence[str], names: Path | None) -> tuple
         return import_natural_earth, gazetteers_dir()
     if file.is_dir():
         raise BadInput(f"{file} is a folder without Natural Earth files (.geojson, .geojson.gz)")
+    if ending.endswith(".region.sqlite"):
+        return convert_region, regions_dir()
     return (import_overture if ending.endswith((".parquet", ".geoparquet")) else import_osm), regions_dir()
 
 
@@ -286,8 +290,14 @@ def show_regions(*, as_json: bool) -> None:
 
 
 def remove_region(name: str, *, as_json: bool) -> None:
-    """Delete a file of features."""
-    _store_of(name).remove(name)
+    """Delete a file of features, or a fetched Wikipedia by its file's name."""
+    from geosleuth.atlas.extracts.wikipedia import zim_files
+
+    wikipedia = next((path for path in zim_files() if name in (path.name, path.stem)), None)
+    if wikipedia is not None:
+        wikipedia.unlink()
+    else:
+        _store_of(name).remove(name)
     if as_json:
         show_json({"removed": name})
     else:
@@ -297,6 +307,7 @@ def remove_region(name: str, *, as_json: bool) -> None:
 def show_info(name: str | None, *, as_json: bool) -> None:
     """One region or gazetteer, or the whole atlas."""
     from geosleuth.atlas.base import base_path
+    from geosleuth.atlas.extracts.wikipedia import zim_files
 
     if name is not None:
         found: Any = plain(_store_of(name).info(name))
@@ -310,6 +321,7 @@ def show_info(name: str | None, *, as_json: bool) -> None:
             "regions_folder": str(regions_dir()),
             "regions": [item.name for item in regions.list()],
             "gazetteers": [item.name for item in gazetteers.list()],
+            "wikipedia": [path.name for path in zim_files()],
         }
     if as_json:
         show_json(found)

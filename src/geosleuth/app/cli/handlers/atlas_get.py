@@ -1,97 +1,45 @@
 """What ``geosleuth atlas get`` does: a name becomes a file of a server, and that a region or a gazetteer."""
 
 import asyncio
-import os
+import re
 import sys
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar, get_args
 
 from geosleuth.app.cli.atlas import GetOptions
 from geosleuth.app.console import asked, building, progress, show, show_json, talk
-from geosleuth.atlas import OfflineAtlas, gazetteers_dir, regions_dir
-from geosleuth.atlas.base import ensure_base
-from geosleuth.atlas.extracts import (
-    OFFICIAL,
-    Extract,
-    Offer,
-    ask_offer,
-    check_room,
-    download,
-    downloads_dir,
-    dropped,
-    fetch_catalogue,
-    find_extract,
+from geosleuth.app.downloads import (
+    Kind,
+    Source,
+    Wanted,
+    add,
+    add_overture,
+    ask_size,
+    check_disk,
+    day_of,
+    fetch,
+    fetched,
+    find_map,
+    find_overture,
+    is_same,
+    overture_words,
+    plan_words,
+    wanted_again,
+    wanted_geonames,
 )
-from geosleuth.atlas.gazetteers import import_geonames
-from geosleuth.atlas.online import OnlineClient
-from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm, region_name
-from geosleuth.atlas.suggestion import remember_size
-from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.atlas import gazetteers_dir, regions_dir
+from geosleuth.atlas.base import ensure_base
+from geosleuth.atlas.extracts import ask_offer, check_room, download, downloads_dir, dropped, fetch_catalogue
+from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
+from geosleuth.errors import BadInput, require
 from geosleuth.geo.extent import plain
-from geosleuth.names import country_name, required_country_code
-from geosleuth.net import host_of
-from geosleuth.pipeline.plan import is_local, online_settings
-from geosleuth.text.numbers import plural, size
+from geosleuth.names import fold
+from geosleuth.text.numbers import size
 
 from .atlas import importing, regions_view
 
-_EXTRACTS: Final = ("GEOSLEUTH_EXTRACTS_URL", OFFICIAL)
-_GEONAMES: Final = ("GEOSLEUTH_GEONAMES_URL", "https://download.geonames.org/export/dump")
-_CATALOGUE_BYTES: Final = 32 * 1024 * 1024
-# What importing takes, roughly, for each byte of the file: Monaco's 0.54 MB become 3.5 MB in 1.5 s.
-_DISK_A_BYTE, _BYTES_A_SECOND = 7, 300_000
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A file to fetch, and what it is to become."""
-
-    title: str
-    name: str
-    url: str
-    folder: Path
-    take: Callable[..., RegionInfo]
-    countries: frozenset[str] = frozenset()
-
-    @property
-    def is_map(self) -> bool:
-        return self.folder == regions_dir()
-
-    def there(self) -> RegionInfo | None:
-        """What has its name already; a damaged file is as good as none."""
-        try:
-            return RegionStore(self.folder).info(self.name)
-        except BadInput:
-            return None
-
-
-class _Source:
-    """A server that files are fetched from, asked only once the user has agreed."""
-
-    def __init__(self, options: GetOptions) -> None:
-        """Take the address that was given, or else the usual one."""
-        variable, usual = _GEONAMES if options.geonames else _EXTRACTS
-        self.url = (options.mirror or os.environ.get(variable) or usual).strip().rstrip("/")
-        self.host = host_of(self.url)
-        if not self.host or "?" in self.url or "#" in self.url:
-            raise BadInput(f"the mirror {self.url[:80]!r} is no address; it starts with https:// and has no ? and no #")
-        settings = online_settings([self.host])
-        # Whoever names a server of their own network means it.
-        private = frozenset({self.host}) if is_local(self.host) else frozenset()
-        self.client = OnlineClient(replace(settings, private_hosts=private, max_bytes=_CATALOGUE_BYTES))
-
-    def ask(self, question: Coroutine[Any, Any, _T]) -> _T:
-        """Run a question to its end, and close what it opened."""
-
-        async def whole() -> _T:
-            async with self.client:
-                return await question
-
-        return asyncio.run(whole())
 
 
 def get_maps(options: GetOptions) -> None:
@@ -104,16 +52,22 @@ def get_maps(options: GetOptions) -> None:
         raise BadInput("--name needs a place")
     if options.name is not None:
         region_name(options.name, Path())
-    source = _Source(options)
+    source = Source(_kind(options), options.mirror)
+    hosts = " and ".join(dict.fromkeys(source.hosts))
     if not options.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"this asks {source.host} for a file and downloads it; add --yes to allow it")
-    if not options.geonames and options.place is not None:
+        raise BadInput(f"this asks {hosts} for a file and downloads it; add --yes to allow it")
+    if source.kind in ("map", "overture") and options.place is not None:
         # Here and not in one of the atlas's threads, so that an interrupt stops the building at once.
         with building() as tell:
             ensure_base(tell)
-    talk(f"asking {source.host}")
-    wanted = _geonames_wanted(options, source) if options.geonames else source.ask(_maps_wanted(options, source))
-    found = [_got(one, options, source) for one in wanted]
+    talk(f"asking {hosts}")
+    if options.wikipedia and options.place is not None:
+        _wikipedia(options, options.place, source)
+        return
+    if options.overture and options.place is not None:
+        found = [_places(options, options.place, source)]
+    else:
+        found = [_got(one, options, source) for one in _wanted(options, source)]
     if options.as_json:
         shown = [plain(one) for one in found]
         show_json(shown[0] if options.place is not None else shown)
@@ -121,45 +75,102 @@ def get_maps(options: GetOptions) -> None:
         show(regions_view(found))
 
 
-def _geonames_wanted(options: GetOptions, source: _Source) -> list[_Wanted]:
-    if options.place is None:
-        codes = {info.source.partition(".")[0]: info.name for info in _fetched(gazetteers_dir())}
+def _kind(options: GetOptions) -> Kind:
+    """Return what is wanted: one thing at a time, and all but maps and GeoNames by name only."""
+    chosen: dict[Kind, bool] = {
+        "geonames": options.geonames, "overture": options.overture, "wikipedia": options.wikipedia,
+    }  # fmt: skip
+    kinds = [kind for kind, wanted in chosen.items() if wanted]
+    if len(kinds) > 1:
+        raise BadInput(f"one thing at a time: leave out {' or '.join(f'--{kind}' for kind in kinds)}")
+    kind: Kind = kinds[0] if kinds else "map"
+    if kind in ("overture", "wikipedia") and options.place is None:
+        raise BadInput(f"--{kind} needs a {'place or a box' if kind == 'overture' else 'language'}")
+    return kind
+
+
+def _wikipedia(options: GetOptions, language: str, source: Source) -> None:
+    """Fetch the Wikipedia of a language for ``atlas documents``."""
+    from geosleuth.atlas.extracts.wikipedia import Edition, find_wikipedia, keep_zim, zim_dir
+
+    edition: Edition | None = next((one for one in get_args(Edition) if one == options.edition), None)
+    if edition is None:
+        raise BadInput(f"--edition {options.edition[:20]!r}: there are {', '.join(get_args(Edition))}")
+    require("libzim.reader", extra="zim")
+    found = _asked(source, find_wikipedia(source.client, source.url, language, edition))
+    kept, path = zim_dir() / found.file, downloads_dir() / found.file
+    if kept.is_file():
+        talk(f"{found.file} is there already")
     else:
-        code = required_country_code(options.place)
-        codes = {code: options.name or f"geonames-{code.lower()}"}
-    return [
-        _Wanted(
-            f"GeoNames of {country_name(code)}", name, f"{source.url}/{code}.zip", gazetteers_dir(), import_geonames
-        )
-        for code, name in codes.items()
-    ]
+        offer = _asked(source, ask_offer(source.client, found.url, checked=False))
+        check_room({path.parent: offer.size_bytes})
+        _agree(options, f"Wikipedia {found.language} ({edition}): {size(offer.size_bytes)} from {offer.host}")
+        with progress(f"downloading {found.file}", offer.size_bytes, measure="bytes") as bar:
+            _asked(source, download(source.client, offer, path, bar.at))
+        try:
+            kept = keep_zim(path, found)
+        finally:
+            dropped(path)
+    if options.as_json:
+        show_json({"file": str(kept), "language": found.language, "edition": edition, "month": found.month})
+    else:
+        show(f"{kept}; atlas documents searches it from now on")
 
 
-async def _maps_wanted(options: GetOptions, source: _Source) -> list[_Wanted]:
-    catalogue = await fetch_catalogue(source.client, source.url, anew=options.update)
+def _agree(options: GetOptions, plan: str) -> None:
+    """Say what is to be downloaded, and ask unless the person has agreed before."""
+    if options.yes:
+        talk(plan)
+    elif not asked(f"{plan}. Go on?"):
+        raise BadInput("stopped; nothing was downloaded")
 
-    def wanted(extract: Extract, name: str | None) -> _Wanted:
-        whole = frozenset[str]() if extract.subdivisions else extract.countries
-        title = extract.id if extract.name == extract.id else f"{extract.name} ({extract.id})"
-        return _Wanted(title, name or extract.region, extract.url, regions_dir(), import_osm, whole)
 
-    if options.place is not None:
-        return [wanted(await find_extract(catalogue, options.place, OfflineAtlas()), options.name)]
+def _asked(source: Source, question: Coroutine[Any, Any, _T]) -> _T:
+    """Run a question to its end, and close what it opened."""
+
+    async def whole() -> _T:
+        async with source.client:
+            return await question
+
+    return asyncio.run(whole())
+
+
+def _wanted(options: GetOptions, source: Source) -> list[Wanted]:
+    if options.geonames and options.place is None:
+        known = {info.source.partition(".")[0]: info.name for info in fetched(gazetteers_dir())}
+        return [wanted_geonames(source, code, name) for code, name in known.items()]
+    if options.place is None:
+        return _asked(source, _all_again(source))
+    if options.geonames:
+        return [wanted_geonames(source, options.place, options.name)]
+    return [_asked(source, find_map(source, options.place, options.name, anew=options.update))]
+
+
+async def _all_again(source: Source) -> list[Wanted]:
+    catalogue = await fetch_catalogue(source.client, source.url, anew=True)
     found = []
-    for info in _fetched(regions_dir()):
-        extract = catalogue.of_file(info.origin or "")
-        if extract is None:
+    for info in fetched(regions_dir()):
+        wanted = wanted_again(catalogue, info)
+        if wanted is None:
             talk(f"{info.name}: {source.host} has no such extract ({info.origin}); it stays as it is")
         else:
-            found.append(wanted(extract, info.name))
+            found.append(wanted)
     return found
 
 
-def _fetched(folder: Path) -> list[RegionInfo]:
-    return [info for info in RegionStore(folder).list() if info.origin]
+def _places(options: GetOptions, area: str, source: Source) -> RegionInfo:
+    """Fetch and add the places that Overture has within an area."""
+    name = options.name or f"overture-{'-'.join(re.findall(r'[a-z0-9]+', fold(area)))}"[:60]
+    offer = _asked(source, find_overture(source, area))
+    there = next((info for info in RegionStore(regions_dir()).list() if info.name == name), None)
+    if there is not None and not options.update:
+        raise BadInput(f"a region called {name} is there already; --update replaces it, --name NAME puts it beside")
+    _agree(options, overture_words(name, offer))
+    with progress(f"downloading {name}", offer.size_bytes, measure="bytes") as bar, importing() as tell:
+        return _asked(source, add_overture(source, name, offer, bar.at, tell))
 
 
-def _got(wanted: _Wanted, options: GetOptions, source: _Source) -> RegionInfo:
+def _got(wanted: Wanted, options: GetOptions, source: Source) -> RegionInfo:
     """Fetch and add one file, unless what it holds is there already."""
     there = wanted.there()
     if there is not None and not options.update:
@@ -168,58 +179,15 @@ def _got(wanted: _Wanted, options: GetOptions, source: _Source) -> RegionInfo:
                 f"a region called {there.name} was added from {there.source} before; --update replaces it, and "
                 "--name NAME puts another beside it"
             )
-        talk(f"{there.name} is there already, with data of {_day(there)}; --update brings newer data")
+        talk(f"{there.name} is there already, with data of {day_of(there)}; --update brings newer data")
         return there
-    offer = source.ask(ask_offer(source.client, wanted.url, checked=wanted.is_map))
-    remember_size(wanted.countries, offer.size_bytes)
-    if there is not None and _is_same(there, offer):
-        talk(f"{there.name} is up to date, with data of {_day(there)}")
+    offer = _asked(source, ask_size(source, wanted))
+    if there is not None and is_same(there, offer):
+        talk(f"{there.name} is up to date, with data of {day_of(there)}")
         return there
-    path = downloads_dir() / wanted.url.rpartition("/")[2]
-    needed = _DISK_A_BYTE * offer.size_bytes
-    check_room({path.parent: offer.size_bytes, wanted.folder: needed})
-    plan = (
-        f"{wanted.title}: {size(offer.size_bytes)} from {offer.host}{f', of {offer.day}' if offer.day else ''}; needs "
-        f"about {size(needed + offer.size_bytes)} on disk, {size(needed)} of it for good, and "
-        f"{_duration(offer.size_bytes / _BYTES_A_SECOND)} of work after the download"
-    )
-    if options.yes:
-        talk(plan)
-    elif not asked(f"{plan}. Go on?"):
-        raise BadInput("stopped; nothing was downloaded")
+    check_disk(wanted, offer)
+    _agree(options, plan_words(wanted, offer))
     with progress(f"downloading {wanted.name}", offer.size_bytes, measure="bytes") as bar:
-        source.ask(download(source.client, offer, path, bar.at))
-    return _added(wanted, offer, path)
-
-
-def _added(wanted: _Wanted, offer: Offer, path: Path) -> RegionInfo:
-    origin = {"origin": wanted.url, "origin_md5": offer.md5, "data_date": offer.day}
-    take = partial(wanted.take, origin={key: value for key, value in origin.items() if value})
-    try:
-        wanted.folder.mkdir(parents=True, exist_ok=True)
-        with importing() as tell:
-            found = take(path, wanted.name, folder=wanted.folder, progress=tell)
-    except OSError as error:
-        dropped(path)
-        raise BadInput(f"{wanted.folder}: what was fetched can't be kept there: {error.strerror or error}") from error
-    except GeosleuthError:
-        dropped(path)
-        raise
-    dropped(path)
-    return found
-
-
-def _is_same(there: RegionInfo, offer: Offer) -> bool:
-    if offer.md5 is not None:
-        return there.origin_md5 == offer.md5
-    return there.origin is not None and offer.day is not None and _day(there) >= offer.day
-
-
-def _day(there: RegionInfo) -> str:
-    return (there.data_date or "an unknown day")[:14]
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return plural(round(seconds / 60), "minute", "minutes") if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+        _asked(source, fetch(source, wanted, offer, bar.at))
+    with importing() as tell:
+        return add(wanted, offer, tell)

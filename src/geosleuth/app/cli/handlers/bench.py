@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from json import dumps
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
@@ -52,10 +52,11 @@ from geosleuth.bench.page import render_page
 from geosleuth.bench.records import read_records
 from geosleuth.bench.report import FileReport, PairReport, report_file, rows_for
 from geosleuth.bench.run.folder import MANIFEST, RESULTS
-from geosleuth.bench.scored import Scored, score_file, with_geocoded
+from geosleuth.bench.scored import Placed, Scored, in_datum, score_file, with_geocoded
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import write_text_atomically
-from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, LatLon, threshold_text
+from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, threshold_text
+from geosleuth.geo.gcj02 import Datum
 from geosleuth.policies import PREFIXES, EndpointSettings, Policy, Sampling, consent_line, make_policy
 from geosleuth.score import PublishedRow
 from geosleuth.text.numbers import plural
@@ -127,22 +128,37 @@ def labels(files: Sequence[Path]) -> list[str]:
     return [next(names[index] for names in namings if names.count(names[index]) == 1) for index in range(len(files))]
 
 
-def add_geocoded(scored: Sequence[Scored]) -> list[Scored]:
-    """Return each file, followed by its geocoded copy if it has text answers without a point."""
+def add_geocoded(scored: Sequence[Scored], maps: str | None = None, allow: Sequence[str] = ()) -> list[Scored]:
+    """Return each file, followed by its geocoded copy if it has text answers without a point.
+
+    Raises:
+        UserError: there is no such map service, or nobody agreed to its host.
+        ServiceFault: the service failed.
+    """
     from geosleuth.app.console import building
-    from geosleuth.atlas.base import BasePlaces, ensure_base, open_base
+    from geosleuth.atlas import OfflineAtlas
+    from geosleuth.atlas.base import ensure_base
+    from geosleuth.atlas.placing import place_texts
+    from geosleuth.pipeline.plan import online_maps
+    from geosleuth.pipeline.request import LocateRequest
 
-    with building() as progress:
-        places = BasePlaces(open_base(ensure_base(progress)))
-
-    def geocode(name: str) -> LatLon | None:
-        hits = places.geocode(name, limit=1)
-        return hits[0].place.point if hits else None
-
+    atlas = online_maps(LocateRequest(maps=maps, allow=tuple(allow)))
+    if atlas is None:
+        with building() as progress:
+            ensure_base(progress)
+        atlas = OfflineAtlas()
+    hits = asyncio.run(place_texts(atlas, (name for item in scored for name in item.named_only.values())))
+    placed = {name: Placed(hit.place.point, hit.level) for name, hit in hits.items()}
     with_copies = []
     for item in scored:
-        with_copies += [item, with_geocoded(item, geocode)] if item.named_only else [item]
+        with_copies += [item, with_geocoded(item, placed.get)] if item.named_only else [item]
     return with_copies
+
+
+def in_datums(scored: Sequence[Scored], truths: Literal["wgs84", "gcj02", "both"], answers: Datum) -> list[Scored]:
+    """Return the files with truths and answers read in the datum that is said; each twice for both."""
+    datums: tuple[Datum, ...] = ("wgs84", "gcj02") if truths == "both" else (truths,)
+    return [in_datum(item, truths=datum, answers=answers) for item in scored for datum in datums]
 
 
 def report_all(
@@ -250,6 +266,67 @@ class JudgeRequest:
     yes: bool = False
 
 
+def request_to_ask(options: Any, **more: Any) -> JudgeRequest:
+    """Return the request of a command whose options say how a model is asked."""
+    shared = ("base_url", "jobs", "questions", "tokens", "usd", "seconds", "reply_tokens", "retry_unreadable", "cache",
+              "offline", "yes")  # fmt: skip
+    return JudgeRequest(**{name: getattr(options, name) for name in shared}, **more)
+
+
+def extract_file(path: Path, request: JudgeRequest, *, everything: bool, out: Path | None, as_json: bool) -> None:
+    """Find the places in the replies of a file, print how many, write them as records.
+
+    Raises:
+        UserError: invalid input; nothing has been sent.
+        GeosleuthError: the model failed, after the figures so far have been printed.
+    """
+    from geosleuth.bench.judging.extraction import (
+        Extractor,
+        by_model,
+        by_rule,
+        extraction_document,
+        extraction_view,
+        record_of,
+    )
+
+    records_path = records_of(path)
+    keep_in = request.cache or cache_dir() / "judge.sqlite"
+    if out is not None:
+        check_outputs([out], (".jsonl",), None, [records_path, keep_in])
+    with reading([records_path]) as advance:
+        readings = by_rule(list(read_records(records_path, advance)))
+    so_far = None
+    if request.model:
+        with quiet_libraries():
+            policy = _asking_policy(request)
+            _ask_consent(policy, "what was replied, and no photo,", yes=request.yes)
+
+            async def ask() -> None:
+                nonlocal readings, so_far
+                try:
+                    with VerdictCache(keep_in) as cache, progress("reading replies") as bar, cancelled_by_ctrl_c():
+                        extractor = Extractor(
+                            policy, cache, model=_known_as(request), settings=_settings(request), watch=_Watch(bar)
+                        )
+                        so_far = extractor.progress
+                        readings = await by_model(readings, extractor, everything=everything)
+                finally:
+                    await policy.aclose()
+
+            asyncio.run(ask())
+    if out is not None:
+        lines = (dumps(record_of(one), ensure_ascii=False, allow_nan=False) + "\n" for one in readings)
+        write_text_atomically(out, "".join(lines))
+        talk(f"wrote {out}")
+    document = extraction_document(readings, so_far)
+    if as_json:
+        show_json(document)
+    else:
+        show(extraction_view(document))
+    if so_far is not None and so_far.failed:
+        raise GeosleuthError(so_far.trouble or "the model failed")
+
+
 def judge_file(path: Path, request: JudgeRequest, *, as_json: bool) -> None:
     """Judge a file of answers, print the figures, write what was asked for.
 
@@ -261,13 +338,10 @@ def judge_file(path: Path, request: JudgeRequest, *, as_json: bool) -> None:
         records = records_of(path)
         keep_in = request.cache or cache_dir() / "judge.sqlite"
         check_outputs(request.out, ENDINGS, None, [records, keep_in])
-        if request.model.partition(":")[0].strip() not in PREFIXES:
-            known = ", ".join(f"{one}:" for one in PREFIXES)
-            raise BadInput(f"{request.model[:60]!r} can't judge names; a judge is a model that reads: {known}")
-        settings = EndpointSettings(concurrency=request.jobs)
-        policy = make_policy(request.model, base_url=request.base_url, settings=settings, offline=request.offline)
+        policy = _asking_policy(request)
         entries = _entries(records, request.parser)
-        _ask_consent(policy, yes=request.yes)
+        told = "what was replied" if request.ask == "replies" else "the names of places in data set and answers"
+        _ask_consent(policy, f"{told}, and no photo,", yes=request.yes)
         [label] = labels([path])
         try:
             judged = asyncio.run(_work(entries, policy, keep_in, request, label))
@@ -294,13 +368,34 @@ def _entries(path: Path, parser: ParserName) -> list[Entry]:
     return entries
 
 
-def _ask_consent(policy: Policy, *, yes: bool) -> None:
-    """Say where names go, and ask before they leave the machine.
+def _asking_policy(request: JudgeRequest) -> Policy:
+    if request.model.partition(":")[0].strip() not in PREFIXES:
+        known = ", ".join(f"{one}:" for one in PREFIXES)
+        raise BadInput(f"{request.model[:60]!r} can't judge names; a judge is a model that reads: {known}")
+    settings = EndpointSettings(concurrency=request.jobs)
+    return make_policy(request.model, base_url=request.base_url, settings=settings, offline=request.offline)
+
+
+def _known_as(request: JudgeRequest) -> str:
+    """Return the name that a model's words are kept under: the same name at another address may be another model."""
+    return request.model if request.base_url is None else f"{request.model} at {request.base_url.rstrip('/')}"
+
+
+def _settings(request: JudgeRequest) -> JudgeSettings:
+    return JudgeSettings(
+        limits=Limits(questions=request.questions, tokens=request.tokens, usd=request.usd, seconds=request.seconds),
+        at_once=request.jobs,
+        sampling=Sampling(temperature=0.0, max_tokens=request.reply_tokens),
+        again_unreadable=request.retry_unreadable,
+    )
+
+
+def _ask_consent(policy: Policy, names: str, *, yes: bool) -> None:
+    """Say where texts go, and ask before they leave the machine.
 
     Raises:
         BadInput: no consent was given.
     """
-    names = "the names of places in data set and answers, and no photo,"
     consent = consent_line(policy, told=names, kept=names.rstrip(","))
     if yes or not policy.hosts:
         talk(consent)
@@ -311,23 +406,9 @@ def _ask_consent(policy: Policy, *, yes: bool) -> None:
 
 
 async def _work(entries: list[Entry], policy: Policy, keep_in: Path, request: JudgeRequest, label: str) -> JudgedFile:
-    limits = Limits(questions=request.questions, tokens=request.tokens, usd=request.usd, seconds=request.seconds)
-    # The same name at another address may be another model.
-    known_as = request.model if request.base_url is None else f"{request.model} at {request.base_url.rstrip('/')}"
     try:
         with VerdictCache(keep_in) as cache, progress("judging") as bar, cancelled_by_ctrl_c():
-            judge = Judge(
-                policy,
-                cache,
-                model=known_as,
-                settings=JudgeSettings(
-                    limits=limits,
-                    at_once=request.jobs,
-                    sampling=Sampling(temperature=0.0, max_tokens=request.reply_tokens),
-                    again_unreadable=request.retry_unreadable,
-                ),
-                watch=_Watch(bar),
-            )
+            judge = Judge(policy, cache, model=_known_as(request), settings=_settings(request), watch=_Watch(bar))
             return await judge_entries(
                 entries,
                 judge,
@@ -341,6 +422,9 @@ async def _work(entries: list[Entry], policy: Policy, keep_in: Path, request: Ju
         await policy.aclose()
 
 
+_PLURALS = {"country": "countries", "region": "regions", "city": "cities", "place": "replies"}
+
+
 class _Watch:
     """Shows how far a level is."""
 
@@ -348,7 +432,7 @@ class _Watch:
         self._bar = bar
 
     def __call__(self, done: int, total: int, level: str) -> None:
-        self._bar.at(done, total, {"country": "countries", "region": "regions", "city": "cities"}[level])
+        self._bar.at(done, total, _PLURALS[level])
 
 
 def _write(path: Path, judged: JudgedFile) -> None:

@@ -260,6 +260,8 @@ def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None
     for name in ("team", "mcp"):
         if name in settings:
             settings[name] = _file_digest(Path(settings[name]))
+    if plan.method.prompts_sha256 is not None:
+        settings["prompts"] = plan.method.prompts_sha256
     if plan.index is not None:
         settings["image_search"] = plan.index.fingerprint
     if plan.visual is not None and (prior := prior_file(locate.prior, _tools_of(plan))):
@@ -273,6 +275,7 @@ def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None
     return {
         **{name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()},
         "thinks": plan.policy.name,
+        **({"trained_on_test": sorted(seen)} if (seen := _tests_seen(plan)) else {}),
         **({"fingerprint": mark} if (mark := getattr(plan.policy, "fingerprint", None)) else {}),
         "method": plan.method.name,
         "tools": sorted(plan.toolset.names),
@@ -280,6 +283,11 @@ def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None
         "sampling": asdict(plan.sampling),
         "wire": plan.wire,
     }
+
+
+def _tests_seen(plan: Plan) -> set[str]:
+    """Return the data sets whose test photos a model of the run was trained on."""
+    return {name for one in plan.thinkers for name in getattr(one, "trained_on_test", ())}
 
 
 def _tools_of(plan: Plan) -> frozenset[str]:

@@ -15,9 +15,9 @@ _SHOWN_REGIONS = 5
 _LEAST_SHARE = 0.005
 
 
-def weigh(sightings: Sequence[str], *, as_json: bool) -> None:
+def weigh(sightings: Sequence[str], *, within: Sequence[str] = (), as_json: bool) -> None:
     """Odds over countries, and what moved them."""
-    weighed = weigh_sightings(sightings)
+    weighed = weigh_sightings(sightings, within=[place_code(name) for name in within])
     if as_json:
         show_json({
             "sightings": [

@@ -333,6 +333,47 @@ def import_notes_into(
         raise typer.Exit(SOME_FAILED)
 
 
+def import_photos_into(spec: str, store: Path, way: str, *, limit: int | None, split: str, as_json: bool) -> None:
+    """Make a chat of each photo of a data set and store it; those in the store already are skipped.
+
+    Raises:
+        UserError: invalid input, or a test part; what was finished is kept.
+        typer.Exit: some photos can't be used.
+    """
+    from geosleuth.app.console import offline_atlas
+    from geosleuth.bench.sets import open_set
+    from geosleuth.data.photo_chats import photo_chats
+
+    data = open_set(spec)
+    atlas = offline_atlas(needed=True)
+    about = About(
+        name="photo-chats",
+        title="Photos, one question each, and the true place",
+        licence=data.card.licence,
+        how_made=f"From {data.card.title}: {way}'s question and answer form; names that the set lacks by the atlas.",
+        settings={"method": way, "data": data.card.name},
+    )
+
+    async def work() -> tuple[int, int]:
+        with StoreWriter(store, about) as writer, progress("importing photos", limit) as bar:
+            made_of = photo_chats(data, way, atlas, is_known=writer.__contains__, split=split, limit=limit)
+            done = 0
+            async for made in made_of:
+                writer.add(made)
+                done += 1
+                bar.at(done, limit, "")
+            return writer.kept, writer.rejected
+
+    with quiet_libraries():
+        kept, rejected = asyncio.run(work())
+    if as_json:
+        show_json({"store": str(store), "kept": kept, "rejected": rejected})
+    else:
+        talk(f"the store {store} holds {kept} chats, {rejected} photos could not be used")
+    if rejected:
+        raise typer.Exit(SOME_FAILED)
+
+
 def filter_tries(
     runs: Sequence[Path], out: Path, tries: int | None, parser: ParserName, *, overwrite: bool, as_json: bool
 ) -> None:

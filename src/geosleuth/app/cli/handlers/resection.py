@@ -16,11 +16,10 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
-from geosleuth.geo import FieldOfView, fov_of_focal_length
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo
 from geosleuth.text.numbers import distance
 from geosleuth.tools import Case, Output
-from geosleuth.tools.resection import Marked, StandRequest, stand_point
+from geosleuth.tools.resection import Marked, StandRequest, photo_fov, stand_point
 
 if TYPE_CHECKING:
     from geosleuth.app.cli.clues import ResectionOptions
@@ -34,7 +33,9 @@ def show_resection(options: "ResectionOptions") -> None:
         check_png(options.out)
         refuse_to_replace([options.out], overwrite=options.overwrite)
     opened = None if options.photo is None else open_photo(options.photo)
-    fov, source = _field_of_view(options.fov, opened)
+    fov, source = photo_fov(options.fov, opened)
+    if fov is None and opened is not None:
+        talk("the photo names no focal length: the field of view is solved for; --fov gives it")
     request = StandRequest(
         marked=[_marked(text, opened) for text in options.feature],
         fov=fov,
@@ -70,25 +71,6 @@ def _marked(text: str, opened: OpenedPhoto | None) -> Marked:
             "pixels are written as 1240px"
         )
     return Marked(match[3].strip(), column)
-
-
-def _field_of_view(given_deg: float | None, opened: OpenedPhoto | None) -> tuple[FieldOfView | None, str]:
-    """The field of view, and where it is from: what was given goes before what the file claims."""
-    if given_deg is not None:
-        try:
-            return FieldOfView(given_deg), "given"
-        except ValueError as error:
-            raise BadInput(f"--fov: {error}") from error
-    if opened is None:
-        return None, ""
-    if opened.photo.kind == "panorama":
-        raise BadInput("a panorama has no field of view; cut out a view of it first, and give its --fov")
-    focal_mm = opened.claims.focal_35mm
-    size = opened.photo.image.size
-    found = None if focal_mm is None else fov_of_focal_length(focal_mm, *size)
-    if found is None:
-        talk("the photo names no focal length: the field of view is solved for; --fov gives it")
-    return found, f"claimed by the file: {focal_mm:g} mm" if found else ""
 
 
 def _write_map(found: Output, options: "ResectionOptions") -> None:

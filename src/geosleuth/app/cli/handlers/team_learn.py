@@ -14,6 +14,7 @@ from rich.text import Text
 from geosleuth.agent.setup import Resources
 from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.cli.handlers.team_compare import ask_consent_for_team
+from geosleuth.app.cli.handlers.team_sources import sources_of
 from geosleuth.app.console import (
     CTRL_C,
     cancelled_by_ctrl_c,
@@ -40,7 +41,6 @@ from geosleuth.team.learning import (
     best_of,
     learn,
     overview,
-    read_sources,
 )
 from geosleuth.team.learning.learning import LearnPlan
 from geosleuth.team.network import TrainedSociety
@@ -104,7 +104,7 @@ def learn_team(wanted: Wanted, *, as_json: bool) -> None:
 
 
 async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
-    sources = read_sources(wanted.dataset)
+    sources = sources_of(wanted.dataset)
     team = make_team(spec, offline=wanted.offline, society=StrangersSociety(len(spec.agents)))
     ask_consent_for_team(team, yes=wanted.yes)
     for tool in all_tools().select(team.tools):

@@ -30,7 +30,7 @@ from geosleuth.text.numbers import NONE, count, plural, threshold
 from geosleuth.text.safe import one_line
 from geosleuth.train.curves import chart_alone, in_words, names_of, read_chart
 from geosleuth.train.recipe import Recipe, Stage
-from geosleuth.train.recipe_files import as_mapping, override_of, read_recipe, recipe_names
+from geosleuth.train.recipe_files import ABLATIONS, as_mapping, override_of, read_recipe, recipe_names
 from geosleuth.train.run_folder import (
     Finished,
     Progress,
@@ -309,7 +309,7 @@ def dry_run(recipe: str, changes: Sequence[str], *, as_json: bool) -> None:
 
 def list_recipes(*, as_json: bool) -> None:
     """Print the recipes of the package."""
-    found = [read_recipe(name) for name in recipe_names()]
+    found = [read_recipe(name) for name in (*recipe_names(), *ABLATIONS)]
     if as_json:
         show_json({"recipes": [_recipe_words(one) for one in found]})
         return
@@ -332,6 +332,11 @@ def show_recipe(name: str, *, as_json: bool) -> None:
     if as_json:
         show_json(as_mapping(recipe))
         return
+    if name in ABLATIONS and not Path(name).is_file():
+        base, changes = ABLATIONS[name]
+        typer.echo(f"# {recipe.ablation}: the recipe {base} with these changes; train it by its own name.")
+        typer.echo("\n".join(f"#   --set {key}={value}" for key, value in changes.items() if "." in key))
+        name = base
     shipped = files("geosleuth.train").joinpath("recipes", f"{name}.yaml")
     text = Path(name).read_text(encoding="utf-8") if Path(name).is_file() else shipped.read_text(encoding="utf-8")
     typer.echo(text, nl=False)

@@ -17,7 +17,7 @@ from geosleuth.app.service import CaseService, DiskFull, NeedsConsent, NotThere,
 from geosleuth.errors import GeosleuthError, MissingExtra, ServiceFault, UserError
 from geosleuth.policies.registry import SERVICES
 
-from . import guide, routes, static_page
+from . import guide, maps, routes, static_page
 from .door import Door
 from .keys import Keys
 from .limits import JSON_BYTES, Bodies, Paced
@@ -69,6 +69,7 @@ def make_app(service: CaseService, settings: ServeSettings | None = None, *, key
         routes.cases_router,
         routes.runs_router,
         guide.router,
+        maps.router,
         routes.tiles_router,
         static_page.router,
     ):

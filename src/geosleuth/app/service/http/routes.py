@@ -14,7 +14,7 @@ from geosleuth import __version__
 from geosleuth.answer.granularity import GRANULARITIES
 from geosleuth.app.service import Settings, StreamEvent
 from geosleuth.app.service.intake import THUMB_PX, VIEW_PX
-from geosleuth.app.service.shapes import CompareView, ResultView
+from geosleuth.app.service.shapes import CompareView, ReadView, ResultView, StandView
 from geosleuth.errors import BadInput
 from geosleuth.pipeline.result import result_schema
 
@@ -41,6 +41,8 @@ from .schemas import (
     NewKey,
     NewRun,
     NewSettings,
+    NewStand,
+    PartOfPhoto,
     PhotoNumber,
     PhotoShown,
     RunId,
@@ -136,6 +138,19 @@ async def photo(
     """A photo's pixels, upright, without any of its metadata."""
     data = await State.of(request).service.photo_jpeg(case, number, most_px=SIDES_PX[size])
     return Response(data, media_type="image/jpeg")
+
+
+@cases_router.post("/{case}/photos/{number}/read", response_model=model_of(ReadView))
+async def read_part(case: CaseId, number: PhotoNumber, asked: PartOfPhoto, request: Request) -> dict[str, Any]:
+    """Read the text in a part of a photo."""
+    return await State.of(request).service.read(case, number, asked.box)
+
+
+@cases_router.post("/{case}/photos/{number}/stand", response_model=model_of(StandView))
+async def stand(case: CaseId, number: PhotoNumber, asked: NewStand, request: Request) -> dict[str, Any]:
+    """Work out where the camera stood, and its heading, from features that photo and map both show."""
+    marks = [mark.model_dump() for mark in asked.marks]
+    return await State.of(request).service.stand(case, number, marks, asked.fov_deg)
 
 
 @cases_router.delete("/{case}/photos/{number}", status_code=204, responses=EMPTY)

@@ -10,7 +10,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from geosleuth.answer.granularity import Granularity
 from geosleuth.app.service import CaseRow, Feedback, PhotoRow, RunRequest, RunRow, RunState, shapes
@@ -91,11 +91,34 @@ class NewRun(Asked):
         return RunRequest(**values, **_area(self.within, self.area))
 
 
+class PartOfPhoto(Asked):
+    """A part of a photo: left, top, right, bottom in shares of it."""
+
+    box: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=4, max_length=4)]
+
+    @model_validator(mode="after")
+    def _check_sides(self) -> "PartOfPhoto":
+        left, top, right, bottom = self.box
+        if left >= right or top >= bottom:
+            raise Refused(400, "input", "the box has no width or no height; send left, top, right, bottom")
+        return self
+
+
+class NewReading(PartOfPhoto):
+    """What a person reads in a part of a photo of a run, photos counted from 1; ``was`` is what was read before."""
+
+    text: Annotated[str, Field(min_length=1, max_length=200)]
+    photo: Annotated[int, Field(ge=1, le=1000)]
+    was: Noted = ""
+
+
 class NewFeedback(Asked):
     """What a person says about a run: what is wrong in it, and what else they know."""
 
     reject_clues: Annotated[list[Noted], Field(max_length=500)] = []
     reject_candidates: Annotated[list[Noted], Field(max_length=500)] = []
+    reject_texts: Annotated[list[Noted], Field(max_length=500)] = []
+    readings: Annotated[list[NewReading], Field(max_length=200)] = []
     hint: Words | None = None
     area: Geometry | None = None
     within: Name | None = None
@@ -117,6 +140,19 @@ class Claim(Asked):
 
     lat: Annotated[float, LATITUDE]
     lon: Annotated[float, LONGITUDE]
+
+
+class StandMark(Claim):
+    """A feature of the map that the photo shows: its column, from 0 (left edge) to 1 (right edge), and its place."""
+
+    column: Annotated[float, Field(ge=0, le=1)]
+
+
+class NewStand(Asked):
+    """Two or more features, and the horizontal field of view in degrees where it is known."""
+
+    marks: Annotated[list[StandMark], Field(min_length=2, max_length=20)]
+    fov_deg: Annotated[float, Field(ge=1, le=170)] | None = None
 
 
 class NewSightings(Asked):
@@ -474,8 +510,12 @@ _TOLD: dict[str, Any] = {
 @cache
 def model_of(shape: Any) -> type[BaseModel]:
     """Return a model with the keys of a typed dictionary, and of those inside it."""
-    named: dict[str, Any] = {name: (_mapped(hint), ...) for name, hint in get_type_hints(shape).items()}
-    # What a newer service has kept besides is left out, and no reason to fail.
+    # Runs that an older service has kept lack what was added since, which may be null; what a newer one has kept
+    # besides is left out. Neither is a reason to fail.
+    named: dict[str, Any] = {
+        name: (_mapped(hint), None if type(None) in get_args(hint) else ...)
+        for name, hint in get_type_hints(shape).items()
+    }
     settings = ConfigDict(extra="ignore")
     return create_model(shape.__name__, __config__=settings, __doc__=shape.__doc__, **named)
 

@@ -142,7 +142,8 @@ def _complaint(error: Exception) -> "SessionMessage | None":
         with suppress(ValueError, RecursionError, AttributeError, UnicodeError):
             message = json.loads(line) if isinstance(line, str) else line
             found = message.get("id")
-            number = found if isinstance(found, int) else str(found.encode().decode())
+            # True is an int to Python, and no id to JSON-RPC.
+            number = found if type(found) is int else str(found.encode().decode())
     if number is None:
         return None
     message = "the message can't be read; send JSON-RPC in JSON, with whole characters"

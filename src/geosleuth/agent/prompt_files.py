@@ -1,0 +1,126 @@
+"""A user's own words for a method: system, question and verifier, from a folder.
+
+The papers print their prompts, and released checkpoints were trained with them. Ours are our own words; whoever wants
+others brings them::
+
+    FOLDER/twm/system.txt        what the model is told first
+    FOLDER/twm/question.txt      the first message, with the photo
+    FOLDER/twm/verifier.txt      what a model that verifies several tries is told first
+
+Files that lie in FOLDER itself count for every method that has none of its own. Where a file is missing our words stay.
+``{{name}}`` in them is replaced: see `PLACEHOLDERS`. Nothing else is: single braces are text.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from geosleuth.errors import BadInput
+
+from .events import Task
+from .method import Method
+from .methods.shared import boxes, from_user, own_names, photos, tool_list
+
+PARTS = ("system", "question", "verifier")
+PLACEHOLDERS: Mapping[str, str] = {
+    "tools": "a line for each tool that is on: its name, and what it is good for",
+    "schemas": "the tools as JSON schemas, one a line",
+    "boxes": "how boxes are given, where a tool takes one",
+    "photos": "the handles and sizes of the photos",
+    "user": "the user's hint and area",
+    "own": "our own words for this part",
+    "task": "in verifier.txt: what each try was told first",
+}
+_NAMED = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
+_MOST_BYTES = 1_000_000
+
+Words = Callable[[Task, tuple[str, ...]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """A user's words by part, and the fingerprint that trajectories and recipes keep."""
+
+    parts: Mapping[str, str]
+    sha256: str
+
+
+def read_prompts(folder: Path, method: str) -> Prompts:
+    """Read the words for a method.
+
+    Raises:
+        BadInput: there are none, a file can't be read, or a placeholder is unknown.
+    """
+    found = {}
+    for part in PARTS:
+        path = next((one for one in (folder / method / f"{part}.txt", folder / f"{part}.txt") if one.is_file()), None)
+        if path is not None:
+            found[part] = _read(path)
+    if not found:
+        looked = ", ".join(f"{part}.txt" for part in PARTS)
+        raise BadInput(f"{folder}: no words for the method {method}; looked for {looked} there and in {method}/")
+    digest = hashlib.sha256(json.dumps(found, sort_keys=True, ensure_ascii=False).encode())
+    return Prompts(found, digest.hexdigest())
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise BadInput(f"{path}: has more than a million bytes; words for a model are shorter")
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: can't be read as UTF-8 text: {error}") from error
+    for name in _NAMED.findall(text):
+        if name not in PLACEHOLDERS or (name == "task" and path.stem != "verifier"):
+            known = ", ".join(f"{{{{{one}}}}}" for one in PLACEHOLDERS)
+            raise BadInput(f"{path}: there is no {{{{{name}}}}} here; known are {known}")
+    return text.strip()
+
+
+def with_prompts(method: Method, prompts: Prompts) -> Method:
+    """Return the method with a user's words in place of ours; its tools, budget and form of answer stay."""
+    parts = prompts.parts
+
+    def written(part: str, own: Words) -> Words:
+        return partial(_filled, method, parts[part], own) if part in parts else own
+
+    return replace(
+        method,
+        system=written("system", method.system),
+        prompt=written("question", method.prompt),
+        verifier_words=parts.get("verifier"),
+        prompts_sha256=prompts.sha256,
+    )
+
+
+def verifier_words(method: Method, own: Words) -> Words:
+    """Return what a verifier of a method's tries is told first: the user's words, or else our own."""
+    if method.verifier_words is None:
+        return own
+    return partial(_filled, method, method.verifier_words, own)
+
+
+def _filled(method: Method, text: str, own: Words, task: Task, tools: tuple[str, ...]) -> str:
+    """Fill placeholders in. What a hint or a tool says is put in once and never looked through for more."""
+    values: Mapping[str, Callable[[], str | None]] = {
+        "tools": lambda: tool_list(tools, method.shown_as),
+        "schemas": lambda: _schemas(method, tools),
+        "boxes": lambda: boxes(own_names(tools, method.shown_as), method.box_scale),
+        "photos": lambda: photos(task),
+        "user": lambda: from_user(task),
+        "own": lambda: own(task, tools),
+        "task": lambda: method.system(task, tools),
+    }
+    return _NAMED.sub(lambda found: values[found[1]]() or "", text)
+
+
+def _schemas(method: Method, tools: tuple[str, ...]) -> str:
+    # What the tools need is imported only where words about them are written.
+    from geosleuth.tools.toolset import all_tools
+
+    chosen = method.toolset(all_tools(), own_names(tools, method.shown_as))
+    return "\n".join(json.dumps({"type": "function", "function": one.schema()}, ensure_ascii=False) for one in chosen)

@@ -1,0 +1,147 @@
+"""Maps for the atlas: what is there, what a name would bring, and its download. For the person at this machine only."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
+from pydantic import Field
+
+from geosleuth.app.service.maps import NAME_CHARACTERS, MapJob, MapState
+from geosleuth.net import is_loopback
+
+from .responses import Refused
+from .schemas import EMPTY, REFUSALS, Asked, Host, Shown
+from .state import State
+
+PlaceName = Annotated[str, Field(min_length=1, max_length=NAME_CHARACTERS, examples=["Andorra"])]
+
+
+class MapQuestion(Asked):
+    """A country, region or city in any language, and the host that may be asked for its map."""
+
+    place: PlaceName
+    host: Host = ""
+
+
+class NewMap(MapQuestion):
+    """A map to fetch; its size as it was shown."""
+
+    size_bytes: Annotated[int, Field(ge=1, le=2**53)]
+
+
+class MapOfferShown(Shown):
+    """What a map takes: bytes to download, bytes of disk for good, seconds of work after the download."""
+
+    place: str
+    name: str
+    title: str
+    host: str
+    size_bytes: int
+    disk_bytes: int
+    seconds: float
+    day: str | None
+    there: str | None
+    up_to_date: bool
+
+
+class MapJobShown(Shown):
+    """The map that is being fetched, or was last."""
+
+    place: str
+    host: str
+    size_bytes: int
+    state: MapState
+    share: float
+    what: str
+    trouble: str | None
+
+    @classmethod
+    def of(cls, job: MapJob) -> "MapJobShown":
+        """Return the model of the service's job."""
+        return cls(**asdict(job))
+
+
+class RegionShown(Shown):
+    """A map that is there; its edges are degrees."""
+
+    name: str
+    kind: str
+    source: str
+    day: str | None
+    size_bytes: int
+    south: float
+    west: float
+    north: float
+    east: float
+
+
+class MapsShown(Shown):
+    """Who is asked for maps, which are there, and what is being fetched."""
+
+    host: str
+    regions: list[RegionShown]
+    job: MapJobShown | None
+
+
+async def local_user(request: Request) -> None:
+    """Refuse other machines: downloads fill this machine's disk.
+
+    Raises:
+        Refused: the request comes from another machine.
+    """
+    if request.client is None or not is_loopback(request.client.host):
+        raise Refused(403, "local", "maps are fetched on the machine itself; run there: geosleuth atlas get PLACE")
+
+
+router = APIRouter(prefix="/api/maps", tags=["maps"], responses=REFUSALS, dependencies=[Depends(local_user)])
+
+
+@router.get("")
+async def maps(request: Request) -> MapsShown:
+    """Maps on this machine, and the one that is being fetched."""
+    fetcher = State.of(request).service.maps
+    job = fetcher.job
+    return MapsShown(
+        host=fetcher.host,
+        regions=await run_in_threadpool(_regions),
+        job=None if job is None else MapJobShown.of(job),
+    )
+
+
+@router.post("/offers")
+async def offer_map(asked: MapQuestion, request: Request) -> MapOfferShown:
+    """Ask how large the map of a place is. The host must be named: without it, 409 says which it is."""
+    service = State.of(request).service
+    found = await service.maps.offer(asked.place, asked.host, offline=service.settings.offline)
+    return MapOfferShown(**asdict(found))
+
+
+@router.post("", status_code=202)
+async def get_map(asked: NewMap, request: Request) -> MapJobShown:
+    """Download a map and add it to the atlas; `GET /api/maps` says how far it is."""
+    service = State.of(request).service
+    return MapJobShown.of(
+        service.maps.start(asked.place, asked.host, asked.size_bytes, offline=service.settings.offline)
+    )
+
+
+@router.delete("/job", status_code=204, responses=EMPTY)
+async def cancel_map(request: Request) -> None:
+    """Stop the download; the next one goes on from what is there."""
+    await State.of(request).service.maps.cancel()
+
+
+def _regions() -> list[RegionShown]:
+    from geosleuth.atlas import regions_dir
+    from geosleuth.atlas.regions import RegionStore
+    from geosleuth.net import host_of
+
+    return [
+        RegionShown(
+            name=one.name, kind=one.kind, source=host_of(one.origin) if one.origin else one.source,
+            day=(one.data_date or "")[:10] or None, size_bytes=one.size_bytes,
+            south=one.extent.south, west=one.extent.west, north=one.extent.north, east=one.extent.east,
+        )
+        for one in RegionStore(regions_dir()).list()
+    ]  # fmt: skip

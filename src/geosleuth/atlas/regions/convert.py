@@ -1,0 +1,117 @@
+"""Convert region files that earlier versions wrote."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import shapely
+
+from geosleuth.atlas.folders import open_readonly
+from geosleuth.errors import BadInput
+
+from .geometry import E7, pack
+from .region_file import (
+    APPLICATION_ID,
+    SUFFIX,
+    FeatureRow,
+    Progress,
+    RegionWriter,
+    check_readable,
+    no_progress,
+    region_name,
+    writing,
+)
+from .region_store import EARLIER_FORMATS, RegionInfo, RegionStore
+
+_COUNTED: Final = frozenset({"format", "features", "names", "streets", "addresses", "junctions", "shapes"})
+_FEATURES: Final = "SELECT id, osm, name, kind, lat, lon, south, west, north, east, rank, address, tags FROM feature"
+_BATCH: Final = 2_000
+
+
+def convert_region(
+    path: Path, name: str | None = None, *, folder: Path, progress: Progress | None = None
+) -> RegionInfo:
+    """Write a region anew from a file of an earlier version; one of the same name is replaced when done.
+
+    Raises:
+        BadInput: it is no such file, or it is damaged; nothing has been changed then.
+    """
+    check_readable(path)
+    region = region_name(name or path.name.removesuffix(SUFFIX), path)
+    report = progress or no_progress
+    try:
+        with closing(open_readonly(path)) as old:
+            meta: dict[str, str] = {}
+            if old.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
+                meta = dict(old.execute("SELECT key, value FROM meta"))
+            if meta.get("format") not in EARLIER_FORMATS or "kinds" in meta:
+                raise BadInput(f"{path} is no region file of an earlier version")
+            with writing(folder, region) as writer:
+                _copy(old, writer, int(meta["features"]), report)
+                writer.counts["streets"] = int(meta["streets"])
+                kept = {key: value for key, value in meta.items() if key not in _COUNTED}
+                writer.finish({**kept, "name": region})
+                report("indexing", 1, 1)
+    except (sqlite3.DatabaseError, shapely.errors.ShapelyError, msgspec.MsgspecError, LookupError, ValueError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise BadInput(f"{path} is damaged ({why}); add its extract again") from error
+    return RegionStore(folder).info(region)
+
+
+def _copy(old: sqlite3.Connection, writer: RegionWriter, total: int, report: Progress) -> None:
+    names = _of_owners(old, "SELECT owner, text, min(role) FROM name GROUP BY owner, text ORDER BY owner, min(role)")
+    grounds = _of_owners(
+        old, "SELECT street, geom FROM street_way UNION ALL SELECT feature, geom FROM area ORDER BY 1"
+    )
+    for done, row in enumerate(old.execute(f"{_FEATURES} ORDER BY id"), start=1):
+        number, osm, name, kind, lat, lon, south, west, north, east, rank, address, tags = row
+        called = [(text, role) for _, text, role in names(number)]
+        shapes = shapely.from_wkb([geom for _, geom in grounds(number)])
+        drawn = shapes[0] if len(shapes) == 1 else shapely.multilinestrings(shapes) if len(shapes) else None
+        ground = None if drawn is None else pack([drawn])[0]
+        bounds = (south, west, north, east)
+        feature = FeatureRow(osm, name, kind, (lat, lon), bounds, rank, address, tags, called, ground)
+        # A street has no house number of its own.
+        told = {} if kind.startswith("highway=") and ground else msgspec.json.decode(tags, type=dict[str, str])
+        writer.add_feature(feature, told)
+        if done % _BATCH == 0:
+            report("reading", done, total)
+    for layer, rank, label, geom in old.execute("SELECT layer, rank, name, geom FROM shape"):
+        writer.add_shape(layer, rank, label, shapely.from_wkb(geom))
+    report("reading", total, total)
+    _copy_junctions(old, writer)
+
+
+def _copy_junctions(old: sqlite3.Connection, writer: RegionWriter) -> None:
+    streets = _of_owners(old, "SELECT junction, street FROM junction_street ORDER BY junction, street")
+    for number, lat, lon in old.execute("SELECT id, lat, lon FROM junction ORDER BY id"):
+        called = "\n".join(street for _, street in streets(number))
+        writer.conn.execute(
+            "INSERT INTO junction VALUES (?, ?, ?, ?)", (number, round(lat * E7), round(lon * E7), called)
+        )
+        writer.counts["junctions"] += 1
+    rows = old.execute("SELECT DISTINCT street_key, junction FROM junction_street ORDER BY street_key, junction")
+    for key, same in groupby(rows, key=itemgetter(0)):
+        nodes = np.array([junction for _, junction in same], dtype="<i8").tobytes()
+        writer.conn.execute("INSERT INTO junction_street VALUES (?, ?)", (key, nodes))
+
+
+def _of_owners(old: sqlite3.Connection, query: str) -> Any:
+    """A function that gives the rows of one owner after the other, in ascending order."""
+    groups: Iterator[tuple[int, Iterator[Any]]] = groupby(old.execute(query), key=itemgetter(0))
+    waiting: list[tuple[int, list[Any]]] = []
+
+    def rows(owner: int) -> list[Any]:
+        while not waiting or waiting[0][0] < owner:
+            waiting.clear()
+            number, same = next(groups, (1 << 62, iter(())))
+            waiting.append((number, list(same)))
+        return waiting[0][1] if waiting[0][0] == owner else []
+
+    return rows

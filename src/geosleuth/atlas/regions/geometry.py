@@ -1,0 +1,209 @@
+"""Lines and areas in a third of the bytes of WKB: steps of 1e-7 degrees from vertex to vertex, seven bits to a byte.
+
+A geometry is a list of numbers: what it is, how many vertices it has, and the steps, longitude before latitude. Rings
+leave out their last vertex, which is the first again.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from .pbf import Damaged, Ints, spans, starts_of, varints, zigzag
+
+_POINT, _LINE, _RING, _MANY, _LINES = 0x11, 0x12, 0x13, 0x14, 0x15  # WKB begins with 0 or 1
+E7: Final = 10_000_000
+_MOST: Final = np.array([1_800_000_000, 900_000_000])
+Geometries = NDArray[np.object_]
+
+
+def pack_rows(values: Ints, starts: Ints) -> list[bytes]:
+    """Lists of numbers, none negative, each as bytes."""
+    if not len(values):
+        return [b""] * (len(starts) - 1)
+    lengths = np.ones(len(values), dtype=np.int64)
+    longest, places = int(values.max()), 1
+    while longest >> 7 * places:
+        lengths += values >= (1 << 7 * places)
+        places += 1
+    ends = np.cumsum(lengths)
+    begins = ends - lengths
+    packed = np.zeros(int(ends[-1]), dtype=np.uint8)
+    packed[begins] = (values & 127) | np.where(lengths > 1, 128, 0)
+    for place in range(1, places):
+        some = np.flatnonzero(lengths > place)
+        packed[begins[some] + place] = values[some] >> 7 * place & 127 | np.where(lengths[some] > place + 1, 128, 0)
+    whole = packed.tobytes()
+    cuts = np.concatenate([begins, [len(packed)]])[starts].tolist()
+    return [whole[cuts[at] : cuts[at + 1]] for at in range(len(cuts) - 1)]
+
+
+_WIDTHS: Final = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}
+
+
+def step_widths(widest: Ints) -> Ints:
+    """How many bytes steps up to these take."""
+    return np.where(widest < 1 << 8, 1, np.where(widest < 1 << 16, 2, 4))
+
+
+def pack_steps(numbers: Ints) -> bytes:
+    """Ascending numbers as the steps between them, after a byte that says how many bytes each has."""
+    steps = np.diff(numbers, prepend=0)
+    width = int(step_widths(steps.max(initial=0)))
+    return bytes((width,)) + steps.astype(_WIDTHS[width]).tobytes()
+
+
+def unpack_steps(packed: bytes) -> Ints:
+    """What `pack_steps` packed."""
+    return np.cumsum(np.frombuffer(packed, dtype=_WIDTHS[packed[0]], offset=1), dtype=np.int64)
+
+
+def _unsigned(steps: Ints) -> Ints:
+    return steps << 1 ^ steps >> 63
+
+
+def pack_lines(at: Ints, starts: Ints, *, rings: bool) -> list[bytes]:
+    """Lines, or areas of one ring, from rows of (longitude, latitude) in 1e-7 degrees."""
+    counts = np.diff(starts)
+    if rings:  # without the vertex that closes each
+        keep = np.ones(len(at), dtype=bool)
+        keep[starts[1:] - 1] = False
+        at, counts = at[keep], counts - 1
+        starts = starts_of(counts)
+    steps = at.astype(np.int64)
+    steps[1:] -= at[:-1]
+    steps[starts[:-1]] = at[starts[:-1]]
+    rows = starts_of(2 * counts + 2)
+    values = np.empty(int(rows[-1]), dtype=np.int64)
+    values[rows[:-1]], values[rows[:-1] + 1] = _RING if rings else _LINE, counts
+    values[spans(rows[:-1] + 2, 2 * counts)] = _unsigned(steps).ravel()
+    return pack_rows(values, rows)
+
+
+def pack(geometries: Sequence[shapely.Geometry]) -> list[bytes]:
+    """Any points, lines and areas."""
+    return [_packed(one) for one in geometries]
+
+
+def _packed(one: shapely.Geometry) -> bytes:
+    at = np.rint(shapely.get_coordinates(one) * E7).astype(np.int64)
+    kind = shapely.get_type_id(one)
+    if kind == shapely.GeometryType.POINT:
+        values = np.concatenate([[_POINT], _unsigned(at).ravel()])
+        return pack_rows(values, np.array([0, len(values)]))[0]
+    if kind in (shapely.GeometryType.LINESTRING, shapely.GeometryType.LINEARRING):
+        return pack_lines(at, np.array([0, len(at)]), rings=False)[0]
+    parts = shapely.get_parts(one)
+    if kind == shapely.GeometryType.MULTILINESTRING:
+        return join_lines(pack(parts))
+    rings, part_of = shapely.get_rings(parts, return_index=True)
+    if len(rings) == 1:
+        return pack_lines(at, np.array([0, len(at)]), rings=True)[0]
+    at = np.rint(shapely.get_coordinates(rings) * E7).astype(np.int64)
+    counts = shapely.get_num_coordinates(rings)
+    rows = np.delete(at, np.cumsum(counts) - 1, axis=0)
+    steps = np.diff(rows, axis=0, prepend=np.zeros((1, 2), dtype=np.int64))
+    head = [_MANY, int(kind), len(parts), *np.bincount(part_of, minlength=len(parts)).tolist(), *(counts - 1).tolist()]
+    values = np.concatenate([np.array(head), _unsigned(steps).ravel()])
+    return pack_rows(values, np.array([0, len(values)]))[0]
+
+
+def join_lines(lines: Sequence[bytes]) -> bytes:
+    """Packed lines as one geometry."""
+    return bytes([_LINES]) + b"".join(lines)
+
+
+def unpack(blobs: Sequence[Any]) -> Geometries:
+    """Geometries from what was packed, or from WKB; None for what is damaged."""
+    found: Geometries = np.full(len(blobs), None, dtype=object)
+    ours = [at for at, blob in enumerate(blobs) if isinstance(blob, bytes) and blob[:1] >= b"\x10"]
+    others = [at for at, blob in enumerate(blobs) if isinstance(blob, bytes) and blob[:1] < b"\x10"]
+    if others:
+        found[others] = shapely.from_wkb(np.array([blobs[at] for at in others], dtype=object), on_invalid="ignore")
+    sound = [at for at in ours if blobs[at][-1] < 128]
+    if sound:
+        _unpack(found, np.array(sound), [blobs[at] for at in sound])
+    return found
+
+
+def _unpack(found: Geometries, places: NDArray[np.intp], blobs: Sequence[bytes]) -> None:
+    data = np.frombuffer(b"".join(blobs), dtype=np.uint8)
+    try:
+        values = varints(data)
+    except Damaged:
+        if len(blobs) > 1:  # one by one, so that the others are there
+            for place, blob in zip(places.tolist(), blobs, strict=True):
+                _unpack(found, np.array([place]), [blob])
+        return
+    ended = np.zeros(len(data) + 1, dtype=np.int64)
+    np.cumsum(data < 128, out=ended[1:])
+    rows = ended[starts_of(np.array([len(blob) for blob in blobs]))]
+    kinds, sizes = values[rows[:-1]], np.diff(rows)
+    for kind in (_LINE, _RING):
+        some = np.flatnonzero((kinds == kind) & (sizes >= 6))
+        counts = values[rows[some] + 1]
+        fit = (sizes[some] == 2 * counts + 2) & (counts >= (3 if kind == _RING else 2))
+        some, counts = some[fit], counts[fit]
+        if not len(some):
+            continue
+        steps = zigzag(values[spans(rows[some] + 2, 2 * counts)]).reshape(-1, 2)
+        sums = np.cumsum(steps, axis=0)
+        before = np.concatenate([[[0, 0]], sums])[starts_of(counts)[:-1]]
+        at = sums - np.repeat(before, counts, axis=0)
+        owners = np.repeat(np.arange(len(some)), counts)
+        wrong = np.unique(owners[(np.abs(at) > _MOST).any(axis=1)])
+        if len(wrong):
+            keep = ~np.isin(owners, wrong)
+            at, owners, some = at[keep], np.unique(owners[keep], return_inverse=True)[1], np.delete(some, wrong)
+            if not len(some):
+                continue
+        if kind == _LINE:
+            found[places[some]] = shapely.linestrings(at / E7, indices=owners)
+        else:
+            found[places[some]] = shapely.polygons(shapely.linearrings(at / E7, indices=owners))
+    for at in np.flatnonzero((kinds != _LINE) & (kinds != _RING)).tolist():
+        found[places[at]] = _single(values[rows[at] : rows[at + 1]])
+
+
+def _single(values: Ints) -> shapely.Geometry | None:
+    """A point, or a geometry of several parts."""
+    if values[0] == _POINT and len(values) == 3:
+        at = zigzag(values[1:])
+        return shapely.Point(at / E7) if (np.abs(at) <= _MOST).all() else None
+    if values[0] == _LINES:
+        return _several(values)
+    if values[0] != _MANY or len(values) < 4:
+        return None
+    kind, parts = int(values[1]), int(values[2])
+    rings = values[3 : 3 + parts]
+    count = int(rings.sum()) if len(rings) == parts and (rings < len(values)).all() else 0
+    sizes = values[3 + parts : 3 + parts + count]
+    begin = 3 + parts + count
+    if not count or len(sizes) != count or (sizes < 3).any() or len(values) - begin != 2 * int(sizes.sum()):
+        return None
+    at = np.cumsum(zigzag(values[begin:]).reshape(-1, 2), axis=0)
+    if (np.abs(at) > _MOST).any() or (rings < 1).any():
+        return None
+    lines = shapely.linearrings(at / E7, indices=np.repeat(np.arange(count), sizes))
+    cuts = starts_of(rings).tolist()
+    drawn = [shapely.Polygon(lines[cuts[n]], lines[cuts[n] + 1 : cuts[n + 1]]) for n in range(parts)]
+    return drawn[0] if kind == shapely.GeometryType.POLYGON else shapely.MultiPolygon(drawn)
+
+
+def _several(values: Ints) -> shapely.Geometry | None:
+    """Lines that were joined."""
+    begins, counts, at = [], [], 1
+    while at + 5 < len(values) and values[at] == _LINE and 2 <= values[at + 1] <= len(values):
+        begins.append(at + 2)
+        counts.append(int(values[at + 1]))
+        at += 2 + 2 * counts[-1]
+    if at != len(values):
+        return None
+    long = np.array(counts)
+    sums = np.cumsum(zigzag(values[spans(np.array(begins), 2 * long)]).reshape(-1, 2), axis=0)
+    places = sums - np.repeat(np.concatenate([[[0, 0]], sums])[starts_of(long)[:-1]], long, axis=0)
+    if (np.abs(places) > _MOST).any():
+        return None
+    return shapely.multilinestrings(shapely.linestrings(places / E7, indices=np.repeat(np.arange(len(long)), long)))

@@ -1,0 +1,442 @@
+"""Find a name among millions, misread or not, without looking at all of them.
+
+Each distinct spelling is there once, with those who bear it, in the order of its length and then of the alphabet. Letter
+triples (`geosleuth.atlas.search`) point to spellings. The lists of common triples are kept apart by the length of the
+spelling. A question reads the shortest lists first, those of about its own length before others, until it has read
+enough to choose from; the lists of a small region are all read.
+"""
+
+import sqlite3
+import zlib
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, islice
+
+from operator import itemgetter
+from tempfile import TemporaryFile
+from typing import IO, Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geosleuth.atlas.search import (
+    ATTRIBUTE,
+    MAIN,
+    OTHER,
+    NameHit,
+    exact_key,
+    latin_key,
+    similarities,
+    squeeze,
+    text_triples,
+    triple_codes,
+    triples,
+)
+
+from .geometry import step_widths, unpack_steps
+from .pbf import Ints, starts_of
+
+TABLES: Final = """
+CREATE TABLE spelling (id INTEGER PRIMARY KEY, key TEXT NOT NULL, names TEXT NOT NULL);
+CREATE TABLE spelling_step (length INTEGER NOT NULL, key TEXT NOT NULL, id INTEGER NOT NULL,
+                            PRIMARY KEY (length, key)) WITHOUT ROWID;
+CREATE TABLE gram (id INTEGER PRIMARY KEY, spellings BLOB NOT NULL);
+CREATE TABLE name_column ("column" TEXT PRIMARY KEY, bytes BLOB NOT NULL)
+"""
+"""``names`` has a line for each role and text of a spelling: the role's digit, the text (nothing where it is the key in
+title case), a tab and the bearers' numbers, each as the step from the one before. ``spelling_step`` has every 16th key.
+``gram.id`` counts triples and, in each, the lengths (0 for all of them together); lists are steps, of the number of
+bytes that the first byte says."""
+
+_LENGTHS: Final = (4, 6, 8, 10, 12, 15, 18, 22, 28)
+_CLASSES: Final = len(_LENGTHS) + 1
+_SLOTS: Final = _CLASSES + 1
+_TOGETHER: Final = 1_500  # a list no longer than this is not cut by length
+_STEP: Final = 16
+_BATCH: Final = 100_000
+_CHUNK: Final = 12_000_000
+_MOST_READ: Final = 100_000
+_CANDIDATES: Final = 100
+_FEWEST_CANDIDATES: Final = 40
+_LATER: Final = (1.0, 1.5, 3.0, 5.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
+"""A list of spellings so many classes longer or shorter is read as if it were so much longer itself."""
+
+_MOST_TRIPLES: Final = 60
+_LEAST_SIMILARITY: Final = 0.5
+_LEAST_SHARE: Final = 0.2
+_MOST_EXACT: Final = 1_000
+
+Keep = Callable[[Ints], NDArray[np.bool_]]
+"""Which of these owners are wanted."""
+
+NameRow = tuple[int, str, int, int, str]  # class of length, key, owner, role, text
+
+
+def class_of(key: str) -> int:
+    """The class of length that a key is in."""
+    return bisect_left(_LENGTHS, len(key) - key.count(" ") + 1)
+
+
+def keys_of(text: str) -> list[tuple[str, bool]]:
+    """What a name is found by, and whether that is its spelling in Latin letters."""
+    key = exact_key(text)
+    if not key:
+        return []
+    spelled = latin_key(text)
+    return [(key, False), (spelled, True)] if spelled and spelled != key else [(key, False)]
+
+
+def write_names(conn: sqlite3.Connection, rows: Iterable[NameRow]) -> int:
+    """Write all names, which come in the order of their class and key; return how many there are."""
+    owner_counts: list[int] = []
+    owners: list[NDArray[np.uint32]] = []
+    firsts = np.zeros(_CLASSES + 1, dtype=np.int64)
+    sizes: list[NDArray[np.uint8]] = []
+    spelled = 0
+    with TemporaryFile() as scratch:
+        runs: list[tuple[int, int]] = []
+        remaining = groupby(rows, key=itemgetter(0, 1))
+        while batch := list(islice(_spellings(remaining), _BATCH)):
+            conn.executemany(
+                "INSERT INTO spelling VALUES (?, ?, ?)",
+                ((spelled + at, key, names) for at, (_, key, names, _) in enumerate(batch, start=1)),
+            )
+            _write_steps(conn, batch, spelled)
+            lengths = np.fromiter((length for length, *_ in batch), dtype=np.int64, count=len(batch))
+            firsts[1:] += np.bincount(lengths, minlength=_CLASSES)
+            owner_counts.extend(len(borne) for *_, borne in batch)
+            owners.append(np.fromiter((one for *_, borne in batch for one in borne), dtype=np.uint32))
+            codes, holders = text_triples("".join(f"{key}\n" for _, key, _, _ in batch))
+            sizes.append(np.minimum(np.bincount(holders, minlength=len(batch)), 255).astype(np.uint8))
+            scratch.write(codes.tobytes())
+            scratch.write((holders + spelled + 1).astype("<u4").tobytes())
+            runs.append((scratch.tell() - 12 * len(codes), len(codes)))
+            spelled += len(batch)
+        firsts = np.cumsum(firsts) + 1  # the number of the first spelling of each class
+        scratch.flush()
+        codes, counts = _write_grams(conn, scratch, runs, firsts)
+    columns: dict[str, NDArray[Any]] = {
+        "gram": codes, "count": counts, "first": firsts.astype("<u4"), "size": _joined(sizes, np.uint8),
+        "owner": _joined(owners, np.uint32), "owners": np.array(owner_counts, dtype=np.uint32),
+    }  # fmt: skip
+    conn.executemany(
+        "INSERT INTO name_column VALUES (?, ?)",
+        ((name, zlib.compress(column.tobytes(), 1)) for name, column in columns.items()),
+    )
+    return int(sum(owner_counts))
+
+
+def _joined(parts: Sequence[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
+    return np.concatenate([np.empty(0, dtype=kind), *parts])
+
+
+def _spellings(
+    groups: Iterable[tuple[Any, Iterable[NameRow]]],
+) -> Iterator[tuple[int, str, str, list[int]]]:
+    """Class, key, what ``names`` says, and owners of each spelling."""
+    for (length, key), rows in groups:
+        _, _, owner, role, text = next(iter(rows))
+        borne = [(role, text, owner)]
+        borne.extend((role, text, owner) for _, _, owner, role, text in rows)
+        if len(borne) == 1:
+            yield length, key, f"{role}{'' if text == key.title() else text}\t{owner}", [owner]
+            continue
+        lines = []
+        for (role, text), same in groupby(sorted(set(borne)), key=itemgetter(0, 1)):
+            numbers = [number for _, _, number in same]
+            steps = [numbers[0], *(after - before for before, after in zip(numbers, numbers[1:], strict=False))]
+            lines.append(f"{role}{'' if text == key.title() else text}\t{','.join(map(str, steps))}")
+        yield length, key, "\n".join(lines), sorted({number for _, _, number in borne})
+
+
+def _write_steps(conn: sqlite3.Connection, batch: Sequence[tuple[int, str, str, list[int]]], before: int) -> None:
+    steps, last = [], -1
+    for at, (length, key, _, _) in enumerate(batch):
+        if at % _STEP == 0 or length != last:
+            steps.append((length, key, before + at + 1))
+        last = length
+    conn.executemany("INSERT INTO spelling_step VALUES (?, ?, ?)", steps)
+
+
+def _write_grams(
+    conn: sqlite3.Connection, scratch: IO[bytes], runs: Sequence[tuple[int, int]], firsts: Ints
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+    """Write the lists of all triples; return the triples in order and how long each of their lists is."""
+    if not runs or not sum(count for _, count in runs):
+        return np.empty(0, dtype="<u8"), np.empty((0, _SLOTS), dtype="<u4")
+    mapped = np.memmap(scratch, dtype=np.uint8, mode="r")
+    parts = [
+        (mapped[at : at + 8 * count].view("<u8"), mapped[at + 8 * count : at + 12 * count].view("<u4"))
+        for at, count in runs
+    ]
+    distinct = np.unique(np.concatenate([np.unique(codes) for codes, _ in parts]))
+    totals = np.zeros(len(distinct), dtype=np.int64)
+    for codes, _ in parts:
+        found, counts = np.unique(codes, return_counts=True)
+        totals[np.searchsorted(distinct, found)] += counts
+    lengths = np.zeros((len(distinct), _SLOTS), dtype="<u4")
+    begin = 0
+    while begin < len(distinct):  # as many triples at a time as fit into memory
+        end = max(begin + 1, begin + int(np.searchsorted(np.cumsum(totals[begin:]), _CHUNK, side="right")))
+        low = distinct[begin]
+        high = distinct[end] if end < len(distinct) else np.uint64(2**64 - 1)
+        codes_of, ids_of = [], []
+        for codes, ids in parts:
+            some = slice(int(np.searchsorted(codes, low)), int(np.searchsorted(codes, high)))
+            codes_of.append(np.searchsorted(distinct, codes[some]))
+            ids_of.append(ids[some])
+        places, numbers = np.concatenate(codes_of), np.concatenate(ids_of).astype(np.int64)
+        order = np.argsort(places, kind="stable")
+        places, numbers = places[order], numbers[order]
+        slots = np.searchsorted(firsts, numbers, side="right")
+        slots[totals[places] <= _TOGETHER] = 0
+        conn.executemany("INSERT INTO gram VALUES (?, ?)", _lists(places * _SLOTS + slots, numbers, lengths))
+        begin = end
+    return distinct, lengths
+
+
+def _lists(wheres: Ints, numbers: Ints, lengths: NDArray[np.uint32]) -> Iterator[tuple[int, bytes]]:
+    """The lists as steps, each in as few bytes as its widest step takes."""
+    starts = np.flatnonzero(np.concatenate([[True], wheres[1:] != wheres[:-1]]))
+    counts = np.diff(np.append(starts, len(wheres)))
+    lengths.reshape(-1)[wheres[starts]] = counts
+    steps = np.diff(numbers, prepend=0)
+    steps[starts] = numbers[starts]
+    widest = np.maximum.reduceat(steps, starts)
+    wide = {width: steps.astype(f"<u{width}").tobytes() for width in (1, 2, 4)}
+    widths = step_widths(widest)
+    for where, start, count, width in zip(
+        wheres[starts].tolist(), starts.tolist(), counts.tolist(), widths.tolist(), strict=True
+    ):
+        yield where, bytes((width,)) + wide[width][start * width : (start + count) * width]
+
+
+class RegionNames:
+    """Reads the index of one open region; ``shared`` is what all connections to it have in memory together."""
+
+    def __init__(self, conn: sqlite3.Connection, shared: dict[str, Any]) -> None:
+        """Nothing is read until the first question."""
+        self._conn = conn
+        self._shared = shared
+        self._memory: NDArray[np.float32] | None = None
+
+    def _column(self, name: str, kind: str) -> NDArray[Any]:
+        known = self._shared.get(f"names {name}")
+        if not isinstance(known, np.ndarray):
+            (packed,) = self._conn.execute('SELECT bytes FROM name_column WHERE "column" = ?', (name,)).fetchone()
+            known = self._shared[f"names {name}"] = np.frombuffer(zlib.decompress(packed), dtype=kind)
+        return known
+
+    def _owners(self) -> tuple[NDArray[np.uint32], Ints]:
+        """The owners of all spellings, and where those of each begin."""
+        known = self._shared.get("names starts")
+        if not isinstance(known, np.ndarray):
+            known = self._shared["names starts"] = starts_of(self._column("owners", "<u4").astype(np.int64))
+        return self._column("owner", "<u4"), known
+
+    def exact(self, query: str) -> list[NameHit]:
+        """Names equal to the query but for case, accents and punctuation."""
+        key = exact_key(query)
+        return [] if not key else self.called(key)
+
+    def called(self, key: str, score: float = 1.0) -> list[NameHit]:
+        """Names with exactly this key."""
+        number = self._number(key)
+        rows = [] if number is None else self._names([number])
+        hits = [
+            NameHit(owner, text, role, score, "exact" if role == MAIN else "alias")
+            for _, found, names in rows
+            if found == key
+            for role, text, owners in _borne(found, names)
+            for owner in owners[:_MOST_EXACT]
+        ]
+        return hits[:_MOST_EXACT]
+
+    def _number(self, key: str) -> int | None:
+        """The number of the last spelling that does not come after a key of its class; None where none does."""
+        row = self._conn.execute(
+            "SELECT id FROM spelling_step WHERE length = ? AND key <= ? ORDER BY key DESC LIMIT 1", (class_of(key), key)
+        ).fetchone()
+        if row is None:
+            return None
+        found = self._conn.execute(
+            "SELECT id FROM spelling WHERE id BETWEEN ? AND ? AND key = ?", (row[0], row[0] + _STEP, key)
+        ).fetchone()
+        return None if found is None else int(found[0])
+
+    def beginning(self, prefix: str, most: int) -> Iterator[tuple[str, list[tuple[int, str, list[int]]]]]:
+        """Keys that begin so with their bearers: the shorter classes first, in each by the alphabet."""
+        firsts = self._column("first", "<u4").tolist()
+        for length in range(class_of(prefix), _CLASSES):
+            row = self._conn.execute(
+                "SELECT id FROM spelling_step WHERE length = ? AND key <= ? ORDER BY key DESC LIMIT 1", (length, prefix)
+            ).fetchone()
+            begin = row[0] if row else firsts[length]
+            at = begin
+            while most > 0 and at < firsts[length + 1]:
+                rows = self._conn.execute(
+                    "SELECT id, key, names FROM spelling WHERE id BETWEEN ? AND ?",
+                    (at, min(at + 4 * _STEP, firsts[length + 1]) - 1),
+                ).fetchall()
+                for _, key, names in rows:
+                    if key.startswith(prefix):
+                        most -= 1
+                        yield key, _borne(key, names)
+                    elif key > prefix:
+                        break
+                else:
+                    at += 4 * _STEP
+                    continue
+                break
+
+    def prefix(self, text: str, limit: int = 100) -> list[NameHit]:
+        """Names that begin so, shorter ones first."""
+        key = exact_key(text)
+        if not key:
+            return []
+        hits = [
+            NameHit(owner, name, role, len(key) / len(full), "exact" if role == MAIN else "alias")
+            for full, borne in self.beginning(key, 4 * limit)
+            for role, name, owners in borne
+            if role <= OTHER
+            for owner in owners[:limit]
+        ]
+        return sorted(hits, key=lambda hit: -hit.score)[:limit]
+
+    def search(self, query: str, *, limit: int = 20, keep: Keep | None = None, of: int = 1) -> list[NameHit]:
+        """Names like the query, best first, one hit per owner.
+
+        Args:
+            query: any text; only its beginning counts.
+            limit: how many owners.
+            keep: which owners are wanted; all without it.
+            of: how many regions are asked the same, which share the time.
+        """
+        key = exact_key(query)
+        if not key:
+            return []
+        spelled = latin_key(query)
+        numbers = self._candidates(squeeze(key), keep, of)
+        if spelled and spelled != key:
+            numbers = np.union1d(numbers, self._candidates(squeeze(spelled), keep, of))
+        if (known := self._number(key)) is not None:
+            numbers = np.union1d(numbers, [known])
+        best: dict[int, NameHit] = {}
+        for hit in self._ranked(numbers.tolist(), key, spelled):
+            if hit.owner not in best or hit.score > best[hit.owner].score:
+                best[hit.owner] = hit
+        found = list(best.values())
+        if keep is not None and found:
+            wanted = keep(np.array([hit.owner for hit in found], dtype=np.int64))
+            found = [hit for hit, fits in zip(found, wanted.tolist(), strict=True) if fits]
+        return sorted(found, key=lambda hit: (-hit.score, hit.role, len(hit.text), hit.owner))[:limit]
+
+    def _ranked(self, numbers: Sequence[int], key: str, spelled: str | None) -> Iterator[NameHit]:
+        rows = self._names(numbers)
+        keys = [name for _, name, _ in rows]
+        scores = similarities(key, keys)
+        if spelled:
+            scores = np.maximum(scores, 0.95 * similarities(spelled, keys))
+        for alike, (_, name, names) in zip(scores.tolist(), rows, strict=True):
+            if alike < _LEAST_SIMILARITY:
+                continue
+            for role, text, owners in _borne(name, names):
+                kind: Literal["exact", "alias", "fuzzy"] = "fuzzy"
+                if alike == 1.0:
+                    kind = "exact" if role == MAIN else "alias"
+                score = alike * (1.0 if role < ATTRIBUTE else 0.97)
+                for owner in owners[:_MOST_EXACT]:
+                    yield NameHit(owner, text, role, score, kind)
+
+    def _names(self, numbers: Sequence[int]) -> list[tuple[int, str, str]]:
+        marks = ",".join("?" * len(numbers))
+        return self._conn.execute(
+            f"SELECT id, key, names FROM spelling WHERE id IN ({marks})",  # noqa: S608
+            numbers,
+        ).fetchall()
+
+    def all_names(self) -> Iterator[tuple[int, str, int]]:
+        """Owner, text and role of every name."""
+        for key, names in self._conn.execute("SELECT key, names FROM spelling"):
+            for role, text, owners in _borne(key, names):
+                yield from ((owner, text, role) for owner in owners)
+
+    def _candidates(self, compact: str, keep: Keep | None, of: int) -> Ints:
+        """Numbers of the spellings that share most triples with the query, rare triples counting more."""
+        wanted = triple_codes(triples(compact)[:_MOST_TRIPLES])
+        grams, sizes = self._column("gram", "<u8"), self._column("size", "u1")
+        counts = self._column("count", "<u4").reshape(-1, _SLOTS)
+        if not len(grams):
+            return np.empty(0, dtype=np.int64)
+        at = np.minimum(np.searchsorted(grams, wanted), len(grams) - 1)
+        at = at[grams[at] == wanted]
+        if not len(at):
+            return np.empty(0, dtype=np.int64)
+        weights = np.log1p(len(sizes) / counts[at].sum(axis=1))
+        lists = self._lists(at, counts, len(compact), _MOST_READ // of)
+        if self._memory is None:
+            self._memory = np.zeros(len(sizes) + 1, dtype=np.float32)
+        sums, read = self._memory, np.zeros(len(at), dtype=bool)
+        for place, numbers in lists:
+            sums[numbers] += weights[place]  # each number stands once in a list
+            read[place] = True
+        numbers = np.concatenate([numbers for _, numbers in lists])
+        shared = sums[numbers]
+        sums[numbers] = 0
+        # Most names share one common triple with any query; only those that share a fair part of it are looked at.
+        fair = shared >= _LEAST_SHARE * float(weights[read].sum()) - 1e-4
+        numbers, first = np.unique(numbers[fair], return_index=True)
+        shared = shared[fair][first]
+        if keep is not None:
+            some = self._kept(numbers, keep)
+            numbers, shared = numbers[some], shared[some]
+        mean, size = float(weights.mean()), sizes[numbers - 1].astype(np.float32)
+        most = max(_FEWEST_CANDIDATES, _CANDIDATES // of)
+        # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
+        alike = shared / (mean * (size + len(wanted)))
+        holding = shared / (mean * (0.15 * size + len(wanted)))
+        return np.union1d(numbers[_best(alike, most)], numbers[_best(holding, most)])
+
+    def _lists(
+        self, at: Ints, counts: NDArray[np.uint32], letters: int, most: int
+    ) -> list[tuple[int, Ints]]:
+        """The lists of some triples, as (place among the triples, numbers), the shortest first, up to a sum of lengths."""
+        places, slots = np.nonzero(counts[at])
+        long = counts[at][places, slots].astype(np.int64)
+        apart = np.abs(slots - 1 - bisect_left(_LENGTHS, letters + 1))
+        order = np.argsort(long * np.where(slots == 0, 1.0, np.array(_LATER)[np.minimum(apart, len(_LATER) - 1)]))
+        order = order[: max(1, int(np.searchsorted(np.cumsum(long[order]), most)))]
+        rows = {int(at[places[one]]) * _SLOTS + int(slots[one]): int(places[one]) for one in order}
+        marks = ",".join("?" * len(rows))
+        found = self._conn.execute(f"SELECT id, spellings FROM gram WHERE id IN ({marks})", list(rows))  # noqa: S608
+        return [(rows[where], unpack_steps(packed)) for where, packed in found]
+
+    def _kept(self, numbers: Ints, keep: Keep) -> NDArray[np.bool_]:
+        """Which spellings have an owner that is wanted."""
+        owners, starts = self._owners()
+        begins = starts[numbers - 1]
+        counts = starts[numbers] - begins
+        ends = np.cumsum(counts)
+        places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(begins - (ends - counts), counts)
+        fits = np.concatenate([[0], np.cumsum(keep(owners[places].astype(np.int64)))])
+        return np.asarray(fits[ends] > fits[ends - counts])
+
+
+def _borne(key: str, names: str) -> list[tuple[int, str, list[int]]]:
+    """Role, text and owners for each line."""
+    found = []
+    for line in names.split("\n"):
+        told, _, steps = line.rpartition("\t")
+        if "," in steps:
+            owners = np.cumsum([int(step) for step in steps.split(",")]).tolist()
+        else:
+            owners = [int(steps)]
+        found.append((int(told[0]), told[1:] or key.title(), owners))
+    return found
+
+
+def _best(scores: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
+    return np.arange(len(scores)) if len(scores) <= count else np.argpartition(scores, -count)[-count:]
+
+
+__all__ = ["TABLES", "Keep", "NameRow", "RegionNames", "class_of", "keys_of", "write_names"]

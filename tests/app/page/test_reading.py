@@ -1,0 +1,107 @@
+"""Correct the reading, in a real browser: fix a line, have a box read, rule a line out; the answer follows."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser import PATIENCE_MS, Opener, serious_faults
+from serving import Served, photo_bytes
+
+expect.set_options(timeout=PATIENCE_MS)
+RUN_MS = 240_000
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def misread(server: Served) -> str:
+    """The path of a run on a sign that nobody can place as it stands there."""
+    case = server.case(photo_bytes("Boulangerie", "Liechtenst"), title="Misread")
+    run = server.start(case)
+    assert server.over(run, 240) == "done"
+    return f"/#/case/{case}/run/{run}"
+
+
+def went_on(page: Page, before: str) -> None:
+    """Press Continue, and wait for what came of it."""
+    page.get_by_role("button", name="Continue").click()
+    page.wait_for_url(lambda url: url != before)
+    expect(page.locator(".finding.done")).to_be_visible(timeout=RUN_MS)
+
+
+def test_a_corrected_line_moves_the_answer_and_a_line_ruled_out_moves_it_back(
+    open_page: Opener, server: Served, misread: str
+) -> None:
+    page = open_page(misread, viewport={"width": 1440, "height": 900})
+    expect(page.locator("h2.place")).to_have_text("No place was found")
+    page.get_by_role("button", name="Correct the line: Liechtenst").click()
+    field = page.get_by_label("What it says:")
+    expect(field).to_be_focused()
+    field.fill("Vaduz, Liechtenstein")
+    page.get_by_role("button", name="Use it").click()
+    expect(page.locator(".feedback .chip")).to_have_text("It says: Vaduz, Liechtenstein")
+    first = page.url
+    went_on(page, first)
+    expect(page.locator("h2.place")).to_contain_text("Vaduz")
+    expect(page.locator(".text-line", has_text="Vaduz, Liechtenstein")).to_contain_text("was: Liechtenst")
+    run = server.client.get(f"/api/runs/{page.url.rsplit('/', 1)[1]}").json()
+    assert run["parent"] == first.rsplit("/", 1)[1]
+    assert [one["text"] for one in run["rejected"]["readings"]] == ["Vaduz, Liechtenstein"]
+
+    page.get_by_role("button", name="Not about the place: Vaduz, Liechtenstein").click()
+    expect(page.locator(".feedback .chip")).to_have_text("Not about the place: Vaduz, Liechtenstein")
+    went_on(page, page.url)
+    expect(page.locator("h2.place")).to_have_text("No place was found")
+
+
+def test_a_box_is_read_and_what_cannot_be_read_can_be_written(open_page: Opener, misread: str) -> None:
+    page = open_page(misread, viewport={"width": 1440, "height": 900})
+    expect(page.locator(".text-line").first).to_be_visible()
+    read_box(page, (0.02, 0.08), (0.6, 0.26))
+    expect(page.get_by_label("What it says:")).to_have_value("Boulangerie")
+    page.get_by_role("button", name="Cancel").last.click()
+    # An empty wall has no text; the person knows better.
+    read_box(page, (0.1, 0.7), (0.5, 0.9))
+    page.get_by_label("Nothing could be read there. Write what it says:").fill("Triesen")
+    page.get_by_role("button", name="Use it").click()
+    expect(page.locator(".text-line", has_text="Triesen")).to_contain_text("added")
+    expect(page.locator('.photo-box[title*="Triesen"]')).to_be_visible()
+    page.get_by_role("button", name="Take back: Triesen").click()
+    expect(page.locator(".text-line", has_text="Triesen")).to_have_count(0)
+
+
+def read_box(page: Page, first: tuple[float, float], second: tuple[float, float]) -> None:
+    page.get_by_role("button", name="Read a part").click()
+    layer = page.locator(".photo-marking")
+    layer.scroll_into_view_if_needed()
+    frame = layer.bounding_box()
+    assert frame is not None
+    page.mouse.move(frame["x"] + first[0] * frame["width"], frame["y"] + first[1] * frame["height"])
+    page.mouse.down()
+    page.mouse.move(frame["x"] + second[0] * frame["width"], frame["y"] + second[1] * frame["height"], steps=4)
+    page.mouse.up()
+
+
+def test_a_click_on_a_box_of_the_photo_opens_its_line(open_page: Opener, misread: str) -> None:
+    page = open_page(misread, viewport={"width": 1440, "height": 900})
+    page.locator('.photo-box[title*="Liechtenst"]').click()
+    expect(page.get_by_label("What it says:")).to_have_value("Liechtenst")
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("What it says:")).to_have_count(0)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+def test_axe_finds_no_serious_fault(
+    open_page: Opener, misread: str, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
+) -> None:
+    page = open_page(misread, color_scheme=theme, viewport=size)
+    page.get_by_role("button", name="Not about the place: Boulangerie").click()
+    page.get_by_role("button", name="Correct the line: Liechtenst").click()
+    assert serious_faults(page, "main") == []
+    page.locator("#text").scroll_into_view_if_needed()
+    shot(page, f"reading-{theme}-{size['width']}")
+    page.get_by_role("button", name="Read a part").click()
+    expect(page.locator(".photo-marking")).to_be_focused()
+    assert serious_faults(page, "main") == []
+    shot(page, f"reading-box-{theme}-{size['width']}")
