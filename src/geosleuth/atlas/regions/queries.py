@@ -27,13 +27,13 @@ from .region_store import (
     RegionStore,
     boxes_around,
     distances_m,
+    filter_of,
     in_boxes,
-    nearest_points,
+    nearest_metres,
     place_of,
     rows_of,
     text_of,
     touches,
-    filter_of,
 )
 
 _log = logging.getLogger(__name__)
@@ -269,8 +269,8 @@ def _around(
     if not ids:
         return []
     metres = distances_m(point, *(np.array([rows[number][at] for number in ids]) for at in (4, 5)))
-    for feature, nearest in nearest_points(region, np.array(ids), point).items():
-        metres[bisect_left(ids, feature)] = distance_km(point, nearest) * 1000
+    for feature, nearest in nearest_metres(region, np.array(ids), point).items():
+        metres[bisect_left(ids, feature)] = nearest
     inside = np.flatnonzero(metres <= radius_m)
     hits = []
     for at in inside[np.argsort(metres[inside], kind="stable")][: 2 * limit].tolist():
