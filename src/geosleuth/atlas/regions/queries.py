@@ -114,14 +114,15 @@ class Regions:
         """Features of that very name or, where there are none, address; to look for likenesses takes much longer."""
         is_address = "," not in name and any(map(str.isdigit, name))
 
-        def found_in(region: OpenRegion, *of: int) -> list[Hit]:
+        def found_in(region: OpenRegion, of: int) -> list[Hit | _Found]:
             found = [hit for hit in region.index.exact(name) if hit.role != ATTRIBUTE]
-            hits = self._hits(region, found, None, len(found) if within else limit)
-            houses = find_addresses(region, name, within, *of) if is_address and not hits else []
-            return [*hits, *(hit for hit in houses if hit.match == "exact")]
+            keep = filter_of(region, within)
+            fits = keep(np.array([hit.owner for hit in found], dtype=np.int64)) if keep and found else None
+            named = [hit for at, hit in enumerate(found) if fits is None or fits[at]]
+            houses = find_addresses(region, name, within, of) if is_address and not named else []
+            return [*self._scored(region, named, None, limit), *(hit for hit in houses if hit.match == "exact")]
 
-        hits = self._ask(found_in, within)
-        return _best([hit for hit in hits if within is None or within.contains(hit.place.point)], limit)
+        return self._best(found_in, within, limit=limit)
 
     def nearby(self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20) -> list[Hit]:
         """Features around a point, nearest first; a street, park or building is as near as its nearest part.
