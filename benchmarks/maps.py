@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import platform
-import sqlite3
 import statistics
 import subprocess
 import sys

@@ -71,6 +71,7 @@ def addresses(extract: Path, city: str) -> Iterator[tuple[str, LatLon]]:
         if street is None or street in streets or not number.isdigit() or tags.get("addr:city", city) != city:
             continue
         streets.add(street)
+        assert isinstance(node, osmium.osm.Node)
         yield f"{street} {number}", LatLon(node.location.lat, node.location.lon)
 
 

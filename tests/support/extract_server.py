@@ -156,11 +156,14 @@ class _Handler(BaseHTTPRequestHandler):
             if self.made.stall_after is not None:
                 at_once = max(0, self.made.stall_after - begin)
                 self.wfile.write(rest[:at_once])
-                while self.made.stall_after is not None:
+                while self._stalls():
                     time.sleep(0.02)
                 rest = rest[at_once:]
             self.wfile.write(rest)
             self.close_connection = cut is not None
+
+    def _stalls(self) -> bool:
+        return self.made.stall_after is not None
 
     def _head(self, status: int, extra: Mapping[str, str], length: int) -> None:
         self.send_response(status)

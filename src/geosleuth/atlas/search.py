@@ -4,19 +4,19 @@ Three keys, from strict to forgiving: ``exact_key`` folds case, accents and punc
 spaces and makes one letter of those that text reading confuses (0/o, 1/i/l, rn/m); ``latin_key`` spells other scripts
 in Latin letters, so that a name meets its transliteration.
 
-``name`` holds every name with its owner and role; ``gram`` holds, per letter triple, the names that contain it, as
-compressed numbers. Looking a name up adds the triples' weights per name in one array operation, which is faster than
-SQLite's own full-text index for misspelled names (docs/decisions) and needs no tokenizer. The file is written once and
-then only read.
+``gram`` holds, per letter triple, the names that contain it, as compressed numbers. Looking a name up adds the triples'
+weights per name in one array operation, which is faster than SQLite's own full-text index for misspelled names
+(docs/decisions) and needs no tokenizer. The file is written once and then only read. That serves the base atlas;
+regions and gazetteers, which have no bounds, read only parts of such lists.
 """
 
 import re
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice, pairwise
+from itertools import pairwise
 from math import log
 from typing import Any, Literal
 
@@ -259,48 +259,6 @@ class NameHit:
     match: Literal["exact", "alias", "fuzzy"]
 
 
-def create_tables(conn: sqlite3.Connection) -> None:
-    """Make the tables of the index in an open, writable database."""
-    conn.executescript(
-        """
-        CREATE TABLE name (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, role INTEGER NOT NULL,
-                           text TEXT NOT NULL, key TEXT NOT NULL);
-        CREATE TABLE gram (gram TEXT PRIMARY KEY, names BLOB NOT NULL) WITHOUT ROWID;
-        CREATE TABLE name_column ("column" TEXT PRIMARY KEY, bytes BLOB NOT NULL);
-        """
-    )
-
-
-def add_names(conn: sqlite3.Connection, rows: Iterable[tuple[int, str, int]]) -> None:
-    """Add names as (owner, text, role). A name in another script is also added as spelled in Latin letters."""
-    conn.executemany("INSERT INTO name (owner, role, text, key) VALUES (?, ?, ?, ?)", _with_keys(rows))
-
-
-def _with_keys(rows: Iterable[tuple[int, str, int]]) -> Iterable[tuple[int, int, str, str]]:
-    for owner, text, role in rows:
-        key = exact_key(text)
-        if not key:
-            continue
-        yield owner, role, text, key
-        spelled = latin_key(text)
-        if spelled and spelled != key:
-            yield owner, max(role, OTHER), text, spelled
-
-
-def finish(conn: sqlite3.Connection) -> None:
-    """Build the triples of all names added so far; call once, last."""
-    conn.execute("CREATE INDEX name_key ON name (key)")
-    conn.execute("CREATE INDEX name_owner ON name (owner)")
-    write_grams(conn, _batches(conn.execute("SELECT owner, key FROM name ORDER BY id")))
-
-
-def _batches(rows: Iterable[tuple[int, str]]) -> Iterator[tuple[NDArray[np.uint32], str]]:
-    remaining = iter(rows)
-    while batch := list(islice(remaining, _BATCH)):
-        owners, keys = zip(*batch, strict=True)
-        yield np.asarray(owners, dtype=np.uint32), "".join(f"{key}\n" for key in keys)
-
-
 def write_grams(conn: sqlite3.Connection, batches: Iterable[tuple[NDArray[np.uint32], str]]) -> None:
     """Write the triples of names in the order of their ids, which begin at 1.
 
@@ -355,8 +313,6 @@ def _pack(ids: NDArray[np.int64], starts: NDArray[np.int64], known: NDArray[np.i
 
 
 def _unpack(packed: bytes) -> NDArray[np.int64]:
-    if packed[:1] != _PACKED:  # regions imported by earlier versions
-        return np.cumsum(np.frombuffer(zlib.decompress(packed), dtype="<u4"), dtype=np.int64)
     data = np.frombuffer(packed, dtype=np.uint8, offset=1)
     ends = np.flatnonzero(data < _MORE)
     starts = np.concatenate([[0], ends[:-1] + 1])
@@ -370,7 +326,10 @@ def _unpack(packed: bytes) -> NDArray[np.int64]:
 
 
 class NameIndex:
-    """Reads the index of one open database; keep one per connection, since it keeps two columns in memory."""
+    """Reads the index of one open database; keep one per connection, since it keeps two columns in memory.
+
+    Those who use it say where the names themselves are.
+    """
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         """Nothing is read until the first question."""
@@ -389,29 +348,6 @@ class NameIndex:
     def _column(self, name: str, dtype: type[np.unsignedinteger]) -> NDArray[np.unsignedinteger]:
         (packed,) = self._conn.execute('SELECT bytes FROM name_column WHERE "column" = ?', (name,)).fetchone()
         return np.frombuffer(zlib.decompress(packed), dtype=dtype)
-
-    def exact(self, query: str) -> list[NameHit]:
-        """Names equal to the query but for case, accents and punctuation."""
-        key = exact_key(query)
-        if not key:
-            return []
-        rows = self._conn.execute("SELECT owner, text, role FROM name WHERE key = ? LIMIT 1000", (key,))
-        return [NameHit(owner, text, role, 1.0, "exact" if role == MAIN else "alias") for owner, text, role in rows]
-
-    def prefix(self, text: str, limit: int = 100) -> list[NameHit]:
-        """Names that begin so, shortest first."""
-        key = exact_key(text)
-        if not key:
-            return []
-        rows = self._conn.execute(
-            "SELECT owner, text, role, key FROM name WHERE key >= ? AND key < ? AND role <= ? "
-            "ORDER BY length(key) LIMIT ?",
-            (key, key + "\U0010ffff", OTHER, limit),
-        )
-        return [
-            NameHit(owner, name, role, len(key) / len(full), "exact" if role == MAIN else "alias")
-            for owner, name, role, full in rows
-        ]
 
     def search(
         self,
@@ -474,17 +410,15 @@ class NameIndex:
 
     def _names(self, ids: Sequence[int]) -> Iterable[tuple[int, int, str, int, str]]:
         """Id, owner, text, role and exact key of some names, in the order of their ids."""
-        marks = ",".join("?" * len(ids))
-        return self._conn.execute(
-            f"SELECT id, owner, text, role, key FROM name WHERE id IN ({marks}) ORDER BY id",  # noqa: S608
-            ids,
-        )
+        raise NotImplementedError
 
     def _ranked(self, ids: NDArray[np.int64], key: str, spelled: str | None) -> Iterable[tuple[int, NameHit]]:
-        for name_id, owner, text, role, name in self._names(ids.tolist()):
-            alike = similarity(key, name)
-            if spelled:
-                alike = max(alike, 0.95 * similarity(spelled, name))
+        rows = list(self._names(ids.tolist()))
+        names = [name for *_, name in rows]
+        scores = similarities(key, names)
+        if spelled:
+            scores = np.maximum(scores, 0.95 * similarities(spelled, names))
+        for alike, (name_id, owner, text, role, _) in zip(scores.tolist(), rows, strict=True):
             if alike < _LEAST_SIMILARITY:
                 continue
             kind: Literal["exact", "alias", "fuzzy"] = "fuzzy"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser import PATIENCE_MS, opened, serious_faults
+from browser import PATIENCE_MS, Opener, opened, serious_faults
 from extract_server import ExtractServer, extract_server, tiny_extract
 from homes import home_with_base
 from serving import Served, photo_bytes, served
@@ -39,7 +39,7 @@ def found(with_maps: Served) -> str:
 
 
 @pytest.fixture
-def opener(browser: Browser, with_maps: Served) -> Iterator[object]:
+def opener(browser: Browser, with_maps: Served) -> Iterator[Opener]:
     contexts = []
 
     def open_at(path: str, expected: tuple[str, ...] = (), **options: object) -> Page:
@@ -66,10 +66,10 @@ def ask(page: Page) -> None:
 
 
 def test_a_finding_on_no_map_brings_it_after_two_questions(
-    opener,
+    opener: Opener,
     with_maps: Served,
     extracts: ExtractServer,
-    found: str,  # type: ignore[no-untyped-def]
+    found: str,
 ) -> None:
     online(with_maps, offline=True)
     page = opener(found, viewport={"width": 1440, "height": 900})
@@ -109,9 +109,9 @@ def test_a_finding_on_no_map_brings_it_after_two_questions(
 
 
 def test_a_fault_is_one_line_and_can_be_tried_again(
-    opener,
+    opener: Opener,
     with_maps: Served,
-    extracts: ExtractServer,  # type: ignore[no-untyped-def]
+    extracts: ExtractServer,
 ) -> None:
     online(with_maps, offline=False)
     page = opener("/#/settings", expected=("status of 503", "status of 400"))
@@ -136,11 +136,11 @@ def test_a_fault_is_one_line_and_can_be_tried_again(
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
 def test_axe_finds_no_serious_fault(
-    opener,
+    opener: Opener,
     with_maps: Served,
     theme: str,
     size: dict[str, int],
-    shot: Callable[[Page, str], None],  # type: ignore[no-untyped-def]
+    shot: Callable[[Page, str], None],
 ) -> None:
     online(with_maps, offline=False)
     page = opener("/#/settings", color_scheme=theme, viewport=size)

@@ -3,12 +3,14 @@
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 import shapely
 
-from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm
+from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm, osm
 from geosleuth.atlas.regions.geometry import unpack
 from geosleuth.atlas.regions.region_file import LAYERS, unpack_shapes
 from geosleuth.errors import BadInput
@@ -29,7 +31,9 @@ def test_the_bundled_extract_says_what_it_holds(monaco: RegionInfo) -> None:
 
 def test_every_layer_of_a_map_is_there_and_its_shapes_lie_in_their_boxes(monaco: RegionInfo) -> None:
     conn = sqlite3.connect(monaco.path)
-    rows = conn.execute("SELECT layer, shapes, west, east, south, north FROM shape JOIN shape_box USING (id)").fetchall()
+    rows = conn.execute(
+        "SELECT layer, shapes, west, east, south, north FROM shape JOIN shape_box USING (id)"
+    ).fetchall()
     conn.close()
     assert {row[0] for row in rows} == set(LAYERS)
     for row in rows:
@@ -139,7 +143,8 @@ def test_other_extracts_import_too(shared: Path, tmp_path: Path) -> None:
         info = import_osm(source, folder=tmp_path)
         conn = sqlite3.connect(info.path)
         (count,) = conn.execute(
-            "SELECT count(*) FROM feature JOIN kind ON kind.id = feature.kind WHERE kind.kind LIKE 'highway=%' AND name LIKE ?",
+            "SELECT count(*) FROM feature JOIN kind ON kind.id = feature.kind "
+            "WHERE kind.kind LIKE 'highway=%' AND name LIKE ?",
             (f"%{street}%",),
         ).fetchone()
         conn.close()
@@ -148,13 +153,73 @@ def test_other_extracts_import_too(shared: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_large_extracts_keep_their_nodes_in_a_file_and_read_the_same(
+def test_several_processes_and_small_portions_read_the_same(
     tmp_path: Path, monaco_pbf: Path, monaco: RegionInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("geosleuth.atlas.regions.osm._IN_MEMORY_BYTES", 0)
-    info = import_osm(monaco_pbf, "big", folder=tmp_path)
-    assert (info.features, info.junctions, info.shapes) == (monaco.features, monaco.junctions, monaco.shapes)
-    assert [path.name for path in tmp_path.iterdir()] == ["big.region.sqlite"]
+    monkeypatch.setattr("geosleuth.atlas.regions.osm._ALONE_BYTES", 0)
+    monkeypatch.setattr("geosleuth.atlas.regions.osm._PART_BYTES", 50_000)
+    monkeypatch.setattr("geosleuth.atlas.regions.osm._RESUMED_BYTES", 0)
+    import_osm(monaco_pbf, "monaco", folder=tmp_path)
+    assert _rows(tmp_path / "monaco.region.sqlite") == _rows(monaco.path)
+    assert [path.name for path in tmp_path.iterdir()] == ["monaco.region.sqlite"]
+
+
+def _rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    tables = (
+        "feature",
+        "feature_tags",
+        "ground",
+        "address",
+        "postcode",
+        "junction",
+        "junction_street",
+        "spelling",
+        "shape",
+    )
+    with closing(sqlite3.connect(path)) as conn:
+        return {table: sorted(conn.execute(f"SELECT * FROM {table}")) for table in tables}  # noqa: S608
+
+
+def test_an_import_that_was_killed_goes_on_where_it_was(
+    tmp_path: Path, monaco_pbf: Path, monaco: RegionInfo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(osm, "_PART_BYTES", 50_000)
+    monkeypatch.setattr(osm, "_RESUMED_BYTES", 0)
+    done: list[str] = []
+    read_nodes, read_ways = osm.read_nodes, osm.read_ways
+
+    def nodes(*of: Any) -> Any:
+        done.append("nodes")
+        return read_nodes(*of)
+
+    def ways(*of: Any) -> Any:
+        done.append("ways")
+        if done.count("ways") == 1:
+            raise KeyboardInterrupt
+        return read_ways(*of)
+
+    monkeypatch.setattr(osm, "read_nodes", nodes)
+    monkeypatch.setattr(osm, "read_ways", ways)
+    with pytest.raises(KeyboardInterrupt):
+        import_osm(monaco_pbf, "monaco", folder=tmp_path)
+    assert RegionStore(tmp_path).names() == []
+    before = done.count("nodes")
+    assert before > 1
+    import_osm(monaco_pbf, "monaco", folder=tmp_path)
+    assert done.count("nodes") == before
+    assert _rows(tmp_path / "monaco.region.sqlite") == _rows(monaco.path)
+    assert [path.name for path in tmp_path.iterdir()] == ["monaco.region.sqlite"]
+
+
+def test_what_another_file_left_is_not_taken_up(
+    tmp_path: Path, monaco_pbf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(osm, "_RESUMED_BYTES", 0)
+    left = tmp_path / ".monaco.0123456789.resume"
+    left.mkdir()
+    (left / "stage.sqlite").write_bytes(b"of another file")
+    import_osm(monaco_pbf, "monaco", folder=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["monaco.region.sqlite"]
 
 
 def test_a_folder_that_can_not_be_made_is_one_line(tmp_path: Path, monaco_pbf: Path) -> None:

@@ -8,9 +8,9 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geosleuth.atlas.regions import Regions, import_osm
 from geosleuth.atlas.regions.geometry import unpack
 from geosleuth.atlas.regions.region_store import rows_of_kinds
-from geosleuth.atlas.regions import Regions, import_osm
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, LatLon, distance_km
 

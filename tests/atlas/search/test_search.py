@@ -2,8 +2,7 @@
 
 import random
 import sqlite3
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pytest
@@ -11,17 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.atlas import search
-from geosleuth.atlas import search as index_module
-from geosleuth.atlas.search import (
-    NameIndex,
-    add_names,
-    compact_key,
-    create_tables,
-    exact_key,
-    finish,
-    latin_key,
-    similarity,
-)
+from geosleuth.atlas.regions import region_names
+from geosleuth.atlas.regions.region_file import run_script
+from geosleuth.atlas.regions.region_names import RegionNames
+from geosleuth.atlas.search import compact_key, exact_key, latin_key, similarities, similarity
 
 NAMES = [
     (1, "Boulangerie Pâtisserie Costa", 0),
@@ -41,13 +33,23 @@ NAMES = [
 ]
 
 
-@pytest.fixture
-def index() -> Iterator[NameIndex]:
+def indexed(names: Iterable[tuple[int, str, int]]) -> sqlite3.Connection:
+    """The index of a region with these owners, names and roles."""
     conn = sqlite3.connect(":memory:")
-    create_tables(conn)
-    add_names(conn, NAMES)
-    finish(conn)
-    yield NameIndex(conn)
+    run_script(conn, region_names.TABLES)
+    rows = [
+        (region_names.class_of(key), key, owner, max(role, 1) if latin else role, text)
+        for owner, text, role in names
+        for key, latin in region_names.keys_of(text)
+    ]
+    region_names.write_names(conn, sorted(rows))
+    return conn
+
+
+@pytest.fixture
+def index() -> Iterator[RegionNames]:
+    conn = indexed(NAMES)
+    yield RegionNames(conn, {})
     conn.close()
 
 
@@ -72,11 +74,11 @@ def index() -> Iterator[NameIndex]:
         ("97 97 80 00", 12),
     ],
 )
-def test_what_was_meant_comes_first(index: NameIndex, query: str, owner: int) -> None:
+def test_what_was_meant_comes_first(index: RegionNames, query: str, owner: int) -> None:
     assert index.search(query)[0].owner == owner
 
 
-def test_an_exact_name_beats_a_longer_one_and_says_so(index: NameIndex) -> None:
+def test_an_exact_name_beats_a_longer_one_and_says_so(index: RegionNames) -> None:
     hits = index.search("carrefour")
     assert [hit.owner for hit in hits[:2]] == [10, 11]
     assert hits[0].match == "exact"
@@ -85,12 +87,12 @@ def test_an_exact_name_beats_a_longer_one_and_says_so(index: NameIndex) -> None:
     assert index.search("Salutorget")[0].match == "alias"
 
 
-def test_only_the_owners_asked_for_are_found(index: NameIndex) -> None:
-    assert {hit.owner for hit in index.search("Carrefour", among=np.array([11]))} == {11}
-    assert index.search("Carrefour", among=np.array([], dtype=np.int64)) == []
+def test_only_the_owners_asked_for_are_found(index: RegionNames) -> None:
+    assert {hit.owner for hit in index.search("Carrefour", keep=lambda owners: owners == 11)} == {11}
+    assert index.search("Carrefour", keep=lambda owners: np.zeros(len(owners), dtype=bool)) == []
 
 
-def test_prefixes_and_exact_look_ups(index: NameIndex) -> None:
+def test_prefixes_and_exact_look_ups(index: RegionNames) -> None:
     assert [hit.owner for hit in index.prefix("carr")] == [10, 11]
     assert [hit.owner for hit in index.exact("CAFÉ DE PARIS MONTE CARLO")] == [2]
     assert index.prefix("97 97") == []
@@ -99,7 +101,7 @@ def test_prefixes_and_exact_look_ups(index: NameIndex) -> None:
 @pytest.mark.parametrize(
     "query", ["", " ", "?!", "\x00", '" OR 1=1 --', "NEAR(a b)", "a" * 10_000_000, "*", "%", "'; DROP TABLE name; --"]
 )
-def test_nothing_in_a_query_is_an_order(index: NameIndex, query: str) -> None:
+def test_nothing_in_a_query_is_an_order(index: RegionNames, query: str) -> None:
     for hits in (index.search(query), index.exact(query), index.prefix(query)):
         assert all(hit.score <= 1 for hit in hits)
     assert index.search("Carrefour")[0].owner == 10
@@ -122,14 +124,11 @@ def test_keys() -> None:
 
 
 def test_three_errors_in_random_names_are_forgiven() -> None:
-    conn = sqlite3.connect(":memory:")
-    create_tables(conn)
     rng = random.Random(3)
     syllables = ["ka", "lo", "mer", "tin", "vas", "po", "ren", "dul", "shi", "gra", "fen", "bor", "qui", "zan"]
     names = [" ".join("".join(rng.choices(syllables, k=3)) for _ in range(rng.choice([1, 2, 3]))) for _ in range(5000)]
-    add_names(conn, ((number, name, 0) for number, name in enumerate(names, 1)))
-    finish(conn)
-    big = NameIndex(conn)
+    conn = indexed((number, name, 0) for number, name in enumerate(names, 1))
+    big = RegionNames(conn, {})
     right = 0
     for number in rng.sample(range(1, 5001), 300):
         letters = list(names[number - 1])
@@ -165,24 +164,51 @@ def test_triples_of_more_letters_than_fit_one_number_are_the_same() -> None:
     assert codes.tolist() == sorted(codes.tolist())
 
 
-def test_names_in_several_batches_and_from_earlier_versions_are_found_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+def _made_up(count: int) -> list[tuple[int, str, int]]:
     chance = random.Random(3)
-    names = [(number, "".join(chance.choices("abcde", k=6)), 0) for number in range(1, 3001)]
+    return [(number, "".join(chance.choices("abcde", k=chance.randint(3, 30))), 0) for number in range(1, count + 1)]
 
-    def made(batch: int) -> sqlite3.Connection:
-        monkeypatch.setattr(index_module, "_BATCH", batch)
-        conn = sqlite3.connect(":memory:")
-        create_tables(conn)
-        add_names(conn, names)
-        finish(conn)
-        return conn
 
-    at_once, in_parts, earlier = made(10_000), made(7), made(10_000)
-    assert at_once.execute("SELECT * FROM gram").fetchall() == in_parts.execute("SELECT * FROM gram").fetchall()
-    for gram, packed in earlier.execute("SELECT gram, names FROM gram").fetchall():
-        gaps = np.diff(index_module._unpack(packed), prepend=0).astype("<u4")
-        earlier.execute("UPDATE gram SET names = ? WHERE gram = ?", (zlib.compress(gaps.tobytes()), gram))
-    for query in ("abcdea", "eeddcc", "bad"):
-        assert NameIndex(at_once).search(query) == NameIndex(earlier).search(query)
-    for conn in (at_once, in_parts, earlier):
+def test_names_in_several_batches_and_few_at_a_time_are_found_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = _made_up(3000)
+    at_once = indexed(names)
+    monkeypatch.setattr(region_names, "_BATCH", 7)
+    monkeypatch.setattr(region_names, "_CHUNK", 100)
+    in_parts = indexed(names)
+    for table in ("gram", "spelling", "name_column"):
+        assert list(at_once.execute(f"SELECT * FROM {table}")) == list(in_parts.execute(f"SELECT * FROM {table}"))  # noqa: S608
+    for conn in (at_once, in_parts):
         conn.close()
+
+
+def test_a_common_triple_is_not_read_to_its_end_and_what_was_meant_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five letters make a hundred and twenty-five triples: each stands in hundreds of names."""
+    names = _made_up(3000)
+    monkeypatch.setattr(region_names, "_TOGETHER", 20)
+    conn = indexed(names)
+    index = RegionNames(conn, {})
+    read: list[int] = []
+    unpacked = region_names.unpack_steps
+
+    def counted(packed: bytes) -> region_names.Ints:
+        read.append(len(numbers := unpacked(packed)))
+        return numbers
+
+    monkeypatch.setattr(region_names, "unpack_steps", counted)
+    monkeypatch.setattr(region_names, "_MOST_READ", 3000)
+    right = 0
+    long = [name for _, name, _ in names if len(name) > 15][:100]
+    for name in long:
+        read.clear()
+        misread = f"{name[:7]}x{name[8:]}"
+        right += index.search(misread, limit=5)[0].text.casefold() == name
+        assert sum(read) <= 3000
+    conn.close()
+    assert right >= 97
+
+
+@given(st.text(max_size=20), st.lists(st.text(alphabet="abc lior0né", max_size=15), max_size=10))
+def test_similarities_are_those_of_each(query: str, names: list[str]) -> None:
+    keys = [exact_key(name) for name in [*names, query, query[: len(query) // 2]]]
+    key = exact_key(query)
+    assert similarities(key, keys).tolist() == pytest.approx([similarity(key, one) for one in keys])

@@ -22,13 +22,13 @@ from .region_store import (
     RegionStore,
     are_streets,
     check_positions,
+    filter_of,
     grounds_of,
     inside,
     of_category,
     place_of,
     positions,
     rows_of,
-    filter_of,
 )
 
 _REMEMBERED: Final = 20_000

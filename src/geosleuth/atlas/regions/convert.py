@@ -1,7 +1,6 @@
 """Convert region files that earlier versions wrote."""
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from itertools import groupby
 from operator import itemgetter
@@ -66,9 +65,7 @@ def convert_region(
 
 def _copy(old: sqlite3.Connection, writer: RegionWriter, total: int, report: Progress) -> None:
     names = _of_owners(old, "SELECT owner, text, min(role) FROM name GROUP BY owner, text ORDER BY owner, min(role)")
-    grounds = _of_owners(
-        old, "SELECT street, geom FROM street_way UNION ALL SELECT feature, geom FROM area ORDER BY 1"
-    )
+    grounds = _of_owners(old, "SELECT street, geom FROM street_way UNION ALL SELECT feature, geom FROM area ORDER BY 1")
     for done, row in enumerate(old.execute(f"{_FEATURES} ORDER BY id"), start=1):
         number, osm, name, kind, lat, lon, south, west, north, east, rank, address, tags = row
         called = [(text, role) for _, text, role in names(number)]
@@ -104,7 +101,7 @@ def _copy_junctions(old: sqlite3.Connection, writer: RegionWriter) -> None:
 
 def _of_owners(old: sqlite3.Connection, query: str) -> Any:
     """A function that gives the rows of one owner after the other, in ascending order."""
-    groups: Iterator[tuple[int, Iterator[Any]]] = groupby(old.execute(query), key=itemgetter(0))
+    groups = groupby(old.execute(query), key=itemgetter(0))
     waiting: list[tuple[int, list[Any]]] = []
 
     def rows(owner: int) -> list[Any]:

@@ -28,13 +28,12 @@ from .feature_kinds import (
     rank_of,
 )
 from .geometry import E7, join_lines, pack, pack_lines, unpack
-from .pbf import Blob, Block, Ints, Nodes, Ragged, Relations, Tagged, Ways, spans, starts_of, tags_of
+from .pbf import Blob, Block, Ints, Nodes, Relations, Tagged, Ways, spans, starts_of, tags_of
 from .region_file import (
     ROAD_RANKS,
     FeatureRow,
     Layer,
     address_line,
-
     curve_of,
     has_name,
     house_number,
@@ -110,7 +109,9 @@ def read_block(path: Path, blob: Blob) -> Block:
         os.close(handle)
 
 
-def read_nodes(path: Path, blobs: Sequence[Blob], store: Path) -> tuple[Rows, NodeFile | None, list[int], list[Relation]]:
+def read_nodes(
+    path: Path, blobs: Sequence[Blob], store: Path
+) -> tuple[Rows, NodeFile | None, list[int], list[Relation]]:
     """Nodes that are features, and where all nodes lie; also which blocks hold ways, and the relations.
 
     Way blocks can only be read once all nodes are known.
@@ -222,7 +223,9 @@ def _feature(osm: str, tags: Mapping[str, str], ground: bytes | None = None) -> 
         at = house_number(tags)
         if at is None:
             return None
-        return FeatureRow(osm, address_line(*at), ADDRESS, (0, 0), (0, 0, 0, 0), 0.02, None, kept_tags(tags), [], ground)
+        return FeatureRow(
+            osm, address_line(*at), ADDRESS, (0, 0), (0, 0, 0, 0), 0.02, None, kept_tags(tags), [], ground
+        )
     return FeatureRow(
         osm, main_name(tags), kind, (0, 0), (0, 0, 0, 0), rank_of(kind, tags), None, kept_tags(tags), index_names(tags),
         ground,
@@ -502,8 +505,10 @@ def _with_keys_of(group: Tagged, value: int) -> NDArray[np.bool_]:
 
 def is_merged(tags: Mapping[str, str]) -> bool:
     """Whether a way is a piece of something longer that people know by one name."""
-    if tags.get("highway") not in ROAD_RANKS and tags.get("waterway") not in _WATERWAYS and (
-        tags.get("railway") not in _RAILWAYS
+    if (
+        tags.get("highway") not in ROAD_RANKS
+        and tags.get("waterway") not in _WATERWAYS
+        and (tags.get("railway") not in _RAILWAYS)
     ):
         return False
     return bool(tags.get("name") or tags.get("ref") or any(key.startswith("name:") for key in tags))
@@ -619,5 +624,3 @@ def _clusters(lines: NDArray[np.object_], bounds: Ints) -> list[list[int]]:
 
 def _importance(kind: str) -> tuple[int, str]:
     return ROAD_RANKS.get(kind.partition("=")[2], 9), kind
-
-

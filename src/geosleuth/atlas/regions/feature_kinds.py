@@ -236,6 +236,8 @@ def is_street(kind: str) -> bool:
 def matching_kinds(category: str, present: Iterable[str]) -> list[str]:
     """Which of the kinds that are present a category means; see ``category_kinds`` for how it may be written."""
     wanted = category_kinds(category)
+    if wanted and all(one[0] == "=" for one in wanted):  # most names, which are no category
+        return [kind for kind in present if kind.endswith(wanted)]
     return [
         kind
         for kind in present

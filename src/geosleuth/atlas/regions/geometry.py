@@ -40,7 +40,7 @@ def pack_rows(values: Ints, starts: Ints) -> list[bytes]:
     return [whole[cuts[at] : cuts[at + 1]] for at in range(len(cuts) - 1)]
 
 
-_WIDTHS: Final = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}
+_WIDTHS: Final[dict[int, np.dtype[Any]]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}
 
 
 def step_widths(widest: Ints) -> Ints:
@@ -146,25 +146,28 @@ def _unpack(found: Geometries, places: NDArray[np.intp], blobs: Sequence[bytes])
         counts = values[rows[some] + 1]
         fit = (sizes[some] == 2 * counts + 2) & (counts >= (3 if kind == _RING else 2))
         some, counts = some[fit], counts[fit]
-        if not len(some):
-            continue
-        steps = zigzag(values[spans(rows[some] + 2, 2 * counts)]).reshape(-1, 2)
-        sums = np.cumsum(steps, axis=0)
-        before = np.concatenate([[[0, 0]], sums])[starts_of(counts)[:-1]]
-        at = sums - np.repeat(before, counts, axis=0)
+        at = _summed(values, rows[some] + 2, counts)
         owners = np.repeat(np.arange(len(some)), counts)
-        wrong = np.unique(owners[(np.abs(at) > _MOST).any(axis=1)])
-        if len(wrong):
-            keep = ~np.isin(owners, wrong)
-            at, owners, some = at[keep], np.unique(owners[keep], return_inverse=True)[1], np.delete(some, wrong)
-            if not len(some):
-                continue
-        if kind == _LINE:
-            found[places[some]] = shapely.linestrings(at / E7, indices=owners)
-        else:
-            found[places[some]] = shapely.polygons(shapely.linearrings(at / E7, indices=owners))
-    for at in np.flatnonzero((kinds != _LINE) & (kinds != _RING)).tolist():
+        sound = np.ones(len(some), dtype=bool)
+        sound[owners[(np.abs(at) > _MOST).any(axis=1)]] = False
+        at, owners = at[sound[owners]], (np.cumsum(sound) - 1)[owners[sound[owners]]]
+        if not len(at):
+            continue
+        lines = shapely.linestrings if kind == _LINE else shapely.linearrings
+        drawn = lines(at / E7, indices=owners)
+        found[places[some[sound]]] = drawn if kind == _LINE else shapely.polygons(drawn)
+    several = np.flatnonzero(kinds == _LINES)
+    if len(several):
+        _unpack_several(found, places[several], values, rows[several], rows[several + 1])
+    for at in np.flatnonzero((kinds == _POINT) | (kinds == _MANY)).tolist():
         found[places[at]] = _single(values[rows[at] : rows[at + 1]])
+
+
+def _summed(values: Ints, begins: Ints, counts: Ints) -> Ints:
+    """Longitudes and latitudes of all vertices, from the steps of each line."""
+    sums = np.cumsum(zigzag(values[spans(begins, 2 * counts)]).reshape(-1, 2), axis=0)
+    before = np.concatenate([np.zeros((1, 2), dtype=np.int64), sums])[starts_of(counts)[:-1]]
+    return np.asarray(sums - np.repeat(before, counts, axis=0))
 
 
 def _single(values: Ints) -> shapely.Geometry | None:
@@ -172,8 +175,6 @@ def _single(values: Ints) -> shapely.Geometry | None:
     if values[0] == _POINT and len(values) == 3:
         at = zigzag(values[1:])
         return shapely.Point(at / E7) if (np.abs(at) <= _MOST).all() else None
-    if values[0] == _LINES:
-        return _several(values)
     if values[0] != _MANY or len(values) < 4:
         return None
     kind, parts = int(values[1]), int(values[2])
@@ -192,18 +193,27 @@ def _single(values: Ints) -> shapely.Geometry | None:
     return drawn[0] if kind == shapely.GeometryType.POLYGON else shapely.MultiPolygon(drawn)
 
 
-def _several(values: Ints) -> shapely.Geometry | None:
-    """Lines that were joined."""
-    begins, counts, at = [], [], 1
-    while at + 5 < len(values) and values[at] == _LINE and 2 <= values[at + 1] <= len(values):
-        begins.append(at + 2)
-        counts.append(int(values[at + 1]))
-        at += 2 + 2 * counts[-1]
-    if at != len(values):
-        return None
+def _unpack_several(found: Geometries, places: NDArray[np.intp], values: Ints, begins: Ints, ends: Ints) -> None:
+    """Lines that were joined, of all geometries at once."""
+    starts: list[int] = []
+    counts: list[int] = []
+    owners: list[int] = []
+    heads = values.tolist()
+    for owner, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
+        at, lines = begin + 1, len(starts)
+        while at + 5 < end and heads[at] == _LINE and 2 <= heads[at + 1] <= (end - at - 2) // 2:
+            starts.append(at + 2)
+            counts.append(heads[at + 1])
+            owners.append(owner)
+            at += 2 + 2 * heads[at + 1]
+        if at != end:  # damaged
+            del starts[lines:], counts[lines:], owners[lines:]
+    if not starts:
+        return
     long = np.array(counts)
-    sums = np.cumsum(zigzag(values[spans(np.array(begins), 2 * long)]).reshape(-1, 2), axis=0)
-    places = sums - np.repeat(np.concatenate([[[0, 0]], sums])[starts_of(long)[:-1]], long, axis=0)
-    if (np.abs(places) > _MOST).any():
-        return None
-    return shapely.multilinestrings(shapely.linestrings(places / E7, indices=np.repeat(np.arange(len(long)), long)))
+    at_each = _summed(values, np.array(starts), long)
+    if (np.abs(at_each) > _MOST).any():
+        return
+    lines_of = shapely.linestrings(at_each / E7, indices=np.repeat(np.arange(len(long)), long))
+    distinct, indices = np.unique(owners, return_inverse=True)
+    found[places[distinct]] = shapely.multilinestrings(lines_of, indices=indices)

@@ -147,7 +147,7 @@ def _import(path: Path, folder: Path, meta: Mapping[str, str], report: Progress)
     plan = f"{meta['sha256'][:20]}-{FORMAT_VERSION}-{len(parts)}"
     with (
         workshop(folder, meta["name"], plan if resumed else None) as work,
-        new_writer(folder, meta["name"], work, journal="WAL" if resumed else "OFF") as writer,
+        new_writer(folder, meta["name"], work, journal="TRUNCATE" if resumed else "OFF") as writer,
         _workers(workers) as pool,
     ):
         _Import(path, writer, pool, work, report).run(parts)
@@ -201,9 +201,7 @@ class _Import:
         _write_junctions(self._writer)
         self._report("joining streets", 1, 1)
 
-    def _read_nodes(
-        self, parts: Sequence[Sequence[Blob]]
-    ) -> tuple[list[NodeFile], list[list[Blob]], list[Relation]]:
+    def _read_nodes(self, parts: Sequence[Sequence[Blob]]) -> tuple[list[NodeFile], list[list[Blob]], list[Relation]]:
         files: list[NodeFile] = []
         way_parts: list[list[Blob]] = []
         relations: list[Relation] = []
@@ -385,7 +383,9 @@ def _write_junctions(writer: RegionWriter) -> None:
         nodes, first, count = np.unique(rows[:, 0], return_index=True, return_counts=True)
         shared = np.flatnonzero(count > 1)
         writer.counts["junctions"] += len(shared)
-        writer.conn.executemany("INSERT INTO junction VALUES (?, ?, ?, ?)", _junctions(rows, names, nodes, first, count))
+        writer.conn.executemany(
+            "INSERT INTO junction VALUES (?, ?, ?, ?)", _junctions(rows, names, nodes, first, count)
+        )
         at = rows[np.repeat(count > 1, count)]
         for key, same in groupby(at[np.argsort(at[:, 1], kind="stable")][:, :2].tolist(), key=itemgetter(1)):
             met.setdefault(key, []).append(np.array([node for node, _ in same], dtype="<i8"))

@@ -273,7 +273,7 @@ def spans(begins: Ints, counts: Ints) -> Ints:
     """The places of runs of these lengths, one run after the other."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(begins - (ends - counts), counts)
+    return np.asarray(np.arange(total) + np.repeat(begins - (ends - counts), counts))
 
 
 def _fields(message: bytes) -> tuple[dict[int, list[bytes]], dict[int, int]]:
@@ -410,6 +410,7 @@ def varints(data: Bytes) -> Ints:
 
 
 def zigzag(values: Ints) -> Ints:
+    """Numbers of which every second one is negative: 0, -1, 1, -2."""
     return (values >> 1 & 0x7FFF_FFFF_FFFF_FFFF) ^ -(values & 1)
 
 

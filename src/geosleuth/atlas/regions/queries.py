@@ -27,13 +27,13 @@ from .region_store import (
     RegionStore,
     boxes_around,
     distances_m,
+    filter_of,
     in_boxes,
-    nearest_points,
+    nearest_metres,
     place_of,
     rows_of,
     text_of,
     touches,
-    filter_of,
 )
 
 _log = logging.getLogger(__name__)
@@ -114,16 +114,15 @@ class Regions:
         """Features of that very name or, where there are none, address; to look for likenesses takes much longer."""
         is_address = "," not in name and any(map(str.isdigit, name))
 
-        def found_in(region: OpenRegion, of: int) -> Sequence[Hit | _Found]:
+        def found_in(region: OpenRegion, of: int) -> list[Hit | _Found]:
             found = [hit for hit in region.index.exact(name) if hit.role != ATTRIBUTE]
-            if found and (keep := filter_of(region, within)) is not None:
-                fits = keep(np.array([hit.owner for hit in found], dtype=np.int64)).tolist()
-                found = [hit for hit, fit in zip(found, fits, strict=True) if fit]
-            if found or not is_address:
-                return self._scored(region, found, None, limit)
-            return [hit for hit in find_addresses(region, name, within, of) if hit.match == "exact"]
+            keep = filter_of(region, within)
+            fits = keep(np.array([hit.owner for hit in found], dtype=np.int64)) if keep and found else None
+            named = [hit for at, hit in enumerate(found) if fits is None or fits[at]]
+            houses = find_addresses(region, name, within, of) if is_address and not named else []
+            return [*self._scored(region, named, None, limit), *(hit for hit in houses if hit.match == "exact")]
 
-        return self._best(found_in, within, limit=_checked_limit(limit))
+        return self._best(found_in, within, limit=limit)
 
     def nearby(self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20) -> list[Hit]:
         """Features around a point, nearest first; a street, park or building is as near as its nearest part.
@@ -271,8 +270,8 @@ def _around(
     if not ids:
         return []
     metres = distances_m(point, *(np.array([rows[number][at] for number in ids]) for at in (4, 5)))
-    for feature, nearest in nearest_points(region, np.array(ids), point).items():
-        metres[bisect_left(ids, feature)] = distance_km(point, nearest) * 1000
+    for feature, nearest in nearest_metres(region, np.array(ids), point).items():
+        metres[bisect_left(ids, feature)] = nearest
     inside = np.flatnonzero(metres <= radius_m)
     hits = []
     for at in inside[np.argsort(metres[inside], kind="stable")][: 2 * limit].tolist():

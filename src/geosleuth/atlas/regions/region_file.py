@@ -1,21 +1,23 @@
 """A region file: its schema, what is kept of an object's tags, and writing it whole or not at all.
 
-Tables (degrees on WGS-84; R-trees are (id, west, east, south, north)):
+Tables (positions on WGS-84 count 1e-7 degrees; R-trees are (id, west, east, south, north) in degrees):
 
 - ``meta``: what the file is, see ``META_KEYS``.
-- ``feature``: everything that can be found; ``osm`` is the source's own id ("n123", "w45", "r6"; a street carries the
-  id of its first way, an Overture place its GERS id), ``kind`` is "key=value", ``rank`` 0 to 1 how well known it is,
-  ``tags`` a JSON object of what people ask for. ``feature_box`` is its R-tree.
-- ``feature_position``: all latitudes ("lat") and longitudes ("lon") once more, as little-endian doubles at the place
-  of the feature's id (place 0 is NaN), to be read in one go.
-- the name index of ``geosleuth.atlas.search``, owned by feature ids.
-- ``address``: (folded street, folded house number) to feature.
-- ``street_way``: the ways of each street feature, as WKB, so that points on a street are near it and not only near
-  its middle.
-- ``area``: the ground of features that cover some, as WKB, for the same reason; not of boundaries, quarters and land
-  use, which one is always inside of.
-- ``junction``, ``junction_street``: nodes that two or more differently named streets share.
-- ``shape``: what a map draws, WKB (x = longitude), with the R-tree ``shape_box``. Layers are in ``LAYERS``.
+- ``feature``: everything that can be found, numbered along a curve that keeps neighbours together. ``osm`` is the
+  source's own id: a number whose last two bits tell nodes, ways and relations apart, or a text (a street carries the id
+  of its first way, an Overture place its GERS id). ``kind`` is a row of ``kind``, ``rank`` thousandths of how well known
+  it is, ``box`` four numbers where it is more than a point.
+- ``feature_tags``: what people ask for, a line of JSON for each of ``TAG_BLOCK`` features, packed by zlib.
+- ``feature_box``: R-tree of blocks of ``FEATURE_BLOCK`` features; what is large stands alone, under its number less
+  than zero. ``feature_column``: positions and kinds of all features once more, to be read in one go.
+- ``kind``: "key=value", and the features that are of that kind.
+- the name index of ``region_names``, owned by feature ids.
+- ``address``: (folded street, folded house number) to feature. ``postcode``: grounds of postcodes.
+- ``ground``: what a feature covers, or the course of a street, as ``geometry`` packs it, so that points on a street are
+  near it and not only near its middle; not of boundaries, quarters and land use, which one is always inside of.
+- ``junction``, ``junction_street``: nodes that two or more differently named streets share, and the nodes of each.
+- ``shape``: what a map draws, many of a layer, rank and size in one row; its R-tree is ``shape_box``. Layers are in
+  ``LAYERS``.
 """
 
 import marshal
@@ -147,10 +149,14 @@ CREATE INDEX postcode_key ON postcode (key);
 
 _STAGE = """
 CREATE TABLE IF NOT EXISTS done (part TEXT PRIMARY KEY, result BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS feature (curve INTEGER, osm, name TEXT, kind TEXT, rank INTEGER, lat INTEGER, lon INTEGER, box BLOB,
-                      tags TEXT, found_by BLOB, ground BLOB);
+CREATE TABLE IF NOT EXISTS feature (
+    curve INTEGER, osm, name TEXT, kind TEXT, rank INTEGER, lat INTEGER, lon INTEGER, box BLOB, tags TEXT,
+    found_by BLOB, ground BLOB
+);
 CREATE TABLE IF NOT EXISTS name (length INTEGER, key TEXT, owner INTEGER, role INTEGER, text TEXT);
-CREATE TABLE IF NOT EXISTS shape (layer TEXT, rank INTEGER, size INTEGER, curve INTEGER, name TEXT, geom BLOB, box BLOB);
+CREATE TABLE IF NOT EXISTS shape (
+    layer TEXT, rank INTEGER, size INTEGER, curve INTEGER, name TEXT, geom BLOB, box BLOB
+);
 CREATE TABLE IF NOT EXISTS piece (street TEXT, way INTEGER, kind TEXT, tags TEXT, geom BLOB);
 CREATE TABLE IF NOT EXISTS street_node (keys BLOB, of_key BLOB, nodes BLOB, positions BLOB);
 CREATE TABLE IF NOT EXISTS member (id INTEGER PRIMARY KEY, geom BLOB, box BLOB);
@@ -324,7 +330,9 @@ class FeatureRow:
     address: str | None
     tags_json: str
     names: list[tuple[str, int]]
-    ground: bytes | None = None  # what it covers, or the course of a street, as `geosleuth.atlas.regions.geometry` packs it
+    ground: bytes | None = (
+        None  # what it covers, or the course of a street, as `geosleuth.atlas.regions.geometry` packs it
+    )
 
 
 def region_name(wanted: str | None, path: Path) -> str:
@@ -626,7 +634,10 @@ class RegionWriter:
                 if ground is not None:
                     grounds.append((number, ground))
             first = number - len(batch)
-            edges[:2], edges[2:] = np.minimum(edges[:2], boxes[:, :2].min(0)), np.maximum(edges[2:], boxes[:, 2:].max(0))
+            edges[:2], edges[2:] = (
+                np.minimum(edges[:2], boxes[:, :2].min(0)),
+                np.maximum(edges[2:], boxes[:, 2:].max(0)),
+            )
             insert = self.conn.executemany
             insert("INSERT INTO feature VALUES (?, ?, ?, ?, ?, ?, ?, ?)", features)
             insert("INSERT INTO ground VALUES (?, ?)", grounds)

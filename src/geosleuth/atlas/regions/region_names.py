@@ -1,17 +1,16 @@
 """Find a name among millions, misread or not, without looking at all of them.
 
-Each distinct spelling is there once, with those who bear it, in the order of its length and then of the alphabet. Letter
-triples (`geosleuth.atlas.search`) point to spellings. The lists of common triples are kept apart by the length of the
-spelling. A question reads the shortest lists first, those of about its own length before others, until it has read
-enough to choose from; the lists of a small region are all read.
+Each distinct spelling is there once, with those who bear it, in the order of its length and then of the alphabet.
+Letter triples (`geosleuth.atlas.search`) point to spellings. The lists of common triples are kept apart by the length
+of the spelling. A question reads the shortest lists first, those of about its own length before others, until it has
+read enough to choose from; the lists of a small region are all read.
 """
 
 import sqlite3
 import zlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby, islice
-
+from itertools import accumulate, groupby, islice, pairwise
 from operator import itemgetter
 from tempfile import TemporaryFile
 from typing import IO, Any, Final, Literal
@@ -144,7 +143,7 @@ def _spellings(
         lines = []
         for (role, text), same in groupby(sorted(set(borne)), key=itemgetter(0, 1)):
             numbers = [number for _, _, number in same]
-            steps = [numbers[0], *(after - before for before, after in zip(numbers, numbers[1:], strict=False))]
+            steps = [numbers[0], *(after - before for before, after in pairwise(numbers))]
             lines.append(f"{role}{'' if text == key.title() else text}\t{','.join(map(str, steps))}")
         yield length, key, "\n".join(lines), sorted({number for _, _, number in borne})
 
@@ -322,7 +321,9 @@ class RegionNames:
         if (known := self._number(key)) is not None:
             numbers = np.union1d(numbers, [known])
         best: dict[int, NameHit] = {}
-        for hit in self._ranked(numbers.tolist(), key, spelled):
+        # Of a chain with very many branches, as many are looked at as can be answered.
+        most = limit if keep is None else _MOST_EXACT
+        for hit in self._ranked(numbers.tolist(), key, spelled, most):
             if hit.owner not in best or hit.score > best[hit.owner].score:
                 best[hit.owner] = hit
         found = list(best.values())
@@ -331,7 +332,7 @@ class RegionNames:
             found = [hit for hit, fits in zip(found, wanted.tolist(), strict=True) if fits]
         return sorted(found, key=lambda hit: (-hit.score, hit.role, len(hit.text), hit.owner))[:limit]
 
-    def _ranked(self, numbers: Sequence[int], key: str, spelled: str | None) -> Iterator[NameHit]:
+    def _ranked(self, numbers: Sequence[int], key: str, spelled: str | None, most: int) -> Iterator[NameHit]:
         rows = self._names(numbers)
         keys = [name for _, name, _ in rows]
         scores = similarities(key, keys)
@@ -345,7 +346,7 @@ class RegionNames:
                 if alike == 1.0:
                     kind = "exact" if role == MAIN else "alias"
                 score = alike * (1.0 if role < ATTRIBUTE else 0.97)
-                for owner in owners[:_MOST_EXACT]:
+                for owner in owners[:most]:
                     yield NameHit(owner, text, role, score, kind)
 
     def _names(self, numbers: Sequence[int]) -> list[tuple[int, str, str]]:
@@ -397,10 +398,8 @@ class RegionNames:
         holding = shared / (mean * (0.15 * size + len(wanted)))
         return np.union1d(numbers[_best(alike, most)], numbers[_best(holding, most)])
 
-    def _lists(
-        self, at: Ints, counts: NDArray[np.uint32], letters: int, most: int
-    ) -> list[tuple[int, Ints]]:
-        """The lists of some triples, as (place among the triples, numbers), the shortest first, up to a sum of lengths."""
+    def _lists(self, at: Ints, counts: NDArray[np.uint32], letters: int, most: int) -> list[tuple[int, Ints]]:
+        """The lists of some triples, as (place of the triple, numbers), the shortest first, up to a sum of lengths."""
         places, slots = np.nonzero(counts[at])
         long = counts[at][places, slots].astype(np.int64)
         apart = np.abs(slots - 1 - bisect_left(_LENGTHS, letters + 1))
@@ -427,10 +426,7 @@ def _borne(key: str, names: str) -> list[tuple[int, str, list[int]]]:
     found = []
     for line in names.split("\n"):
         told, _, steps = line.rpartition("\t")
-        if "," in steps:
-            owners = np.cumsum([int(step) for step in steps.split(",")]).tolist()
-        else:
-            owners = [int(steps)]
+        owners = list(accumulate(map(int, steps.split(","))))
         found.append((int(told[0]), told[1:] or key.title(), owners))
     return found
 

@@ -386,16 +386,17 @@ def in_boxes(region: OpenRegion, boxes: Sequence[Edges]) -> dict[int, tuple[Any,
             "SELECT id FROM feature_box WHERE west <= ? AND east >= ? AND south <= ? AND north >= ?",
             (east, west, north, south),
         ).fetchall()
+        edges = (south * E7, north * E7, west * E7, east * E7)
         spans = [(one * FEATURE_BLOCK + 1, (one + 1) * FEATURE_BLOCK) for (one,) in entries if one >= 0]
         spans.extend((-one, -one) for (one,) in entries if one < 0)
         for first, last in spans:
-            for row in region.conn.execute(f"{_FEATURES} WHERE id BETWEEN ? AND ?", (first, last)):
-                _, _, _, _, _, lat, lon, box = row
-                low_lat, low_lon, high_lat, high_lon = (lat, lon, lat, lon) if box is None else unpack_box(box)
-                if (
-                    low_lat <= north * E7 and high_lat >= south * E7 and low_lon <= east * E7 and high_lon >= west * E7
-                ):
-                    found[row[0]] = _row(region, row)
+            for row in region.conn.execute(_FEATURES_NEAR, (first, last, *edges)):
+                box = row[7]
+                if box is not None:
+                    low_lat, low_lon, high_lat, high_lon = unpack_box(box)
+                    if low_lat > edges[1] or high_lat < edges[0] or low_lon > edges[3] or high_lon < edges[2]:
+                        continue
+                found[row[0]] = _row(region, row)
     return found
 
 
@@ -436,8 +437,9 @@ def of_kinds(region: OpenRegion, kinds: Set[str]) -> Ids:
     """Features of some kinds, ascending."""
     lists = [
         unpack_steps(features)
-        for kind, features in region.conn.execute("SELECT kind, features FROM kind")
+        for number, kind in enumerate(region.kinds)
         if kind in kinds
+        for (features,) in region.conn.execute("SELECT features FROM kind WHERE id = ?", (number,))
     ]
     return np.sort(np.concatenate(lists)) if lists else np.empty(0, dtype=np.int64)
 
@@ -487,6 +489,9 @@ def check_positions(lats: FloatArray, lons: FloatArray) -> None:
 
 
 _FEATURES: Final = "SELECT id, osm, name, kind, rank, lat, lon, box FROM feature"
+_FEATURES_NEAR: Final = (
+    f"{_FEATURES} WHERE id BETWEEN ? AND ? AND (box IS NOT NULL OR (lat BETWEEN ? AND ? AND lon BETWEEN ? AND ?))"
+)
 
 
 def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
@@ -559,8 +564,8 @@ def grounds_of(geoms: Sequence[Any]) -> NDArray[np.object_]:
     return shapes
 
 
-def nearest_points(region: OpenRegion, ids: Ids, point: LatLon) -> dict[int, LatLon]:
-    """For those of the features that are streets or cover ground: the point of each that is nearest."""
+def nearest_metres(region: OpenRegion, ids: Ids, point: LatLon) -> dict[int, float]:
+    """For those of the features that are streets or cover ground: metres to the nearest point of each."""
     owners: list[int] = []
     geoms: list[bytes] = []
     for begin in range(0, len(ids), _PARAMETERS):
@@ -576,9 +581,6 @@ def nearest_points(region: OpenRegion, ids: Ids, point: LatLon) -> dict[int, Lat
     squeeze = max(math.cos(math.radians(point.lat)), 1e-6)
     shapes = shapely.transform(grounds_of(geoms), lambda xy: xy * [squeeze, 1.0])
     ways = shapely.shortest_line(shapes, shapely.Point(point.lon * squeeze, point.lat))
-    found: dict[int, LatLon] = {}
-    for at in np.argsort(shapely.length(ways), kind="stable").tolist():
-        if owners[at] not in found:
-            x, y = shapely.get_coordinates(ways[at])[0].tolist()
-            found[owners[at]] = LatLon(y, min(180.0, max(-180.0, x / squeeze)))
-    return found
+    at = shapely.get_coordinates(ways)[::2]
+    metres = distances_m(point, at[:, 1], np.clip(at[:, 0] / squeeze, -180.0, 180.0))
+    return dict(zip(owners, metres.tolist(), strict=True))

@@ -1,0 +1,85 @@
+"""Region files of an earlier version are refused with the command that converts them, and converted."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import shapely
+
+from geosleuth.atlas.regions import RegionInfo, Regions, RegionStore, convert_region
+from geosleuth.atlas.regions.region_file import APPLICATION_ID
+from geosleuth.errors import BadInput
+from geosleuth.geo import LatLon
+
+# As version 2 of the format had them, as far as converting reads them.
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE feature (id INTEGER PRIMARY KEY, osm TEXT UNIQUE NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
+    lat REAL NOT NULL, lon REAL NOT NULL, south REAL NOT NULL, west REAL NOT NULL, north REAL NOT NULL,
+    east REAL NOT NULL, rank REAL NOT NULL, address TEXT, tags TEXT NOT NULL);
+CREATE TABLE street_way (street INTEGER NOT NULL, way TEXT NOT NULL, geom BLOB NOT NULL);
+CREATE TABLE area (feature INTEGER PRIMARY KEY, geom BLOB NOT NULL);
+CREATE TABLE junction (id INTEGER PRIMARY KEY, lat REAL NOT NULL, lon REAL NOT NULL);
+CREATE TABLE junction_street (junction INTEGER NOT NULL, street TEXT NOT NULL, street_key TEXT NOT NULL);
+CREATE TABLE shape (id INTEGER PRIMARY KEY, layer TEXT NOT NULL, rank INTEGER NOT NULL, name TEXT, geom BLOB NOT NULL);
+CREATE TABLE name (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, role INTEGER NOT NULL, text TEXT NOT NULL,
+    key TEXT NOT NULL);
+"""
+WAY = [(10.0, 50.0), (10.001, 50.0)]
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    path = tmp_path / "old.region.sqlite"
+    meta = {
+        "format": "2", "name": "old", "kind": "osm", "source": "old.osm.pbf", "sha256": "ab", "licence": "ODbL-1.0",
+        "attribution": "somebody", "created": "2026-01-01", "bbox": "49.9,9.9,50.1,10.1", "features": "4", "names": "5",
+        "streets": "2", "addresses": "1", "junctions": "1", "shapes": "1", "origin": "https://example.org/old.osm.pbf",
+    }  # fmt: skip
+    rows = [
+        (1, "n1", "Bar Uno", "amenity=cafe", 50.0, 10.0, 50.0, 10.0, 50.0, 10.0, 0.3, None, '{"name":"Bar Uno"}'),
+        (2, "w2", "Via Prima", "highway=residential", 50.0, 10.0, 50, 10, 50, 10.001, 0.35, None, "{}"),
+        (3, "w3", "Via Seconda", "highway=residential", 50.0, 10.0, 50, 10, 50, 10.001, 0.35, None, "{}"),
+        (4, "w4", "Via Prima 7", "address", 50.0, 10.0, 50, 10, 50.001, 10.001, 0.02, "Via Prima 7",
+         '{"addr:housenumber":"7","addr:street":"Via Prima"}'),
+    ]  # fmt: skip
+    names = [(1, 0, "Bar Uno"), (1, 1, "Кафе"), (1, 1, "Кафе"), (2, 0, "Via Prima"), (3, 0, "Via Seconda")]
+    with closing(sqlite3.connect(path)) as conn:
+        conn.executescript(TABLES)
+        conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        conn.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+        conn.executemany("INSERT INTO feature VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        conn.executemany("INSERT INTO name (owner, role, text, key) VALUES (?, ?, ?, '')", names)
+        conn.executemany("INSERT INTO street_way VALUES (?, ?, ?)", [(2, "w2", shapely.LineString(WAY).wkb)] * 2)
+        conn.execute("INSERT INTO area VALUES (4, ?)", (shapely.box(10, 50, 10.001, 50.001).wkb,))
+        conn.execute("INSERT INTO junction VALUES (77, 50.0, 10.0)")
+        streets = [(77, "Via Prima", "via prima"), (77, "Via Seconda", "via seconda")]
+        conn.executemany("INSERT INTO junction_street VALUES (?, ?, ?)", streets)
+        conn.execute("INSERT INTO shape VALUES (1, 'road', 6, 'Via Prima', ?)", (shapely.LineString(WAY).wkb,))
+        conn.commit()
+    return path
+
+
+def test_it_is_refused_with_the_command_and_then_converted(earlier: Path) -> None:
+    with pytest.raises(BadInput, match=f"geosleuth atlas add {earlier}"):
+        RegionStore(earlier.parent).info("old")
+    info = convert_region(earlier, folder=earlier.parent)
+    assert (info.name, info.features, info.streets, info.junctions, info.addresses) == ("old", 4, 2, 1, 1)
+    assert (info.origin, info.extent.south) == ("https://example.org/old.osm.pbf", 49.9)
+    regions = Regions(earlier.parent)
+    assert regions.search_pois("bar un0")[0].place.id == "osm:old:n1"
+    assert regions.search_pois("kafe")[0].place.name == "Bar Uno"
+    assert regions.crossing("Via Prima", "Via Seconda")[0].place.id == "osm:old:n77"
+    assert regions.geocode("Via Prima 7")[0].place.address == "Via Prima 7"
+    assert regions.nearby(LatLon(50.0, 10.0008), 5, category="street")[0].place.name == "Via Prima"
+
+
+def test_what_is_no_such_file_is_one_line_and_stays(tmp_path: Path, monaco: RegionInfo) -> None:
+    for content in (b"no database", monaco.path.read_bytes()):
+        path = tmp_path / "x.region.sqlite"
+        path.write_bytes(content)
+        with pytest.raises(BadInput) as caught:
+            convert_region(path, folder=tmp_path)
+        assert "\n" not in str(caught.value)
+        assert path.read_bytes() == content
