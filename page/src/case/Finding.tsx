@@ -1,11 +1,10 @@
 import type { AnswerCandidate, AnswerView, ClaimView, Granularity, RunState } from "../api/types";
-import { coordinates, kilometres, percent } from "../format";
+import { kilometres, percent } from "../format";
 import type { RunView } from "../state/told";
 import { SuggestedMap } from "../maps/SuggestedMap";
 import { maybe, t } from "../strings";
-import { notify } from "../state/announce";
-import { Icon } from "../ui/Icon";
 import { Banner, Bar, Odds } from "../ui/parts";
+import { Coordinates } from "./Coordinates";
 
 const FEW = 5;
 
@@ -32,26 +31,6 @@ function Sure({ answer }: { answer: AnswerView }) {
       </strong>
       <Odds probability={answer.probability} />
     </p>
-  );
-}
-
-function Coordinates({ lat, lon, radiusKm }: { lat: number; lon: number; radiusKm: number | null }) {
-  const words = coordinates(lat, lon, radiusKm);
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(words);
-      notify(t("finding.copied"));
-    } catch {
-      notify(t("finding.notCopied"), { bad: true });
-    }
-  };
-  return (
-    <span class="coordinates">
-      <code>{words}</code>
-      <button type="button" class="plain square small" aria-label={t("finding.copy")} title={t("finding.copy")} onClick={() => void copy()}>
-        <Icon name="copy" size={15} />
-      </button>
-    </span>
   );
 }
 
@@ -100,11 +79,11 @@ export function Finding({ view, state, answer, claims, granularity, trouble, onA
         </div>
       ) : null}
       {answer && found && answer.lat !== null && answer.lon !== null ? (
-        <p class="finding-facts">
+        <div class="finding-facts">
           <Coordinates lat={answer.lat} lon={answer.lon} radiusKm={answer.radius_km} />
           {capped ? <span class="tag">{t("finding.capped", { level })}</span> : null}
           <span class="lead-not-verdict">{t("finding.lead")}</span>
-        </p>
+        </div>
       ) : null}
       {answer === null ? null : <SuggestedMap answer={answer} onAgain={onAgain} />}
       {conflict && capped ? <Banner kind="caution">{t("finding.conflictUntold", { level })}</Banner> : null}

@@ -4,6 +4,7 @@ import type { CaseRow, CheckedView, RunRow } from "../api/types";
 import { MapView } from "../map/MapView";
 import { numbersOf } from "../photo/numbering";
 import type { Marking, Share } from "../photo/marking";
+import { ImageSearch } from "../photo/ImageSearch";
 import { PhotoView } from "../photo/PhotoView";
 import { announce, notify } from "../state/announce";
 import { boxesOf, linkedTo, strongestOf } from "../state/links";
@@ -171,6 +172,11 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
             marks={stand.photoMarks.value}
             marking={marking}
           />
+          {photos[photo] ? (
+            <div class="buttons">
+              <ImageSearch src={api.photoUrl(row.id, shownNumber, "view")} />
+            </div>
+          ) : null}
           <Panel id="clues" title={t("clues.title")} count={clues.length}>
             <Clues clues={clues} numbers={numbers} rejected={rejectedClues} linked={linked} silence={silence.of(t("clues.yet"), t("clues.none"))} photos={photos.length} onHighlight={light} onReject={(id, seen) => gathered.toggle("clues", id, seen)} />
           </Panel>

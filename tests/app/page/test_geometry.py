@@ -98,3 +98,42 @@ def test_degrees_are_read_as_people_type_them() -> None:
     }
     found = ask("typed", *(("degrees", text, most) for text, most in typed))
     assert found == [value if value is None else pytest.approx(value) for value in typed.values()]
+
+
+def test_points_are_written_as_their_standards_have_it() -> None:
+    # The codes are from the test data of Open Location Code.
+    calls = [
+        ("plusCode", 47.0000625, 8.0000625), ("plusCode", 20.3701125, 2.782234375),
+        ("plusCode", -41.2730625, 174.7859375), ("plusCode", 90, 1), ("plusCode", 0.5, -179.5, 4),
+        ("mgrs", 78.22, 15.65, 0), ("mgrs", 60.0, 5.0, 0), ("mgrs", 88, 0),
+        ("dms", 43.738389, 7.424611), ("dms", -33.99999, -0.5, 0),
+    ]  # fmt: skip
+    assert ask("coordinates", *calls) == [
+        "8FVC2222+22", "7FG49QCJ+2V", "4VCPPQGP+Q9", "CFX3X2X2+X2", "62G20000+",
+        "33XWG", "32VKM", "",
+        "43°44′18.2″N 7°25′28.6″E", "34°00′00″S 0°30′00″W",
+    ]  # fmt: skip
+
+
+def test_grid_references_are_those_of_proj() -> None:
+    warp = pytest.importorskip("rasterio.warp", reason="rasterio is not installed")
+    places = [
+        (48.8584, 2.2945),
+        (38.8977, -77.0365),
+        (-33.8568, 151.2153),
+        (-0.18, -78.47),
+        (64.15, -21.94),
+        (1.3, 103.8),
+    ]
+    columns, rows = "ABCDEFGHJKLMNPQRSTUVWXYZ", "ABCDEFGHJKLMNPQRSTUV"
+    for (lat, lon), found in zip(places, ask("coordinates", *(("mgrs", *one) for one in places)), strict=True):
+        zone = int((lon + 180) // 6) + 1
+        (east,), (north,) = warp.transform(
+            "EPSG:4326", f"EPSG:{32600 + zone if lat >= 0 else 32700 + zone}", [lon], [lat]
+        )
+        square, easting, northing = found.split()
+        assert square[:2] == str(zone)
+        assert square[3] == columns[8 * ((zone - 1) % 3) + int(east // 100_000) - 1]
+        assert square[4] == rows[(int(north // 100_000) + (0 if zone % 2 else 5)) % 20]
+        assert abs(int(easting) - east % 100_000) <= 1
+        assert abs(int(northing) - north % 100_000) <= 1
