@@ -4,6 +4,7 @@ No extract maps postcodes themselves, but addresses carry them. A code that no a
 beginning: codes that begin alike lie near each other in nearly every country.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -56,23 +57,19 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None, of: int
     """House numbers that fit; where the street is there but not the number, the street, with a lower score."""
     hits: list[Hit] = []
     for number, street, rest in split_address(text):
-        streets: dict[str, tuple[float, str]] = {fold(street): (1.0, "exact")}
+        wanted, spelled = fold(number).replace(" ", ""), fold(street)
+        if houses := _houses(region, spelled, wanted, rest, 1.0):
+            hits.extend(houses)  # the very address: nothing that is spelled otherwise comes before it
+            continue
+        streets: dict[str, float] = {}
         owners: list[tuple[int, float]] = []
         for found in region.index.search(street, limit=_STREETS, keep=filter_of(region, None, streets=True), of=of):
             if found.score >= _LEAST_SCORE and (found.score == 1.0 or is_same_name(street, found.text)):
                 owners.append((found.owner, found.score))
                 for name in (found.text, *_names(region, found.owner)):
-                    streets.setdefault(fold(name), (found.score, "exact" if found.score == 1.0 else "fuzzy"))
-        wanted = fold(number).replace(" ", "")
-        for key, (score, match) in streets.items():
-            rows = region.conn.execute(
-                "SELECT feature FROM address WHERE street_key = ? AND number = ? LIMIT 50", (key, wanted)
-            ).fetchall()
-            for row in rows_of(region, [feature for (feature,) in rows]).values():
-                place = place_of(region, row)
-                fits = address_fit(rest, place)
-                matched = place.address or place.name
-                hits.append(Hit(place, fitted(score, fits), "exact" if match == "exact" else "fuzzy", matched))
+                    streets.setdefault(fold(name), found.score)
+        for key, score in streets.items():
+            hits.extend(_houses(region, key, wanted, rest, score))
         if not hits and owners:
             rows_by_id = rows_of(region, [owner for owner, _ in owners])
             hits.extend(
@@ -87,6 +84,18 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None, of: int
                 if owner in rows_by_id
             )
     return [hit for hit in hits if within is None or within.contains(hit.place.point)]
+
+
+def _houses(region: OpenRegion, street: str, number: str, rest: str, score: float) -> list[Hit]:
+    rows = region.conn.execute(
+        "SELECT feature FROM address WHERE street_key = ? AND number = ? LIMIT 50", (street, number)
+    ).fetchall()
+    match: MatchKind = "exact" if score == 1.0 else "fuzzy"
+    hits = []
+    for row in rows_of(region, [feature for (feature,) in rows]).values():
+        place = place_of(region, row)
+        hits.append(Hit(place, fitted(score, address_fit(rest, place)), match, place.address or place.name))
+    return hits
 
 
 def _names(region: OpenRegion, owner: int) -> list[str]:
@@ -106,7 +115,8 @@ def fitted(score: float, fit: float) -> float:
 
 _CUT_BELOW_BEST: Final = 0.12
 _CROSSING_STREETS: Final = 60
-_MOST_CORNERS: Final = 1000
+_MOST_CORNERS: Final = 200
+_METRES_A_DEGREE: Final = 111_195.0
 _SAME_CORNER_M: Final = 40.0
 _NEARLY_MEET_M: Final = 60.0
 _BETWEEN: Final = re.compile(r"\s+(?:and|et|und|y|e|ja|x|near|corner of)\s+|\s*[&/×@+]\s*", re.IGNORECASE)
@@ -216,10 +226,9 @@ def _corners(hits: list[Hit]) -> list[Hit]:
     for hit in hits:
         at = hit.place.point
         same = [known for known in kept if set(known.place.name.split(" / ")) == set(hit.place.name.split(" / "))]
-        if all(
-            great_circle_km(at.lat, at.lon, known.place.point.lat, known.place.point.lon) * 1000 > _SAME_CORNER_M
-            for known in same
-        ):
+        squeeze = math.cos(math.radians(at.lat))
+        steps = [(known.place.point.lat - at.lat, (known.place.point.lon - at.lon) * squeeze) for known in same]
+        if all(math.hypot(*step) * _METRES_A_DEGREE > _SAME_CORNER_M for step in steps):
             kept.append(hit)
     return kept
 

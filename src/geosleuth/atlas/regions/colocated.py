@@ -57,19 +57,36 @@ class Candidates:
         return len(self.owners)
 
 
+Meaning = list[dict[int, float]]
+"""What a text may mean: for each region, features with how well they fit."""
+
+
 def resolve(
     store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None, known: dict[str, int]
 ) -> Candidates:
     """Everything that a name or a category may mean; ``known`` numbers objects across calls and regions."""
+    return _placed(store, regions, _meaning(store, regions, text, within), within, known)
+
+
+def _meaning(store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None) -> Meaning:
+    found = []
+    for region in regions:
+        with store.explained(region.info.name):
+            found.append(_meant(region, text, within, len(regions)))
+    return found
+
+
+def _placed(
+    store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, within: Extent | None, known: dict[str, int]
+) -> Candidates:
     owners: list[tuple[int, int]] = []
     scores: list[float] = []
     keys: list[int] = []
     spots: list[FloatArray] = [np.empty((0, 2))]
     owner_of: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
     seen: set[int] = set()
-    for number, region in enumerate(regions):
+    for number, (region, found) in enumerate(zip(regions, meaning, strict=True)):
         with store.explained(region.info.name):
-            found = _meant(region, text, within)
             ids = sorted(found)
             numbers = _object_numbers(region, ids, known, alone=len(regions) == 1)
             fresh = [feature for feature in ids if feature in numbers and numbers[feature] not in seen]
@@ -89,7 +106,68 @@ def resolve(
     )
 
 
-def _meant(region: OpenRegion, text: str, within: Extent | None) -> dict[int, float]:
+def _in_company(
+    store: RegionStore, regions: Sequence[OpenRegion], meanings: Sequence[Meaning], within_m: float
+) -> Sequence[Meaning]:
+    """Only those features whose box has one of the rarest feature, and that in turn all others, near enough.
+
+    A street of a common name is looked at along its whole course later; most of its namesakes have no such company.
+    """
+    counts = [sum(map(len, meaning)) for meaning in meanings]
+    if max(counts) < _FEW:
+        return meanings
+    boxes = [_boxes(store, regions, meaning) for meaning in meanings]
+    every = np.concatenate(boxes)
+    farthest = float(np.abs(every[:, [1, 3]]).max())
+    reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
+    wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
+    if farthest > _POLAR or float(np.abs(every[:, [0, 2]]).max()) + wide > 180:
+        return meanings
+    rarest = int(np.argmin(counts))
+    grown = boxes[rarest] + [-wide, -reach, wide, reach]
+    near = shapely.box(*grown.T)
+    keep = np.ones(len(near), dtype=bool)
+    pairs = {}
+    for number, some in enumerate(boxes):
+        if number != rarest:
+            tree = STRtree(shapely.box(*some.T))
+            pairs[number] = tree.query(near[keep])
+            pairs[number][0] = np.flatnonzero(keep)[pairs[number][0]]
+            met = np.zeros(len(near), dtype=bool)
+            met[pairs[number][0]] = True
+            keep &= met
+    kept = {number: np.isin(np.arange(counts[number]), two[keep[one]]) for number, (one, two) in pairs.items()}
+    kept[rarest] = keep
+    return [_chosen(meaning, kept[number]) for number, meaning in enumerate(meanings)]
+
+
+def _chosen(meaning: Meaning, kept: NDArray[np.bool_]) -> Meaning:
+    flags = iter(kept.tolist())
+    return [{feature: score for feature, score in found.items() if next(flags)} for found in meaning]
+
+
+def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> FloatArray:
+    """West, south, east and north of each feature, in the order in which they are meant."""
+    parts = [np.empty((0, 4))]
+    for region, found in zip(regions, meaning, strict=True):
+        with store.explained(region.info.name):
+            ids = np.array(list(found), dtype=np.int64)
+            lats, lons = positions(region, ids)
+            boxes = np.column_stack([lons, lats, lons, lats])
+            streets = np.flatnonzero(are_streets(region, ids))
+            rows = rows_of(region, ids[streets].tolist())
+            for at in streets.tolist():
+                south, west, north, east = rows[int(ids[at])][6:10]
+                boxes[at] = (west, south, east, north)
+        parts.append(boxes)
+    return np.concatenate(parts)
+
+
+_FEW: Final = 100
+_POLAR: Final = 85.0
+
+
+def _meant(region: OpenRegion, text: str, within: Extent | None, of: int) -> dict[int, float]:
     """Feature ids with how well they fit."""
     # A street may pass through the extent though its middle lies outside; its positions are looked at one by one later.
     inner = filter_of(region, within)
@@ -102,13 +180,13 @@ def _meant(region: OpenRegion, text: str, within: Extent | None) -> dict[int, fl
         return found
     # "Casino" is a kind and a chain of shops: both are meant, but not everything that is spelled a little like it.
     least = _LEAST_BESIDE_KIND if found else 0.0
-    for owner, score in _named(region, text, reach).items():
+    for owner, score in _named(region, text, reach, of).items():
         if score >= least:
             found[owner] = max(score, found.get(owner, 0.0))
     return found
 
 
-def _named(region: OpenRegion, text: str, reach: Keep | None) -> dict[int, float]:
+def _named(region: OpenRegion, text: str, reach: Keep | None, of: int) -> dict[int, float]:
     """Features of that name. The exact ones are all taken; of the rest those with every word, or spelled nearly so."""
     key = fold(text)
     if not key:
@@ -120,7 +198,7 @@ def _named(region: OpenRegion, text: str, reach: Keep | None) -> dict[int, float
         for _, _, owners in borne:
             for owner in owners:
                 found[owner] = max(found.get(owner, 0.0), 0.6 + 0.35 * len(key) / len(name))
-    hits = region.index.search(text, limit=_POOL, keep=reach)
+    hits = region.index.search(text, limit=_POOL, keep=reach, of=of)
     words = set(key.split())
     for hit in hits:
         least = max(_LEAST_SCORE, hits[0].score - _CUT_BELOW_BEST)
@@ -208,11 +286,16 @@ def find_colocated(
     _check(features, within_m)
     rules = _Rules(_checked_bearings(bearings_deg, len(features)), in_order)
     known: dict[str, int] = {}
-    sets = []
+    meanings: list[Meaning] = []
     for text in features:
-        sets.append(resolve(store, regions, text, within, known))
-        if not len(sets[-1]):
+        meanings.append(_meaning(store, regions, text, within))
+        if not any(meanings[-1]):
             return []
+    sets = [
+        _placed(store, regions, meaning, within, known) for meaning in _in_company(store, regions, meanings, within_m)
+    ]
+    if not all(map(len, sets)):
+        return []
     found = _Search(sets, within_m, rules).run(limit)
     return [_colocation(store, regions, sets, spread_m, parts, within_m) for spread_m, parts in found]
 

@@ -159,8 +159,8 @@ def _unpack(found: Geometries, places: NDArray[np.intp], blobs: Sequence[bytes])
     several = np.flatnonzero(kinds == _LINES)
     if len(several):
         _unpack_several(found, places[several], values, rows[several], rows[several + 1])
-    for at in np.flatnonzero((kinds == _POINT) | (kinds == _MANY)).tolist():
-        found[places[at]] = _single(values[rows[at] : rows[at + 1]])
+    for one in np.flatnonzero((kinds == _POINT) | (kinds == _MANY)).tolist():
+        found[places[one]] = _single(values[rows[one] : rows[one + 1]])
 
 
 def _summed(values: Ints, begins: Ints, counts: Ints) -> Ints:

@@ -15,7 +15,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from multiprocessing import connection, get_context, parent_process
 from operator import itemgetter
 from pathlib import Path
@@ -182,15 +182,15 @@ class _Import:
         Raises:
             BadInput: there is nothing in it.
         """
-        files, way_parts, relations = self._read_nodes(parts)
-        edges, extents = _members(relations)
+        files, way_parts = self._read_nodes(parts)
+        edges, extents = _members(self._relations())
         np.save(self._scratch / "edges.npy", edges)
         np.save(self._scratch / "extents.npy", extents)
         self._read_ways(files, way_parts, len(parts))
         _INDEXES.clear()
         if not self._objects:
             raise BadInput(f"{self._path} holds no tagged OpenStreetMap objects; is it the right file?")
-        self._read_relations(relations, files)
+        self._read_relations(files)
         self._report("reading", len(parts), len(parts))
         joined = self._done("streets")
         if joined:
@@ -201,10 +201,14 @@ class _Import:
         _write_junctions(self._writer)
         self._report("joining streets", 1, 1)
 
-    def _read_nodes(self, parts: Sequence[Sequence[Blob]]) -> tuple[list[NodeFile], list[list[Blob]], list[Relation]]:
+    def _relations(self) -> Iterator[list[Relation]]:
+        """The relations of each part; all together might not fit into memory."""
+        for (packed,) in self._writer.stage.execute("SELECT relations FROM relation ORDER BY part").fetchall():
+            yield pickle.loads(packed)  # noqa: S301  # what this process, or one killed before it, wrote
+
+    def _read_nodes(self, parts: Sequence[Sequence[Blob]]) -> tuple[list[NodeFile], list[list[Blob]]]:
         files: list[NodeFile] = []
         way_parts: list[list[Blob]] = []
-        relations: list[Relation] = []
         known = self._done("nodes")
         jobs = [
             partial(read_nodes, self._path, part, self._scratch / f"nodes{at}")
@@ -214,19 +218,20 @@ class _Import:
         fresh = self._pool.each(jobs)
         for at in range(len(parts)):
             if at in known:
-                objects, nodes, later, some = known[at]
+                objects, nodes, later = known[at]
                 self._objects += objects
             else:
                 rows, nodes, later, some = next(fresh)
                 self._take(rows)
-                self._commit(f"nodes {at}", (rows.objects, nodes, later, some))
+                if some:
+                    self._writer.stage.execute("INSERT INTO relation VALUES (?, ?)", (at, pickle.dumps(some)))
+                self._commit(f"nodes {at}", (rows.objects, nodes, later))
             if nodes is not None:
                 files.append(nodes)
             if later:
                 way_parts.append([parts[at][number] for number in later])
-            relations.extend(some)
             self._report("checking", at + 1, len(parts))
-        return files, way_parts, relations
+        return files, way_parts
 
     def _read_ways(self, files: Sequence[NodeFile], way_parts: Sequence[Sequence[Blob]], total: int) -> None:
         known = self._done("ways")
@@ -245,32 +250,27 @@ class _Import:
                 self._commit(f"ways {at}", rows.objects)
             self._report("reading", total * (at + 1) // (len(way_parts) + 1), total)
 
-    def _read_relations(self, relations: Sequence[Relation], files: Sequence[NodeFile]) -> None:
+    def _read_relations(self, files: Sequence[NodeFile]) -> None:
         if self._done("relations"):
             return
-        rows_of = self._writer.stage.execute("SELECT id FROM member ORDER BY id")
-        present = np.fromiter((number for (number,) in rows_of), dtype=np.int64)
-        counts = np.array([len(one.nodes) for one in relations], dtype=np.int64)
-        nodes = [np.empty(0, dtype=np.int64), *(one.nodes for one in relations)]
-        lats, lons = NodeIndex(files).positions(np.concatenate(nodes))
-        at = np.column_stack([lats, lons, lats, lons])
-        placed = (lats <= 90 * E7) & (lons <= 180 * E7)
-        starts = starts_of(counts).tolist()
+        found = self._writer.stage.execute("SELECT id FROM member ORDER BY id")
+        present = np.fromiter((number for (number,) in found), dtype=np.int64)
+        index = NodeIndex(files)
 
         def jobs() -> Iterator[Callable[[], Rows]]:
             waiting: list[tuple[int, dict[str, str], list[bytes], Ints]] = []
             held = 0
-            for number, one in enumerate(relations):
-                known = among(one.ways, present)
-                edges, boxes = self._member_lines(one.ways[known])
-                whole = one.is_area and known.all() and None not in edges
-                some = slice(starts[number], starts[number + 1])
-                boxes = np.concatenate([at[some][placed[some]], boxes])
-                waiting.append((one.number, one.tags, edges if whole else [], boxes))  # type: ignore[arg-type]
-                held += len(edges) + 10
-                if held > _MEMBERS:
-                    yield partial(read_relations, waiting)
-                    waiting, held = [], 0
+            for relations in self._relations():
+                for one, spots in zip(relations, _spots(relations, index), strict=True):
+                    known = among(one.ways, present)
+                    edges, boxes = self._member_lines(one.ways[known])
+                    whole = one.is_area and known.all() and None not in edges
+                    boxes = np.concatenate([spots, boxes])
+                    waiting.append((one.number, one.tags, edges if whole else [], boxes))  # type: ignore[arg-type]
+                    held += len(edges) + 10
+                    if held > _MEMBERS:
+                        yield partial(read_relations, waiting)
+                        waiting, held = [], 0
             yield partial(read_relations, waiting)
 
         for rows in self._pool.each(jobs()):
@@ -323,12 +323,24 @@ def _ways_of(path: Path, part: Sequence[Blob], files: Sequence[NodeFile], scratc
     return read_ways(path, part, *known)
 
 
-def _members(relations: Sequence[Relation]) -> tuple[Ints, Ints]:
+def _members(parts: Iterator[list[Relation]]) -> tuple[Ints, Ints]:
     """Ways of which the course is needed, and those of which only the extent is."""
-    none = [np.empty(0, dtype=np.int64)]
-    edges = np.unique(np.concatenate(none + [one.ways for one in relations if one.is_area]))
-    extents = np.unique(np.concatenate(none + [one.ways for one in relations if not one.is_area]))
-    return edges, extents
+    edges, extents = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    for relations in parts:
+        for one in relations:
+            (edges if one.is_area else extents).append(one.ways)
+        edges, extents = [np.unique(np.concatenate(edges))], [np.unique(np.concatenate(extents))]
+    return edges[0], extents[0]
+
+
+def _spots(relations: Sequence[Relation], index: NodeIndex) -> list[Ints]:
+    """For each relation, the boxes of its nodes that are in the extract."""
+    counts = np.array([len(one.nodes) for one in relations], dtype=np.int64)
+    lats, lons = index.positions(np.concatenate([np.empty(0, dtype=np.int64), *(one.nodes for one in relations)]))
+    boxes = np.column_stack([lats, lons, lats, lons])
+    there = (lats <= 90 * E7) & (lons <= 180 * E7)
+    cuts = starts_of(counts).tolist()
+    return [boxes[a:b][there[a:b]] for a, b in pairwise(cuts)]
 
 
 def _join_streets(writer: RegionWriter, pool: "_Pool", report: Progress) -> None:

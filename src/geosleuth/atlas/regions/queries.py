@@ -159,8 +159,12 @@ class Regions:
 
         def found_in(region: OpenRegion, of: int) -> list[Hit | _Found]:
             corners = find_crossings(region, streets, within, of) if streets else []
-            named = self._named(region, name, limit, filter_of(region, within), None, of)
             houses = find_addresses(region, text, within, of)
+            keep = filter_of(region, within)
+            if any(hit.match == "exact" for hit in houses):  # what is only spelled like it can't be meant
+                named = self._scored(region, _kept(region.index.exact(name), keep), None, limit)
+            else:
+                named = self._named(region, name, limit, keep, None, of)
             return [*houses, *find_postcodes(region, name, within), *corners, *named]
 
         return self._best(found_in, within, limit=limit)
@@ -238,9 +242,7 @@ class Regions:
         if near is not None and len(found) >= pool:
             # A chain has more branches than that, and the nearest of them are wanted.
             seen = {hit.owner for hit in found}
-            more = [hit for hit in region.index.exact(text) if hit.owner not in seen]
-            fits = keep(np.array([hit.owner for hit in more], dtype=np.int64)) if keep and more else None
-            found.extend(hit for at, hit in enumerate(more) if fits is None or fits[at])
+            found.extend(_kept([hit for hit in region.index.exact(text) if hit.owner not in seen], keep))
         return self._scored(region, found, near, limit)
 
     @staticmethod
@@ -290,6 +292,13 @@ def _nearness(near: LatLon, row: Sequence[Any]) -> float:
     if Box(south, west, north, east).contains(near):
         far = min(far, 0.2)
     return _NEAR_KM / (_NEAR_KM + far)
+
+
+def _kept(hits: Sequence[NameHit], keep: Keep | None) -> list[NameHit]:
+    if keep is None or not hits:
+        return list(hits)
+    fits = keep(np.array([hit.owner for hit in hits], dtype=np.int64)).tolist()
+    return [hit for hit, fit in zip(hits, fits, strict=True) if fit]
 
 
 @dataclass(frozen=True, slots=True)

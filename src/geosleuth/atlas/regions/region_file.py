@@ -4,9 +4,9 @@ Tables (positions on WGS-84 count 1e-7 degrees; R-trees are (id, west, east, sou
 
 - ``meta``: what the file is, see ``META_KEYS``.
 - ``feature``: everything that can be found, numbered along a curve that keeps neighbours together. ``osm`` is the
-  source's own id: a number whose last two bits tell nodes, ways and relations apart, or a text (a street carries the id
-  of its first way, an Overture place its GERS id). ``kind`` is a row of ``kind``, ``rank`` thousandths of how well known
-  it is, ``box`` four numbers where it is more than a point.
+  source's own id: a number whose last two bits tell nodes, ways and relations apart, or a text (a street has the id
+  of its first way, an Overture place its GERS id). ``kind`` is a row of ``kind``, ``rank`` thousandths of how well
+  known it is, ``box`` four numbers where it is more than a point.
 - ``feature_tags``: what people ask for, a line of JSON for each of ``TAG_BLOCK`` features, packed by zlib.
 - ``feature_box``: R-tree of blocks of ``FEATURE_BLOCK`` features; what is large stands alone, under its number less
   than zero. ``feature_column``: positions and kinds of all features once more, to be read in one go.
@@ -159,6 +159,7 @@ CREATE TABLE IF NOT EXISTS shape (
 );
 CREATE TABLE IF NOT EXISTS piece (street TEXT, way INTEGER, kind TEXT, tags TEXT, geom BLOB);
 CREATE TABLE IF NOT EXISTS street_node (keys BLOB, of_key BLOB, nodes BLOB, positions BLOB);
+CREATE TABLE IF NOT EXISTS relation (part INTEGER PRIMARY KEY, relations BLOB);
 CREATE TABLE IF NOT EXISTS member (id INTEGER PRIMARY KEY, geom BLOB, box BLOB);
 """
 
@@ -611,7 +612,9 @@ class RegionWriter:
         rows = self.stage.execute("SELECT * FROM feature ORDER BY curve, osm")
         number = 0
         while batch := rows.fetchmany(FEATURE_BLOCK * 150):
-            features, tags_of, names, addresses, grounds = [], [], [], [], []
+            features, tags_of, grounds = [], [], []
+            names: list[tuple[Any, ...]] = []
+            addresses: list[tuple[str, str, int]] = []
             boxes = np.empty((len(batch), 4), dtype=np.int64)
             large = np.zeros(len(batch), dtype=bool)
             for at, (curve, osm, name, text, rank, lat, lon, box, tags, found_by, ground) in enumerate(batch):
@@ -706,7 +709,7 @@ _BOX: Final = struct.Struct("<4i")
 
 def unpack_box(box: bytes) -> tuple[int, int, int, int]:
     """South, west, north, east in 1e-7 degrees."""
-    return _BOX.unpack(box)  # type: ignore[return-value]
+    return _BOX.unpack(box)
 
 
 def curve_of(lats: Ints, lons: Ints, widths: Ints) -> Ints:

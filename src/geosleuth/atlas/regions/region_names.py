@@ -54,9 +54,10 @@ _TOGETHER: Final = 1_500  # a list no longer than this is not cut by length
 _STEP: Final = 16
 _BATCH: Final = 100_000
 _CHUNK: Final = 12_000_000
-_MOST_READ: Final = 100_000
+_MOST_READ: Final = 60_000
+_READ_BESIDE: Final = 20_000
 _CANDIDATES: Final = 100
-_FEWEST_CANDIDATES: Final = 40
+_FEWEST_CANDIDATES: Final = 30
 _LATER: Final = (1.0, 1.5, 3.0, 5.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
 """A list of spellings so many classes longer or shorter is read as if it were so much longer itself."""
 
@@ -315,10 +316,13 @@ class RegionNames:
         if not key:
             return []
         spelled = latin_key(query)
-        numbers = self._candidates(squeeze(key), keep, of)
+        known = self._number(key)
+        # Beside the very name others are of little use, and less is read for them.
+        most = (_MOST_READ if known is None else _READ_BESIDE) // of
+        numbers = self._candidates(squeeze(key), keep, of, most)
         if spelled and spelled != key:
-            numbers = np.union1d(numbers, self._candidates(squeeze(spelled), keep, of))
-        if (known := self._number(key)) is not None:
+            numbers = np.union1d(numbers, self._candidates(squeeze(spelled), keep, of, most))
+        if known is not None:
             numbers = np.union1d(numbers, [known])
         best: dict[int, NameHit] = {}
         # Of a chain with very many branches, as many are looked at as can be answered.
@@ -362,7 +366,7 @@ class RegionNames:
             for role, text, owners in _borne(key, names):
                 yield from ((owner, text, role) for owner in owners)
 
-    def _candidates(self, compact: str, keep: Keep | None, of: int) -> Ints:
+    def _candidates(self, compact: str, keep: Keep | None, of: int, most: int) -> Ints:
         """Numbers of the spellings that share most triples with the query, rare triples counting more."""
         wanted = triple_codes(triples(compact)[:_MOST_TRIPLES])
         grams, sizes = self._column("gram", "<u8"), self._column("size", "u1")
@@ -374,7 +378,7 @@ class RegionNames:
         if not len(at):
             return np.empty(0, dtype=np.int64)
         weights = np.log1p(len(sizes) / counts[at].sum(axis=1))
-        lists = self._lists(at, counts, len(compact), _MOST_READ // of)
+        lists = self._lists(at, counts, len(compact), most)
         if self._memory is None:
             self._memory = np.zeros(len(sizes) + 1, dtype=np.float32)
         sums, read = self._memory, np.zeros(len(at), dtype=bool)
@@ -392,11 +396,11 @@ class RegionNames:
             some = self._kept(numbers, keep)
             numbers, shared = numbers[some], shared[some]
         mean, size = float(weights.mean()), sizes[numbers - 1].astype(np.float32)
-        most = max(_FEWEST_CANDIDATES, _CANDIDATES // of)
+        few = max(_FEWEST_CANDIDATES, _CANDIDATES // of)
         # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
         alike = shared / (mean * (size + len(wanted)))
         holding = shared / (mean * (0.15 * size + len(wanted)))
-        return np.union1d(numbers[_best(alike, most)], numbers[_best(holding, most)])
+        return np.union1d(numbers[_best(alike, few)], numbers[_best(holding, few)])
 
     def _lists(self, at: Ints, counts: NDArray[np.uint32], letters: int, most: int) -> list[tuple[int, Ints]]:
         """The lists of some triples, as (place of the triple, numbers), the shortest first, up to a sum of lengths."""
