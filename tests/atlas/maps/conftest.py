@@ -9,9 +9,9 @@ import shapely
 from PIL import Image
 
 from geosleuth.atlas import Picture
-from geosleuth.atlas.regions.region_file import FeatureRow, writing
+from geosleuth.atlas.regions.region_file import FeatureRow, Layer, writing
 
-Shape = tuple[str, int, str | None, shapely.Geometry]
+Shape = tuple[Layer, int, str | None, shapely.Geometry]
 Feature = tuple[str, str, float, float]
 MakeRegion = Callable[..., Path]
 

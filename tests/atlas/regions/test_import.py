@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import shapely
 
-from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm, osm
+from geosleuth.atlas.regions import RegionInfo, RegionStore, extract, import_osm, osm
 from geosleuth.atlas.regions.geometry import unpack
 from geosleuth.atlas.regions.region_file import LAYERS, unpack_shapes
 from geosleuth.errors import BadInput
@@ -186,7 +186,7 @@ def test_an_import_that_was_killed_goes_on_where_it_was(
     monkeypatch.setattr(osm, "_PART_BYTES", 50_000)
     monkeypatch.setattr(osm, "_RESUMED_BYTES", 0)
     done: list[str] = []
-    read_nodes, read_ways = osm.read_nodes, osm.read_ways
+    read_nodes, read_ways = extract.read_nodes, extract.read_ways
 
     def nodes(*of: Any) -> Any:
         done.append("nodes")

@@ -146,10 +146,10 @@ def test_edges_that_close_are_an_area_and_others_are_none() -> None:
         ends = np.array([[hash(line[0]), hash(line[-1])] for line in lines])
         return assemble(drawn, ends)
 
-    half, other = [(0, 0), (0, 2), (2, 2)], [(2, 2), (2, 0), (0, 0)]
+    half, other = [(0.0, 0.0), (0.0, 2.0), (2.0, 2.0)], [(2.0, 2.0), (2.0, 0.0), (0.0, 0.0)]
     hole = [(0.5, 0.5), (1, 0.5), (1, 1), (0.5, 0.5)]
     area = assembled(half, other, hole)
     assert area is not None
     assert area.area == pytest.approx(4 - 0.125)
     assert assembled(half) is None
-    assert assembled(half, other, [(0, 0), (9, 9)]) is None
+    assert assembled(half, other, [(0.0, 0.0), (9.0, 9.0)]) is None

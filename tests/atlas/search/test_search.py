@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.atlas import search
-from geosleuth.atlas.regions import region_names
+from geosleuth.atlas.regions import geometry, pbf, region_names
 from geosleuth.atlas.regions.region_file import run_script
 from geosleuth.atlas.regions.region_names import RegionNames
 from geosleuth.atlas.search import compact_key, exact_key, latin_key, similarities, similarity
@@ -188,9 +188,9 @@ def test_a_common_triple_is_not_read_to_its_end_and_what_was_meant_is_found(monk
     conn = indexed(names)
     index = RegionNames(conn, {})
     read: list[int] = []
-    unpacked = region_names.unpack_steps
+    unpacked = geometry.unpack_steps
 
-    def counted(packed: bytes) -> region_names.Ints:
+    def counted(packed: bytes) -> pbf.Ints:
         read.append(len(numbers := unpacked(packed)))
         return numbers
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from geosleuth.agent import Budget, Context, Method, Said, Task, Trajectory, conversation_of, run
-from geosleuth.agent.method import CHARACTERS_PER_TOKEN
 from geosleuth.agent.locate import open_case
+from geosleuth.agent.method import CHARACTERS_PER_TOKEN
 from geosleuth.agent.methods import read_comment
 from geosleuth.agent.methods.shared import PLACES_NOT_PEOPLE, boxes, own_names, paragraphs, question, tool_list
 from geosleuth.agent.methods.smilegeo import read_answer, smilegeo
