@@ -32,6 +32,7 @@ from .region_store import (
 )
 
 _REMEMBERED: Final = 20_000
+_AT_ONCE: Final = 10_000
 _POOL: Final = 400
 _BEGINNING: Final = 2000
 _CUT_BELOW_BEST: Final = 0.08
@@ -227,25 +228,31 @@ def _places(region: OpenRegion, ids: NDArray[np.int64]) -> tuple[FloatArray, NDA
     lats, lons = positions(region, ids[points])
     spots = [np.column_stack([lons, lats])]
     belongs = [points]
-    for at in streets.tolist():
-        along = _along_street(region, int(ids[at]))
+    for at, along in zip(streets.tolist(), _along_streets(region, ids[streets].tolist()), strict=True):
         spots.append(along)
         belongs.append(np.full(len(along), at))
     return np.concatenate(spots), np.concatenate(belongs).astype(np.int64)
 
 
-def _along_street(region: OpenRegion, street: int) -> FloatArray:
-    """Positions along all the ways of a street; remembered, since they take a while to make."""
-    key = f"street {street}"
-    points = region.memory.get(key)
-    if not isinstance(points, np.ndarray):
-        geoms = [geom for (geom,) in region.conn.execute("SELECT geom FROM ground WHERE feature = ?", (street,))]
-        lines = shapely.segmentize(grounds_of(geoms), _STREET_STEP_DEG)
-        points = np.unique(shapely.get_coordinates(lines), axis=0)
-        check_positions(points[:, 1], points[:, 0])
+def _along_streets(region: OpenRegion, streets: Sequence[int]) -> list[FloatArray]:
+    """Positions along all the ways of streets; remembered, since they take a while to make."""
+    known = {street: region.memory.get(f"street {street}") for street in streets}
+    missing = [street for street, points in known.items() if points is None]
+    geoms = dict.fromkeys(missing, b"")
+    for begin in range(0, len(missing), _AT_ONCE):
+        some = missing[begin : begin + _AT_ONCE]
+        marks = ",".join("?" * len(some))
+        geoms |= region.conn.execute(f"SELECT feature, geom FROM ground WHERE feature IN ({marks})", some).fetchall()  # noqa: S608
+    drawn = [street for street in missing if geoms[street]]
+    lines = shapely.segmentize(grounds_of([geoms[street] for street in drawn]), _STREET_STEP_DEG)
+    points, of = shapely.get_coordinates(lines, return_index=True)
+    check_positions(points[:, 1], points[:, 0])
+    cuts = np.searchsorted(of, np.arange(len(drawn) + 1)).tolist()
+    for number, street in enumerate(drawn):
+        along = known[street] = np.unique(points[cuts[number] : cuts[number + 1]], axis=0)
         if len(region.memory) < _REMEMBERED:
-            region.memory[key] = points
-    return points
+            region.memory[f"street {street}"] = along
+    return [np.empty((0, 2)) if (along := known[street]) is None else along for street in streets]
 
 
 BEARING_TOLERANCE_DEG: Final = 30.0

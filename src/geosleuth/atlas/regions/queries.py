@@ -265,10 +265,10 @@ class Regions:
 def _around(
     region: OpenRegion, _of: int, point: LatLon, radius_m: float, category: str | None, limit: int
 ) -> list[Hit]:
-    rows = in_boxes(region, boxes_around(point, radius_m))
-    meant = None if category is None else set(matching_kinds(category, region.kinds))
     # Plain house numbers stand aside, unless they are what is asked for.
-    ids = sorted(number for number, row in rows.items() if (row[3] != ADDRESS if meant is None else row[3] in meant))
+    meant = None if category is None else set(matching_kinds(category, region.kinds))
+    rows = in_boxes(region, boxes_around(point, radius_m), ADDRESS.__ne__ if meant is None else meant.__contains__)
+    ids = sorted(rows)
     if not ids:
         return []
     metres = distances_m(point, *(np.array([rows[number][at] for number in ids]) for at in (4, 5)))

@@ -378,8 +378,9 @@ def inside(extent: Extent, lats: FloatArray, lons: FloatArray) -> NDArray[np.boo
     return between & around
 
 
-def in_boxes(region: OpenRegion, boxes: Sequence[Edges]) -> dict[int, tuple[Any, ...]]:
-    """Rows of the features whose box meets one of these, by id."""
+def in_boxes(region: OpenRegion, boxes: Sequence[Edges], wanted: Callable[[str], bool]) -> dict[int, tuple[Any, ...]]:
+    """Rows of the features of wanted kinds whose box meets one of these, by id."""
+    kinds = [wanted(kind) for kind in region.kinds]
     found: dict[int, tuple[Any, ...]] = {}
     for south, west, north, east in boxes:
         entries = region.conn.execute(
@@ -392,6 +393,8 @@ def in_boxes(region: OpenRegion, boxes: Sequence[Edges]) -> dict[int, tuple[Any,
         for first, last in spans:
             for row in region.conn.execute(_FEATURES_NEAR, (first, last, *edges)):
                 box = row[7]
+                if not kinds[row[3]]:
+                    continue
                 if box is not None:
                     low_lat, low_lon, high_lat, high_lon = unpack_box(box)
                     if low_lat > edges[1] or high_lat < edges[0] or low_lon > edges[3] or high_lon < edges[2]:
