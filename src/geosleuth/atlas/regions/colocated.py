@@ -252,7 +252,7 @@ def _along_streets(region: OpenRegion, streets: Sequence[int]) -> list[FloatArra
         along = known[street] = np.unique(points[cuts[number] : cuts[number + 1]], axis=0)
         if len(region.memory) < _REMEMBERED:
             region.memory[f"street {street}"] = along
-    return [np.empty((0, 2)) if (along := known[street]) is None else along for street in streets]
+    return [np.empty((0, 2)) if (kept := known[street]) is None else kept for street in streets]
 
 
 BEARING_TOLERANCE_DEG: Final = 30.0

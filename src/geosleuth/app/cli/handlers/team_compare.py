@@ -49,7 +49,17 @@ from geosleuth.team.swarm import SwarmSettings
 from geosleuth.team.swarm.locate import Team, make_team
 from geosleuth.team.swarm.members import Surroundings
 from geosleuth.team.swarm.spec import AgentSpec, TeamSpec, read_team
-from geosleuth.team.sweeps.track_record import Example, Measured, Paired, examples_of, measure, paired, records, sweep
+from geosleuth.team.sweeps.track_record import (
+    Example,
+    Measured,
+    Paired,
+    Trust,
+    examples_of,
+    measure,
+    paired,
+    records,
+    sweep,
+)
 from geosleuth.team.sweeps.ways import (
     GRID,
     SWARM,
@@ -232,7 +242,7 @@ async def _swept(
                 runs,
                 ready_.members,
                 examples,
-                society=ready_.society,
+                trust=Trust(ready_.society),
                 placer=ready_.placer,
                 seed=setting.seed,
                 at_once=setting.at_once,
