@@ -283,9 +283,8 @@ def swept_ways(train: Sequence[Drawn], test: Sequence[Drawn], encoder: CachedEnc
     told = ("answerers=1..4*reviewers=0..3", "agents=2..6")
     names = [one.name for one in trial.team]
     runs = points([read_variation(words) for words in told], SwarmSettings(), names, WAYS)
-    swept = asyncio.run(
-        sweep(runs, trial.team, trial.asked, society=trial.society, placer=PLACER, leader=trial.lead, seed=seed)
-    )
+    runs = [replace(point, leader=trial.lead) for point in runs]
+    swept = asyncio.run(sweep(runs, trial.team, trial.asked, society=trial.society, placer=PLACER, seed=seed))
     whole = {point.way: one for point, one in swept if point.setting == "agents" and point.value == len(names)}
     tests = paired(whole[SWARM], {way: one for way, one in whole.items() if way != SWARM})
     rows = [

@@ -235,17 +235,16 @@ async def sweep(
     *,
     society: Society,
     placer: Placer,
-    leader: int = 0,
     seed: int = 0,
     at_once: int = 1,
     progress: Callable[[Point, int, int], None] = lambda _point, _done, _total: None,
 ) -> list[tuple[Point, Measured]]:
-    """Run every point's way of working over all examples; ``leader`` is who works alone or ranks, if it takes part."""
+    """Run every point's way of working over all examples."""
     found = []
     for number, point in enumerate(points):
         team = [members[index] for index in point.chosen]
         known = PartOfSociety(society, point.chosen)
-        lead = point.chosen.index(leader) if leader in point.chosen else 0
+        lead = point.chosen.index(point.leader) if point.leader in point.chosen else 0
         ask = ready(point.way, team, placer=placer, society=known, settings=point.settings, lead=lead, seed=seed)
 
         def tell(done: int, total: int, point: Point = point, number: int = number) -> None:
