@@ -56,7 +56,6 @@ from geosleuth.team.swarm import SwarmSettings  # noqa: E402
 from geosleuth.team.sweeps.track_record import (  # noqa: E402
     Example,
     Measured,
-    Trust,
     measure,
     paired,
     records,
@@ -284,9 +283,8 @@ def swept_ways(train: Sequence[Drawn], test: Sequence[Drawn], encoder: CachedEnc
     told = ("answerers=1..4*reviewers=0..3", "agents=2..6")
     names = [one.name for one in trial.team]
     runs = points([read_variation(words) for words in told], SwarmSettings(), names, WAYS)
-    swept = asyncio.run(
-        sweep(runs, trial.team, trial.asked, trust=Trust(trial.society, trial.lead), placer=PLACER, seed=seed)
-    )
+    runs = [replace(point, leader=trial.lead) for point in runs]
+    swept = asyncio.run(sweep(runs, trial.team, trial.asked, society=trial.society, placer=PLACER, seed=seed))
     whole = {point.way: one for point, one in swept if point.setting == "agents" and point.value == len(names)}
     tests = paired(whole[SWARM], {way: one for way, one in whole.items() if way != SWARM})
     rows = [
@@ -311,7 +309,7 @@ def write_page(path: Path, train: Sequence[Drawn], test: Sequence[Drawn], encode
     )
     names = [one.name for one in trial.team]
     runs = points([read_variation(words) for words in told], SwarmSettings(), names, WAYS)
-    swept = asyncio.run(sweep(runs, trial.team, trial.asked, trust=Trust(trial.society), placer=PLACER, seed=seed))
+    swept = asyncio.run(sweep(runs, trial.team, trial.asked, society=trial.society, placer=PLACER, seed=seed))
     copies = [
         StandInExpert(f"persona-{number}", known, temper=Temper(wobbles=0.25, abroad=0.28), seed=seed, mind="one")
         for number in range(1, 7)
@@ -321,9 +319,7 @@ def write_page(path: Path, train: Sequence[Drawn], test: Sequence[Drawn], encode
         [read_variation("personas-against-backbones")], SwarmSettings(),
         [*(one.name for one in trial.team), *("one" for _ in copies)],
     )  # fmt: skip
-    swept += asyncio.run(
-        sweep(kinds, both, trial.asked, trust=Trust(StrangersSociety(len(both))), placer=PLACER, seed=seed)
-    )
+    swept += asyncio.run(sweep(kinds, both, trial.asked, society=StrangersSociety(len(both)), placer=PLACER, seed=seed))
     strengths: dict[str, list[tuple[float, Measured]]] = {}
     for abroad, found in by_strength(train, test, encoder, seed).items():
         for name, one in found.items():

@@ -157,7 +157,7 @@ def test_a_stored_trust_judges_the_same() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"format": "geosleuth-trust/0"}, "reads 'geosleuth-trust/1'"),
+        ({"format": "geosleuth-trust/0"}, "reads 'geosleuth-trust/2'"),
         ({"signs": []}, "learn it again"),
         ({"weights": [[1.0]]}, "learn it again"),
         ({"agents": ["a", "a", "b"]}, "have the same name"),

@@ -22,17 +22,7 @@ from geosleuth.team import Member, Outcome, Placer, Reply, Request, StrangersSoc
 from geosleuth.team.learning import read_sources
 from geosleuth.team.member import Stage
 from geosleuth.team.swarm import SwarmSettings
-from geosleuth.team.sweeps.track_record import (
-    Example,
-    Measured,
-    Trust,
-    error_km,
-    examples_of,
-    measure,
-    paired,
-    records,
-    sweep,
-)
+from geosleuth.team.sweeps.track_record import Example, Measured, error_km, examples_of, measure, paired, records, sweep
 from geosleuth.team.sweeps.ways import (
     WAYS,
     PartOfSociety,
@@ -339,9 +329,7 @@ def test_a_sweep_runs_every_point_over_every_picture(examples: list[Example], pi
         SwarmSettings(reviewers=1, rounds=1),
         ["a"] * 3,
     )
-    swept = asyncio.run(
-        sweep(runs, team, examples, trust=Trust(StrangersSociety(3)), placer=Placer(NoAtlas()), at_once=2)
-    )
+    swept = asyncio.run(sweep(runs, team, examples, society=StrangersSociety(3), placer=Placer(NoAtlas()), at_once=2))
     assert [point for point, _ in swept] == runs
     one, two = swept[0][1], swept[1][1]
     assert len(one.right) == 6

@@ -87,6 +87,11 @@ class PlaceRecord:
         scale = _PER / max(1, self.images)
         return together, own, np.log1p(truths * scale), np.log1p(total * scale / len(rates))
 
+    def truths_around(self, here: FloatArray, km: float) -> FloatArray:
+        """Return the logarithm of how many of a thousand images were taken within a distance of unit vectors."""
+        found: FloatArray = np.log1p(self._sums(here, _vectors(self.cells), km)[2] * _PER / max(1, self.images))
+        return found
+
     def _sums(self, here: FloatArray, there: FloatArray, km: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         count = self.answers.shape[1]
         known = np.column_stack([self.answers, self.hits, self.truths])

@@ -13,7 +13,7 @@ import numpy as np
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
 from geosleuth.fitting import logistic
-from geosleuth.geo import FloatArray, distances_km
+from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, distances_km
 from geosleuth.score import Truth, calibration
 from geosleuth.team.learning.rounds import Heard, LearnSettings, learn_picture
 from geosleuth.team.member import Links
@@ -21,6 +21,7 @@ from geosleuth.team.swarm.swarm import draw_reviewers
 
 from .features import count_places, design, scaling_of, signs
 from .panel import BoolArray, IntArray, Panel, fold_numbers
+from .places import Options, Places, fit_places, is_within, known_places, options_of, unit_vectors
 from .trust import WITHIN_KM, Trust, choose, elected_answers, even_odds_km, fit, plain_vote
 
 FEWEST_IMAGES = 20
@@ -81,10 +82,37 @@ def learn(known: Known, *, seed: int = 0) -> Trust:
     right = (errors[:, :, None] <= np.asarray(WITHIN_KM)).astype(np.float64)
     ridge, weights, unseen = _held(columns, right, panel.answered, inner)
     exactness = right[:, :, :_FINE].mean(axis=(0, 2))
-    chosen = choose(panel, unseen, exactness)
-    level, slope = _calibration(unseen, right, chosen)
     record = count_places(panel, _within(errors), known.lat, known.lon)
-    return Trust(panel.agents, weights, ridge, exactness, level, slope, record, scaling, len(panel))
+    odds = unseen[:, :, WITHIN_KM.index(_RIGHT_KM)]
+    places = _learn_places(known, errors, inner, odds)
+    chosen = choose(panel, unseen, exactness, places.elect(panel, record, odds).near)
+    level, slope = _calibration(unseen, right, chosen)
+    return Trust(panel.agents, weights, ridge, exactness, level, slope, record, scaling, len(panel), places)
+
+
+def _learn_places(known: Known, errors: FloatArray, inner: IntArray, odds: FloatArray) -> Places:
+    """Learn which place to elect; counts around a place never hold the image's own fold."""
+    truths = unit_vectors(known.lat, known.lon)
+    often = known_places(truths)
+    rows, parts = [], []
+    for fold in range(_INNER_FOLDS):
+        held_out, training = np.flatnonzero(inner == fold), np.flatnonzero(inner != fold)
+        others = known.rows(training)
+        record = count_places(others.panel, _within(errors[training]), others.lat, others.lon)
+        parts.append(options_of(known.panel.rows(held_out), often, record, odds[held_out]))
+        rows.append(held_out)
+    names = ("vectors", "kind", "near", "columns")
+    options = Options(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    right = is_within(np.einsum("nsk,nk->ns", options.vectors, truths[np.concatenate(rows)]), _RIGHT_KM)
+    weights = fit_places(options, right)
+    limits = np.asarray(WITHIN_KM)
+    cosines = (truths @ often.T).max(axis=1) if len(often) else np.zeros(0)
+    away = np.arccos(np.clip(cosines, -1, 1)) * EARTH_RADIUS_KM
+    away = away[away <= _RIGHT_KM]
+    nearer = (away[:, None] <= limits).mean(axis=0) if len(away) else (limits >= _RIGHT_KM).astype(np.float64)
+    beyond = errors[np.isfinite(errors) & (errors > _RIGHT_KM)]
+    farther = (beyond[:, None] <= limits).mean(axis=0) if len(beyond) else np.zeros(len(limits))
+    return Places(often, weights, nearer, farther)
 
 
 def _within(errors: FloatArray) -> FloatArray:
@@ -222,7 +250,8 @@ def replay(
     errors = known.errors_km()
     labels, links = smilegeo_lessons(errors, seed)
     size, steps = len(numbers), len(WITHIN_KM)
-    chosen, two, everyone = (np.full(size, -1, dtype=np.int64) for _ in range(3))
+    two, everyone = (np.full(size, -1, dtype=np.int64) for _ in range(2))
+    learned = np.full(size, np.nan)
     within = np.zeros((size, steps))
     answers: list[Answer] = [Answer()] * size
     followed: list[tuple[str, ...]] = [()] * size
@@ -230,7 +259,11 @@ def replay(
         held_out, training = np.flatnonzero(numbers == fold), np.flatnonzero(numbers != fold)
         panel = known.panel.rows(held_out)
         judged = learn(known.rows(training), seed=seed).judge(panel)
-        chosen[held_out], within[held_out] = judged.chosen, judged.within
+        within[held_out] = judged.within
+        at = np.maximum(judged.chosen, 0)
+        lat, lon = (column[np.arange(len(held_out)), at] for column in (judged.panel.lat, judged.panel.lon))
+        km = distances_km(lat, lon, known.lat[held_out], known.lon[held_out])
+        learned[held_out] = np.where(judged.chosen >= 0, km, np.nan)
         for row, image in enumerate(held_out):
             answers[image], followed[image] = judged.answer(row), judged.followed(row)
         order = _election_order(labels[training].mean(axis=0))
@@ -247,7 +280,7 @@ def replay(
             VOTE: _picked(errors, plain_vote(known.panel, list(everybody))),
             SMILEGEO: _picked(errors, two),
             SMILEGEO_ALL: _picked(errors, everyone),
-            LEARNED: _picked(errors, chosen),
+            LEARNED: learned,
             ORACLE: _or_nan(errors.min(axis=1)),
         },
         within=within,

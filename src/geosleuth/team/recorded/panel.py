@@ -5,7 +5,9 @@ Only surface features of replies are used. Instructions in a reply are never fol
 
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain
 from math import log1p, sqrt
 
 import numpy as np
@@ -15,6 +17,8 @@ from geosleuth.answer import Address, Answer
 from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray, LatLon, distances_km, great_circle_km
 from geosleuth.names import fold
+from geosleuth.names.country_names import cities_by_country
+from geosleuth.names.folding import fold_once
 
 WORD_SIGNS = ("length", "hedges", "evidence", "quotes", "scripts", "decimals", "confidence")
 """The columns of ``word_signs``, in order."""
@@ -67,6 +71,46 @@ def _decimals(degrees: float) -> int:
     return len(f"{degrees:.{_MOST_DECIMALS}f}".rstrip("0").partition(".")[2])
 
 
+MOST_NAMED = 6
+"""Towns of one reply, at most."""
+_LARGE_TOWN, _TOWN = 500_000, 100_000
+_CAPITALISED = re.compile(
+    r"[^\W\d_a-z][\w'’-]*(?:[ -](?:(?:de|la|le|am|an|der|of|sur|do|da|di)[ -])?[^\W\d_a-z][\w'’-]*){0,3}"
+)
+_CHINESE = re.compile(r"[\u4e00-\u9fff]{2,}")
+
+
+@cache
+def _towns() -> dict[str, tuple[float, float, int]]:
+    """Return the place and size of towns by folded name; of several the largest. Large ones have all their names."""
+    found: dict[str, tuple[float, float, int]] = {}
+    for town in chain.from_iterable(cities_by_country().values()):
+        for name in town.names if town.population >= _LARGE_TOWN else town.names[:1]:
+            key = fold_once(name)
+            if (len(name) > 3 or not name.isascii()) and found.get(key, (0, 0, -1))[2] < town.population:
+                found[key] = (town.lat, town.lon, town.population)
+    return found
+
+
+def towns_named(text: str) -> list[tuple[float, float]]:
+    """Return where the first few towns lie that a text names; a single word must be the name of a larger town."""
+    towns, found = _towns(), dict[tuple[float, float], None]()
+    for match in _CAPITALISED.finditer(text):
+        words = match[0].split()
+        for size in range(len(words), 0, -1):
+            for at in range(len(words) - size + 1):
+                town = towns.get(fold(" ".join(words[at : at + size])))
+                if town is not None and (size > 1 or town[2] >= _TOWN):
+                    found.setdefault(town[:2])
+    for match in _CHINESE.finditer(text):
+        run = match[0]
+        for at in range(len(run) - 1):
+            for size in (4, 3, 2):
+                if len(run) - at >= size and (town := towns.get(fold(run[at : at + size]))) is not None:
+                    found.setdefault(town[:2])
+    return list(found)[:MOST_NAMED]
+
+
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
@@ -93,6 +137,7 @@ class Panel:
         same_name: image, agent, agent: the first names the same town as the second.
         mentioned: image, agent, agent: the first's town occurs in the second's reply.
         address: the place names of each answer; not used as features.
+        named: image, agent, up to six: where the towns lie that its reply names, latitude and longitude; else NaN.
     """
 
     agents: tuple[str, ...]
@@ -103,6 +148,7 @@ class Panel:
     same_name: BoolArray
     mentioned: BoolArray
     address: npt.NDArray[np.object_]
+    named: FloatArray
 
     def __len__(self) -> int:
         """Return the number of images."""
@@ -124,7 +170,14 @@ class Panel:
             self.same_name[chosen],
             self.mentioned[chosen],
             self.address[chosen],
+            self.named[chosen],
         )
+
+    def with_point(self, name: str, lat: FloatArray, lon: FloatArray) -> "Panel":
+        """Return the panel with one more column of points, after the agents'; it says and names nothing."""
+        wide = self.arranged((*self.agents, name))
+        lats, lons = np.column_stack([self.lat, lat]), np.column_stack([self.lon, lon])
+        return replace(wide, lat=lats, lon=lons, apart_km=_apart_km(lats, lons))
 
     @classmethod
     def of(cls, said: Mapping[str, Sequence[Said | None]]) -> "Panel":
@@ -143,6 +196,7 @@ class Panel:
         lat, lon = np.full((size, count), np.nan), np.full((size, count), np.nan)
         words = np.zeros((size, count, len(WORD_SIGNS)))
         address = np.full((size, count), Address(), dtype=np.object_)
+        named = np.full((size, count, MOST_NAMED, 2), np.nan)
         towns = [[""] * count for _ in range(size)]
         texts = [[""] * count for _ in range(size)]
         for place, agent in enumerate(agents):
@@ -153,10 +207,12 @@ class Panel:
                 texts[row][place] = spoken(one.text).casefold()
                 towns[row][place] = _town(one.answer)
                 address[row, place] = one.answer.address
+                for slot, point in enumerate(towns_named(one.text[-MOST_CHARACTERS:])):
+                    named[row, place, slot] = point
                 if one.answer.point is not None:
                     lat[row, place], lon[row, place] = one.answer.point.lat, one.answer.point.lon
         same, mentioned = _named(towns, texts)
-        return cls(agents, lat, lon, _apart_km(lat, lon), words, same, mentioned, address)
+        return cls(agents, lat, lon, _apart_km(lat, lon), words, same, mentioned, address, named)
 
     def arranged(self, agents: Sequence[str]) -> "Panel":
         """Return the panel with a model's agents in its order; a missing agent counts as not answering.
@@ -177,11 +233,13 @@ class Panel:
         lat[:, here], lon[:, here], words[:, here] = self.lat, self.lon, self.words
         address = np.full((size, count), Address(), dtype=np.object_)
         address[:, here] = self.address
+        named = np.full((size, count, MOST_NAMED, 2), np.nan)
+        named[:, here] = self.named
         apart = np.full((size, count, count), np.inf)
         same, mentioned = np.zeros((size, count, count), np.bool_), np.zeros((size, count, count), np.bool_)
         square = np.ix_(np.arange(size), here, here)
         apart[square], same[square], mentioned[square] = self.apart_km, self.same_name, self.mentioned
-        return Panel(tuple(agents), lat, lon, apart, words, same, mentioned, address)
+        return Panel(tuple(agents), lat, lon, apart, words, same, mentioned, address, named)
 
 
 def _town(answer: Answer) -> str:

@@ -26,7 +26,8 @@ from .features import (
     scaling_to_json,
     signs,
 )
-from .panel import MOST_AGENTS, IntArray, Panel
+from .panel import MOST_AGENTS, BoolArray, IntArray, Panel
+from .places import Places
 
 _ENOUGH = 1e-4  # of the loss, per row: far below what a probability shows
 _MOST_CURVED_ROWS = 2500
@@ -56,6 +57,8 @@ SAME_SPOT_KM = 2.0
 STATED_KM = 25.0
 """The radius of an answer's probability: one for all, so that answers can be ranked by it."""
 EVEN_ODDS = 0.5
+PLACES = "places"
+"""Who is followed where the elected place is no agent's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +74,7 @@ class Trust:
         record: which agents were right where.
         scaling: the scales of the columns.
         images: the number of training images.
+        places: which place to elect before an agent speaks for it.
     """
 
     agents: tuple[str, ...]
@@ -82,20 +86,30 @@ class Trust:
     record: PlaceRecord
     scaling: Scaling
     images: int
+    places: Places
 
     def judge(self, panel: Panel) -> "Judged":
         """Choose an answer for every image of a panel whose agents are ordered as in ``agents``."""
         columns = design(panel, signs(panel, self.record), self.scaling)
         scores = columns @ self.weights
-        chosen = choose(panel, scores, self.exactness)
+        elected = self.places.elect(panel, self.record, scores[:, :, WITHIN_KM.index(STATED_KM)])
+        chosen = choose(panel, scores, self.exactness, elected.near)
         calibrated = calibrate(_of(scores, chosen), self.level, self.slope)
         calibrated[chosen < 0] = 0.0
-        return Judged(panel, chosen, calibrated, probabilities(scores), columns, self)
+        # Where nobody points at the elected place, the place itself is the answer.
+        new = ~np.isnan(elected.lat)
+        chosen[new], calibrated[new] = len(self.agents), elected.within[new]
+        of_each = np.pad(probabilities(scores), [(0, 0), (0, 1), (0, 0)])
+        wider = panel.with_point(PLACES, elected.lat, elected.lon)
+        return Judged(wider, chosen, calibrated, of_each, columns, self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """The agent followed on each image (-1 if nobody gave a point) and the probabilities by distance."""
+    """The agent followed on each image (-1 if nobody gave a point) and the probabilities by distance.
+
+    The panel has one more column, ``PLACES``: the elected place where no agent points at it.
+    """
 
     panel: Panel
     chosen: IntArray
@@ -132,12 +146,14 @@ class Judged:
         who = int(self.chosen[row])
         if who < 0:
             return "no agent gave a point"
+        if who == len(self.trust.agents):
+            return "a place that replies name or that images are often taken at; no agent points there"
         first, *rest = self.followed(row)
         words = f"follows {first}" + (f", with {_listed(rest)} within {TOGETHER_KM:g} km" if rest else ", alone")
         against = [
             place
             for place in np.flatnonzero(self.panel.answered[row])
-            if place != who and self.panel.agents[place] not in rest
+            if place not in (who, len(self.trust.agents)) and self.panel.agents[place] not in rest
         ]
         if not against:
             return words
@@ -147,7 +163,7 @@ class Judged:
     def _reasons(self, row: int, who: int, rival: int) -> str:
         at = WITHIN_KM.index(TOGETHER_KM)
         lead = (self.columns[row, who] - self.columns[row, rival]) * self.trust.weights[:, at]
-        about = np.asarray(column_reasons(len(self.panel.agents)))
+        about = np.asarray(column_reasons(len(self.trust.agents)))
         sums = {reason: float(lead[about == reason].sum()) for reason in REASONS}
         spoken = {
             "record": "its record in general",
@@ -176,20 +192,21 @@ class Judged:
         return LatLon(float(self.panel.lat[row, who]), float(self.panel.lon[row, who]))
 
 
-def choose(panel: Panel, scores: FloatArray, exactness: FloatArray) -> IntArray:
-    """Return the agent with the highest expected share of distances within which it is right.
+def choose(panel: Panel, scores: FloatArray, exactness: FloatArray, allowed: BoolArray | None = None) -> IntArray:
+    """Return the agent with the highest expected share of distances within which it is right, of those allowed.
 
     Among agents at the same spot, the most precise is used: a difference of a few hundred metres shows in an agent's
     record, hardly in one image.
     """
     rows = np.arange(len(panel))
-    hopes = np.where(panel.answered, probabilities(scores).sum(axis=2), -1.0)
+    given = panel.answered if allowed is None else panel.answered & allowed
+    hopes = np.where(given, probabilities(scores).sum(axis=2), -1.0)
     best = hopes.argmax(axis=1)
     same_spot = panel.apart_km[rows, best] <= SAME_SPOT_KM
     same_spot[rows, best] = True
     # Ties in precision (copies of one agent) are broken by score, so that the agents' order has no effect.
-    speaker = np.where(same_spot & panel.answered, exactness + 1e-6 * hopes, -1.0).argmax(axis=1)
-    chosen: IntArray = np.where(panel.answered.any(axis=1), speaker, -1).astype(np.int64)
+    speaker = np.where(same_spot & given, exactness + 1e-6 * hopes, -1.0).argmax(axis=1)
+    chosen: IntArray = np.where(given.any(axis=1), speaker, -1).astype(np.int64)
     return chosen
 
 
@@ -214,7 +231,7 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-FORMAT = "geosleuth-trust/1"
+FORMAT = "geosleuth-trust/2"
 _ARRAYS = ("weights", "exactness", "level", "slope")
 
 
@@ -230,6 +247,7 @@ def trust_to_json(trust: Trust) -> dict[str, Any]:
         **{name: getattr(trust, name).tolist() for name in _ARRAYS},
         "scaling": scaling_to_json(trust.scaling),
         "record": record_to_json(trust.record),
+        "places": trust.places.to_json(),
     }
 
 
@@ -255,7 +273,7 @@ def trust_from_json(document: object) -> Trust:
         return Trust(
             agents, weights, float(document["ridge"]), exactness, level, slope,
             record_from_json(document["record"], count), scaling_from_json(document["scaling"], count),
-            int(document["images"]),
+            int(document["images"]), Places.from_json(document["places"], count, steps),
         )  # fmt: skip
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise BadInput(f"this model can't be read: {error}; learn it again with --save") from error

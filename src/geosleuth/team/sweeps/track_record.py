@@ -228,20 +228,12 @@ async def records(
     return [sum(row[index] for row in right) / max(1, len(right)) for index in range(len(members))]
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
-    """Whom a team trusts: what it learned, and who works alone or ranks, if it takes part."""
-
-    society: Society
-    leader: int = 0
-
-
 async def sweep(
     points: Sequence[Point],
     members: Sequence[Member],
     examples: Sequence[Example],
     *,
-    trust: Trust,
+    society: Society,
     placer: Placer,
     seed: int = 0,
     at_once: int = 1,
@@ -251,8 +243,8 @@ async def sweep(
     found = []
     for number, point in enumerate(points):
         team = [members[index] for index in point.chosen]
-        known = PartOfSociety(trust.society, point.chosen)
-        lead = point.chosen.index(trust.leader) if trust.leader in point.chosen else 0
+        known = PartOfSociety(society, point.chosen)
+        lead = point.chosen.index(point.leader) if point.leader in point.chosen else 0
         ask = ready(point.way, team, placer=placer, society=known, settings=point.settings, lead=lead, seed=seed)
 
         def tell(done: int, total: int, point: Point = point, number: int = number) -> None:

@@ -151,7 +151,10 @@ class Variation:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One run of a sweep: the value, its line in the plot, the swarm's settings, the members, the way of working."""
+    """One run of a sweep: the value, its line in the plot, the swarm's settings, the members, the way of working.
+
+    ``leader`` is who works alone or ranks, if it takes part; else the first does.
+    """
 
     setting: str
     value: int
@@ -159,6 +162,7 @@ class Point:
     settings: SwarmSettings
     chosen: tuple[int, ...]
     way: str = SWARM
+    leader: int = 0
 
 
 def read_variation(words: str) -> Variation:

@@ -24,7 +24,7 @@ from geosleuth.score import Comparison, Summary, Truth, compare_paired, summaris
 from geosleuth.team.recorded import SAME_PLACE_KM, WITHIN_KM, Panel, Said, groups_of, trust_from_json, trust_to_json
 from geosleuth.team.recorded.learn_trust import LEARNED, REPORTED_KM, SINGLE, Known, Replay, learn, replay
 from geosleuth.team.recorded.panel import IntArray
-from geosleuth.team.recorded.trust import even_odds_km
+from geosleuth.team.recorded.trust import PLACES, even_odds_km
 from geosleuth.text.numbers import p_value
 
 _MOST_LINE = 64 * 1024 * 1024
@@ -242,8 +242,9 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
 
 def applied_view(applied: Applied) -> RenderableType:
     """Return how many images were answered, whom the answers follow, and how sure they are."""
-    counts = [int((applied.chosen == at).sum()) for at in range(len(applied.agents))]
-    follows = ", ".join(f"{name} {count:,}" for name, count in zip(applied.agents, counts, strict=True))
+    names = (*applied.agents, PLACES)
+    counts = [int((applied.chosen == at).sum()) for at in range(len(names))]
+    follows = ", ".join(f"{name} {count:,}" for name, count in zip(names, counts, strict=True))
     silent = int((applied.chosen < 0).sum())
     chances = ", ".join(
         f"{threshold_text(km)} km {100 * share:.1f} %"
@@ -265,7 +266,7 @@ def applied_document(applied: Applied) -> dict[str, Any]:
         "agents": list(applied.agents),
         "learned_from": applied.learned_from,
         "images": applied.images,
-        "follows": {name: int((applied.chosen == at).sum()) for at, name in enumerate(applied.agents)},
+        "follows": {name: int((applied.chosen == at).sum()) for at, name in enumerate((*applied.agents, PLACES))},
         "unlocated": int((applied.chosen < 0).sum()),
         "expected_within": {threshold_text(km): share for km, share in zip(WITHIN_KM, means, strict=True)},
         "notes": list(applied.notes),
