@@ -81,7 +81,7 @@ def tiny_recipe(
         model=ModelPart(
             path=str(model), dtype="float32", tuned="lora" if lora else "full", rank=4, alpha=8, targets=("q_proj",)
         ),
-        data=DataPart(photos=photos),
+        data=DataPart(photos=(str(photos),)),
         optim=optim
         or OptimPart(
             batch=1,
