@@ -1,7 +1,7 @@
 /** The server's answers, typed; whatever goes wrong is a Trouble with one line for people. */
 import { t } from "../strings";
 import type {
-  About, ApiTrouble, Box, CaseRow, CheckedView, CompareView, Feedback, GuideView, KeyList, Keeping, MapJob, MapOffer, MapsView, PhotoRow, ResultView, RunRequest, RunRow, Settings, SightingsView, StandMark, StandView,
+  About, ApiTrouble, Box, CaseRow, CheckedView, CompareView, Feedback, GuideView, KeyList, Keeping, MapJob, MapOffer, MapsView, PhotoRow, ResultView, RunRequest, RunRow, NewShadow, Point, Settings, ShadowsView, SightingsView, StandMark, StandView,
 } from "./types";
 
 export class Trouble extends Error {
@@ -111,6 +111,7 @@ export const api = {
   compare: (left: string, right: string) => get<CompareView>(`/api/compare?${new URLSearchParams({ left, right })}`),
   guide: () => get<GuideView>("/api/guide"),
   weigh: (seen: readonly string[], signal: AbortSignal) => send<SightingsView>("POST", "/api/guide/weigh", { seen }, signal),
+  shadows: (shadows: NewShadow[], place: Point | null) => send<ShadowsView>("POST", "/api/shadows", { shadows, place }),
   maps: () => get<MapsView>("/api/maps"),
   offerMap: (place: string, host: string) => send<MapOffer>("POST", "/api/maps/offers", { place, host }),
   getMap: (place: string, host: string, size_bytes: number) => send<MapJob>("POST", "/api/maps", { place, host, size_bytes }),

@@ -205,6 +205,24 @@ export interface MapsView {
   job: MapJob | null;
 }
 
+/** A shadow and when it was seen: its length by the object's height, and the sun's bearing. */
+export interface NewShadow {
+  time: string;
+  time_end: string;
+  ratio: number | null;
+  azimuth_deg: number | null;
+}
+
+export interface ShadowsView {
+  words: string[];
+  found: {
+    kind: "band" | "times";
+    fits: boolean | null;
+    area: GeoJSON.Polygon | GeoJSON.MultiPolygon | null;
+    countries: { code: string; name: string; people_share: number; of_its_land: number }[];
+  };
+}
+
 export interface ApiTrouble {
   kind: string;
   message: string;

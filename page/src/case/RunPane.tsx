@@ -11,7 +11,6 @@ import { boxesOf, linkedTo, strongestOf } from "../state/links";
 import { sureWords, titleOf } from "../state/summary";
 import { narrow } from "../state/width";
 import { t } from "../strings";
-import { Icon } from "../ui/Icon";
 import { Banner } from "../ui/parts";
 import { Panel } from "../ui/Panel";
 import { Tabs, type Tab } from "../ui/Tabs";
@@ -22,9 +21,10 @@ import { Clues } from "./Clues";
 import { Gathered } from "./feedback";
 import { FeedbackBar } from "./FeedbackBar";
 import { Finding, Trust } from "./Finding";
+import { MapTools } from "./MapTools";
 import { Notes } from "./Notes";
 import { Runs } from "./Runs";
-import { later } from "../ui/later";
+import { Shadows } from "./shadows";
 import { Stand } from "./stand";
 import { silenceOf } from "./silence";
 import { Spending } from "./Spending";
@@ -35,8 +35,6 @@ import { Timeline } from "./Timeline";
 import { useReading } from "./useReading";
 import { useRun } from "./useRun";
 import { useScrolledPast } from "./useScrolledPast";
-
-const StandPanel = later(async () => (await import("./StandPanel")).StandPanel);
 
 type Column = "photo" | "map" | "steps";
 
@@ -56,6 +54,7 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
   const { view, result, answer, clues, candidates, live } = shown;
   const gathered = useMemo(() => new Gathered(), []);
   const stand = useMemo(() => new Stand(row.id), [row.id]);
+  const shadows = useMemo(() => new Shadows(), [row.id]);
   const [lit, setLit] = useState<string | null>(null);
   const [photo, setPhoto] = useState(0);
   const [mode, setMode] = useState<"look" | "draw" | "pin">("look");
@@ -84,7 +83,7 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
     const boxId = id === null ? null : (boxOf.get(id) ?? id);
     const box = boxes.find((one) => one.id === boxId);
     // Whoever marks something in one photo must not find another there.
-    if (box && box.photo !== photo && photos[box.photo] && !stand.open.value) setPhoto(box.photo);
+    if (box && box.photo !== photo && photos[box.photo] && !stand.open.value && !shadows.open.value) setPhoto(box.photo);
   };
   const check = async (lat: number, lon: number): Promise<void> => {
     setChecking(true);
@@ -108,16 +107,13 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
   const shownNumber = photos[photo]?.number ?? 1;
   const marking: Marking | null = stand.marking.value
     ? { kind: "point", how: t("stand.nowPhoto", { n: stand.features.value.length + 1 }), onDone: seen }
-    : reading.marking(photo, shownNumber);
+    : (shadows.markingOf(photo, photos[photo]?.width ?? 1, photos[photo]?.height ?? 1) ?? reading.marking(photo, shownNumber));
+  const shapes = useMemo(() => [...stand.shapes.value, ...shadows.shapes.value], [stand.shapes.value, shadows.shapes.value]);
   function seen(at: Share): void {
     stand.seen(photo, at);
     setColumn("map");
     setMode("pin");
   }
-  const toStand = (): void => {
-    setMode("look");
-    stand.toggle();
-  };
 
   const silence = silenceOf(shown.state, run.granularity);
   // What was said last has no step yet while the run has not answered to it.
@@ -169,7 +165,7 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
               const box = boxes.find((one) => one.id === id);
               if (box) reading.choose(box.photo + 1, box.box);
             }}
-            marks={stand.photoMarks.value}
+            marks={[...stand.photoMarks.value, ...shadows.photoMarks.value]}
             marking={marking}
           />
           {photos[photo] ? (
@@ -217,45 +213,24 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
               else stand.placed({ lat, lon }, shownNumber);
             }}
             more={stand.mapMarks.value}
-            shapes={stand.shapes.value}
+            shapes={shapes}
             pinWords={stand.pending.value === null ? undefined : { title: t("stand.nowMap"), how: t("stand.pinHow") }}
             highlighted={strongestOf(linked, candidates.map((one) => one.id))}
             onHighlight={light}
             label={t("case.map")}
           />
-          <div class="map-tools buttons">
-            <button type="button" class="small" aria-pressed={mode === "pin"} data-shortcut="pin" disabled={live || answer === null} onClick={() => toMap("pin")}>
-              <Icon name="pin" size={16} />
-              <span>{t("check.button")}</span>
-            </button>
-            <button type="button" class="small" aria-pressed={stand.open.value} disabled={run.granularity !== "exact"} onClick={toStand}>
-              <Icon name="stand" size={16} />
-              <span>{t("stand.title")}</span>
-            </button>
-            {mode === "look" ? null : (
-              <button
-                type="button"
-                class="plain small"
-                onClick={() => {
-                  setMode("look");
-                  stand.cancel();
-                }}
-              >
-                {t("action.cancel")}
-              </button>
-            )}
-          </div>
-          {stand.open.value ? (
-            <StandPanel
-              stand={stand}
-              number={shownNumber}
-              onMark={() => {
-                stand.mark();
-                setMode("look");
-                setColumn("photo");
-              }}
-            />
-          ) : null}
+          <MapTools
+            mode={mode}
+            answer={answer}
+            stand={stand}
+            shadows={shadows}
+            number={shownNumber}
+            mayCheck={!live && answer !== null}
+            mayStand={run.granularity === "exact"}
+            onMode={setMode}
+            onCheck={() => toMap("pin")}
+            onPhoto={() => setColumn("photo")}
+          />
           <CheckPlace checked={checked} busy={checking} onClose={() => setChecked(null)} />
           <Panel id="candidates" title={t("candidates.title")} count={candidates.length}>
             <Candidates candidates={candidates} rejected={gathered.candidates.value} linked={linked} silence={silence.of(t("candidates.yet"), t("candidates.none"))} withheld={silence.withheld} onHighlight={light} onReject={(id, name) => gathered.toggle("candidates", id, name)} />

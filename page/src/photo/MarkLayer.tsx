@@ -21,7 +21,7 @@ export function Marks({ marks }: { marks: readonly PhotoMark[] }) {
         ))}
       </svg>
       {marks.map((mark) => (
-        <span key={mark.id} class="photo-mark-label" style={{ left: `${mark.from.x * 100}%`, top: `${mark.from.y * 100}%` }}>
+        <span key={mark.id} class="photo-mark-label" style={{ left: `${mark.to.x * 100}%`, top: `${mark.to.y * 100}%` }}>
           {mark.label}
         </span>
       ))}

@@ -481,19 +481,24 @@ async def sun_position(
         start, end = (_in(moment, utc_offset) for moment in (start, end))
     if place.strip() or latitude is not None or longitude is not None:
         name, point = await _place(case, place, latitude, longitude)
-        zone = await asyncio.to_thread(zone_near, point)
-        local = start.tzinfo is None or end.tzinfo is None
-        here = _clock(zone, needed=local)
-        start, end = (moment if moment.tzinfo else moment.replace(tzinfo=here) for moment in (start, end))
-        taken = f"The time was taken as the local clock, {zone}." if local else ""
-        return await asyncio.to_thread(sun_here, name, point, Window(*_ends(start, end)), sight, here, taken)
+        return await sun_at(name, point, (start, end), sight)
     if sight is None:
         raise BadInput(
             "say where (place, or latitude and longitude) to learn how the sun stands there, "
             "or how it stands (shadow_ratio, sun_elevation, shadow_direction) to learn where that may be"
         )
-    windows = await asyncio.to_thread(_windows, start, end, code)
+    windows = await asyncio.to_thread(windows_of, start, end, code)
     return await sun_anywhere(case, windows, sight, code)
+
+
+async def sun_at(name: str, point: LatLon, ends: tuple[datetime, datetime], sight: Sight | None) -> Output:
+    """The sun at a place from one time to another; times without a zone are those of the place's clock."""
+    zone = await asyncio.to_thread(zone_near, point)
+    local = any(moment.tzinfo is None for moment in ends)
+    here = _clock(zone, needed=local)
+    start, end = (moment if moment.tzinfo else moment.replace(tzinfo=here) for moment in ends)
+    taken = f"The time was taken as the local clock, {zone}." if local else ""
+    return await asyncio.to_thread(sun_here, name, point, Window(*_ends(start, end)), sight, here, taken)
 
 
 async def _place(case: Case, place: str, latitude: float | None, longitude: float | None) -> tuple[str, LatLon]:
@@ -523,7 +528,7 @@ def _clock(zone: str, *, needed: bool) -> tzinfo:
         return UTC
 
 
-def _windows(start: datetime, end: datetime, country: str | None) -> tuple[Window, ...]:
+def windows_of(start: datetime, end: datetime, country: str | None) -> tuple[Window, ...]:
     """The time asked about; where only a country's clocks can say which it is, one window for each of them."""
     if start.tzinfo and end.tzinfo:
         return (Window(*_ends(start, end)),)

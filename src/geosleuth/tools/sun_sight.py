@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
@@ -348,6 +348,36 @@ def find_band(windows: Sequence[Window], sight: SunSight, country: str | None, s
         seen |= now & cells
         people |= here
     return Band(seen, _shares(seen, people))
+
+
+def together(bands: Sequence[Band]) -> Band:
+    """What several bands have in common: the place of shadows that were all seen there."""
+    world, known = _world(), towns()
+    rows = np.clip(((90 - known.lats) * CELLS_A_DEGREE).astype(int), 0, len(world.lats) - 1)
+    columns = np.clip(((known.lons + 180) * CELLS_A_DEGREE).astype(int), 0, len(world.lons) - 1)
+    seen = np.logical_and.reduce([band.seen for band in bands])
+    return Band(seen, _shares(seen, seen[rows, columns]))
+
+
+def outline_of(seen: Mask) -> "dict[str, Any] | None":
+    """The cells of a band as a GeoJSON geometry; None where there are none."""
+    import shapely
+
+    # In whole cells, so that rows meet; degrees would leave slivers between them.
+    boxes = []
+    for row in np.flatnonzero(seen.any(axis=1)).tolist():
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], seen[row].astype(np.int8), [0]]))).reshape(-1, 2)
+        boxes += [shapely.box(begin, row, end, row + 1) for begin, end in edges.tolist()]
+    if not boxes:
+        return None
+    shape = shapely.simplify(shapely.union_all(boxes), 0.5)
+
+    def degrees(corners: FloatArray) -> FloatArray:
+        turned: FloatArray = np.round(np.array([-180.0, 90.0]) + corners * np.array([1.0, -1.0]) / CELLS_A_DEGREE, 3)
+        return turned
+
+    made: dict[str, Any] = shapely.geometry.mapping(shapely.transform(shape, degrees))
+    return made
 
 
 def draw_band(band: Band, windows: Sequence[Window], points: Sequence[LatLon], country: str | None) -> "Image | None":

@@ -283,6 +283,15 @@ class CaseService:
         made, _ = await self._helpers.work("read", {"photos": [await self._photo(case_id, number)], "box": list(box)})
         return made
 
+    async def shadows(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what shadows tell, see `geosleuth.tools.shadows`; ``asked`` has the fields of its question.
+
+        Raises:
+            BadInput: values that can't be.
+        """
+        made, _ = await self._helpers.work("shadows", asked)
+        return made
+
     async def _photo(self, case_id: str, number: int) -> dict[str, Any]:
         """Return what a process needs to open one photo."""
         names = {one.number: one.name for one in (await self._store.case(case_id)).photos}

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypedDict
 from geosleuth.agent import EndReason, Fate
 from geosleuth.answer.granularity import Granularity
 from geosleuth.tools.resection import Stand
+from geosleuth.tools.shadows import ShadowsFound
 
 EventKind = Literal[
     "state", "started", "resumed", "said", "observed", "candidate", "clues", "spent", "member", "answer", "ended"
@@ -333,6 +334,13 @@ class StandView(TypedDict):
 
     words: list[str]
     found: Stand
+
+
+class ShadowsView(TypedDict):
+    """What shadows tell, in sentences and as data."""
+
+    words: list[str]
+    found: ShadowsFound
 
 
 class OddsView(TypedDict):

@@ -202,6 +202,25 @@ async def stand(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> 
     return {"words": found.text.splitlines()[1:], "found": found.data}, b""
 
 
+async def shadows(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return where shadows can be, or how they fit a place."""
+    from geosleuth.atlas import OfflineAtlas
+    from geosleuth.geo import LatLon
+    from geosleuth.photo import Album
+    from geosleuth.tools import Case
+    from geosleuth.tools.shadows import Shadow, ShadowQuestion, read_shadows
+
+    asked = dict(details)
+    place = asked.pop("place")
+    question = ShadowQuestion(
+        **asked | {"shadows": [Shadow(**one) for one in asked["shadows"]]},
+        place=None if place is None else LatLon(place["lat"], place["lon"]),
+        picture=False,
+    )
+    found = await read_shadows(Case(Album(), OfflineAtlas()), question)
+    return {"words": found.text.splitlines(), "found": found.data}, b""
+
+
 async def offer_map(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
     """Return what a map takes, by the name of its place; nothing is downloaded."""
     from .maps import offered
@@ -229,6 +248,7 @@ TASKS: Mapping[str, Task] = {
     "compare": compare,
     "read": read,
     "stand": stand,
+    "shadows": shadows,
     "offer_map": offer_map,
     "get_map": get_map,
 }

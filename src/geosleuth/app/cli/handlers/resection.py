@@ -3,6 +3,7 @@
 import asyncio
 import re
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
@@ -48,7 +49,7 @@ def show_resection(options: "ResectionOptions") -> None:
         ensure_base(progress)
     found = asyncio.run(stand_point(Case(Album(), OfflineAtlas()), request))
     if options.out is not None:
-        _write_map(found, options)
+        write_picture(found, options.out, "no map: there is no area to draw")
     if options.as_json:
         show_json(found.data | {"file": None if options.out is None else str(options.out)})
     else:
@@ -73,17 +74,18 @@ def _marked(text: str, opened: OpenedPhoto | None) -> Marked:
     return Marked(match[3].strip(), column)
 
 
-def _write_map(found: Output, options: "ResectionOptions") -> None:
-    if options.out is None or not found.images:
-        talk("no map: there is no area to draw")
+def write_picture(found: Output, out: Path, nothing: str) -> None:
+    """Write the picture of an outcome as PNG, or say that there is none."""
+    if not found.images:
+        talk(nothing)
         return
     picture = found.images[0]
     if not isinstance(picture, Photo):
         raise TypeError("a map is a picture of its own")
     buffer = BytesIO()
     picture.image.save(buffer, "PNG")
-    write_bytes_atomically(options.out, buffer.getvalue())
-    talk(f"wrote {options.out}")
+    write_bytes_atomically(out, buffer.getvalue())
+    talk(f"wrote {out}")
 
 
 def _show_card(found: Output) -> None:

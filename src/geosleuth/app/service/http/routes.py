@@ -14,7 +14,7 @@ from geosleuth import __version__
 from geosleuth.answer.granularity import GRANULARITIES
 from geosleuth.app.service import Settings, StreamEvent
 from geosleuth.app.service.intake import THUMB_PX, VIEW_PX
-from geosleuth.app.service.shapes import CompareView, ReadView, ResultView, StandView
+from geosleuth.app.service.shapes import CompareView, ReadView, ResultView, ShadowsView, StandView
 from geosleuth.errors import BadInput
 from geosleuth.pipeline.result import result_schema
 
@@ -41,6 +41,7 @@ from .schemas import (
     NewKey,
     NewRun,
     NewSettings,
+    NewShadows,
     NewStand,
     PartOfPhoto,
     PhotoNumber,
@@ -286,6 +287,12 @@ async def picture(run: RunId, handle: _Handle, request: Request) -> Response:
 async def check(run: RunId, asked: Claim, request: Request) -> CheckShown:
     """Compare a finished run with a claimed place."""
     return CheckShown.model_validate(await State.of(request).service.check(run, asked.lat, asked.lon))
+
+
+@runs_router.post("/shadows", response_model=model_of(ShadowsView))
+async def shadows(asked: NewShadows, request: Request) -> dict[str, Any]:
+    """Say where on Earth shadows can be; with a place, whether and when they fit it."""
+    return await State.of(request).service.shadows(asked.model_dump())
 
 
 @runs_router.get("/compare", response_model=model_of(CompareView))

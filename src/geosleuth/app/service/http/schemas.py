@@ -155,6 +155,27 @@ class NewStand(Asked):
     fov_deg: Annotated[float, Field(ge=1, le=170)] | None = None
 
 
+class NewShadow(Asked):
+    """A shadow and when it was seen: its length by the object's height, or the sun's height; a bearing of either."""
+
+    time: Annotated[str, Field(min_length=1, max_length=60)]
+    time_end: Annotated[str, Field(max_length=60)] = ""
+    ratio: Annotated[float, Field(ge=0, le=1000)] | None = None
+    elevation_deg: Annotated[float, Field(ge=0, le=90)] | None = None
+    direction_deg: Annotated[float, Field(ge=0, le=360)] | None = None
+    azimuth_deg: Annotated[float, Field(ge=0, le=360)] | None = None
+
+
+class NewShadows(Asked):
+    """Shadows of one place, and the place where it is to be tested."""
+
+    shadows: Annotated[list[NewShadow], Field(min_length=1, max_length=12)]
+    place: Claim | None = None
+    country: Name = ""
+    tolerance_deg: Annotated[float, Field(ge=0.5, le=30)] = 2.0
+    direction_tolerance_deg: Annotated[float, Field(ge=1, le=90)] = 10.0
+
+
 class NewSightings(Asked):
     """What somebody sees, in free words or as ATTRIBUTE=VALUE."""
 

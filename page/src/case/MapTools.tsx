@@ -1,0 +1,93 @@
+import type { AnswerView } from "../api/types";
+import { coordinates } from "../format";
+import type { MapMode } from "../map/engine";
+import { t } from "../strings";
+import { Icon } from "../ui/Icon";
+import { later } from "../ui/later";
+import type { Shadows } from "./shadows";
+import type { Stand } from "./stand";
+
+const ShadowPanel = later(async () => (await import("./ShadowPanel")).ShadowPanel);
+const StandPanel = later(async () => (await import("./StandPanel")).StandPanel);
+
+interface MapToolsProps {
+  mode: MapMode;
+  answer: AnswerView | null;
+  stand: Stand;
+  shadows: Shadows;
+  /** The number of the photo that is shown. */
+  number: number;
+  mayCheck: boolean;
+  mayStand: boolean;
+  onMode(mode: MapMode): void;
+  onCheck(): void;
+  /** The photo is needed next. */
+  onPhoto(): void;
+}
+
+/** What can be worked out with photo and map together. */
+export function MapTools({ mode, answer, stand, shadows, number, mayCheck, mayStand, onMode, onCheck, onPhoto }: MapToolsProps) {
+  const located = answer !== null && answer.lat !== null && answer.lon !== null;
+  return (
+    <>
+      <div class="map-tools buttons">
+        <button type="button" class="small" aria-pressed={mode === "pin" && stand.pending.value === null} data-shortcut="pin" disabled={!mayCheck} onClick={onCheck}>
+          <Icon name="pin" size={16} />
+          <span>{t("check.button")}</span>
+        </button>
+        <button
+          type="button"
+          class="small"
+          aria-pressed={stand.open.value}
+          disabled={!mayStand}
+          onClick={() => {
+            onMode("look");
+            stand.toggle();
+          }}
+        >
+          <Icon name="stand" size={16} />
+          <span>{t("stand.title")}</span>
+        </button>
+        <button type="button" class="small" aria-pressed={shadows.open.value} onClick={() => shadows.toggle()}>
+          <Icon name="sun" size={16} />
+          <span>{t("shadow.title")}</span>
+        </button>
+        {mode === "look" ? null : (
+          <button
+            type="button"
+            class="plain small"
+            onClick={() => {
+              onMode("look");
+              stand.cancel();
+            }}
+          >
+            {t("action.cancel")}
+          </button>
+        )}
+      </div>
+      {stand.open.value ? (
+        <StandPanel
+          stand={stand}
+          number={number}
+          onMark={() => {
+            shadows.marking.value = null;
+            stand.mark();
+            onMode("look");
+            onPhoto();
+          }}
+        />
+      ) : null}
+      {shadows.open.value ? (
+        <ShadowPanel
+          shadows={shadows}
+          point={located ? coordinates(answer.lat ?? 0, answer.lon ?? 0, answer.radius_km) : null}
+          onMark={(part) => {
+            stand.cancel();
+            shadows.marking.value = part;
+            onPhoto();
+          }}
+        />
+      ) : null}
+    </>
+  );
+}

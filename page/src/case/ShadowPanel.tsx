@@ -1,0 +1,77 @@
+import { t } from "../strings";
+import { Field } from "../ui/Field";
+import { Icon } from "../ui/Icon";
+import { Banner, Loading } from "../ui/parts";
+import type { Shadows } from "./shadows";
+
+/** An object, its shadow and a time give a band on the map; with a place they say when it fits. */
+export function ShadowPanel({ shadows, point, onMark }: { shadows: Shadows; point: string | null; onMark(part: "object" | "shadow"): void }) {
+  const more = shadows.more.value;
+  const ready = shadows.current.value !== null || more.length > 0;
+  return (
+    <section class="panel shadows" aria-labelledby="shadow-title">
+      <div class="panel-head">
+        <h3 id="shadow-title">{t("shadow.title")}</h3>
+        <button type="button" class="plain square small" aria-label={t("action.close")} onClick={() => shadows.toggle()}>
+          <Icon name="close" size={15} />
+        </button>
+      </div>
+      <p class="quiet">{t("shadow.lead")}</p>
+      {more.length === 0 ? null : (
+        <ol class="stand-features">
+          {more.map((one, index) => (
+            <li key={`${one.time} ${one.ratio}`}>
+              <span class="badge">{index + 1}</span>
+              <span>{t("shadow.row", { time: one.time, ratio: one.ratio === null ? "–" : String(one.ratio) })}</span>
+              <button type="button" class="plain square small" aria-label={t("shadow.remove", { n: index + 1 })} onClick={() => shadows.remove(index)}>
+                <Icon name="close" size={14} />
+              </button>
+            </li>
+          ))}
+        </ol>
+      )}
+      <div class="buttons">
+        {(["object", "shadow"] as const).map((part) => (
+          <button key={part} type="button" class="small" aria-pressed={shadows.marking.value === part} onClick={() => onMark(part)}>
+            {t(`shadow.button.${part}`)}
+          </button>
+        ))}
+      </div>
+      <form
+        class="shadow-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (ready) void shadows.workOut();
+        }}
+      >
+        <Field label={t("shadow.ratio")} value={shadows.ratio.value} onInput={(value) => (shadows.ratio.value = value)} />
+        <Field label={t("shadow.azimuth")} value={shadows.azimuth.value} onInput={(value) => (shadows.azimuth.value = value)} />
+        <Field label={t("shadow.time")} value={shadows.time.value} placeholder={t("shadow.timeExample")} onInput={(value) => (shadows.time.value = value)} />
+        <Field label={t("shadow.until")} value={shadows.until.value} onInput={(value) => (shadows.until.value = value)} />
+        <Field label={t("shadow.place")} help={t("shadow.placeHelp")} value={shadows.place.value} onInput={(value) => (shadows.place.value = value)} />
+        <div class="buttons">
+          {point === null ? null : (
+            <button type="button" class="small" onClick={() => (shadows.place.value = point)}>
+              {t("shadow.useFinding")}
+            </button>
+          )}
+          <button type="button" class="small" disabled={shadows.current.value === null} onClick={() => shadows.add()}>
+            {t("shadow.add")}
+          </button>
+          <button type="submit" class="small primary" disabled={!ready || shadows.busy.value}>
+            {shadows.place.value.trim() === "" ? t("shadow.where") : t("shadow.when")}
+          </button>
+        </div>
+      </form>
+      {shadows.busy.value ? <Loading words={t("stand.busy")} /> : null}
+      {shadows.trouble.value === null ? null : <Banner kind="bad">{shadows.trouble.value}</Banner>}
+      {shadows.found.value === null ? null : (
+        <div class="stand-found">
+          {shadows.found.value.words.map((line) => (
+            <p key={line}>{line}</p>
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}

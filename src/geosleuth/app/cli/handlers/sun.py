@@ -1,0 +1,66 @@
+"""What ``geosleuth sun`` does once its words are read; imported only when it runs."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from geosleuth.app.cli.handlers.atlas import check_png
+from geosleuth.app.console import building, show, show_json
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.base import ensure_base
+from geosleuth.errors import BadInput
+from geosleuth.files import refuse_to_replace
+from geosleuth.photo import Album
+from geosleuth.tools import Case, Output
+from geosleuth.tools.places import find
+from geosleuth.tools.shadows import Shadow, ShadowQuestion, read_shadows
+
+from .resection import write_picture
+
+if TYPE_CHECKING:
+    from geosleuth.app.cli.sun import SunOptions
+
+
+def show_sun(options: "SunOptions") -> None:
+    """Print where a shadow can be, or when it fits a place."""
+    if options.out is not None:
+        check_png(options.out)
+        refuse_to_replace([options.out], overwrite=options.overwrite)
+    first = Shadow(
+        options.time, options.to, options.shadow, options.elevation, options.direction, options.azimuth
+    )  # fmt: skip
+    shadows = [first, *map(_also, options.also)]
+    with building() as progress:
+        ensure_base(progress)
+    found = asyncio.run(_found(options, shadows))
+    if options.out is not None:
+        write_picture(found, options.out, "no map: there is no band to draw")
+    if options.as_json:
+        show_json(found.data | {"file": None if options.out is None else str(options.out)})
+    else:
+        show(Text(found.text))
+
+
+async def _found(options: "SunOptions", shadows: list[Shadow]) -> Output:
+    case = Case(Album(), OfflineAtlas())
+    place = await find(case, options.place, "place") if options.place.strip() else None
+    question = ShadowQuestion(
+        shadows,
+        place=None if place is None else place.point,
+        name="" if place is None else place.name,
+        country=options.country,
+        tolerance_deg=options.tolerance,
+        direction_tolerance_deg=options.direction_tolerance,
+    )
+    return await read_shadows(case, question)
+
+
+def _also(text: str) -> Shadow:
+    """Another shadow: TIME,RATIO or TIME,RATIO,DIRECTION."""
+    time, *figures = (part.strip() for part in text.split(","))
+    try:
+        ratio, direction = float(figures[0]), float(figures[1]) if len(figures) > 1 else None
+    except (IndexError, ValueError) as error:
+        raise BadInput(f"--also {text[:60]!r}: write TIME,RATIO such as 2024-06-21T15:00Z,1.2") from error
+    return Shadow(time, ratio=ratio, direction_deg=direction)
