@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import shapely
@@ -236,7 +236,7 @@ def _places(region: OpenRegion, ids: NDArray[np.int64]) -> tuple[FloatArray, NDA
 
 def _along_streets(region: OpenRegion, streets: Sequence[int]) -> list[FloatArray]:
     """Positions along all the ways of streets; remembered, since they take a while to make."""
-    known = {street: region.memory.get(f"street {street}") for street in streets}
+    known: dict[int, Any] = {street: region.memory.get(f"street {street}") for street in streets}
     missing = [street for street, points in known.items() if points is None]
     geoms = dict.fromkeys(missing, b"")
     for begin in range(0, len(missing), _AT_ONCE):
@@ -252,7 +252,7 @@ def _along_streets(region: OpenRegion, streets: Sequence[int]) -> list[FloatArra
         along = known[street] = np.unique(points[cuts[number] : cuts[number + 1]], axis=0)
         if len(region.memory) < _REMEMBERED:
             region.memory[f"street {street}"] = along
-    return [np.empty((0, 2)) if (kept := known[street]) is None else kept for street in streets]
+    return [np.empty((0, 2)) if known[street] is None else known[street] for street in streets]
 
 
 BEARING_TOLERANCE_DEG: Final = 30.0
