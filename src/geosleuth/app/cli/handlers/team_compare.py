@@ -18,8 +18,11 @@ import typer
 
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.setup import AgentSetup, Resources
+from geosleuth.app.cli.handlers.bench import thresholds_km
+from geosleuth.app.cli.handlers.team_sources import sources_of
 from geosleuth.app.console import (
     CTRL_C,
+    Bar,
     ask_consent,
     cancelled_by_ctrl_c,
     offline_atlas,
@@ -38,7 +41,6 @@ from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.team import Several
 from geosleuth.team import Placer, Society
-from geosleuth.team.learning import read_sources
 from geosleuth.team.parallel import answered, locate_in_parallel
 from geosleuth.team.parallel.against_truth import THRESHOLDS_KM, Errors, errors_of
 from geosleuth.team.parallel.against_truth import figures as tries_figures
@@ -47,7 +49,16 @@ from geosleuth.team.swarm import SwarmSettings
 from geosleuth.team.swarm.locate import Team, make_team
 from geosleuth.team.swarm.members import Surroundings
 from geosleuth.team.swarm.spec import AgentSpec, TeamSpec, read_team
-from geosleuth.team.sweeps.track_record import Example, Measured, Paired, examples_of, measure, paired, records, sweep
+from geosleuth.team.sweeps.track_record import (
+    Example,
+    Measured,
+    Paired,
+    examples_of,
+    measure,
+    paired,
+    records,
+    sweep,
+)
 from geosleuth.team.sweeps.ways import (
     GRID,
     SWARM,
@@ -281,7 +292,7 @@ def ask_consent_for_team(team: Team, *, yes: bool) -> None:
 
 
 def _examples(dataset: Path, setting: Setting) -> list[Example]:
-    found, left_out = examples_of(read_sources(dataset))
+    found, left_out = examples_of(sources_of(dataset))
     for why, count in left_out.items():
         talk(f"{dataset}: {plural(count, 'photo is', 'photos are')} left out: {why}")
     if not found:
@@ -402,25 +413,37 @@ class Row:
     verifier_failed: str | None
 
 
-def measure_tries(
-    dataset: Path, request: LocateRequest, *, k: str | None, photos: int | None, out: Path, as_json: bool
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriesSetting:
+    """Which figures of tries are wanted, over how many photos, and how many photos are tried at the same time."""
+
+    k: str | None = None
+    within: str | None = None
+    photos: int | None = None
+    at_once: int = 1
+
+    def thresholds_km(self) -> tuple[float, ...]:
+        """Return the distances of ``--within``."""
+        return THRESHOLDS_KM if self.within is None else thresholds_km(self.within)
+
+
+def measure_tries(dataset: Path, request: LocateRequest, wanted: TriesSetting, *, out: Path, as_json: bool) -> None:
     """Ask about every photo that is not in ``out`` yet, and print figures over all.
 
     Raises:
         UserError: invalid input.
         GeosleuthError: the model failed at every photo.
     """
-    ks = _ks(k, request.parallel)
+    ks, within_km = _ks(wanted.k, request.parallel), wanted.thresholds_km()
     with quiet_libraries():
         plan = make_plan(request, [])
         if plan.several is None:
             raise BadInput("the detective is rule-based, so all its tries would be the same; name a model with --model")
-        examples = _tries_examples(dataset, photos, request.seed or 0)
+        examples = _tries_examples(dataset, wanted.photos, request.seed or 0)
         results = _ResultsFile(out, _asked(request))
         ask_consent(plan, yes=request.yes)
         try:
-            rows, trouble = asyncio.run(_all(plan, plan.several, examples, results))
+            rows, trouble = asyncio.run(_all(plan, plan.several, examples, results, wanted.at_once))
         except asyncio.CancelledError:
             talk(f"stopped; {out} holds every finished photo; run the same command to resume")
             raise typer.Exit(CTRL_C) from None
@@ -428,13 +451,20 @@ def measure_tries(
         raise GeosleuthError(f"nothing was measured; the first error: {one_line(trouble[0]) if trouble else 'none'}")
     if trouble:
         talk(f"{plural(len(trouble), 'photo', 'photos')} failed; run the command again: {one_line(trouble[0])}")
-    _report(rows, ks, request, len(trouble), out, as_json=as_json)
+    figures_found = tries_figures([row.errors for row in rows], ks, within_km)
+    _report(rows, figures_found, within_km, request, len(trouble), out, as_json=as_json)
 
 
 def _report(
-    rows: Sequence[Row], ks: Sequence[int], request: LocateRequest, failed: int, out: Path, *, as_json: bool
+    rows: Sequence[Row],
+    found: Mapping[str, Sequence[float]],
+    within_km: Sequence[float],
+    request: LocateRequest,
+    failed: int,
+    out: Path,
+    *,
+    as_json: bool,
 ) -> None:
-    found = tries_figures([row.errors for row in rows], ks)
     failed_tries = sum(row.failed_tries for row in rows)
     replaced = [row.verifier_failed for row in rows if row.verifier_failed]
     if as_json:
@@ -447,13 +477,13 @@ def _report(
                 "model": request.model,
                 "verifier": request.verifier or "code",
                 "verifier_failed": len(replaced),
-                "thresholds_km": list(THRESHOLDS_KM),
-                "figures": found,
+                "thresholds_km": list(within_km),
+                "figures": dict(found),
                 "out": str(out),
             }
         )
         return
-    heads = (plural(len(rows), "photo", "photos"), *(f">within {km:g} km" for km in THRESHOLDS_KM))
+    heads = (plural(len(rows), "photo", "photos"), *(f">within {km:g} km" for km in within_km))
     show(table_view(heads, [(name, *(f"{value:.1%}" for value in values)) for name, values in found.items()]))
     if failed_tries:
         talk(f"{plural(failed_tries, 'try', 'tries')} gave no answer and count as wrong")
@@ -463,29 +493,40 @@ def _report(
 
 
 async def _all(
-    plan: Plan, several: Several, examples: Sequence[tuple[str, Example]], results: "_ResultsFile"
+    plan: Plan, several: Several, examples: Sequence[tuple[str, Example]], results: "_ResultsFile", at_once: int
 ) -> tuple[list[Row], list[str]]:
     atlas = offline_atlas(needed=True)
     trouble: list[str] = []
-    rows = []
+    rows: dict[int, Row] = {}
+    waiting = iter(enumerate(examples))
+
+    async def worker(bar: Bar) -> None:
+        for number, (photo, example) in waiting:
+            bar.at(len(rows) + len(trouble), len(examples), Path(photo).name)
+            row = results.known.get(photo)
+            if row is None:
+                try:
+                    row = await _one(plan, several, atlas, photo, example)
+                except UserError:
+                    raise
+                except GeosleuthError as error:
+                    trouble.append(str(error))
+                    continue
+                results.add(row)
+            rows[number] = row
+
     async with AsyncExitStack() as held:
         await plan.load(held)
         with progress("trying", len(examples)) as bar, cancelled_by_ctrl_c():
-            for done, (photo, example) in enumerate(examples):
-                bar.at(done, len(examples), Path(photo).name)
-                row = results.known.get(photo)
-                if row is None:
-                    try:
-                        row = await _one(plan, several, atlas, photo, example)
-                    except UserError:
-                        raise
-                    except GeosleuthError as error:
-                        trouble.append(str(error))
-                        continue
-                    results.add(row)
-                rows.append(row)
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(min(at_once, len(examples))):
+                        group.create_task(worker(bar))
+            except BaseExceptionGroup as together:
+                # The first error is the one to fix.
+                raise together.exceptions[0] from None
             bar.at(len(examples), len(examples))
-    return rows, trouble
+    return [rows[number] for number in sorted(rows)], trouble
 
 
 async def _one(plan: Plan, several: Several, atlas: OfflineAtlas, photo: str, example: Example) -> Row:
@@ -584,7 +625,7 @@ def _asked(request: LocateRequest) -> dict[str, Any]:
 
 def _tries_examples(dataset: Path, photos: int | None, seed: int) -> list[tuple[str, Example]]:
     """Return the photos with a key that changes with the file or its place."""
-    found, left_out = examples_of(read_sources(dataset))
+    found, left_out = examples_of(sources_of(dataset))
     for why, count in left_out.items():
         talk(f"{dataset}: {plural(count, 'photo is', 'photos are')} left out: {why}")
     if not found:
