@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from geosleuth.agent import Task
-from geosleuth.agent.events import ImageInfo
 from geosleuth.agent.methods import method
 from geosleuth.agent.prompt_files import PLACEHOLDERS, read_prompts, with_prompts
 from geosleuth.atlas import OfflineAtlas
@@ -18,6 +17,7 @@ from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.run import run_plan
 from geosleuth.team.parallel.verifier import verifier_method
+from geosleuth.tools import ImageInfo
 from geosleuth.tools.toolset import all_tools
 from geosleuth.train.recipe_files import read_recipe
 from geosleuth.train.rollouts import rollout_setup

@@ -1,7 +1,7 @@
 """``geosleuth bench extract`` and ``bench judge --ask replies`` against a real server on this machine."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -50,9 +50,9 @@ def server() -> Iterator[ServerUrl]:
         yield url
 
 
-def run(command: object, *words: object) -> Result:
+def run(command: Callable[..., None], *words: object) -> Result:
     app = typer.Typer()
-    app.command()(command)  # type: ignore[arg-type]
+    app.command()(command)
     result = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "200", "NO_COLOR": "1"})
     assert result.exit_code == 0, result.output
     return result
