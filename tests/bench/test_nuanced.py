@@ -68,7 +68,13 @@ def addresses(extract: Path, city: str) -> Iterator[tuple[str, LatLon]]:
     for node in osmium.FileProcessor(str(extract), osmium.osm.NODE):
         tags = dict(node.tags)
         street, number = tags.get("addr:street"), tags.get("addr:housenumber", "")
-        if street is None or street in streets or not number.isdigit() or tags.get("addr:city", city) != city:
+        if (
+            not isinstance(node, osmium.osm.Node)
+            or street is None
+            or street in streets
+            or not number.isdigit()
+            or tags.get("addr:city", city) != city
+        ):
             continue
         streets.add(street)
         assert isinstance(node, osmium.osm.Node)
