@@ -207,7 +207,8 @@ def _which_known(vectors: FloatArray, known: FloatArray) -> FloatArray:
         return np.zeros((*vectors.shape[:2], 0))
     cosines = vectors @ known.T
     nearest = is_within(cosines, NAMED_KM) & (cosines == cosines.max(axis=2, keepdims=True))
-    return np.asarray(nearest * _KNOWN_SCALE, dtype=np.float64)
+    columns: FloatArray = nearest * _KNOWN_SCALE
+    return columns
 
 
 def fit_places(options: Options, right: BoolArray, ridge: float = RIDGE) -> FloatArray:
