@@ -13,6 +13,7 @@ import shapely
 
 from geosleuth.answer import GRANULARITIES
 from geosleuth.atlas.borders import Borders
+from geosleuth.atlas.regions.region_file import pack_shapes, unpack_shapes
 from geosleuth.atlas.tiles import LAYERS, MAX_ZOOM, Tiles
 from geosleuth.errors import BadInput
 
@@ -260,7 +261,7 @@ def test_a_damaged_region_leaves_the_rest_of_the_map(monaco: Path, tmp_path: Pat
     whole = Tiles(folder, cache=tmp_path / "cache").tile(*at(*MONTE_CARLO, 14))
     conn = sqlite3.connect(folder / "monaco.region.sqlite")
     with conn:
-        conn.execute("UPDATE shape SET geom = x'0102', name = char(8238, 10) || name WHERE layer = 'road'")
+        conn.execute("UPDATE shape SET shapes = x'0102' WHERE layer = 'road'")
     conn.close()
     found = read(Tiles(folder, cache=tmp_path / "cache").tile(*at(*MONTE_CARLO, 14)))
     assert "roads" in read(whole)
@@ -276,7 +277,10 @@ def test_hostile_names_and_credits_do_no_harm(monaco: Path, tmp_path: Path, read
     conn = sqlite3.connect(folder / "monaco.region.sqlite")
     bad = "<script>alert(1)</script>\x00\n\u202e" + "x" * 5000
     with conn:
-        conn.execute("UPDATE shape SET name = ? WHERE layer IN ('road', 'place', 'green')", (bad,))
+        rows = conn.execute("SELECT id, shapes FROM shape WHERE layer IN ('road', 'place', 'green')").fetchall()
+        for number, shapes in rows:
+            _, geoms = unpack_shapes(shapes)
+            conn.execute("UPDATE shape SET shapes = ? WHERE id = ?", (pack_shapes([bad] * len(geoms), geoms), number))
         conn.execute("UPDATE feature SET name = ?", (bad,))
         conn.execute("UPDATE meta SET value = '<img src=x onerror=alert(1)>' WHERE key = 'attribution'")
     conn.close()
