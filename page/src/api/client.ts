@@ -111,6 +111,7 @@ export const api = {
   compare: (left: string, right: string) => get<CompareView>(`/api/compare?${new URLSearchParams({ left, right })}`),
   guide: () => get<GuideView>("/api/guide"),
   weigh: (seen: readonly string[], signal: AbortSignal) => send<SightingsView>("POST", "/api/guide/weigh", { seen }, signal),
+  outlines: async (names: string[]) => (await send<{ outlines: Record<string, GeoJSON.Polygon | GeoJSON.MultiPolygon> }>("POST", "/api/outlines", { names })).outlines,
   shadows: (shadows: NewShadow[], place: Point | null) => send<ShadowsView>("POST", "/api/shadows", { shadows, place }),
   maps: () => get<MapsView>("/api/maps"),
   offerMap: (place: string, host: string) => send<MapOffer>("POST", "/api/maps/offers", { place, host }),

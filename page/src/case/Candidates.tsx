@@ -1,5 +1,6 @@
 import type { CandidateView } from "../api/types";
 import { kilometres, percent } from "../format";
+import { outlines } from "../state/outlines";
 import { t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { Bar, Empty } from "../ui/parts";
@@ -61,7 +62,11 @@ export function Candidates(props: CandidatesProps) {
                 {rejected ? <span class="tag">{t("candidates.rejected")}</span> : one.fate === "dropped" ? <span class="tag">{t("candidates.dropped")}</span> : null}
               </summary>
               <div class="candidate-body">
-                {one.radius_km === null ? null : <p class="quiet">{t("candidates.radius", { radius: kilometres(one.radius_km) })}</p>}
+                {outlines.value.get(one.name) ? (
+                  <p class="quiet">{t("candidates.country")}</p>
+                ) : one.radius_km === null ? null : (
+                  <p class="quiet">{t("candidates.radius", { radius: kilometres(one.radius_km) })}</p>
+                )}
                 <Side title={t("candidates.for")} lines={one.for} kind="for" />
                 <Side title={t("candidates.against")} lines={one.against} kind="against" />
                 {one.for.length + one.against.length === 0 ? <p class="quiet">{props.withheld ?? t("candidates.noEvidence")}</p> : null}

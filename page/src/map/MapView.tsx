@@ -3,6 +3,7 @@ import type { AnswerView, CandidateView } from "../api/types";
 import { coordinates } from "../format";
 import { announce } from "../state/announce";
 import { mapsAdded } from "../state/maps";
+import { askOutlines, outlines } from "../state/outlines";
 import { settings } from "../state/server";
 import { theme } from "../state/theme";
 import { narrow } from "../state/width";
@@ -57,7 +58,9 @@ export function MapView(props: MapViewProps) {
   const claimed = props.claimed ?? NOWHERE;
   const more = props.more ?? NO_MARKS;
   const shapes = props.shapes ?? NO_SHAPES;
-  const marks = useMemo(() => [...marksOf(props.candidates, props.answer, claimed), ...more], [props.candidates, props.answer, claimed, more]);
+  const marks = useMemo(() => [...marksOf(props.candidates, props.answer, claimed, outlines.value), ...more], [props.candidates, props.answer, claimed, more, outlines.value]);
+  // While a run is under way its candidates come and go.
+  useEffect(() => void askOutlines(props.candidates.map((one) => one.name)), [props.candidates.map((one) => one.name).join("\n")]);
   const wanted = theme.value;
   const online = settings.value && !settings.value.offline ? settings.value.online_tiles || null : null;
 

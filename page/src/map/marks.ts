@@ -51,23 +51,25 @@ export function marksOf(
   candidates: readonly CandidateView[],
   answer: AnswerView | null,
   claimed: readonly Spot[],
+  outlines: ReadonlyMap<string, GeoJSON.Polygon | GeoJSON.MultiPolygon | null> = new Map(),
 ): Mark[] {
   const marks: Mark[] = [];
   candidates.forEach((candidate, index) => {
     if (candidate.lat === null || candidate.lon === null) return;
     const dropped = candidate.fate === "dropped";
     const chosen = !dropped && isAnswer(candidate, answer);
+    const outline = (chosen ? answer?.outline : outlines.get(candidate.name)) ?? null;
     const radiusKm = (chosen ? (answer?.radius_km ?? candidate.radius_km) : candidate.radius_km) ?? 0;
     marks.push({
       id: candidate.id,
       kind: chosen ? "answer" : dropped ? "dropped" : "rival",
       letter: candidate.letter ?? letterAt(index),
       name: candidate.name,
-      words: wordsOf(candidate.name, candidate.probability, chosen && answer?.outline ? null : radiusKm, dropped),
+      words: wordsOf(candidate.name, candidate.probability, outline ? null : radiusKm, dropped),
       lat: candidate.lat,
       lon: candidate.lon,
       radiusKm,
-      outline: chosen ? answer?.outline : null,
+      outline,
       strength: dropped ? DROPPED : (candidate.probability ?? UNWEIGHED),
     });
   });

@@ -143,7 +143,8 @@ def rejected_of(
     seen = {one["id"]: one["seen"] for one in clues}
     places = {one["id"]: one for one in candidates}
     for name, wanted, known in (("clue", reject_clues, seen), ("candidate", reject_candidates, places)):
-        if missing := next((one for one in wanted if one not in known), None):
+        # An empty id is none, too.
+        if (missing := next((one for one in wanted if one not in known), None)) is not None:
             raise BadInput(f"this run has no {name} {missing[:40]!r}; reload it and choose again")
     chosen = [places[one] for one in reject_candidates]
     return Rejected(

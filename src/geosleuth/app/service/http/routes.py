@@ -39,10 +39,12 @@ from .schemas import (
     NewCase,
     NewFeedback,
     NewKey,
+    NewOutlines,
     NewRun,
     NewSettings,
     NewShadows,
     NewStand,
+    OutlinesShown,
     PartOfPhoto,
     PhotoNumber,
     PhotoShown,
@@ -287,6 +289,22 @@ async def picture(run: RunId, handle: _Handle, request: Request) -> Response:
 async def check(run: RunId, asked: Claim, request: Request) -> CheckShown:
     """Compare a finished run with a claimed place."""
     return CheckShown.model_validate(await State.of(request).service.check(run, asked.lat, asked.lon))
+
+
+@runs_router.post("/outlines")
+async def outlines(asked: NewOutlines) -> OutlinesShown:
+    """Return the land of the candidates that are whole countries, by their names."""
+    return OutlinesShown(outlines=await run_in_threadpool(_outlines, asked.names))
+
+
+def _outlines(names: list[str]) -> dict[str, dict[str, Any]]:
+    from geosleuth.answer.formats import area_geometry
+    from geosleuth.atlas.granular import country_outline
+    from geosleuth.policies.feedback import whole_country
+
+    codes = {name: code for name in names if (code := whole_country(name)) is not None}
+    lands = {name: outline.polygons for name, code in codes.items() if (outline := country_outline(code)) is not None}
+    return {name: drawn for name, land in lands.items() if (drawn := area_geometry(land)) is not None}
 
 
 @runs_router.post("/shadows", response_model=model_of(ShadowsView))

@@ -176,6 +176,12 @@ class NewShadows(Asked):
     direction_tolerance_deg: Annotated[float, Field(ge=1, le=90)] = 10.0
 
 
+class NewOutlines(Asked):
+    """Names of candidates."""
+
+    names: Annotated[list[Name], Field(max_length=100)]
+
+
 class NewSightings(Asked):
     """What somebody sees, in free words or as ATTRIBUTE=VALUE."""
 
@@ -325,6 +331,12 @@ class SightingsShown(Shown):
     countries: list[CountryOdds]
     sightings: list[SightingShown]
     not_understood: list[str]
+
+
+class OutlinesShown(Shown):
+    """GeoJSON geometries of the countries among some names; other names are left out."""
+
+    outlines: dict[str, dict[str, Any]]
 
 
 class PhotoShown(Shown):

@@ -1,0 +1,49 @@
+"""Candidates with their own areas: a whole country is drawn as its land, in a real browser."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser import PATIENCE_MS, Opener, serious_faults
+from serving import Served, photo_bytes
+
+expect.set_options(timeout=PATIENCE_MS)
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def french(server: Served) -> str:
+    """The path of a run whose only candidate is a country."""
+    case = server.case(photo_bytes("Boulangerie"), title="Some bakery")
+    run = server.start(case)
+    assert server.over(run, 240) == "done"
+    return f"/#/case/{case}/run/{run}"
+
+
+def test_only_whole_countries_have_outlines(server: Served) -> None:
+    names = ["France", "Granada, Spain", "Kiribati", "nowhere"]
+    found = server.client.post("/api/outlines", json={"names": names}).json()["outlines"]
+    assert set(found) == {"France", "Kiribati"}
+    assert all(one["type"] in ("Polygon", "MultiPolygon") for one in found.values())
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+def test_a_country_among_the_candidates_is_its_land(
+    open_page: Opener, french: str, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
+) -> None:
+    page = open_page(french, color_scheme=theme, viewport=size)
+    expect(page.locator(".finding.done")).to_be_visible()
+    if size["width"] < 500:
+        page.get_by_role("tab", name="Map").click()
+    expect(page.locator(".candidate", has_text="France")).to_contain_text("anywhere in the country")
+    expect(page.locator(".candidate", has_text="France")).not_to_contain_text("within")
+    # The pin's words name no circle either.
+    expect(page.locator('.pin[data-kind="rival"]').first).to_have_attribute(
+        "aria-label", re.compile("France · [0-9]+ %$")
+    )
+    expect(page.locator('.map-canvas[data-settled="yes"]')).to_be_visible()
+    assert serious_faults(page, "main") == []
+    shot(page, f"outline-{theme}-{size['width']}")
