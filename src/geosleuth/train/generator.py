@@ -325,6 +325,7 @@ class Replier(Engine):
             self._transformers = require("transformers", extra="train")
         self._name, self._model, self._processor = name, model, processor
         self._device = model.device.type
+        self._sees = True
         self._tokenizer = processor.tokenizer
         steering = self._steering_tokens()
         self.words = ChatWords(self._abilities(Path(name)), frozenset(steering), name, shrink_of(processor))

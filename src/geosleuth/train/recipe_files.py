@@ -11,7 +11,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from geosleuth.agent.prompt_files import read_prompts
 from geosleuth.decode import decode, nearest
 from geosleuth.errors import BadInput
 from geosleuth.files import plain_yaml, plain_yaml_values, yaml_complaint
@@ -125,6 +124,8 @@ def _with_prompts(recipe: Recipe, source: str) -> Recipe:
     rollout = recipe.rollout
     if rollout.prompts is None:
         return recipe
+    from geosleuth.agent.prompt_files import read_prompts
+
     found = read_prompts(rollout.prompts, rollout.method).sha256
     if rollout.prompts_sha256 not in (None, found):
         raise BadInput(f"{source}: the words in {rollout.prompts} are others than those of rollout.prompts_sha256")

@@ -1,17 +1,24 @@
 """Episodes about drawn scenes: the same for the same number, in the pixels of the files, with no truth on show."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
+import numpy as np
 import pytest
 
 from geosleuth.agent import same_events
+from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput
-from geosleuth.score.rewards import PRESETS
+from geosleuth.geo import FloatArray
+from geosleuth.score.rewards import PRESETS, Helpers
 from geosleuth.world import World
+from geosleuth.world.consistency import RuleReader
 from geosleuth.world.design import design_scene
 from geosleuth.world.environment import environment_for, offline_setting, scene_poser, scene_rows
+from geosleuth.world.environment.episode import geocoder_of
 from homes import home_with_base
 from worlds import world_of
 
@@ -70,13 +77,25 @@ def test_a_row_without_a_scene_is_named(made: Any, row: dict[str, Any]) -> None:
         made().reset(**row)
 
 
+class ByLetters:
+    """An encoder to which texts of the same letters are the same."""
+
+    name = "letters"
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        counts = np.array([[text.casefold().count(letter) for letter in ascii_lowercase] for text in texts], float)
+        return counts / np.maximum(1e-9, np.linalg.norm(counts, axis=1, keepdims=True))
+
+
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.usefixtures("atlas_home")
 def test_every_reward_of_the_papers_can_be_earned(name: str, world: World) -> None:
-    setting = offline_setting(reward=name)
+    setting = offline_setting(reward=name, helpers=Helpers(geocoder_of(OfflineAtlas()), ByLetters(), RuleReader()))
     one: Any = environment_for(setting, scene_poser(world, seed=3, reading="clue boxes"))()
     one.reset(scene=4)
     spot = design_scene(world, 3, 4, split="train").spot
-    one.answer(reply=json.dumps({"lat": spot.point.lat, "lon": spot.point.lon, "country": spot.country_name,
-                                 "region": spot.region, "city": spot.town}))  # fmt: skip
+    because = "The words on the signs, the plates of the cars and the roofs behind them all lead to one conclusion."
+    names = {"country": spot.country_name, "region": spot.region, "precise": spot.town}
+    levels = {level: {"conclusion": name, "reasoning": f"{because} So it is {name}."} for level, name in names.items()}
+    one.answer(reply=json.dumps({"lat": spot.point.lat, "lon": spot.point.lon, **levels, "city": spot.town}))
     assert setting.reward.least < one.get_reward() <= setting.reward.most

@@ -489,6 +489,7 @@ def _header(path: Path) -> dict[str, str]:
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
     """Whatever a damaged file leads to, as one line for the person who gave it."""
+    from osmium import InvalidLocationError
     from shapely.errors import ShapelyError
 
     try:
@@ -499,7 +500,8 @@ def _explained(path: Path) -> Iterator[None]:
         ) from error
     # Osmium's own complaints and ours; numbers and ids that no map has; shapes that are none.
     except (
-        Damaged, Unusual, RuntimeError, ValueError, OverflowError, IndexError, ShapelyError, sqlite3.IntegrityError,
+        Damaged, Unusual, RuntimeError, ValueError, OverflowError, IndexError, InvalidLocationError, ShapelyError,
+        sqlite3.IntegrityError,
     ) as error:  # fmt: skip
         if isinstance(error, BrokenProcessPool):
             raise
