@@ -84,7 +84,7 @@ class ByLetters:
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         counts = np.array([[text.casefold().count(letter) for letter in ascii_lowercase] for text in texts], float)
-        return counts / np.maximum(1e-9, np.linalg.norm(counts, axis=1, keepdims=True))
+        return np.asarray(counts / np.maximum(1e-9, np.linalg.norm(counts, axis=1, keepdims=True)))
 
 
 @pytest.mark.parametrize("name", PRESETS)
