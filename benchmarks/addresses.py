@@ -29,6 +29,7 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
 
 PROMISED = 0.97
+BORDER_KM = 2.0
 NEAR_KM = {"address": 0.3, "street": 3.0, "feature": 1.0, "town": 30.0}
 NOWHERE = ("Rue des Trois Hiboux", "Hopeakettukatu", "Carrer dels Set Mussols", "Schnepfenweg", "Owl Hollow Road")
 
@@ -113,7 +114,8 @@ async def faults(
         away = distance_km(hit.place.point, query.point)
         at_level = hit.level == level or (level == "address" and hit.place.address is not None and not hit.missing)
         at_level = at_level or (bare and hit.level in ("region", "country", "feature"))
-        if country != query.country:
+        # The world's borders are good to a kilometre or so: a town that lies at one is no town abroad.
+        if country != query.country and away > BORDER_KM:
             found.append((query, f"another country: {hit.place.name} ({country})"))
         elif not at_level or away > NEAR_KM[level]:
             found.append((query, f"{hit.level} {hit.place.name}, {away:.1f} km away"))

@@ -136,6 +136,7 @@ def test_only_what_lies_in_the_country_or_town_after_a_name_is_found(atlas: Offl
         ("Paris, Alaska", "Alaska", "region", ("Paris",)),
         ("Callitris, Australia", "Australia", "country", ("Callitris",)),
         ("广东省珠海市桂山岛", "Zhuhai", "town", ("桂山岛",)),
+        ("Tellervo (Diana), Kaartinkaupunki", "Kaartinkaupunki", "town", ("Tellervo", "Diana")),
     ],
 )
 def test_the_finest_part_that_is_known_is_found_and_the_rest_is_told(

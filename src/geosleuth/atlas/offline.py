@@ -23,7 +23,7 @@ from geosleuth.names import country_name, fold, required_country_code
 from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.build import Progress
 from .folders import data_dir
-from .parts import Container, without_postcode, written_parts
+from .parts import MOST_PARTS, Container, without_postcode, written_parts
 from .protocol import Colocation, Document, Hit, Level, Marker, MatchKind, Picture, Place, Reverse
 from .search import is_same_name
 
@@ -241,6 +241,8 @@ class OfflineAtlas:
             hits = next(self._named(parts[0], limit, within, country))
         else:  # a name may hold brackets, dashes and commas: Monte-Carlo (Casino)
             hits = self._in_country(self._regions.called(text, limit=limit, within=within), country)
+            if not hits and (name := self._begins_with_name(text, within)):
+                parts = [name, *written_parts(text.removeprefix(name))]
         if parts and not hits and len(parts) == 1:
             parts = self._base.told_apart(parts[0], sure=False)
         if hits or len(parts) < 2:
@@ -252,6 +254,12 @@ class OfflineAtlas:
                 if any(not hit.missing for hit in found):
                     return found
         return found
+
+    def _begins_with_name(self, text: str, within: Extent | None) -> str | None:
+        """The longest beginning of a text, with a comma in it, that is the very name of a feature."""
+        commas = [at for at, sign in enumerate(text) if sign == ","][: MOST_PARTS - 1]
+        beginnings = (text[:at] for at in reversed(commas[1:]))
+        return next((name for name in beginnings if self._regions.called(name, limit=1, within=within)), None)
 
     def _fitting(self, hits: Iterable[Hit], parts: Sequence[str], at: int) -> Iterable[Hit]:
         """Those that one part names and that lie in others, with what is missing; none that can't be meant."""

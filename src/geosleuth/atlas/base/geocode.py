@@ -231,6 +231,8 @@ class BasePlaces:
                 is_sure = bearers == 1 or any(map(names_street, missing)) or int(str(row[8])) >= _SURE_POPULATION
                 if (at and row[3] == LANDMARK) or (alone and (row[3] == LANDMARK or (row[3] == CITY and not is_sure))):
                     continue  # one word of a query goes by the name of villages somewhere
+                if alone and row[3] == REGION and 0 < at < len(parts) - 1:
+                    continue  # what it would lie in stands behind it, and is another
                 worth = _PARTLY * (score - _ALIAS_PENALTY * (role != MAIN)) - _PARTS_PARTLY * (len(missing) - 1)
                 hit = Hit(self._place(row), max(0.01, worth), "part", part, missing=missing)
                 found.append(((len(missing), coarser if alone else 0, -at), hit))
