@@ -133,7 +133,7 @@ def test_a_fault_is_one_line_and_can_be_tried_again(
     expect(dialog.get_by_role("button", name="Ask 127.0.0.1")).to_be_enabled()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
 def test_axe_finds_no_serious_fault(
     opener: Opener,

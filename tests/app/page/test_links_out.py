@@ -60,7 +60,7 @@ def test_the_photo_is_copied_for_an_image_search(open_page: Opener, located: Loc
     assert kinds == ["image/png"]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
 def test_axe_finds_no_serious_fault(
     open_page: Opener, located: Located, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]

@@ -29,7 +29,7 @@ def test_only_whole_countries_have_outlines(server: Served) -> None:
     assert all(one["type"] in ("Polygon", "MultiPolygon") for one in found.values())
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
 def test_a_country_among_the_candidates_is_its_land(
     open_page: Opener, french: str, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]

@@ -90,7 +90,7 @@ def test_a_click_on_a_box_of_the_photo_opens_its_line(open_page: Opener, misread
     expect(page.get_by_label("What it says:")).to_have_count(0)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
 def test_axe_finds_no_serious_fault(
     open_page: Opener, misread: str, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]

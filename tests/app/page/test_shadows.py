@@ -92,7 +92,7 @@ def test_a_place_gives_the_times_that_fit_and_a_time_without_a_zone_is_refused(
     expect(page.locator(".shadows").get_by_role("alert")).to_contain_text("Write the place as latitude, longitude")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
 def test_axe_finds_no_serious_fault(
     open_page: Opener, located: Located, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]

@@ -110,7 +110,7 @@ def test_a_capped_service_says_nothing_finer(server: Served, located: Located) -
     assert "no finer than city" in refused.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
 def test_axe_finds_no_serious_fault(
     open_page: Opener, located: Located, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
