@@ -194,7 +194,7 @@ def test_a_phone_has_one_column_with_tabs_and_no_sideways_scrolling(
     page.keyboard.press("ArrowRight")
     expect(page.locator("#steps")).to_be_visible()
     shows = {
-        located.path: ".finding.done", "/#/": ".case-card", "/#/settings": "#keys",
+        located.path: ".finding.done", "/#/": ".case-card", "/#/settings": "#keys-title",
         f"/#/compare/{pair[1]}/{pair[2]}": ".compare table",
     }  # fmt: skip
     wide: dict[str, int] = {}
