@@ -45,7 +45,7 @@ _SOURCES: Final[dict[Kind, tuple[str, str]]] = {
     "wikipedia": ("GEOSLEUTH_KIWIX_URL", KIWIX),
 }
 _CATALOGUE_BYTES: Final = 32 * 1024 * 1024
-# What importing takes, roughly, for each byte of the file. A region keeps 1.4 to 2.7 bytes; the rest is room for the rows
+# What importing takes, roughly, for each byte of the file. A region keeps 1.4 to 2.7 bytes; the rest is room for rows
 # that are staged while it is made.
 _DISK_A_BYTE, _BYTES_A_SECOND = 7, 1_000_000
 

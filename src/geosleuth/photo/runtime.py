@@ -79,7 +79,7 @@ def _glibc() -> Any:
 
 @contextmanager
 def no_probing() -> Iterator[None]:
-    """Keep urllib3, which comes in with transformers and peft, from trying on import, by a socket, whether IPv6 works."""
+    """Keep urllib3, which transformers and peft bring in, from trying on import, by a socket, whether IPv6 works."""
     known, has_ipv6 = "urllib3.util.connection" in sys.modules, socket.has_ipv6
     socket.has_ipv6 = False
     try:
