@@ -424,13 +424,14 @@ def check_training(tally: Tally, run: Path, whole: Path, last: BaseProcess) -> N
     tally.must(steps[0] == steps[1], f"steps {steps[0]} and not {steps[1]}")
 
 
-def full_disks() -> Tally:
+def full_disks(only: str | None = None) -> Tally:
     """The same in a mount namespace of its own, where disks may be made."""
     tally = Tally("full disk")
     if (reason := reason_without_mounts()) is not None:
         tally.figures = {"left out": f"a small disk can't be mounted: {reason}"}
         return tally
     words = ["unshare", "-rm", sys.executable, str(Path(__file__).resolve()), "--in-mounts"]
+    words += ["--only", only] if only else []
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         tally.broken.append(f"ended with {done.returncode}")
@@ -615,7 +616,7 @@ def main() -> int:
             lambda: killed_services(services, given.seed),
             lambda: killed_trainings(given.kills - benches - services, given.seed),
         ],
-        "disk": [full_disks],
+        "disk": [lambda: full_disks(given.only)],
     }
     found = []
     for name in given.parts or parts:

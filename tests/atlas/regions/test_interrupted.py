@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from attack_targets import TARGETS
+from bench_mounts import in_own_mounts
 from geosleuth.atlas.regions import Regions, RegionStore, import_osm, region_file
 from geosleuth.errors import BadInput
 
 SCRIPT = """
 import sys
 from pathlib import Path
-import pytest
-
 from geosleuth.atlas.regions import import_osm
 print("ready", flush=True)
 import_osm(Path(sys.argv[1]), "monaco", folder=Path(sys.argv[2]))
@@ -120,3 +120,36 @@ def test_a_place_that_cannot_be_taken_is_said(tmp_path: Path, monaco_pbf: Path) 
     with pytest.raises(BadInput, match="can't be written to"):
         import_osm(monaco_pbf, "monaco", folder=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["monaco.region.sqlite"]
+
+
+ON_DISKS = """
+import json, subprocess, sys
+from pathlib import Path
+from geosleuth.atlas.regions import import_osm
+from geosleuth.errors import BadInput
+
+extract, disk = Path(sys.argv[1]), Path(sys.argv[2])
+for pages in map(int, sys.argv[3:]):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={4096 * pages}", "none", disk], check=True)
+    try:
+        import_osm(extract, "town", folder=disk / "regions")
+        said = ""
+    except BadInput as error:
+        said = str(error)
+    print(json.dumps([said, [path.name for path in disk.rglob("*")]]))
+    subprocess.run(["umount", "-l", disk], check=True)
+"""
+
+
+def test_a_full_disk_is_one_line_at_every_write_and_leaves_nothing(tmp_path: Path) -> None:
+    extract = tmp_path / "town.osm.pbf"
+    extract.write_bytes(TARGETS["extract-osm.pbf"].seeds()[0])
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    # From too small for the first page to large enough; 57 and 59 pages end in files beside the database.
+    told = in_own_mounts('"$PYTHON" -c "$@"', ON_DISKS, extract, disk, 1, 21, 53, 55, 57, 59, 61, 119)
+    for said, left in told[:-1]:
+        assert "disk is full" in said or "No space left" in said
+        assert "\n" not in said
+        assert left == []
+    assert told[-1] == ["", ["regions", "town.region.sqlite"]]

@@ -123,7 +123,7 @@ def import_osm(
     }  # fmt: skip
     was_there = folder.exists()
     try:
-        with _explained(path):
+        with _explained(path, folder):
             try:
                 if path.suffix.lower() != ".pbf":
                     raise Unusual("another format")
@@ -487,8 +487,8 @@ def _header(path: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Whatever a damaged file leads to, as one line for the person who gave it."""
+def _explained(path: Path, folder: Path) -> Iterator[None]:
+    """Whatever a damaged file or a full disk leads to, as one line for the person who gave it."""
     from osmium import InvalidLocationError
     from shapely.errors import ShapelyError
 
@@ -498,6 +498,8 @@ def _explained(path: Path) -> Iterator[None]:
         raise BadInput(
             f"{path} is not a sound OpenStreetMap extract (it holds text that is not UTF-8); download it again"
         ) from error
+    except OSError as error:
+        raise BadInput(f"{path.name} can't be imported into {folder} ({error.strerror or error})") from error
     # Osmium's own complaints and ours; numbers and ids that no map has; shapes that are none.
     except (
         Damaged, Unusual, RuntimeError, ValueError, OverflowError, IndexError, InvalidLocationError, ShapelyError,
