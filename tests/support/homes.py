@@ -76,6 +76,10 @@ def home_with_base(folder: Path, base_file: Path) -> Path:
     world.mkdir(exist_ok=True)
     drawn.parent.mkdir(exist_ok=True)
     drawn.symlink_to(world)
+    # What is put together once for all commands, too.
+    prepared = base_file.with_suffix(".prepared")
+    prepared.mkdir(exist_ok=True)
+    (target.parent / "prepared").symlink_to(prepared)
     return folder
 
 

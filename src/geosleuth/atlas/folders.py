@@ -3,9 +3,27 @@
 ``GEOSLEUTH_HOME`` puts both under one folder. Otherwise the XDG folders are used.
 """
 
+import json
 import os
+import shutil
 import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from math import prod
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from geosleuth.errors import BadInput
+from geosleuth.files import write_bytes_atomically
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_MOST_FILES = 8_000
+_ALIGNED = 64
+_T = TypeVar("_T")
 
 
 def cache_dir() -> Path:
@@ -26,7 +44,90 @@ def _folder(name: str, variable: str, default: str) -> Path:
     return (Path(root) if root else Path.home() / default) / "geosleuth"
 
 
+def prepared(version: str) -> "KeptFiles":
+    """For what many commands need and takes long to work out: "kind-version"."""
+    return KeptFiles(cache_dir() / "prepared", version)
+
+
 def open_readonly(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
     """A read-only connection; ``any_thread`` where it may be used in another thread than the one that opened it."""
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     return sqlite3.connect(uri, uri=True, check_same_thread=not any_thread)
+
+
+class KeptFiles:
+    """Files of one version, "kind-version", in a folder of their own, up to some thousand.
+
+    Those of other versions of the kind are cleared away when it is first written to. A folder that can't be written to
+    is no trouble: then nothing is kept.
+    """
+
+    def __init__(self, root: Path, version: str) -> None:
+        self._root, self._own = root, root / version
+        self._ready = False
+        self._files = 0
+
+    def get(self, name: str, make: Callable[[], bytes], *, if_longer_s: float = 0.0) -> bytes:
+        """The file of that name, made if it is not there; what is made in less time than said is not worth keeping."""
+        path = self._own / name
+        with suppress(OSError):
+            return path.read_bytes()
+        begin = time.thread_time()
+        made = make()
+        if time.thread_time() - begin >= if_longer_s:
+            self._write(path, made)
+        return made
+
+    def load(self, name: str, make: Callable[[], bytes], read: Callable[[bytes], _T]) -> _T:
+        """What a file says; one that can't be read is made anew."""
+        path = self._own / name
+        with suppress(Exception):  # whatever another version or a fault has left there
+            return read(path.read_bytes())
+        made = make()
+        self._write(path, made)
+        return read(made)
+
+    def arrays(self, name: str, make: Callable[[], Sequence["NDArray[Any]"]]) -> list["NDArray[Any]"]:
+        """Arrays that are read from disk as far as they are used."""
+        import numpy as np
+
+        def packed() -> bytes:
+            parts = [np.ascontiguousarray(array) for array in make()]
+            head = json.dumps([[part.dtype.str, part.shape] for part in parts]).encode()
+            pieces = [len(head).to_bytes(8, "little"), head]
+            for part in parts:
+                pieces += [bytes(-sum(map(len, pieces)) % _ALIGNED), part.tobytes()]
+            return b"".join(pieces)
+
+        def read(kept: bytes | mmap) -> list["NDArray[Any]"]:
+            at = 8 + int.from_bytes(kept[:8], "little")
+            found = []
+            for dtype, shape in json.loads(kept[8:at]):
+                at += -at % _ALIGNED
+                found.append(np.frombuffer(kept, dtype, prod(shape), at).reshape(shape))
+                at += found[-1].nbytes
+            return found
+
+        with suppress(Exception), (self._own / name).open("rb") as stream:  # as in ``load``
+            return read(mmap(stream.fileno(), 0, access=ACCESS_READ))
+        made = packed()
+        self._write(self._own / name, made)
+        return read(made)
+
+    def _write(self, path: Path, made: bytes) -> None:
+        with suppress(OSError, BadInput):
+            self._prepare()
+            if self._files < _MOST_FILES:
+                write_bytes_atomically(path, made)
+                self._files += 1
+
+    def _prepare(self) -> None:
+        if self._ready:
+            return
+        self._own.mkdir(parents=True, exist_ok=True)
+        kind = self._own.name.partition("-")[0]
+        for other in os.scandir(self._root):
+            if other.is_dir(follow_symlinks=False) and other.name.startswith(kind) and other.name != self._own.name:
+                shutil.rmtree(other.path, ignore_errors=True)
+        self._files = sum(1 for _ in os.scandir(self._own))
+        self._ready = True

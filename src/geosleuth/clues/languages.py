@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
+from importlib.metadata import version
 from itertools import permutations
 from typing import Any
 
@@ -28,6 +29,7 @@ import numpy.typing as npt
 from geosleuth.atlas.facts import all_countries, script_of
 from geosleuth.atlas.facts.countries import country_tables
 from geosleuth.atlas.facts.scripts import TELLING_LETTERS
+from geosleuth.atlas.folders import prepared
 from geosleuth.errors import DataFault
 from geosleuth.geo import FloatArray
 from geosleuth.names import fold
@@ -175,12 +177,23 @@ def guesses(text: str) -> FloatArray:
 
 @cache
 def _statistics() -> Any:
-    """The model of ``py3langid``, read in less than a second; None where it is not installed."""
+    """The model of ``py3langid``; None where it is not installed.
+
+    Unpacking it takes more than half a second, so that it is kept on disk unpacked (68 MB).
+    """
     try:
-        langid = import_module("py3langid.langid")
+        langid, modelio = import_module("py3langid.langid"), import_module("py3langid.modelio")
     except ModuleNotFoundError:
         return None
-    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+
+    def unpacked() -> list[npt.NDArray[Any]]:
+        return [np.asarray(part) for part in modelio.load_model(langid.MODEL_DIR / langid.MODEL_FILE)]
+
+    kept = prepared(f"languages-{version('py3langid')}").arrays("model", unpacked)
+    shares, priors, labels, moves, rows, outputs = kept
+    return langid.LanguageIdentifier(
+        shares, priors, labels.tolist(), moves.data, outputs.tolist(), norm_probs=True, tk_row=rows.tolist()
+    )
 
 
 @cache

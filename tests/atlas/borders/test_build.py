@@ -56,7 +56,7 @@ def small_world(script: ModuleType) -> Layer:
 
 @pytest.fixture(scope="module")
 def borders(small_world: Layer) -> Borders:
-    return Borders(small_world, small_world.arcs)
+    return Borders(small_world, lambda: small_world.arcs)
 
 
 @pytest.mark.parametrize(

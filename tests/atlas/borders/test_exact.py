@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.borders.borders import Outlines
-from geosleuth.atlas.borders.grid import read_layer
+from geosleuth.atlas.borders.grid import Grid, LocalGrids, read_layer
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box
 
@@ -37,6 +37,20 @@ def by_shapely(polygons: npt.NDArray[np.object_], lats: Floats, lons: Floats) ->
 
 def evenly(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
     return np.degrees(np.arcsin(rng.uniform(-1, 1, n))), rng.uniform(-180, 180, n)
+
+
+def test_a_few_points_are_looked_up_without_the_grid_of_the_world_and_the_same() -> None:
+    layer = read_layer()
+    rng = np.random.default_rng(3)
+    near = rng.choice(layer.arcs.edges(), 150, replace=False)
+    evenly_lats, evenly_lons = evenly(rng, 150)
+    odd = np.array([[90, 0], [-90, 0], [0, 180], [0, -180], [np.nan, 3], [91, 0], [-16.5, 179.9999999], [65, -180]])
+    lats = np.concatenate([evenly_lats, layer.arcs.y[near] / 1e5 + rng.normal(0, 0.003, 150), odd[:, 0]])
+    lons = np.concatenate([evenly_lons, layer.arcs.x[near] / 1e5 + rng.normal(0, 0.003, 150), odd[:, 1]])
+    local = LocalGrids(layer)
+    found = [local.label(lat, lon) for lat, lon in zip(lats.tolist(), lons.tolist(), strict=True)]
+    assert len(local.made) > 100
+    assert found == Grid(layer).labels(lats, lons).tolist()
 
 
 @pytest.mark.slow

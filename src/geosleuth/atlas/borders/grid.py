@@ -237,11 +237,15 @@ class Region:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layer:
-    """All that is in the file. ``regions[0]`` stands for label 1: nothing is at 0 in the file."""
+    """All that is in the file. ``regions[0]`` stands for label 1: nothing is at 0 in the file.
+
+    ``numbers`` says which blocks the rows of ``blocks`` are: those that a border runs through, sorted.
+    """
 
     arcs: Arcs
     coarse: Labels
     blocks: Labels
+    numbers: Ints
     regions: tuple[Region, ...]
 
     def to_bytes(self) -> bytes:
@@ -249,6 +253,7 @@ class Layer:
         parts = self.arcs.to_bytes()
         parts["coarse"] = np.ascontiguousarray(self.coarse, dtype="<u2").tobytes()
         parts["blocks"] = np.ascontiguousarray(self.blocks, dtype="<u2").tobytes()
+        parts["numbers"] = _planes(_steps(self.numbers))
         parts["regions.json"] = _regions_json(self.regions)
         return pack(parts)
 
@@ -261,14 +266,20 @@ def compile_layer(arcs: Arcs, regions: Sequence[Region]) -> Layer:
     square = fine.reshape(BLOCK_ROWS, PER_BLOCK, BLOCK_COLUMNS, PER_BLOCK)
     coarse = square[:, 0, :, 0].copy()
     blocks = square.transpose(0, 2, 1, 3).reshape(BLOCK_ROWS * BLOCK_COLUMNS, PER_BLOCK**2)[numbers]
-    return Layer(arcs, coarse, blocks, tuple(regions))
+    return Layer(arcs, coarse, blocks, numbers, tuple(regions))
+
+
+def block_of(cells: Ints) -> Ints:
+    """The number of the block that holds each of these fine cells."""
+    row, column = np.divmod(cells, np.int32(COLUMNS))
+    blocks: Ints = row // PER_BLOCK * np.int32(BLOCK_COLUMNS) + column // PER_BLOCK
+    return blocks
 
 
 def blocks_of(cells: Ints) -> Ints:
     """The numbers, sorted, of the blocks that hold these fine cells."""
-    row, column = np.divmod(cells, np.int32(COLUMNS))
     held = np.zeros(BLOCK_ROWS * BLOCK_COLUMNS, dtype=bool)
-    held[row // PER_BLOCK * BLOCK_COLUMNS + column // PER_BLOCK] = True
+    held[block_of(cells)] = True
     return np.flatnonzero(held).astype(np.int32)
 
 
@@ -284,6 +295,7 @@ def read_layer(path: Path = BORDERS) -> Layer:
             arcs=Arcs.from_bytes(parts),
             coarse=np.frombuffer(parts["coarse"], dtype="<u2").reshape(BLOCK_ROWS, BLOCK_COLUMNS),
             blocks=np.frombuffer(parts["blocks"], dtype="<u2").reshape(-1, PER_BLOCK**2),
+            numbers=_walked(_joined(parts["numbers"])),
             regions=tuple(Region(*row) for row in json.loads(parts["regions.json"])),
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -326,26 +338,35 @@ Numbers = npt.NDArray[np.int32]
 class Grid:
     """A layer made ready for look-ups. Safe to use from several threads."""
 
-    def __init__(self, layer: Layer) -> None:
-        cells, edge = touched_cells(layer.arcs)
+    def __init__(self, layer: Layer, arcs: Arcs | None = None, row: int | None = None) -> None:
+        """Make the whole layer ready (about a second), or one row of its blocks, with the lines that may touch it.
+
+        A grid of one block knows nothing of any other place.
+        """
+        arcs = layer.arcs if arcs is None else arcs
+        cells, edge = touched_cells(arcs)
+        if row is None:
+            numbers, blocks, coarse = layer.numbers, layer.blocks, layer.coarse.astype(np.int32).reshape(-1)
+        else:
+            numbers, blocks = layer.numbers[row : row + 1], layer.blocks[row : row + 1]
+            coarse = np.zeros(layer.coarse.size, dtype=np.int32)  # takes no memory where nothing is written
+            inside = block_of(cells) == numbers[0]
+            cells, edge = cells[inside], edge[inside]
         begin = np.flatnonzero(np.diff(cells, prepend=-1))
         border_cells = cells[begin]
         self._begin: Numbers = np.append(begin, len(cells)).astype(np.int32)
-        arcs = layer.arcs
         # Copied in the order of the cells, so that the edges of one cell are read from one place.
         at, arc = arcs.edges()[edge], arcs.arc_of_edge()[edge]
         ends = (arcs.x[at] + EAST, arcs.y[at] + NORTH, arcs.x[at + 1] + EAST, arcs.y[at + 1] + NORTH)
         self._ends: Numbers = np.stack(ends, axis=1).astype(np.int32, copy=False)
         self._sides: Labels = np.stack([arcs.left[arc], arcs.right[arc]], axis=1)
 
-        numbers = blocks_of(border_cells)
-        coarse = layer.coarse.astype(np.int32).reshape(-1)
         coarse[numbers] = -1 - np.arange(len(numbers), dtype=np.int32)
         self._coarse: Numbers = coarse
-        row, column = np.divmod(border_cells, np.int32(COLUMNS))
-        block = -1 - coarse[row // PER_BLOCK * BLOCK_COLUMNS + column // PER_BLOCK]
-        place = block * PER_BLOCK**2 + row % PER_BLOCK * PER_BLOCK + column % PER_BLOCK
-        fine = layer.blocks.astype(np.int32).reshape(-1)
+        block = -1 - coarse[block_of(border_cells)]
+        south, west = (part % PER_BLOCK for part in np.divmod(border_cells, np.int32(COLUMNS)))
+        place = block * PER_BLOCK**2 + south * PER_BLOCK + west
+        fine = blocks.astype(np.int32).reshape(-1)
         self._border_cells = border_cells
         self._corner: Labels = fine[place].astype(np.uint16)
         fine[place] = -1 - np.arange(len(place), dtype=np.int32)
@@ -454,6 +475,53 @@ class Grid:
             found[owner[last]] = zone[last]
             met[owner] = True
         return met
+
+
+class LocalGrids:
+    """Grids of single blocks, each made when a point first falls into it: a few points need no grid of the world."""
+
+    def __init__(self, layer: Layer) -> None:
+        self._layer = layer
+        arcs = layer.arcs
+        self._west, self._south = (np.minimum.reduceat(axis, arcs.starts[:-1]) for axis in (arcs.x, arcs.y))
+        self._east, self._north = (np.maximum.reduceat(axis, arcs.starts[:-1]) for axis in (arcs.x, arcs.y))
+        self.made: dict[int, Grid] = {}
+
+    def label(self, lat: float, lon: float) -> int:
+        """The zone label of a point; 0 for what is no point."""
+        if not (abs(lat) <= 90 and abs(lon) <= 180):
+            return 0
+        x, y = lon * UNITS_PER_DEGREE + EAST + NUDGE, lat * UNITS_PER_DEGREE + NORTH + NUDGE
+        x -= 2 * EAST * (x > 2 * EAST)
+        row = min(int((y + CELL_OFFSET) / CELL), ROWS - 1) // PER_BLOCK
+        column = min(int((x + CELL_OFFSET) / CELL), COLUMNS - 1) // PER_BLOCK
+        number = row * BLOCK_COLUMNS + column
+        at = int(np.searchsorted(self._layer.numbers, number))
+        if at == len(self._layer.numbers) or self._layer.numbers[at] != number:
+            return int(self._layer.coarse[row, column])
+        if number not in self.made:
+            self.made[number] = Grid(self._layer, self._lines_near(row, column), at)
+        return int(self.made[number].labels(np.array([lat]), np.array([lon]))[0])
+
+    def _lines_near(self, row: int, column: int) -> Arcs:
+        """Every straight piece that may touch a block, as a line of its own."""
+        arcs, side = self._layer.arcs, PER_BLOCK * CELL
+        west, south = column * side - EAST - CELL, row * side - NORTH - CELL
+        east, north = west + side + 2 * CELL, south + side + 2 * CELL
+        close = np.flatnonzero(
+            (self._west <= east) & (self._east >= west) & (self._south <= north) & (self._north >= south)
+        ).astype(np.int32)  # fmt: skip
+        turn, at = spread(arcs.starts[close], arcs.starts[close + 1] - 2)
+        x, y = np.stack([arcs.x[at], arcs.x[at + 1]]), np.stack([arcs.y[at], arcs.y[at + 1]])
+        kept = (x.min(0) <= east) & (x.max(0) >= west) & (y.min(0) <= north) & (y.max(0) >= south)
+        line = close[turn[kept]]
+        return Arcs(
+            x=x[:, kept].T.reshape(-1),
+            y=y[:, kept].T.reshape(-1),
+            starts=np.arange(0, 2 * len(line) + 1, 2, dtype=np.int32),
+            left=arcs.left[line],
+            right=arcs.right[line],
+        )
 
 
 KM_PER_UNIT = np.pi * EARTH_RADIUS_KM / 180 / UNITS_PER_DEGREE

@@ -1,7 +1,6 @@
 """What is known of each country and of the climate of a point, and what a clue says about countries."""
 
 import gzip
-import json
 import math
 import struct
 import zlib
@@ -10,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Literal
+
+import msgspec
 
 from geosleuth.errors import BadInput, DataFault
 from geosleuth.geo import LatLon
@@ -36,8 +37,8 @@ def read_json(name: str) -> Any:
         DataFault: it is missing or damaged.
     """
     try:
-        return json.loads(gzip.decompress(read_bytes(name)))
-    except (OSError, EOFError, ValueError, zlib.error) as error:
+        return msgspec.json.decode(gzip.decompress(read_bytes(name)))
+    except (OSError, EOFError, msgspec.DecodeError, zlib.error) as error:
         raise DataFault(f"a table of the atlas is damaged: {name}") from error
 
 

@@ -25,12 +25,13 @@ import shapely
 
 from geosleuth.atlas.base import open_base
 from geosleuth.atlas.base.build import CITY
+from geosleuth.atlas.folders import KeptFiles
 from geosleuth.atlas.maps.labels import MAX_LETTERS, clean, wrapped
 from geosleuth.geo import FloatArray
 from geosleuth.names import fold
 
 from .mvt import EXTENT, MAX_ZOOM, TILE_PX, Feature, Frame, Value, on_plane
-from .world_tiles import Folder, country_shapes
+from .world_tiles import country_shapes
 
 _ISOLATED, _FINAL, _INITIAL, _MEDIAL = "<isolated>", "<final>", "<initial>", "<medial>"
 _FORMS_BLOCKS = (range(0xFB50, 0xFDD0), range(0xFE80, 0xFEFD))
@@ -155,7 +156,7 @@ class Settlements:
     name_of: Callable[[int], str]
 
     @classmethod
-    def read(cls, path: Path, folder: Folder) -> "Settlements":
+    def read(cls, path: Path, folder: KeptFiles) -> "Settlements":
         """From the base atlas's file, which is read once, and what is reckoned from it is kept."""
         path = path.resolve()
         with _BUILDING:
@@ -279,7 +280,7 @@ def cell_of(feature: Feature) -> tuple[int, int]:
     return int(x), int(y)
 
 
-def countries(frame: Frame, folder: Folder) -> list[Feature]:
+def countries(frame: Frame, folder: KeptFiles) -> list[Feature]:
     """Countries whose name a tile carries: each in the middle of its widest room, while it fits there."""
     if frame.z > COUNTRIES_TO_ZOOM:
         return []
@@ -296,7 +297,7 @@ def countries(frame: Frame, folder: Folder) -> list[Feature]:
     return features
 
 
-def _countries(folder: Folder) -> list[tuple[tuple[float, float], float, str]]:
+def _countries(folder: KeptFiles) -> list[tuple[tuple[float, float], float, str]]:
     """Spot and radius of the widest room of each country, as shares of the plane, and its name; the widest first."""
     with _BUILDING:
         if not _COUNTRIES:

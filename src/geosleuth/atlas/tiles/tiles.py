@@ -12,7 +12,7 @@ from geosleuth.answer import Granularity
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.base.build import Progress
 from geosleuth.atlas.borders.grid import BORDERS, OUTLINES
-from geosleuth.atlas.folders import cache_dir
+from geosleuth.atlas.folders import KeptFiles, cache_dir
 from geosleuth.atlas.offline import regions_dir
 from geosleuth.atlas.regions import RegionInfo, RegionStore
 from geosleuth.atlas.regions.region_file import region_path
@@ -22,7 +22,7 @@ from .local import FROM_ZOOM, Layers, local_layers
 from .mvt import Feature, Frame, Value, encode_tile
 from .settlements import ROOM_FROM, Settlements, cell_of, countries
 from .style import make_style
-from .world_tiles import Detail, Folder, Memory, borders, detail_of, land
+from .world_tiles import Detail, Memory, borders, detail_of, land
 
 FORMAT = 1
 """Counts up with every change of what tiles hold, so that none made before is handed out after it."""
@@ -64,7 +64,7 @@ class Tiles:
         self._memory = Memory(memory_bytes)
         self._lock = threading.Lock()
         self._known: tuple[str, Sequence[RegionInfo]] | None = None
-        self._of_regions: tuple[str, Folder] | None = None
+        self._of_regions: tuple[str, KeptFiles] | None = None
 
     def tile(self, z: int, x: int, y: int, finest: Granularity = "exact") -> bytes:
         """One Mapbox vector tile, uncompressed; no bytes where there is nothing to show.
@@ -140,13 +140,13 @@ class Tiles:
         return digest.hexdigest()[:16]
 
     @cached_property
-    def _folder(self) -> Folder:
-        return Folder(self._cache, f"world-{self._world_version}")
+    def _folder(self) -> KeptFiles:
+        return KeptFiles(self._cache, f"world-{self._world_version}")
 
-    def _region_folder(self, stamp: str) -> Folder:
+    def _region_folder(self, stamp: str) -> KeptFiles:
         with self._lock:
             if self._of_regions is None or self._of_regions[0] != stamp:
-                self._of_regions = (stamp, Folder(self._cache, f"regions-{self._world_version}-{stamp}"))
+                self._of_regions = (stamp, KeptFiles(self._cache, f"regions-{self._world_version}-{stamp}"))
             return self._of_regions[1]
 
     @cached_property

@@ -4,18 +4,12 @@ Each tile is cut from its ancestor, which is kept for its other children: so the
 not for every tile of it.
 """
 
-import os
-import shutil
 import threading
-import time
-import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -26,16 +20,13 @@ from geosleuth.atlas.borders import NOWHERE
 from geosleuth.atlas.borders import Detail as BordersDetail
 from geosleuth.atlas.borders.borders import Outlines
 from geosleuth.atlas.borders.grid import OUTLINES, UNITS_PER_DEGREE, Arcs, Layer, read_layer, unpack
+from geosleuth.atlas.folders import KeptFiles
 from geosleuth.errors import BadInput
-from geosleuth.files import write_bytes_atomically
 from geosleuth.names import country_name
 
 from .mvt import BUFFER, EXTENT, MAX_ZOOM, TILE_PX, Feature, Frame, Geometries, clipped, on_plane
 
 _OWN_COST = 200  # bytes that an entry takes beside its own
-_MOST_FILES = 8_000
-_UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, shapely.errors.ShapelyError, zipfile.BadZipFile)
-_T = TypeVar("_T")
 
 
 class Memory:
@@ -83,57 +74,6 @@ class Memory:
                 _, old = self._kept.popitem(last=False)
                 self._held -= len(old) + _OWN_COST
         return made
-
-
-class Folder:
-    """Files of one version, "kind-version", in a folder of their own, up to some thousand.
-
-    Those of other versions of the kind are cleared away when it is first written to. A folder that can't be written to
-    is no trouble: then nothing is kept.
-    """
-
-    def __init__(self, root: Path, version: str) -> None:
-        self._root, self._own = root, root / version
-        self._ready = False
-        self._files = 0
-
-    def get(self, name: str, make: Callable[[], bytes], *, if_longer_s: float = 0.0) -> bytes:
-        """The file of that name, made if it is not there; what is made in less time than said is not worth keeping."""
-        path = self._own / name
-        with suppress(OSError):
-            return path.read_bytes()
-        begin = time.thread_time()
-        made = make()
-        if time.thread_time() - begin >= if_longer_s:
-            self._write(path, made)
-        return made
-
-    def load(self, name: str, make: Callable[[], bytes], read: Callable[[bytes], _T]) -> _T:
-        """What a file says; one that can't be read is made anew."""
-        path = self._own / name
-        with suppress(*_UNREADABLE):
-            return read(path.read_bytes())
-        made = make()
-        self._write(path, made)
-        return read(made)
-
-    def _write(self, path: Path, made: bytes) -> None:
-        with suppress(OSError, BadInput):
-            self._prepare()
-            if self._files < _MOST_FILES:
-                write_bytes_atomically(path, made)
-                self._files += 1
-
-    def _prepare(self) -> None:
-        if self._ready:
-            return
-        self._own.mkdir(parents=True, exist_ok=True)
-        kind = self._own.name.partition("-")[0]
-        for other in os.scandir(self._root):
-            if other.is_dir(follow_symlinks=False) and other.name.startswith(kind) and other.name != self._own.name:
-                shutil.rmtree(other.path, ignore_errors=True)
-        self._files = sum(1 for _ in os.scandir(self._own))
-        self._ready = True
 
 
 FULL_DETAIL_FROM = 7
@@ -191,7 +131,7 @@ def _sound(shapes: Geometries) -> Geometries:
     return sound
 
 
-def land(frame: Frame, folder: Folder) -> Geometries:
+def land(frame: Frame, folder: KeptFiles) -> Geometries:
     """The world's land in a tile, in its units, without what is too small to see."""
     pieces = thinned(_in_units(_land("full" if frame.z >= FULL_DETAIL_FROM else "light", folder), frame))
     pieces = _sound(pieces)
@@ -233,7 +173,7 @@ def _in_units(cut: Cut, frame: Frame) -> Geometries:
     return np.concatenate(found)
 
 
-def _land(detail: BordersDetail, folder: Folder) -> Cut:
+def _land(detail: BordersDetail, folder: KeptFiles) -> Cut:
     with _BUILDING:
         if detail not in _LAND:
             _LAND[detail] = folder.load(f"land-{detail}.wkb", lambda: _built_land(detail), _read_land)
