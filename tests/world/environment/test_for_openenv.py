@@ -33,7 +33,7 @@ def test_openenv_s_own_client_plays_an_episode() -> None:
 
     begun = told["begun"]
     assert begun["messages"][0].startswith("Where was this photo taken?")
-    assert begun["system"].startswith("You are a careful detective")
+    assert begun["system"].startswith("Find out where a photo was taken")
     assert "maps_geocode" in {one["function"]["name"] for one in begun["tools"]}
     assert begun["images"][0]["caption"] == "image-1 (900 x 500 pixels):"
     assert begun["images"][0]["jpeg"] != told["beside"]["images"][0]["jpeg"]
