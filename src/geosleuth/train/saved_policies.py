@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.errors import BadInput
+from geosleuth.files import plain_yaml_values
 
 from .evaluation import SUMMARY, Evaluation, EvaluationSettings, PlaySettings, evaluate, read_evaluation
 from .models import open_processor, save_policy, saved_model
-from .recipe_files import plain_yaml_values, recipe_of
+from .recipe_files import recipe_of
 from .run_folder import Progress, RunFolder, checkpoints_of, finished, is_whole, no_progress
 
 SCRATCH = ".policy"

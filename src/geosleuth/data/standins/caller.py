@@ -10,7 +10,7 @@ from geosleuth.answer.answer import whole_percent
 from geosleuth.data.geovista import Judgement, Picture, Query, Region
 from geosleuth.data.spotagent import Lettering, lettering_words
 from geosleuth.geo import LatLon
-from geosleuth.names import country_name, fold
+from geosleuth.names import country_code, country_name, fold
 from geosleuth.policies import Conversation, Prompt, Step, Usage
 from geosleuth.tools import ToolCall
 from geosleuth.world import Mark, Scene
@@ -319,14 +319,15 @@ class StandInProposer:
         odds = country_odds(notes.texts, self._drives_on)
         code, share = next(iter(odds.items()))
         spot = next((one for clue in clues_in(notes.texts) for one in clue.spots[:1] if one.country == code), None)
+        told, where = self._page_town(notes, found), country_name(code)
+        if told is not None:
+            where = _country_on(found, told) or where
         fields = {
-            "country": country_name(code),
-            "city": next(
-                iter(notes.towns), self._page_town(notes, found) or (spot.name if spot and share >= _KNOWN else None)
-            ),
+            "country": where,
+            "city": next(iter(notes.towns), told or (spot.name if spot and share >= _KNOWN else None)),
             "address": next(iter(notes.addresses or notes.streets or notes.shops), None),
         }
-        fits = sum(country_name(code).casefold() in text.casefold() for text in found)
+        fits = sum(where.casefold() in text.casefold() for text in found)
         helped = "Nothing that I looked up speaks against it." if fits else "What I looked up says nothing about it."
         reasoning = f"{seen_words(notes, odds, (), chance)} {helped if found else ''}".strip()
         return Judgement(reasoning, _proposer_answer(fields, share, chance))
@@ -344,6 +345,17 @@ class StandInProposer:
 
     def _chance(self, what: str) -> random.Random:
         return random.Random(f"proposer {self._key} {what}")  # noqa: S311 - no secret depends on it
+
+
+def _country_on(found: Sequence[str], town: str) -> str | None:
+    """Return the country that pages name after a town: "in Porto Alegre, Rio Grande do Sul, Brazil."."""
+    for text in found:
+        for after in text.split(f"in {town}, ")[1:]:
+            parts = re.split(r"[,.(]| was ", after)[:2]
+            named = next((part.strip() for part in parts if country_code(part.strip())), None)
+            if named is not None:
+                return named
+    return None
 
 
 def _rank(board: str) -> int:

@@ -494,7 +494,8 @@ def _evaluate_run(path: Path, given: dict[str, Any], over: OverPolicies, *, as_j
     folder: Path | None = given.get("folder")
     if folder is None:
         raise BadInput("results of every saved policy are kept; name a folder with --out")
-    run, rows = RunFolder(path), []
+    run = RunFolder(path)
+    rows: list[dict[str, Any]] = []
     settings = evaluation.EvaluationSettings(**_taken(given, evaluation.EvaluationSettings))
     playing = evaluation.PlaySettings(**_taken(given, evaluation.PlaySettings))
     km = evaluation.WITHIN_KM if over.within is None else thresholds_km(over.within)
