@@ -220,6 +220,23 @@ def test_a_panorama_is_cut_into_views_with_headings(tmp_path: Path) -> None:
     assert url.requests[0].images[0] != url.requests[1].images[0]
 
 
+def test_a_panorama_is_shown_whole_where_method_or_user_want_it(tmp_path: Path) -> None:
+    half = scene(5, (600, 600))
+    around = Image.new("RGB", (1200, 600))
+    around.paste(half, (0, 0))
+    around.paste(half.transpose(Image.Transpose.FLIP_LEFT_RIGHT), (600, 0))
+    path = tmp_path / "around.jpg"
+    around.save(path, quality=95)
+    shown = []
+    for more in (("--method", "geovista"), ("--method", "geovista", "--panorama", "views"), ("--panorama", "planar")):
+        with openai_server([FINAL]) as url:
+            locate_here(path, *at(url), "--tools", "none", *more)
+        shown.append(url.requests[0])
+    assert [len(request.images) for request in shown] == [1, 6, 1]
+    assert "image-1 is a whole panorama, drawn flat: its left and right edges meet" in texts(shown[0].json)
+    assert "--panorama" in locate_here(path, "--panorama", "round").refusal
+
+
 def test_several_photos_of_one_place_go_together(tmp_path: Path, server: ServerUrl) -> None:
     photos = [save(scene(seed), tmp_path / f"{seed}.jpg", point) for seed, point in ((1, None), (2, ELSEWHERE))]
     done = locate_here("--same-place", *photos, *at(server))

@@ -13,7 +13,7 @@ from geosleuth.world import World, make_scenes, read_scenes, truth_of
 from homes import home_with_base
 from worlds import world_of
 
-COUNT, SEED = 6, 5
+COUNT, SEED, PAGED_SEED = 6, 5, 3
 
 
 @pytest.fixture(scope="session")
@@ -58,6 +58,19 @@ def test_the_set_is_one_that_runs_open(made: Path) -> None:
         marked = {mark.clue for mark in one.marks}
         assert marked <= {clue.id for clue in one.scene.clues}
         assert bool(item.boxes) == bool(one.marks)
+
+
+def test_a_folder_with_pages_says_so_and_is_not_continued_without(world: World, tmp_path: Path) -> None:
+    paged = World(world.seed, world.noise, world.regions, world.towns, pages=True)
+    folder = tmp_path / "paged"
+    make_scenes(folder, paged, count=2, seed=PAGED_SEED, split="train")
+    needing = {one.scene.id for one in read_scenes(folder) if one.scene.needs_page}
+    assert len(needing) == 1
+    marked = {item.id for item in open_set(str(folder / "set.jsonl")) if item.fields.get("needs_page") == "yes"}
+    assert marked == needing
+    assert "| need a web page | 1 | 50.0% |" in (folder / "card.md").read_text()
+    with pytest.raises(BadInput, match="with pages"):
+        make_scenes(folder, world, count=2, seed=PAGED_SEED, split="train")
 
 
 @pytest.mark.slow

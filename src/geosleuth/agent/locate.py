@@ -33,10 +33,11 @@ from .events import (
     Resumed,
     Said,
     Started,
+    Task,
     ToolObserved,
 )
 from .loop import run
-from .method import Method
+from .method import Method, PanoramaShown
 from .trajectory import Trajectory, TrajectoryWriter
 from .turns import Sink
 
@@ -163,6 +164,7 @@ async def _told(event: Event, blank: Event, granularity: Granularity, gazetteer:
 
 
 PANORAMA_VIEWS = 6
+_PLANAR = "is a whole panorama, drawn flat: its left and right edges meet"
 # Where an answer gives no radius: a claim further away than a city is wide contradicts it.
 _DEFAULT_RADIUS_KM = 25.0
 _COMPASS = ("north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west")
@@ -284,12 +286,13 @@ async def _cap_claims(claims: Claims, granularity: Granularity, gazetteer: Gazet
 def open_case(photos: Sequence[OpenedPhoto], method: Method, resources: Resources) -> tuple[Case, tuple[str, ...]]:
     """A case with the photos' first views in it, and what is known about the views themselves.
 
-    Panoramas are cut into flat views, see `album_photos`; each view is noted with its heading.
+    Panoramas are cut into flat views or shown whole, as the method has it, see `album_photos`; each view is noted with
+    its heading.
     """
     album = Album(method.first_view_pixels)
     notes: list[str] = []
     for opened in photos:
-        for photo, note in album_photos(opened):
+        for photo, note in album_photos(opened, method.panorama):
             view = album.add(photo)
             if note is not None:
                 notes.append(f"{view.handle} {note}")
@@ -305,17 +308,24 @@ def open_case(photos: Sequence[OpenedPhoto], method: Method, resources: Resource
     return case, tuple(notes)
 
 
-def album_photos(opened: OpenedPhoto) -> list[tuple[Photo, str | None]]:
+def album_photos(opened: OpenedPhoto, panorama: PanoramaShown = "views") -> list[tuple[Photo, str | None]]:
     """What goes into an album for one photo, and what is known about each: the photo itself, or a panorama's views.
 
-    A panorama is cut into flat views all the way round. The heading of each counts from north where the file claims
-    where north is; that claim is about the camera, not about the place.
+    A panorama is cut into flat views all the way round, unless it is wanted whole. The heading of each counts from
+    north where the file claims where north is; that claim is about the camera, not about the place.
     """
     if opened.photo.kind != "panorama":
         return [(opened.photo, None)]
+    if panorama == "planar":
+        return [(opened.photo, _PLANAR)]
     claimed = opened.claims.panorama.pose_heading_deg if opened.claims.panorama else None
     cuts = cut_views(opened.photo, PANORAMA_VIEWS, centre_heading_deg=claimed or 0.0)
     return [(cut.photo, _looks(cut.heading_deg, from_north=claimed is not None)) for cut in cuts]
+
+
+def panorama_shown(task: Task) -> PanoramaShown:
+    """Return how a run showed its panoramas, by what it was told about its views."""
+    return "planar" if any(view.endswith(_PLANAR) for view in task.views) else "views"
 
 
 def _looks(heading_deg: float, *, from_north: bool) -> str:

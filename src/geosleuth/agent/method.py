@@ -18,6 +18,10 @@ CHARACTERS_PER_TOKEN = 4
 """How lengths in tokens are judged before any model counts them: about right for English, too generous for Thai."""
 
 
+PanoramaShown = Literal["views", "planar"]
+"""How a panorama is shown: cut into flat views all the way round, or as the one planar picture that the file holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What of the history a policy gets to see.
@@ -65,7 +69,7 @@ class Method:
     see ``final_words``. With ``wants_guess`` its words ask for a best guess in any case. With ``tells_options`` schemas
     name the options of tools, see `Tool`; papers' tools have none. Without ``states_odds`` its form of answer has no
     odds: they may be asked for afterwards. ``verifier_words`` and ``prompts_sha256`` are those of a user's own words,
-    see `geosleuth.agent.prompt_files`.
+    see `geosleuth.agent.prompt_files`. ``panorama`` says how panoramas are shown: cut into flat views, or whole.
     """
 
     name: str
@@ -90,6 +94,7 @@ class Method:
     states_odds: bool = True
     verifier_words: str | None = field(default=None, repr=False)
     prompts_sha256: str | None = None
+    panorama: PanoramaShown = "views"
 
     def final_words(self, step: Step) -> str:
         """What ``read_answer`` is given of a reply: its words, and in front of them the thinking where it is read too.

@@ -11,11 +11,11 @@ from typing import Any, NoReturn, Protocol, get_args
 from geosleuth.answer.parse import find_objects
 from geosleuth.bench.sets.dataset import Fault
 from geosleuth.bench.sets.table_rows import read_rows
-from geosleuth.data.factory.trial import id_of, pictures, timeless
+from geosleuth.data.factory.trial import id_of, pictures, pixels_of, timeless
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.names import country_code, country_name, fold, same_country
-from geosleuth.photo import Claims, OpenedPhoto, View, encode, first_view, open_photo
+from geosleuth.photo import open_photo
 from geosleuth.policies import Conversation, Policy, Prompt
 from geosleuth.score import Truth
 
@@ -381,15 +381,6 @@ def _nothing(handle: str) -> NoReturn:
 
 
 SOURCE = "imported"
-_QUALITY = 92
-
-
-@dataclass(frozen=True, slots=True)
-class Pixels:
-    """A photo without its metadata, and its file."""
-
-    photo: OpenedPhoto
-    content: bytes
 
 
 def _never(_key: str) -> bool:
@@ -435,11 +426,3 @@ async def _made(note: Note, key: str, normaliser: Normaliser, split: str) -> Mad
     return Sample(
         key=key, trajectory=trajectory, images=images, scene=key, source=SOURCE, split=split, truth=truth, meta=meta
     )
-
-
-def pixels_of(opened: OpenedPhoto) -> Pixels:
-    """Return the photo without its metadata, and as a JPEG file that has none either."""
-    bare = Claims(opened.claims.format, opened.claims.file_bytes, opened.claims.sha256, opened.claims.size_px)
-    photo = OpenedPhoto(opened.photo, bare)
-    whole: View = first_view(photo.photo, max_pixels=photo.photo.size[0] * photo.photo.size[1])
-    return Pixels(photo, encode(whole, quality=_QUALITY))

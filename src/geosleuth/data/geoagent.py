@@ -53,8 +53,9 @@ _SAID_WITHOUT_MAP = {
     "street_name": "The plate names the street, {text}.",
     "house_number": "The house has the number {text}.",
     "bus_stop": "The stop is called {text}.",
+    "founded": "A poster gives the year {text}.",
 }
-"""Facts in those clues that only a map could turn into a place."""
+"""Facts in those clues that only a map or a page could turn into a place."""
 
 _BY_TOWN_ALONE = "The country follows from the town's name alone, and other countries may have such a town."
 _LEAST_ODDS, _SURE_ODDS = 0.4, 0.85

@@ -16,7 +16,7 @@ from geosleuth.answer.parse import find_objects
 from geosleuth.atlas import Atlas
 from geosleuth.photo import OpenedPhoto, View
 from geosleuth.policies import Conversation, Observed, Policy, Prompt, Step, Usage
-from geosleuth.tools import ToolCall
+from geosleuth.tools import ToolCall, WebSearch
 from geosleuth.tools.toolset import all_tools
 
 METHOD = "geovista"
@@ -138,13 +138,16 @@ class Assembly:
         return Step(thinking=why, calls=(call,), finish="calls", model=self.name)
 
 
-async def assemble(photo: OpenedPhoto, proposer: Proposer, *, atlas: Atlas, turns: int | None = None) -> Finding:
+async def assemble(
+    photo: OpenedPhoto, proposer: Proposer, *, atlas: Atlas, web: WebSearch | None = None, turns: int | None = None
+) -> Finding:
     """Return one trajectory assembled from proposals and their results.
 
     Args:
         photo: the photo to locate.
         proposer: proposes and judges.
         atlas: the documents to search.
+        web: where web searches go; None is the atlas's documents.
         turns: the most turns it may take; by default the method's own.
 
     Raises:
@@ -157,7 +160,7 @@ async def assemble(photo: OpenedPhoto, proposer: Proposer, *, atlas: Atlas, turn
         AgentSetup(
             method=way, policy=Assembly(proposer, budget.turns), toolset=way.toolset(all_tools()), budget=budget
         ),
-        Resources(atlas),
+        Resources(atlas, web),
     )
 
 

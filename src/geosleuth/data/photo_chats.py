@@ -11,13 +11,12 @@ from itertools import islice
 from geosleuth.atlas import Atlas
 from geosleuth.bench.sets import DataSet, Item
 from geosleuth.bench.sets.dataset import is_for_testing
-from geosleuth.data.factory.trial import id_of, pictures, timeless
+from geosleuth.data.factory.trial import id_of, pictures, pixels_of, timeless
 from geosleuth.errors import BadInput
 from geosleuth.names import country_code, country_name
 from geosleuth.photo import open_photo
 from geosleuth.score import Truth
 
-from .annotations import pixels_of
 from .geoagent import replied
 from .rows import Made, Rejected, Sample
 from .spotagent import judge_assembled

@@ -8,8 +8,8 @@ that a trajectory reads as if one model saw, thought and called.
 
 Section 3.2.1 and appendix A.4 of the paper.
 
-A trajectory is kept if every call was valid and succeeded, if a reason was given before each call, and if the answer
-lies within 5 km of the truth. A search without results counts as a success.
+A trajectory is kept if every call was valid and succeeded and if the answer lies within 5 km of the truth. A search
+without results counts as a success. By a rule of ours, which can be switched off, a reason must precede each call.
 """
 
 import json
@@ -28,7 +28,7 @@ from geosleuth.atlas import Atlas
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.photo import OpenedPhoto, View
 from geosleuth.policies import Conversation, Message, Observed, Policy, Prompt, Sampling, Step, Usage
-from geosleuth.tools import Observation, Toolset
+from geosleuth.tools import Observation, Toolset, WebSearch
 from geosleuth.tools.toolset import all_tools
 
 SYSTEM = """\
@@ -249,6 +249,7 @@ async def synthesise(
     caller: Policy,
     *,
     atlas: Atlas,
+    web: WebSearch | None = None,
     tools: Iterable[str] = TOOLS,
     budget: Budget | None = None,
 ) -> Finding:
@@ -259,6 +260,7 @@ async def synthesise(
         observer: describes the photo and every crop of it.
         caller: reads the descriptions, calls tools and answers; it sees no picture.
         atlas: the world that the tools query.
+        web: where web searches go; None is the atlas's documents.
         tools: the enabled tools.
         budget: replaces the method's own.
 
@@ -270,7 +272,7 @@ async def synthesise(
         AgentSetup(
             method=method(METHOD), policy=ObserverAndCaller(observer, caller), toolset=toolset_of(tools), budget=budget
         ),
-        Resources(atlas),
+        Resources(atlas, web),
     )
 
 
@@ -309,8 +311,11 @@ class Verdict:
         return not self.reasons
 
 
-def judge(trajectory: Trajectory, truth: LatLon, *, within_km: float = WITHIN_KM) -> Verdict:
-    """Return whether a trajectory is worth learning from, and if not, why."""
+def judge(trajectory: Trajectory, truth: LatLon, *, within_km: float = WITHIN_KM, reasons: bool = True) -> Verdict:
+    """Return whether a trajectory is worth learning from, and if not, why; without ``reasons``, by the paper's rules.
+
+    The rule that each call says what was seen, what is missing and why this tool is ours.
+    """
     against: list[tuple[Reason, str]] = []
     ended, answer = trajectory.ended, trajectory.answer
     if ended is None or ended.reason in _BROKEN:
@@ -320,7 +325,7 @@ def judge(trajectory: Trajectory, truth: LatLon, *, within_km: float = WITHIN_KM
     if point is None or by != "policy":
         against.append(("no_answer", "the policy gave no point"))
     against += _call_faults(trajectory)
-    if any(step.calls and not states_reasons(step) for step in trajectory.steps):
+    if reasons and any(step.calls and not states_reasons(step) for step in trajectory.steps):
         against.append(("no_reasons", "a call does not say what was seen, what is missing and why this tool"))
     error_km = None if point is None else round(distance_km(point, truth, "geodesic"), 6)
     if error_km is not None and error_km > within_km:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, get_args
 
 from geosleuth.agent import Budget, Method, Trajectory, read_trajectory
+from geosleuth.agent.method import PanoramaShown
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.prompt_files import read_prompts, with_prompts
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
@@ -31,7 +32,7 @@ from .request import LocateRequest, tool_choice
 from .team import Several, check_several, endpoint_settings, files_beside, several_of
 
 if TYPE_CHECKING:
-    from geosleuth.atlas.online import OnlineSettings
+    from geosleuth.atlas.online import OnlineSettings, Recording
     from geosleuth.clues.visual import VisualPrior
     from geosleuth.tools.borrowed import Borrowing
     from geosleuth.tools.similar import ImageIndex
@@ -42,8 +43,11 @@ _MAPS_TRIES, _MAPS_SECONDS = 2, 20.0
 _OTHERS_SPACING_S = 0.1
 
 
-def online_settings(allow: Sequence[str]) -> "OnlineSettings":
-    """Whom the user allows, and from the environment their own servers, tiles and contact (docs/online.md)."""
+def online_settings(allow: Sequence[str], record: "Recording | None" = None) -> "OnlineSettings":
+    """Whom the user allows, and from the environment their own servers, tiles and contact (docs/online.md).
+
+    ``record`` keeps every answer for good.
+    """
     from geosleuth.atlas.online import ONLINE_NAMES, OnlineSettings, TileSource
     from geosleuth.net import host_of
     from geosleuth.tools.web import IMAGE_NAMES, WEB_NAMES
@@ -74,6 +78,7 @@ def online_settings(allow: Sequence[str]) -> "OnlineSettings":
         contact=os.environ.get("GEOSLEUTH_CONTACT", ""),
         map_tiles=tiles.get("map"),
         satellite_tiles=tiles.get("satellite"),
+        record=record,
     )
 
 
@@ -87,8 +92,10 @@ def is_local(host: str) -> bool:
         return "." not in host or host.endswith((".local", ".lan", ".internal", ".home.arpa"))
 
 
-def online_maps(request: LocateRequest) -> Atlas | None:
+def online_maps(request: LocateRequest, record: "Recording | None" = None) -> Atlas | None:
     """Return the map services of ``--maps``, the offline atlas behind them; None where that alone is the map.
+
+    With ``record`` every question is put to a service however it fares, so that a repetition gets the same answers.
 
     Raises:
         UserError: there is no such service, or nobody agreed to its host.
@@ -103,16 +110,16 @@ def online_maps(request: LocateRequest) -> Atlas | None:
     from geosleuth.atlas.online.base import OnlineAtlas
 
     names = [name.strip().lower() for name in request.maps.split(",")]
-    settings = _maps_settings(names, request)
+    settings = _maps_settings(names, request, record)
     services = [make_online(name, settings) for name in names]
     for made in services:
         for service in (made.china, made.elsewhere) if isinstance(made, RegionRouter) else (made,):
             if isinstance(service, OnlineAtlas) and service.base_url:
                 check_consent(service.address(), settings)
-    return BackedAtlas(services, OfflineAtlas(), settings.breaker_rest_s)
+    return BackedAtlas(services, OfflineAtlas(), 0.0 if record else settings.breaker_rest_s)
 
 
-def _maps_settings(names: Sequence[str], request: LocateRequest) -> "OnlineSettings":
+def _maps_settings(names: Sequence[str], request: LocateRequest, record: "Recording | None") -> "OnlineSettings":
     """Whom map services may ask. A written address is the user's consent to its host, wherever that is.
 
     A host that fails must not use up the time of the tool that asks: the offline atlas takes over within seconds.
@@ -120,7 +127,7 @@ def _maps_settings(names: Sequence[str], request: LocateRequest) -> "OnlineSetti
     from geosleuth.atlas.online.router import public_hosts
     from geosleuth.net import host_of
 
-    settings = online_settings(request.allow)
+    settings = online_settings(request.allow, record)
     if len(request.maps_url) > len(names):
         raise BadInput("--maps-url is given once for each service of --maps, in the same order")
     urls = dict(zip(names, request.maps_url, strict=False))
@@ -137,7 +144,7 @@ def _maps_settings(names: Sequence[str], request: LocateRequest) -> "OnlineSetti
     )
 
 
-def web_search(request: LocateRequest) -> WebSearch | None:
+def web_search(request: LocateRequest, record: "Recording | None" = None) -> WebSearch | None:
     """Return the service of ``--web-search``; None where the atlas's own texts are searched.
 
     Raises:
@@ -148,7 +155,7 @@ def web_search(request: LocateRequest) -> WebSearch | None:
     _refuse_offline(request, "--web-search")
     from geosleuth.tools.web import make_web
 
-    return make_web(request.web_search, online_settings(request.allow))
+    return make_web(request.web_search, online_settings(request.allow, record))
 
 
 def image_index(request: LocateRequest) -> "ImageIndex | None":
@@ -404,6 +411,8 @@ def make_plan(
     method = method_of(request.method or (began.method if began else _usual_method(request)), box_scale=scale)
     if request.prompts is not None:
         method = with_prompts(method, read_prompts(request.prompts, method.name))
+    if request.panorama is not None:
+        method = replace(method, panorama=_one_of(request.panorama, get_args(PanoramaShown), "--panorama"))
     visual, names = prior_of(request.prior), tool_choice(request.tools, own_names(began.tools) if began else None)
     names = tools_with_prior(names, method, visual, request.prior)
     toolset = method.toolset(all_tools(), names)

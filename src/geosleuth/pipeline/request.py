@@ -61,6 +61,7 @@ class LocateRequest:
         within: where the place must lie, as text; ``drawn`` is a GeoJSON geometry in its place.
         rejected: the clues and places that a person has ruled out.
         yes: photos may leave this machine, and copies be written, without asking.
+        panorama: how panoramas are shown, "views" or "planar"; None is the method's own way.
         prompts: a folder with words of the user's own for the method, see `geosleuth.agent.prompt_files`.
         out, trajectory, write_exif, sidecars: the files to write; ``overwrite`` lets them replace others.
     """
@@ -85,6 +86,7 @@ class LocateRequest:
     tools: str | Sequence[ToolChoice] | None = None
     wire: str | None = None
     boxes: str = "pixels"
+    panorama: str | None = None
     within: str | None = None
     drawn: Mapping[str, Any] | None = None
     rejected: Rejected | None = None

@@ -159,7 +159,7 @@ class _Run:
     async def resumed(self, resume_from: ResumeFrom) -> Finding:
         """Go on from an earlier run."""
         plan, method, before = self.plan, self.plan.method, resume_from.trajectory
-        shown = [photo for opened in self.photos for photo, _ in album_photos(opened)]
+        shown = [photo for opened in self.photos for photo, _ in album_photos(opened, method.panorama)]
         rebuilt = rebuild_album(before, shown, max_pixels=method.first_view_pixels)
         case = Case(rebuilt.album, self.atlas, method.box_scale, plan.web, self.similar, plan.visual, plan.reader)
         with _begun_with(before, self.keep_in) as store:

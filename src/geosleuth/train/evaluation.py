@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -37,7 +38,7 @@ from geosleuth.files import lock_file, write_text_atomically
 from geosleuth.geo import THRESHOLD_SETS, threshold_text
 from geosleuth.policies import Sampling
 from geosleuth.score.metrics import Accuracy, Estimate, mcnemar_p, mean_estimate, median_estimate, sign_flip_p
-from geosleuth.team.parallel.measures import best_at_n, mean_single, right, verifier_at_n
+from geosleuth.team.parallel.measures import best_at_n, mean_single, pass_at_k, range_at_n, right, verifier_at_n
 from geosleuth.world import Split
 from geosleuth.world.environment import Reading
 
@@ -138,6 +139,36 @@ def parallel_of(scenes: Sequence[PlayedScene]) -> dict[str, Figures]:
             "best_over_verifier": _told(_points(best.astype(np.float64) - chosen)),
         }
     return found
+
+
+def measures_of(
+    scenes: Sequence[PlayedScene], thresholds_km: Sequence[float] = WITHIN_KM, ks: Sequence[int] = ()
+) -> dict[str, list[float]]:
+    """Return shares in percent at any distances: one try on average, pass@K, best@N, range@N and verifier@N.
+
+    Without ``ks``, K is 1, 2, 4 and so on up to N.
+
+    Raises:
+        BadInput: a K is more than there are tries.
+    """
+    errors = errors_km(scenes)
+    count = errors.shape[1]
+    if any(not 1 <= k <= count for k in ks):
+        raise BadInput(f"pass@K needs K from 1 to the {count} tries that there are")
+    chosen = ks or [1 << power for power in range(count.bit_length()) if 1 << power <= count]
+    rows: dict[str, Callable[[float], float]] = {"mean single": lambda km: mean_single(errors, km)}
+    if count > 1:
+        rows |= {f"pass@{k}": partial(_passed, errors, k) for k in chosen}
+        rows[f"best@{count}"] = lambda km: best_at_n(errors, km)
+        rows[f"range@{count}"] = lambda km: range_at_n(errors, km)
+    if count > 1 and all(scene.verified for scene in scenes):
+        verified = np.array([_km(scene.verified) for scene in scenes])
+        rows[f"verifier@{count}"] = lambda km: verifier_at_n(verified, km)
+    return {name: [round(100 * share(km), 4) for km in thresholds_km] for name, share in rows.items()}
+
+
+def _passed(errors: Floats, k: int, km: float) -> float:
+    return pass_at_k(errors, km, k)
 
 
 def compared(first: Sequence[PlayedScene], second: Sequence[PlayedScene]) -> Figures:

@@ -360,15 +360,24 @@ def save_gathered(trainer: Any, part: ModelPart, folder: Path) -> None:
     trainer.save_model(str(gathered))
     if not trainer.accelerator.is_main_process:
         return
+    save_policy(saved_model(part, gathered), trainer.processing_class, folder)
+    shutil.rmtree(gathered, ignore_errors=True)
+
+
+def saved_model(part: ModelPart, folder: Path) -> Any:
+    """Return a model from a folder that a trainer saved: its adapters on the model they belong to, or all weights.
+
+    Raises:
+        BadInput: the folder, or the model under the adapters, can't be loaded.
+        MissingExtra: torch, transformers or peft is not installed.
+    """
     if part.tuned == "lora":
         plain, _ = load_model(part, gpu=False)
         with no_probing():
             peft: Any = require("peft", extra="train")
-            model = peft.PeftModel.from_pretrained(plain, gathered)
-    else:
-        model, _ = load_model(replace(part, path=str(gathered)), gpu=False)
-    save_policy(model, trainer.processing_class, folder)
-    shutil.rmtree(gathered, ignore_errors=True)
+            return peft.PeftModel.from_pretrained(plain, folder)
+    model, _ = load_model(replace(part, path=str(folder)), gpu=False)
+    return model
 
 
 def merged_weights(model: Any) -> dict[str, Any]:

@@ -206,7 +206,7 @@ def is_first_process() -> bool:
 
 def last_checkpoint(run: RunFolder) -> Path | None:
     """Return the newest whole checkpoint; None if there is none."""
-    return next((path for _, path in sorted(_checkpoints(run), reverse=True) if is_whole(path)), None)
+    return next((path for _, path in sorted(checkpoints_of(run), reverse=True) if is_whole(path)), None)
 
 
 def step_of(checkpoint: Path) -> int:
@@ -285,7 +285,8 @@ def finished(run: RunFolder) -> Finished | None:
         raise BadInput(f"{run.done}: damaged; remove it, and resume the run to write it again") from error
 
 
-def _checkpoints(run: RunFolder) -> Iterator[tuple[int, Path]]:
+def checkpoints_of(run: RunFolder) -> Iterator[tuple[int, Path]]:
+    """Yield the checkpoints of a run with their steps, whole or not, in no order."""
     for path in run.checkpoints.iterdir() if run.checkpoints.is_dir() else ():
         if path.is_dir() and (found := _CHECKPOINT.fullmatch(path.name)):
             yield int(found[1]), path
@@ -294,7 +295,7 @@ def _checkpoints(run: RunFolder) -> Iterator[tuple[int, Path]]:
 def _claim(run: RunFolder, recipe: Recipe, *, resume: bool) -> None:
     wanted = as_mapping(recipe)
     if not run.recipe.exists():
-        if any(_checkpoints(run)) or run.done.exists():
+        if any(checkpoints_of(run)) or run.done.exists():
             raise BadInput(f"{run.path}: holds a run without its recipe; give another folder")
         _write_recipe(run, wanted)
         return
@@ -324,7 +325,7 @@ def _completed(there: Any) -> Any:
 
 def _is_vacant(run: RunFolder, there: Any, wanted: Mapping[str, Any]) -> bool:
     """Return whether a run died here before its first checkpoint: the folder may be reused."""
-    if run.done.exists() or run.policy.exists() or not all(_is_cut(path) for _, path in _checkpoints(run)):
+    if run.done.exists() or run.policy.exists() or not all(_is_cut(path) for _, path in checkpoints_of(run)):
         return False
     same_data = isinstance(there, Mapping) and there.get("data") == wanted["data"]
     return same_data or not run.scenes.exists()
@@ -341,7 +342,7 @@ def _difference(there: Any, wanted: Any, at: str = "") -> str:
 
 def _drop_cut(run: RunFolder) -> None:
     """Remove checkpoints that a killed process left half-written: they count against how many are kept."""
-    for _, path in list(_checkpoints(run)):
+    for _, path in list(checkpoints_of(run)):
         if _is_cut(path):
             shutil.rmtree(path, ignore_errors=True)
 
@@ -352,7 +353,7 @@ def _set_damaged_aside(run: RunFolder) -> None:
     Raises:
         BadInput: all are damaged; the user decides whether to start over.
     """
-    found = sorted(_checkpoints(run), reverse=True)
+    found = sorted(checkpoints_of(run), reverse=True)
     damaged = {path: trouble for _, path in found if (trouble := _damage(path)) is not None}
     if not damaged:
         return

@@ -65,6 +65,7 @@ class Tally:
         self.odd["zoom"] += scene.needs_zoom
         self.odd["misleading"] += any(clue.misleading for clue in scene.clues)
         self.odd["hidden"] += any(clue.visibility == "hidden" for clue in scene.clues)
+        self.odd["page"] += scene.needs_page
 
 
 def card_of(manifest: Mapping[str, Any], tally: Tally) -> str:
@@ -82,6 +83,7 @@ def card_of(manifest: Mapping[str, Any], tally: Tally) -> str:
         ("need zoom", tally.odd["zoom"]),
         ("mislead", tally.odd["misleading"]),
         ("hide something", tally.odd["hidden"]),
+        *([("need a web page", tally.odd["page"])] if world.get("pages") else []),
     ]
     table = "\n".join(f"| {what} | {number} | {number / total:.1%} |" for what, number in rows) if total else ""
     kinds = ", ".join(f"{kind} {number}" for kind, number in _largest(tally.kinds, 3))
@@ -223,6 +225,7 @@ def set_row(scene: Scene, marks: Sequence[Mark], file_name: str) -> dict[str, An
         "needs_zoom": _word(is_so=scene.needs_zoom),
         "misleading": misleading.sort if misleading else "no",
         "hidden": _word(is_so=any(clue.visibility == "hidden" for clue in scene.clues)),
+        **({"needs_page": "yes"} if scene.needs_page else {}),
         "layout": scene.look.layout,
         "weather": scene.sky.weather,
         "season": scene.sky.season,
@@ -511,7 +514,13 @@ def _manifest(world: World, seed: int, split: Split, kinds: KindWish) -> dict[st
         "format": FORMAT,
         "version": VERSION,
         "geosleuth": __version__,
-        "world": {"seed": world.seed, "noise": world.noise, "regions": [path.name for path in world.regions]},
+        "world": {
+            "seed": world.seed,
+            "noise": world.noise,
+            "regions": [path.name for path in world.regions],
+            # Only where it has them, so that folders from before can be continued.
+            **({"pages": True} if world.pages else {}),
+        },
         "seed": seed,
         "split": split,
         "kinds": kinds,
@@ -548,7 +557,8 @@ def _in_words(value: Any) -> str:
     if not isinstance(value, dict):
         return str(value)[:40]
     regions = ", ".join(str(name) for name in value.get("regions") or ()) or "none"
-    return f"{value.get('seed')} (names that repeat: {value.get('noise')}; added regions: {regions})"[:200]
+    pages = "; with pages" if value.get("pages") else ""
+    return f"{value.get('seed')} (names that repeat: {value.get('noise')}; added regions: {regions}{pages})"[:200]
 
 
 @contextmanager
@@ -577,7 +587,7 @@ def _drawn(
         for number in numbers:
             yield number, draw_line(folder, world, number, task)
         return
-    words = (folder, world.seed, world.noise, world.regions, task)
+    words = (folder, world.seed, world.noise, world.regions, world.pages, task)
     try:
         with closing(drawn_by_workers(numbers, workers, _open_in_worker, words, _draw_in_worker)) as made:
             yield from made
@@ -599,12 +609,12 @@ class _Worker:
 _WORKER: list[_Worker] = []
 
 
-def _open_in_worker(folder: Path, seed: int, noise: Any, regions: tuple[Path, ...], task: Task) -> None:
+def _open_in_worker(folder: Path, seed: int, noise: Any, regions: tuple[Path, ...], pages: Any, task: Task) -> None:
     import cv2
 
     # There is a process for every core already: threads of OpenCV would only get in each other's way.
     cv2.setNumThreads(1)
-    _WORKER[:] = [_Worker(folder, open_world(seed, regions, noise=noise), task)]
+    _WORKER[:] = [_Worker(folder, open_world(seed, regions, noise=noise, pages=pages), task)]
 
 
 def _draw_in_worker(number: int) -> tuple[int, bytes]:

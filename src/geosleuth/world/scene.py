@@ -27,9 +27,10 @@ Sort = Literal[
     "business", "chain", "street_name", "house_number", "town_name", "distance", "road_number", "bus_stop", "phone",
     "postcode", "web_address", "price", "language", "brand", "number_plate", "airline", "tour_bus", "foreign_chain",
     "imported_product", "foreign_kitchen", "driving_side", "road_marking", "pole", "architecture", "vegetation",
-    "terrain", "sun",
+    "terrain", "sun", "founded",
 ]  # fmt: skip
-"""What a clue is about. Airlines, tour buses and what follows up to the foreign kitchen speak of somewhere else."""
+"""What a clue is about. Airlines, tour buses and what follows up to the foreign kitchen speak of somewhere else.
+"Founded" is the year of a shop, which its pages tell and the map does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,11 @@ class Scene:
     def needs_zoom(self) -> bool:
         """Whether a clue is too small for a first view."""
         return any(clue.visibility == "small" and not clue.misleading for clue in self.clues)
+
+    @property
+    def needs_page(self) -> bool:
+        """Whether only a page of the made-up web tells which of several shops of one name this is."""
+        return any(clue.sort == "founded" for clue in self.clues)
 
     @property
     def finest(self) -> ClueLevel | None:

@@ -225,13 +225,15 @@ class World:
     """Towns, filled with streets and businesses on first use.
 
     Nothing depends on which towns were looked at before. Two worlds of one seed that differ in ``noise`` have the same
-    towns, streets, doors and telephone numbers; only the names over some doors differ.
+    towns, streets, doors and telephone numbers; only the names over some doors differ. With ``pages`` its businesses
+    have pages on a made-up web, and some of its scenes can't be told without (`geosleuth.world.web_pages`).
     """
 
     seed: int = 1
     noise: Noise = "both"
     regions: tuple[Path, ...] = ()
     towns: Sequence[WorldTown] = field(default=(), repr=False, hash=False)
+    pages: bool = False
 
     def towns_in(self, split: Split) -> tuple[WorldTown, ...]:
         """Return the towns of one split."""
@@ -256,7 +258,7 @@ class World:
         return _businesses(town, self.seed, self.noise)
 
 
-def open_world(seed: int = 1, regions: Sequence[Path] = (), *, noise: Noise = "both") -> World:
+def open_world(seed: int = 1, regions: Sequence[Path] = (), *, noise: Noise = "both", pages: bool = False) -> World:
     """Return the world of a seed; cheap, since towns are filled on first use.
 
     Args:
@@ -264,6 +266,7 @@ def open_world(seed: int = 1, regions: Sequence[Path] = (), *, noise: Noise = "b
         regions: files of added regions, or extracts (taken in once, which takes seconds), whose real businesses join
             the world. Towns inside them have no made-up streets.
         noise: which names repeat in several towns.
+        pages: give its businesses pages that a web search finds, and draw scenes that need one.
 
     Raises:
         BadInput: a region can't be read.
@@ -272,7 +275,7 @@ def open_world(seed: int = 1, regions: Sequence[Path] = (), *, noise: Noise = "b
     towns = towns_of(seed)
     for region in map(real_region, files):
         towns = (*(town for town in towns if not region.extent.contains(town.point)), *region.towns)
-    return World(seed, noise, files, towns)
+    return World(seed, noise, files, towns, pages)
 
 
 @lru_cache(maxsize=_KEPT_TOWNS)
@@ -319,8 +322,13 @@ def ensure_layer(world: World, folder: Path | None = None, progress: Progress | 
 
 
 def world_atlas(world: World, folder: Path | None = None, progress: Progress | None = None) -> OfflineAtlas:
-    """Return the base atlas with a world's map and its added regions, and none of the user's own."""
-    return OfflineAtlas(ensure_layer(world, folder, progress), remembered=_REMEMBERED)
+    """Return the base atlas with a world's map, pages and added regions, and none of the user's own."""
+    layer = ensure_layer(world, folder, progress)
+    if world.pages:
+        from .web_pages import PagedAtlas
+
+        return PagedAtlas(world, layer, remembered=_REMEMBERED)
+    return OfflineAtlas(layer, remembered=_REMEMBERED)
 
 
 def fingerprint(world: World) -> str:

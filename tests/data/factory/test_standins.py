@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factory_scenes import opened, plain_picture, scene_of, without
-from geosleuth.data.factory.maker import opened as as_worked_on
-from geosleuth.data.factory.trial import SceneRange, pack_scene
+from geosleuth.data.factory.trial import SceneRange, pack_scene, subject_of
 from geosleuth.data.spotagent import Lettering, description_block, lettering_words, read_descriptions, read_lettering
 from geosleuth.data.standins import NO_SLIPS, Slips, StandInObserver, misread
 from geosleuth.data.standins.caller_notes import country_odds, is_address, is_phone, is_web, locality
@@ -107,7 +106,7 @@ def test_panoramas_are_refused() -> None:
     with pytest.raises(BadInput, match="street scenes"):
         SceneRange(count=1, kind="panorama")
     with pytest.raises(BadInput, match="street scenes"):
-        as_worked_on(pack_scene(panorama, marks, plain_picture(scene, marks)))
+        subject_of(pack_scene(panorama, marks, plain_picture(scene, marks)))
 
 
 def test_what_is_missed_and_misread_comes_at_the_stated_rates() -> None:

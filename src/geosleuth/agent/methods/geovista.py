@@ -97,4 +97,5 @@ def geovista(box_scale: BoxScale = "pixels") -> Method:
         first_view_pixels=GEOVISTA.first_view_pixels or 0,
         states_odds=False,
         box_scale=box_scale,
+        panorama="planar",
     )

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
+from geosleuth.app.cli.options import Allow, JsonFlag, Maps, MapsUrl, Overwrite, WebSearch, takes
 
 data = typer.Typer(no_args_is_help=True)
 
@@ -42,6 +42,33 @@ NoiseName = Annotated[
 Regions = Annotated[
     list[Path],
     typer.Option("--region", metavar="FILE", rich_help_panel=_SCENES, help="An added region of real businesses."),
+]
+WebPages = Annotated[
+    bool,
+    typer.Option("--web-pages", rich_help_panel=_SCENES, help="Scenes of a world with web pages; a quarter needs one."),
+]
+PhotoData = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        "--data",
+        metavar="SET",
+        rich_help_panel=_SCENES,
+        help="Photos of a data set instead, as for geosleuth bench run; --count takes the first so many.",
+    ),
+]
+Answers = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(
+        "--answers",
+        metavar="FILE",
+        rich_help_panel=_RUN,
+        show_default="RUN/answers.sqlite",
+        help="With --data: the file that keeps every answer of models and services.",
+    ),
+]
+OnlyRecorded = Annotated[
+    bool,
+    typer.Option("--offline", rich_help_panel=_RUN, help="Ask nobody: repeat a run from the answers that it kept."),
 ]
 NoiseSeed = Annotated[
     int, typer.Option("--noise-seed", rich_help_panel=_MADE_BY, help="The seed of slips and wording.")
@@ -98,6 +125,14 @@ class SpotagentOptions:
     world: WorldSeed = 1
     noise: NoiseName = "both"
     region: Regions = field(default_factory=list)
+    web_pages: WebPages = False
+    data: PhotoData = None
+    web_search: WebSearch = None
+    maps: Maps = None
+    maps_url: MapsUrl = field(default_factory=list)
+    allow: Allow = field(default_factory=list)
+    answers: Answers = None
+    offline: OnlyRecorded = False
     observer: Annotated[
         str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who describes pictures and crops.")
     ] = "stand-in"
@@ -107,6 +142,13 @@ class SpotagentOptions:
     base_url: BaseUrl = None
     yes: Yes = False
     within_km: Annotated[float, typer.Option(help="How far off an answer may be to be kept.")] = 5.0
+    reasons: Annotated[
+        bool,
+        typer.Option(
+            "--reasons/--any-reasons",
+            help="Reject calls without Seen, Missing and Tool before them; that rule is ours, not the paper's.",
+        ),
+    ] = True
     tools: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="NAME,…", help="The tools that are on; by default zoom, search and the map's."),
@@ -140,6 +182,9 @@ def spotagent(options: SpotagentOptions) -> None:
 
       geosleuth data spotagent --count 6000 --out runs/spot/ --store trajectories/
 
+      geosleuth data spotagent --data mp16-pro:DIR --count 2000 --observer openai:gpt-5 --caller openai:gpt-5
+      --web-search tavily --maps nominatim --allow api.tavily.com --allow nominatim.openstreetmap.org --out runs/real/
+
       geosleuth data spotagent --scenes scenes/ --observer openai:gpt-5 --caller anthropic:claude-opus-4-1 --out runs/x/
     """
     from geosleuth.app.cli.handlers import data as work
@@ -160,6 +205,14 @@ class GeovistaOptions:
     world: WorldSeed = 1
     noise: NoiseName = "both"
     region: Regions = field(default_factory=list)
+    web_pages: WebPages = False
+    data: PhotoData = None
+    web_search: WebSearch = None
+    maps: Maps = None
+    maps_url: MapsUrl = field(default_factory=list)
+    allow: Allow = field(default_factory=list)
+    answers: Answers = None
+    offline: OnlyRecorded = False
     proposer: Annotated[
         str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who proposes boxes and queries, and judges.")
     ] = "stand-in"
@@ -205,6 +258,7 @@ class GeoagentOptions:
     world: WorldSeed = 1
     noise: NoiseName = "both"
     region: Regions = field(default_factory=list)
+    web_pages: WebPages = False
     noise_seed: NoiseSeed = 0
     processes: Processes = None
     at_once: AtOnce = 4

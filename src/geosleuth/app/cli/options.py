@@ -169,6 +169,14 @@ WireName = Annotated[
 Boxes = Annotated[
     str, typer.Option(rich_help_panel=WAY, help="How the model gives boxes: pixels, or thousandths (0 to 1000).")
 ]
+Panorama = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        rich_help_panel=WAY,
+        show_default="planar for geovista, else views",
+        help="How panoramas are shown: cut into views, or planar (whole).",
+    ),
+]
 ForceAnswer = Annotated[
     bool,
     typer.Option("--force-answer", rich_help_panel=WAY, help="Ask for a best guess, with its honest probability."),
@@ -220,6 +228,7 @@ class RunOptions:
     tools: ToolNames = None
     wire: WireName = None
     boxes: Boxes = "pixels"
+    panorama: Panorama = None
     force_answer: ForceAnswer = False
     offline: OfflineFlag = False
     yes: Yes = False

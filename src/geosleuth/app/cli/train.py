@@ -208,7 +208,7 @@ __all__ = ["train"]
 pieces = typer.Typer(help="Cut a folder into pieces with checksums, and put it together again.", no_args_is_help=True)
 train.add_typer(pieces, name="pieces")
 
-_SCENES, _PLAY, _REPLIES = "Scenes", "How it is played", "Replies"
+_SCENES, _PLAY, _REPLIES, _RUNS = "Scenes", "How it is played", "Replies", "Every saved policy of a run"
 
 
 @train.command()
@@ -247,7 +247,7 @@ class EvaluateOptions:
     """The options of ``evaluate``."""
 
     policy: Annotated[
-        str, typer.Argument(metavar="POLICY/", help="A folder with weights, such as RUN/policy; or: detective")
+        str, typer.Argument(metavar="POLICY/", help="A folder with weights, such as RUN/policy; a RUN/; or: detective")
     ]
     scenes: Annotated[int, typer.Option(min=1, rich_help_panel=_SCENES, help="So many, drawn on the spot.")] = 1000
     seed: Annotated[int, typer.Option(rich_help_panel=_SCENES, help="The seed of the scenes.")] = 7
@@ -298,6 +298,26 @@ class EvaluateOptions:
         Optional[int],  # noqa: UP045
         typer.Option(min=1, metavar="N", rich_help_panel=_REPLIES, help="Replies drawn together."),
     ] = None
+    within: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="KM,KM,…", rich_help_panel=_RUNS, help="Distances of the table over saved policies."),
+    ] = None
+    k: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--k", metavar="NUMBERS", rich_help_panel=_RUNS, help="The K of pass@K; by default 1, 2, 4 ... N."
+        ),
+    ] = None
+    follow: Annotated[
+        bool, typer.Option("--follow", rich_help_panel=_RUNS, help="Wait for further policies until the run has ended.")
+    ] = False
+    data: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="SET", rich_help_panel=_RUNS, help="Photos of a data set instead of scenes."),
+    ] = None
+    at_once: Annotated[
+        int, typer.Option(min=1, metavar="N", rich_help_panel=_RUNS, help="Photos that are worked on at once.")
+    ] = 4
     out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -319,6 +339,10 @@ def evaluate(options: EvaluateOptions) -> None:
       geosleuth train evaluate runs/grpo/policy --scenes 1000 --no-tools --out evaluations/grpo-no-tools/
 
       geosleuth train evaluate detective --scenes 100
+
+    The folder of a whole run plays every policy that it saved, with pass@K, best@N and range@N at any distances:
+
+      geosleuth train evaluate runs/grpo/ --scenes 200 --tries 4 --within 1,25,200 --follow --out evaluations/grpo/
     """
     from .handlers import train as work
 
@@ -339,7 +363,8 @@ def evaluate(options: EvaluateOptions) -> None:
         "folder": options.out,
         "max_new_tokens": options.max_new_tokens,
     }
-    work.evaluate(options.policy, words, temperature=options.temperature, as_json=options.as_json)
+    over = work.OverPolicies(options.within, options.k, options.follow, options.data, options.at_once)
+    work.evaluate(options.policy, words, over, temperature=options.temperature, as_json=options.as_json)
 
 
 @pieces.command("split")

@@ -22,6 +22,10 @@ Noise = Annotated[
     Literal["none", "chains", "homonyms", "both"],
     typer.Option(help="Which businesses' names stand in several towns."),
 ]
+WebPages = Annotated[
+    bool,
+    typer.Option("--web-pages", help="Businesses have pages on a made-up web, and a quarter of scenes needs one."),
+]
 RegionNames = Annotated[
     list[str],
     typer.Option("--region", metavar="NAME", help="An added region whose real businesses join; may be repeated."),
@@ -43,6 +47,7 @@ class MakeOptions:
     ] = None
     region: RegionNames = field(default_factory=list)
     noise: Noise = "both"
+    web_pages: WebPages = False
     world_seed: WorldSeed = 1
     as_json: JsonFlag = False
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.agent import Trajectory, read_trajectory, rebuild_album
-from geosleuth.agent.locate import Finding, album_photos, cap_finding
+from geosleuth.agent.locate import Finding, album_photos, cap_finding, panorama_shown
 from geosleuth.agent.methods import made_with
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
@@ -70,7 +70,7 @@ async def file_of(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
 
         opened = await photos_of(details)
         shown = finding.picked or finding.trajectory
-        pictures = pictures_of(shown, _shown(opened), max_pixels=_pixels(finding.trajectory))
+        pictures = pictures_of(shown, _shown(opened, finding.trajectory), max_pixels=_pixels(finding.trajectory))
         page = await report_html(finding, atlas=atlas, pictures=pictures)
         return {"media_type": "text/html; charset=utf-8"}, _bytes(page)
     form = BY_ENDING[wanted]
@@ -87,7 +87,7 @@ async def picture_of(details: Mapping[str, Any]) -> bytes:
     image = next((one for one in trajectory.images if one.handle == handle), None)
     if image is None:
         raise NotThere(f"this run has no picture {handle[:40]!r}")
-    own = _shown(await photos_of(details))
+    own = _shown(await photos_of(details), trajectory)
     if image.photo > len(own):
         rebuilt = await asyncio.to_thread(rebuild_album, trajectory, own, max_pixels=_pixels(trajectory))
         if handle in rebuilt.missing:
@@ -107,7 +107,7 @@ async def _finding(details: Mapping[str, Any], check: str | None = None) -> tupl
     request = request_from_dict(details["request"])
     by_detective = trajectory.started.policy == DETECTIVE and not _team(details)
     plan = _plan(details, request, check) if by_detective else None
-    rebuilt = rebuild_album(trajectory, _shown(opened), max_pixels=_pixels(trajectory))
+    rebuilt = rebuild_album(trajectory, _shown(opened, trajectory), max_pixels=_pixels(trajectory))
     atlas = OfflineAtlas()
     finding = Finding(
         trajectory,
@@ -153,8 +153,9 @@ def _gave_way(details: Mapping[str, Any]) -> tuple[Trajectory, ...]:
     return (read_trajectory(beside),) if beside.is_file() else ()
 
 
-def _shown(opened: list[OpenedPhoto]) -> list[Photo]:
-    return [photo for one in opened for photo, _ in album_photos(one)]
+def _shown(opened: list[OpenedPhoto], trajectory: Trajectory) -> list[Photo]:
+    shown = panorama_shown(trajectory.started.task)
+    return [photo for one in opened for photo, _ in album_photos(one, shown)]
 
 
 def _pixels(trajectory: Trajectory) -> int:

@@ -5,7 +5,7 @@
 Nothing leaves the machine without the user's say, naming the host.
 """
 
-from .access import OnlineSettings, TileSource
+from .access import OnlineSettings, Recording, TileSource
 from .http import OnlineClient
 from .router import ONLINE_NAMES, BackedAtlas, RegionRouter, announcing_takeovers, make_online
 
@@ -14,6 +14,7 @@ __all__ = [
     "BackedAtlas",
     "OnlineClient",
     "OnlineSettings",
+    "Recording",
     "RegionRouter",
     "TileSource",
     "announcing_takeovers",

@@ -44,6 +44,14 @@ class TileSource:
     datum: Datum = "wgs84"
 
 
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A file that keeps every answer for good. With ``only``, nothing is asked that the file has no answer to."""
+
+    path: Path
+    only: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnlineSettings:
     """How online services are used. Nothing is asked of a host that ``allow_hosts`` does not name.
@@ -71,6 +79,7 @@ class OnlineSettings:
         cache_path: the file that keeps answers; None is the user's cache folder.
         cache_hours: provider name to how long its answers are kept, 0 for not at all; others have their own default.
         cache_max_bytes: the oldest answers make room beyond this.
+        record: keeps every answer for good, in place of the cache.
     """
 
     allow_hosts: frozenset[str] = frozenset()
@@ -94,6 +103,12 @@ class OnlineSettings:
     cache_path: Path | None = None
     cache_hours: Mapping[str, float] = field(default_factory=dict)
     cache_max_bytes: int = 256 * MEBIBYTE
+    record: Recording | None = None
+
+    @property
+    def only_recorded(self) -> bool:
+        """Whether nobody is asked: answers are those of the record."""
+        return self.record is not None and self.record.only
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -196,7 +211,7 @@ def is_at_home(address: Address) -> bool:
 
 
 def check_consent(url: str, settings: OnlineSettings) -> str:
-    """The host of an address that may be contacted.
+    """The host of an address that may be contacted; any, where nobody is: recorded answers are one's own.
 
     Raises:
         BadInput: the user has not named the host, or the address is none that can be used.
@@ -212,6 +227,8 @@ def check_consent(url: str, settings: OnlineSettings) -> str:
         raise BadInput(f"not a web address: {url[:100]!r}; it starts with https:// and a host name")
     if parts.username is not None or parts.password is not None:
         raise BadInput(f"the address of {host} holds a user name or password; leave them out")
+    if settings.only_recorded:
+        return host
     if host not in settings.allow_hosts:
         raise BadInput(f"this would contact {host}, which is not allowed; add --allow {host} (in Python: allow_hosts)")
     if parts.scheme == "http" and host not in settings.private_hosts:
@@ -309,13 +326,15 @@ class Credentials:
         return text
 
 
-def key_from_environment(variable: str, service: str) -> Secret:
-    """The key in an environment variable.
+def key_from_environment(variable: str, service: str, settings: OnlineSettings | None = None) -> Secret:
+    """The key in an environment variable; none is needed where the settings let nobody be asked.
 
     Raises:
         BadInput: it is not set, or holds what no key is made of.
     """
     value = os.environ.get(variable, "").strip()
+    if settings is not None and settings.only_recorded:
+        return Secret(value or "not needed", variable)
     if not value:
         raise BadInput(f"{service} needs a key: set the environment variable {variable}")
     if not (value.isascii() and value.isprintable() and " " not in value and 6 <= len(value) <= 500):

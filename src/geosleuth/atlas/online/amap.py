@@ -76,7 +76,7 @@ class Amap(OnlineAtlas):
     def __init__(self, client: OnlineClient) -> None:
         """Read the key from the environment."""
         super().__init__(client)
-        self._credentials = Credentials(params={"key": key_from_environment("AMAP_KEY", "AMAP")})
+        self._credentials = Credentials(params={"key": key_from_environment("AMAP_KEY", "AMAP", self.settings)})
 
     @property
     def has_tiles(self) -> bool:

@@ -335,7 +335,7 @@ class OpenCage(OnlineAtlas):
     def __init__(self, client: OnlineClient) -> None:
         """Read the key from the environment."""
         super().__init__(client)
-        self._credentials = Credentials(params={"key": key_from_environment("OPENCAGE_KEY", "OpenCage")})
+        self._credentials = Credentials(params={"key": key_from_environment("OPENCAGE_KEY", "OpenCage", self.settings)})
 
     async def geocode(
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None

@@ -160,7 +160,7 @@ class Google(OnlineAtlas):
     def __init__(self, client: OnlineClient) -> None:
         """Read the key from the environment."""
         super().__init__(client)
-        key = key_from_environment("GOOGLE_MAPS_API_KEY", "Google")
+        key = key_from_environment("GOOGLE_MAPS_API_KEY", "Google", self.settings)
         self._in_query, self._in_header = Credentials(params={"key": key}), Credentials(headers={"x-goog-api-key": key})
 
     async def geocode(

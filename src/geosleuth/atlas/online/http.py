@@ -35,9 +35,11 @@ import httpx
 from geosleuth import __version__
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.errors import GeosleuthError, Offline, ServiceFault
+from geosleuth.net import host_of
 
 from .access import Credentials, OnlineSettings, check_addresses, check_consent, redirected
 from .cache import AnswerCache, question_key
+from .record import AnswerRecord, Recorded
 from .replies import clean
 
 CREDENTIALS = "geosleuth.credentials"
@@ -455,6 +457,7 @@ class OnlineClient:
         self.settings = settings
         path = settings.cache_path or cache_dir() / "online.sqlite"
         self._cache = AnswerCache(path, settings.cache_max_bytes)
+        self._record = AnswerRecord(settings.record.path) if settings.record else None
         self._breakers: dict[str, Breaker] = {}
         self._http: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -498,6 +501,8 @@ class OnlineClient:
         """
         check_consent(question.url, self.settings)
         key = question_key(question.method, question.url, question.params, question.body)
+        if self._record is not None:
+            return await self._recorded(self._record, key, question, decode)
         if question.keep_s > 0:
             kept = await asyncio.to_thread(self._cache.get, key)
             if kept is not None:
@@ -511,6 +516,27 @@ class OnlineClient:
         if question.keep_s > 0 and not any(secret.is_in(body) for secret in question.credentials.secrets):
             await asyncio.to_thread(self._cache.put, key, body, question.keep_s)
         return decoded
+
+    async def _recorded(
+        self, record: AnswerRecord, key: bytes, question: Question, decode: Callable[[bytes], T]
+    ) -> T | None:
+        """What a service answered when it was first asked; it is asked now where it never was."""
+        host = host_of(question.url)
+        kept = await asyncio.to_thread(record.get, key)
+        if kept is None and self.settings.only_recorded:
+            raise Offline(host, "this was never asked before, and only recorded answers are allowed")
+        if kept is None:
+            try:
+                body, _ = await self._persist(question, decode)
+                came = Recorded(body)
+            except ServiceFault as fault:
+                came = Recorded(trouble=fault.trouble)
+            if came.body is not None and any(secret.is_in(came.body) for secret in question.credentials.secrets):
+                return decode(came.body)
+            kept = await asyncio.to_thread(record.keep, key, came)
+        if kept.trouble is not None:
+            raise ServiceFault(host, kept.trouble)
+        return None if kept.body is None else decode(kept.body)
 
     async def _persist(self, question: Question, decode: Callable[[bytes], T]) -> tuple[bytes | None, T | None]:
         host = check_consent(question.url, self.settings)

@@ -102,7 +102,7 @@ class XyzTiles(OnlineAtlas):
         credentials = Credentials()
         if source.key_variable:
             credentials = Credentials(
-                params={source.key_param: key_from_environment(source.key_variable, "the tile server")}
+                params={source.key_param: key_from_environment(source.key_variable, "the tile server", self.settings)}
             )
         return Question(
             url=url,

@@ -44,6 +44,7 @@ from geosleuth.geo import LatLon
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies.endpoints import Rests, listening
 from geosleuth.score import Truth
+from geosleuth.tools import WebSearch
 from geosleuth.tools.toolset import all_tools
 
 from .maker import FactoryMaking, Recipe
@@ -317,10 +318,12 @@ def _natural(key: str) -> tuple[tuple[int, int | str], ...]:
     return tuple((0, int(part)) if part.isdigit() else (1, part) for part in _NUMBERS.split(key))
 
 
-async def replay_difference(trajectory: Trajectory, photo: OpenedPhoto, atlas: Atlas) -> str | None:
+async def replay_difference(
+    trajectory: Trajectory, photo: OpenedPhoto, atlas: Atlas, web: WebSearch | None = None
+) -> str | None:
     """Return in one line where a trajectory differs from its replay with live tools; None if it does not."""
     way = method(trajectory.started.method)
-    case, _ = open_case([photo], way, Resources(atlas))
+    case, _ = open_case([photo], way, Resources(atlas, web))
     toolset = way.toolset(all_tools(), trajectory.started.tools)
     again = await replay(trajectory, method=way, toolset=toolset, case=case)
     return first_difference(trajectory, again)

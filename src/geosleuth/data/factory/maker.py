@@ -7,22 +7,47 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from geosleuth.agent.locate import Finding
 from geosleuth.agent.methods import method
 from geosleuth.atlas import Atlas
+from geosleuth.atlas.online.access import Recording
 from geosleuth.data import geoagent, geovista, spotagent
-from geosleuth.data.spotagent import TOOLS, WITHIN_KM, judge, judge_assembled
+from geosleuth.data.recorded_models import RecordedPolicy
+from geosleuth.data.spotagent import TOOLS, WITHIN_KM, Verdict, judge, judge_assembled
 from geosleuth.data.standins import USUAL_SLIPS, Slips, StandInCaller, StandInObserver, StandInProposer
-from geosleuth.data.standins.observer import Slipped, refuse_panorama
-from geosleuth.photo import OpenedPhoto, first_view, open_photo
+from geosleuth.data.standins.observer import Slipped
+from geosleuth.photo import first_view
+from geosleuth.pipeline.plan import online_maps, web_search
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.policies import Policy, make_policy
-from geosleuth.world import Scene
-from geosleuth.world.design import truth_of
+from geosleuth.tools import WebSearch
 from geosleuth.world.world import Noise, open_world
 
-from .trial import Drawn, FactoryAttempt, FactoryReady, Kind, Maker, TrialResult, drawn_of
+from .trial import FactoryAttempt, FactoryReady, Kind, Maker, Subject, TrialResult, subject_of
 
 STAND_IN = "stand-in"
 """The stand-in's name, accepted in place of a model's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Online services that tools may ask, as `geosleuth.pipeline.request.LocateRequest` names them.
+
+    Attributes:
+        web_search: where web searches go; None is the atlas's documents.
+        maps: map services, the offline atlas behind them; None is that alone.
+        maps_url: addresses of the user's own servers of these.
+        allow: the hosts that may be asked.
+    """
+
+    web_search: str | None = None
+    maps: str | None = None
+    maps_url: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+
+    def request(self) -> LocateRequest:
+        """Return the request that opens them."""
+        return LocateRequest(web_search=self.web_search, maps=self.maps, maps_url=self.maps_url, allow=self.allow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +66,10 @@ class Recipe:
         slips: the error rates of stand-ins.
         within_km: the largest error of a kept answer; used by SpotAgent's synthesis only.
         tools: the enabled tools, by our names; used by SpotAgent's synthesis only.
+        reasons: whether a call without its three reasons speaks against a trajectory, see `judge`.
+        pages: the world has pages that web searches find.
+        services: online services that tools ask; None for none.
+        record: keeps every answer of services and models; part of no setting, since it changes no result.
     """
 
     kind: Kind
@@ -54,11 +83,21 @@ class Recipe:
     slips: Slips = USUAL_SLIPS
     within_km: float = WITHIN_KM
     tools: tuple[str, ...] = TOOLS
+    reasons: bool = True
+    pages: bool = False
+    services: Services | None = None
+    record: Recording | None = field(default=None, repr=False)
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings as plain values; regions by file name."""
+        """Return the settings as plain values; regions by file name, later options only where they are used."""
         values = asdict(self)
-        values.pop("base_url")
+        for name in ("base_url", "record"):
+            values.pop(name)
+        for name, usual in (("reasons", True), ("pages", False), ("services", None)):
+            if values[name] == usual:
+                values.pop(name)
+        if self.services is not None:
+            values["services"] = {"web_search": self.services.web_search, "maps": self.services.maps}
         # Under the option's name: a seed would be taken for the scenes'.
         return {
             "kind": values.pop("kind"),
@@ -94,7 +133,14 @@ def maker_of(recipe: Recipe) -> Maker:
 
 
 def atlas_of(recipe: Recipe) -> Atlas:
-    """Return the map that tools query."""
+    """Return the map that tools query.
+
+    Raises:
+        UserError: a service can't be used, or the world can't be opened.
+    """
+    maps = online_maps(recipe.services.request(), recipe.record) if recipe.services else None
+    if maps is not None:
+        return maps
     if recipe.world is None:
         from geosleuth.atlas import OfflineAtlas
         from geosleuth.atlas.base import ensure_base
@@ -103,7 +149,23 @@ def atlas_of(recipe: Recipe) -> Atlas:
         return OfflineAtlas()
     from geosleuth.world.world import world_atlas
 
-    return world_atlas(open_world(recipe.world, recipe.regions, noise=recipe.noise))
+    return world_atlas(open_world(recipe.world, recipe.regions, noise=recipe.noise, pages=recipe.pages))
+
+
+def web_of(recipe: Recipe) -> WebSearch | None:
+    """Return where web searches go; None for the atlas's documents.
+
+    Raises:
+        UserError: the service can't be used.
+    """
+    return web_search(recipe.services.request(), recipe.record) if recipe.services else None
+
+
+async def close_all(*parts: object) -> None:
+    """Close the models and services among these."""
+    for one in parts:
+        if close := getattr(one, "aclose", None):
+            await close()
 
 
 def model_of(recipe: Recipe, name: str) -> Policy | None:
@@ -112,14 +174,18 @@ def model_of(recipe: Recipe, name: str) -> Policy | None:
     Raises:
         UserError: the name can't be used.
     """
-    return None if name == STAND_IN else make_policy(name, base_url=recipe.base_url)
+    if name == STAND_IN:
+        return None
+    if recipe.record is not None:
+        return RecordedPolicy(name, lambda: make_policy(name, base_url=recipe.base_url), recipe.record)
+    return make_policy(name, base_url=recipe.base_url)
 
 
 MakerOf = Callable[[Recipe], Maker]
 
 
 class SpotagentMaker:
-    """Runs SpotAgent's synthesis on one scene."""
+    """Runs SpotAgent's synthesis on one scene or photo."""
 
     def __init__(self, recipe: Recipe) -> None:
         """Open the map and load the models.
@@ -129,39 +195,35 @@ class SpotagentMaker:
         """
         self._recipe = recipe
         self._observer, self._caller = model_of(recipe, recipe.observer), model_of(recipe, recipe.caller)
-        self._atlas = atlas_of(recipe)
+        self._atlas, self._web = atlas_of(recipe), web_of(recipe)
 
     async def __call__(self, content: bytes) -> TrialResult:
         """Make a trajectory.
 
         Raises:
-            BadInput: it is not a scene.
+            BadInput: it is neither scene nor photo.
         """
-        recipe = self._recipe
-        drawn, photo = await asyncio.to_thread(opened, content)
-        scene, slipped, seed, slips = drawn.scene, Slipped(), recipe.seed, recipe.slips
+        recipe, slipped = self._recipe, Slipped()
+        about = await asyncio.to_thread(subject_of, content)
         finding = await spotagent.synthesise(
-            photo,
-            self._observer
-            or StandInObserver(scene, drawn.marks, photo=photo.photo.handle, seed=seed, slips=slips, slipped=slipped),
-            self._caller or StandInCaller(scene.id, seed=seed, slips=slips, slipped=slipped),
+            about.photo,
+            self._observer or StandInObserver(about.scene, **_seen_by(about, recipe), slipped=slipped),
+            self._caller
+            or StandInCaller(about.id, seed=recipe.seed, slips=recipe.slips, slipped=slipped, searches=recipe.pages),
             atlas=self._atlas,
+            web=self._web,
             tools=recipe.tools,
         )
-        truth = truth_of(scene)
-        verdict = judge(finding.trajectory, truth.point, within_km=recipe.within_km)
-        meta = {**about(scene), "slips": asdict(slipped)}
-        return TrialResult(finding, drawn.jpeg, scene.id, scene.split, verdict, truth, meta)
+        verdict = judge(finding.trajectory, about.truth.point, within_km=recipe.within_km, reasons=recipe.reasons)
+        return _result(about, finding, verdict, {"slips": asdict(slipped)})
 
     async def aclose(self) -> None:
-        """Close the models."""
-        for model in (self._observer, self._caller):
-            if model is not None:
-                await model.aclose()
+        """Close the models and services."""
+        await close_all(self._observer, self._caller, self._atlas, self._web)
 
 
 class GeovistaMaker:
-    """Runs GeoVista's assembly on one scene."""
+    """Runs GeoVista's assembly on one scene or photo."""
 
     def __init__(self, recipe: Recipe) -> None:
         """Open the documents and load the model.
@@ -171,34 +233,29 @@ class GeovistaMaker:
         """
         self._recipe = recipe
         self._model = model_of(recipe, recipe.observer)
-        # Documents come from the atlas: a world's made-up places have none.
-        self._atlas = atlas_of(replace(recipe, world=None))
+        # Documents come from the atlas: without pages, a world's made-up places have none.
+        self._atlas = atlas_of(recipe if recipe.pages else replace(recipe, world=None))
+        self._web = web_of(recipe)
 
     async def __call__(self, content: bytes) -> TrialResult:
         """Make a trajectory.
 
         Raises:
-            BadInput: it is not a scene.
+            BadInput: it is neither scene nor photo.
         """
-        recipe = self._recipe
-        drawn, photo = await asyncio.to_thread(opened, content)
-        scene, slipped = drawn.scene, Slipped()
+        recipe, slipped = self._recipe, Slipped()
+        about = await asyncio.to_thread(subject_of, content)
         proposer: geovista.Proposer = (
-            StandInProposer(
-                scene, drawn.marks, photo=photo.photo.handle, seed=recipe.seed, slips=recipe.slips, slipped=slipped
-            )
+            StandInProposer(about.scene, **_seen_by(about, recipe), slipped=slipped, searches=recipe.pages)
             if self._model is None
             else geovista.ModelProposer(self._model)
         )
-        finding = await geovista.assemble(photo, proposer, atlas=self._atlas)
-        meta = {**about(scene), "slips": asdict(slipped)}
-        verdict = judge_assembled(finding.trajectory)
-        return TrialResult(finding, drawn.jpeg, scene.id, scene.split, verdict, truth_of(scene), meta)
+        finding = await geovista.assemble(about.photo, proposer, atlas=self._atlas, web=self._web)
+        return _result(about, finding, judge_assembled(finding.trajectory), {"slips": asdict(slipped)})
 
     async def aclose(self) -> None:
-        """Close the model."""
-        if self._model is not None:
-            await self._model.aclose()
+        """Close the model and services."""
+        await close_all(self._model, self._atlas, self._web)
 
 
 class GeoagentMaker:
@@ -214,41 +271,28 @@ class GeoagentMaker:
         Raises:
             BadInput: it is not a scene.
         """
-        drawn, photo = await asyncio.to_thread(opened, content)
-        scene = drawn.scene
-        width = first_view(photo.photo, method(geoagent.METHOD).first_view_pixels).size[0]
-        legible = geoagent.seen_at_once(scene, drawn.marks, width)
+        about = await asyncio.to_thread(subject_of, content)
+        scene, marks = about.scene, about.drawn.marks if about.drawn else ()
+        width = first_view(about.photo.photo, method(geoagent.METHOD).first_view_pixels).size[0]
+        legible = geoagent.seen_at_once(scene, marks, width)
         chance = random.Random(f"record {self._seed} {scene.id}")  # noqa: S311 - no secret depends on it
         record = geoagent.record_of(legible, geoagent.honest_address(legible), chance)
-        finding = await geoagent.recorded(photo, record, by="scene truth")
-        meta = {**about(scene), "levels": [bool(name) for name in record.conclusions]}
-        verdict = judge_assembled(finding.trajectory)
-        return TrialResult(finding, drawn.jpeg, scene.id, scene.split, verdict, truth_of(scene), meta)
+        finding = await geoagent.recorded(about.photo, record, by="scene truth")
+        levels = {"levels": [bool(name) for name in record.conclusions]}
+        return _result(about, finding, judge_assembled(finding.trajectory), levels)
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to close."""
 
 
-def opened(content: bytes) -> tuple[Drawn, OpenedPhoto]:
-    """Return a scene and its opened picture.
-
-    Raises:
-        BadInput: it is not a scene, or is a panorama.
-    """
-    drawn = drawn_of(content)
-    refuse_panorama(drawn.scene.kind)
-    return drawn, open_photo(drawn.jpeg)
+def _seen_by(about: Subject, recipe: Recipe) -> dict[str, Any]:
+    """Return what stand-ins that look are given beside the scene."""
+    marks = about.drawn.marks if about.drawn else ()
+    return {"marks": marks, "photo": about.photo.photo.handle, "seed": recipe.seed, "slips": recipe.slips}
 
 
-def about(scene: Scene) -> Mapping[str, Any]:
-    """Return the scene's facts that are stored beside its trajectory."""
-    return {
-        "finest": scene.finest,
-        "needs_zoom": scene.needs_zoom,
-        "locatability": scene.locatability,
-        "country": scene.spot.country,
-        "misleading": sum(clue.misleading for clue in scene.clues),
-    }
+def _result(about: Subject, finding: Finding, verdict: Verdict, meta: Mapping[str, Any]) -> TrialResult:
+    return TrialResult(finding, about.content, about.id, about.split, verdict, about.truth, {**about.about(), **meta})
 
 
 MAKERS: Mapping[Kind, MakerOf] = {

@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -18,12 +18,14 @@ from geosleuth.agent.locate import Finding
 from geosleuth.agent.replay import without_durations
 from geosleuth.answer import Answer
 from geosleuth.bench.run import Attempted, DataInfo, Job
-from geosleuth.bench.sets.dataset import Card, DataSet, Item
+from geosleuth.bench.sets import fingerprint, open_set, subset
+from geosleuth.bench.sets.dataset import Card, DataSet, Item, is_for_testing
 from geosleuth.data.spotagent import Verdict
 from geosleuth.data.standins.observer import refuse_panorama
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically, write_text_atomically
-from geosleuth.photo import Album, encode
+from geosleuth.geo import LatLon
+from geosleuth.photo import Album, Claims, OpenedPhoto, encode, first_view, open_photo
 from geosleuth.score import Truth
 from geosleuth.world import Mark, Scene, SceneKind, Split
 from geosleuth.world.design import truth_of
@@ -84,6 +86,7 @@ def id_of(settings: Mapping[str, Any], name: str) -> str:
 
 META, PHOTO, FIRST = "meta.json", "photo.jpg", "image-1.jpg"
 _JPEG_QUALITY = 88
+_PHOTO_QUALITY = 92
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +234,154 @@ def drawn_of(content: bytes) -> Drawn:
 
 
 @dataclass(frozen=True, slots=True)
+class Pixels:
+    """A photo without its metadata, and its file."""
+
+    photo: OpenedPhoto
+    content: bytes = field(repr=False)
+
+
+def pixels_of(opened: OpenedPhoto) -> Pixels:
+    """Return the photo without its metadata, and as a JPEG file that has none either."""
+    bare = Claims(opened.claims.format, opened.claims.file_bytes, opened.claims.sha256, opened.claims.size_px)
+    photo = OpenedPhoto(opened.photo, bare)
+    whole = first_view(photo.photo, max_pixels=photo.photo.size[0] * photo.photo.size[1])
+    return Pixels(photo, encode(whole, quality=_PHOTO_QUALITY))
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What one trial is about: a drawn scene, or a photo of a data set, whose ``drawn`` is None.
+
+    ``content`` is the picture's file: a photo's is written anew from its pixels, and holds no metadata.
+    """
+
+    id: str
+    split: str
+    truth: Truth = field(repr=False)
+    photo: OpenedPhoto = field(repr=False)
+    content: bytes = field(repr=False)
+    drawn: Drawn | None = None
+
+    @property
+    def scene(self) -> Scene:
+        """Return the drawn scene.
+
+        Raises:
+            BadInput: it is a photo.
+        """
+        if self.drawn is None:
+            raise BadInput("stand-ins read the clue boxes of drawn scenes; name a model that looks at photos")
+        return self.drawn.scene
+
+    def about(self) -> Mapping[str, Any]:
+        """Return the facts that are stored beside the trajectory."""
+        if self.drawn is None:
+            return {"finest": "not known: a photo", "country": self.truth.country}
+        scene = self.drawn.scene
+        return {
+            "finest": scene.finest,
+            "needs_zoom": scene.needs_zoom,
+            "locatability": scene.locatability,
+            "country": scene.spot.country,
+            "misleading": sum(clue.misleading for clue in scene.clues),
+            **({"needs_page": True} if scene.needs_page else {}),
+        }
+
+
+def subject_of(content: bytes) -> Subject:
+    """Return what a trial is about, its picture opened; a scene that came without one is drawn now.
+
+    Raises:
+        BadInput: it is neither scene nor photo, is a drawn panorama, or can't be opened.
+    """
+    head, picture = unpack(content)
+    if "photo" in head:
+        bare = pixels_of(open_photo(picture))
+        point = LatLon(*head["truth"].pop("point"))
+        opened = open_photo(bare.content, kind=bare.photo.photo.kind)
+        return Subject(head["photo"], head["split"], Truth(point, **head["truth"]), opened, bare.content)
+    drawn = drawn_of(content)
+    refuse_panorama(drawn.scene.kind)
+    photo = open_photo(drawn.jpeg)
+    return Subject(drawn.scene.id, drawn.scene.split, truth_of(drawn.scene), photo, drawn.jpeg, drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class PackedPhoto:
+    """A photo of a data set, packed with its truth."""
+
+    item: Item
+    key: str
+    split: str
+
+    @property
+    def where(self) -> str:
+        """Return its location."""
+        return self.item.picture.where
+
+    def read(self) -> bytes:
+        """Return the photo, packed.
+
+        Raises:
+            BadInput: it can't be read.
+        """
+        truth = self.item.truth
+        told = {**asdict(truth), "point": [truth.point.lat, truth.point.lon]}
+        return pack({"photo": self.key, "split": self.split, "truth": told}, self.item.picture.read())
+
+    def size_bytes(self) -> int | None:
+        """Return the size of its file."""
+        return self.item.picture.size_bytes()
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoSet:
+    """Photos of a data set on disk, as `geosleuth.bench.sets.open_set` names it; test parts are refused."""
+
+    spec: str
+    limit: int | None = None
+    split: str = "train"
+
+    def card_entry(self) -> dict[str, Any]:
+        """Return the selection as cards show it."""
+        limit = {} if self.limit is None else {"count": self.limit}
+        return {"data": self._set().card.name, "split": self.split, **limit}
+
+    def data(self) -> DataSet:
+        """Return the photos as a data set whose items are packed trials.
+
+        Raises:
+            BadInput: there is no such set, or its photos are for testing.
+        """
+        found = self._set()
+        return found.changed(lambda item: self._packed(found.card, item), found.card)
+
+    def info(self) -> DataInfo:
+        """Return the identity by which runs recognise the data.
+
+        Raises:
+            BadInput: there is no such set, it is empty, or its photos are for testing.
+        """
+        found = self._set()
+        count, sha256 = fingerprint(found)
+        if not count:
+            raise BadInput(f"{self.spec}: holds no photo with a known place")
+        return DataInfo(found.card.name, count, sha256, {"limit": self.limit})
+
+    def _set(self) -> DataSet:
+        return subset(open_set(self.spec), limit=self.limit)
+
+    def _packed(self, card: Card, item: Item) -> Item:
+        if is_for_testing(card, item):
+            raise BadInput(
+                f"{card.name}: these are test photos ({card.title}); name a training part, see `geosleuth dataset list`"
+            )
+        key = f"photo-{hashlib.sha256(f'{card.name} {item.id}'.encode()).hexdigest()[:16]}"
+        return replace(item, id=key, picture=PackedPhoto(item, key, self.split))
+
+
+@dataclass(frozen=True, slots=True)
 class ScenePicture:
     """A scene with the file of its picture, if that was drawn before."""
 
@@ -273,6 +424,7 @@ class SceneRange:
     world: int = 1
     noise: Noise = "both"
     regions: tuple[Path, ...] = field(default=(), repr=False)
+    pages: bool = False
 
     def __post_init__(self) -> None:
         """Check that trajectories can be made from these scenes.
@@ -287,13 +439,14 @@ class SceneRange:
         return {
             "scenes": self.count, "seed": self.seed, "split": self.split, "kind": self.kind, "first": self.first,
             "world": self.world, "noise": self.noise, "regions": [path.name for path in self.regions],
+            **({"pages": True} if self.pages else {}),
         }  # fmt: skip
 
     def card_entry(self) -> dict[str, Any]:
         """Return the selection as cards show it."""
         return {
             "scene seed": self.seed, "first scene": self.first, "count": self.count, "split": self.split,
-            "world": self.world,
+            "world": self.world, **({"pages": True} if self.pages else {}),
         }  # fmt: skip
 
     def data(self) -> DataSet:
@@ -308,7 +461,7 @@ class SceneRange:
     def _items(self) -> Iterator[Item]:
         from geosleuth.world.design import design_scene
 
-        world = open_world(self.world, self.regions, noise=self.noise)
+        world = open_world(self.world, self.regions, noise=self.noise, pages=self.pages)
         for number in range(self.first, self.first + self.count):
             yield _item(design_scene(world, self.seed, number, split=self.split, kind=self.kind))
 
@@ -356,7 +509,7 @@ class SceneFolder:
             yield _item(made.scene, tuple(made.marks), made.path)
 
 
-Scenes = SceneRange | SceneFolder
+Scenes = SceneRange | SceneFolder | PhotoSet
 
 
 def _item(scene: Scene, marks: tuple[Mark, ...] = (), path: Path | None = None) -> Item:

@@ -10,7 +10,7 @@ from geosleuth.answer.answer import whole_percent
 from geosleuth.data.geovista import Judgement, Picture, Query, Region
 from geosleuth.data.spotagent import Lettering, lettering_words
 from geosleuth.geo import LatLon
-from geosleuth.names import country_name, fold
+from geosleuth.names import country_code, country_name, fold
 from geosleuth.policies import Conversation, Prompt, Step, Usage
 from geosleuth.tools import ToolCall
 from geosleuth.world import Mark, Scene
@@ -28,6 +28,7 @@ from .caller_notes import (
     read_conversation,
     reasons,
     seen_words,
+    town_on_pages,
 )
 from .next_call import (
     CROSSING,
@@ -62,9 +63,17 @@ class StandInCaller:
     name = "stand-in caller"
     hosts: frozenset[str] = frozenset()
 
-    def __init__(self, key: str, *, seed: int = 0, slips: Slips = USUAL_SLIPS, slipped: Slipped | None = None) -> None:
-        """Take the error rates; ``slipped`` counts the errors."""
-        self._key, self._seed, self._slips = key, seed, slips
+    def __init__(
+        self,
+        key: str,
+        *,
+        seed: int = 0,
+        slips: Slips = USUAL_SLIPS,
+        slipped: Slipped | None = None,
+        searches: bool = False,
+    ) -> None:
+        """Take the error rates; ``slipped`` counts the errors. With ``searches`` the web is asked about shops."""
+        self._key, self._seed, self._slips, self._searches = key, seed, slips, searches
         self._slipped = Slipped() if slipped is None else slipped
 
     async def step(self, conversation: Conversation) -> Step:
@@ -76,7 +85,7 @@ class StandInCaller:
         found = ranked(candidates(notes), odds)
         names = {tool.name for tool in conversation.tools}
         if conversation.may_call and not self._is_hasty(notes, chance):
-            for question in questions(notes, odds, found, _sizes(conversation), chance):
+            for question in questions(notes, odds, found, _sizes(conversation), chance, searches=self._searches):
                 if question.tool in names and not _was_asked(question, notes):
                     seen = seen_words(notes, odds, found, chance)
                     return self._call_step(question, seen, turn, chance)
@@ -130,7 +139,7 @@ def candidates(notes: CallerNotes) -> list[Candidate]:
     found: list[Candidate] = []
     for one in notes.of(GEOCODE, SEARCH, CROSSING):
         asked = _asked(one)
-        is_town = asked in (*notes.towns, *notes.near) or _is_capital(asked, notes)
+        is_town = asked in (*notes.towns, *notes.near, notes.page_town) or _is_capital(asked, notes)
         found += [
             _candidate(hit, asked, one.observation.name, notes) for hit in one.results if _fits(hit, is_town=is_town)
         ]
@@ -239,6 +248,7 @@ def _sizes(conversation: Conversation) -> dict[str, tuple[int, int]]:
     return {match[1]: (int(match[2]), int(match[3])) for match in _SIZE.finditer(task)}
 
 
+_QUOTED_PAGE = re.compile(r'^\d+\. ("(?:[^"\\]|\\.)*"); ("(?:[^"\\]|\\.)*"); ', re.MULTILINE)
 _FINE = ("town sign", "street plate", "shop front", "bus stop", "direction sign", "notice", "number plate", "poster")
 _KNOWN = 0.75
 _LEAST_ODDS = 0.3
@@ -260,12 +270,14 @@ class StandInProposer:
         seed: int = 0,
         slips: Slips = USUAL_SLIPS,
         slipped: Slipped | None = None,
+        searches: bool = False,
     ) -> None:
-        """Take what `StandInObserver` takes.
+        """Take what `StandInObserver` takes; with ``searches`` the web is asked about shops and their years.
 
         Raises:
             BadInput: the scene is a panorama.
         """
+        self._searches = searches
         self._observer = StandInObserver(scene, marks, photo=photo, seed=seed, slips=slips, slipped=slipped)
         self._drives_on = scene.look.drives_on if self._observer.sees("driving_side") else None
         self._key = f"{seed} {scene.id}"
@@ -291,6 +303,8 @@ class StandInProposer:
         found: list[Query] = []
         for name in [*notes.towns[:1], *notes.near[:1], *notes.shops[:1]]:
             text = f"{name} {where}" if share >= _LEAST_ODDS else name
+            if self._searches and name in notes.shops and notes.years:
+                text = f"{name} {notes.years[0]}"
             found.append(Query(text, _why_ask(name, seen_words(notes, odds, (), chance), chance)))
         what = chance.choice(("licence plates and calling code", "languages", "road signs and driving side"))
         sure = f"I think of {where}, with {whole_percent(share)} %. Whether its {what} fit can be looked up."
@@ -305,15 +319,22 @@ class StandInProposer:
         odds = country_odds(notes.texts, self._drives_on)
         code, share = next(iter(odds.items()))
         spot = next((one for clue in clues_in(notes.texts) for one in clue.spots[:1] if one.country == code), None)
+        told, where = self._page_town(notes, found), country_name(code)
+        if told is not None:
+            where = _country_on(found, told) or where
         fields = {
-            "country": country_name(code),
-            "city": next(iter(notes.towns), spot.name if spot and share >= _KNOWN else None),
+            "country": where,
+            "city": next(iter(notes.towns), told or (spot.name if spot and share >= _KNOWN else None)),
             "address": next(iter(notes.addresses or notes.streets or notes.shops), None),
         }
-        fits = sum(country_name(code).casefold() in text.casefold() for text in found)
+        fits = sum(where.casefold() in text.casefold() for text in found)
         helped = "Nothing that I looked up speaks against it." if fits else "What I looked up says nothing about it."
         reasoning = f"{seen_words(notes, odds, (), chance)} {helped if found else ''}".strip()
         return Judgement(reasoning, _proposer_answer(fields, share, chance))
+
+    def _page_town(self, notes: CallerNotes, found: Sequence[str]) -> str | None:
+        pages = [(json.loads(one[1]), json.loads(one[2])) for text in found for one in _QUOTED_PAGE.finditer(text)]
+        return town_on_pages(pages, notes.shops, notes.years) if self._searches else None
 
     def _notes(self, picture: Picture, handles: Sequence[str]) -> CallerNotes:
         """Return the notes that a description of these views would give."""
@@ -324,6 +345,17 @@ class StandInProposer:
 
     def _chance(self, what: str) -> random.Random:
         return random.Random(f"proposer {self._key} {what}")  # noqa: S311 - no secret depends on it
+
+
+def _country_on(found: Sequence[str], town: str) -> str | None:
+    """Return the country that pages name after a town: "in Porto Alegre, Rio Grande do Sul, Brazil."."""
+    for text in found:
+        for after in text.split(f"in {town}, ")[1:]:
+            parts = re.split(r"[,.(]| was ", after)[:2]
+            named = next((part.strip() for part in parts if country_code(part.strip())), None)
+            if named is not None:
+                return named
+    return None
 
 
 def _rank(board: str) -> int:

@@ -3,8 +3,10 @@
 import json
 import random
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from math import log
 from typing import Any
@@ -14,7 +16,7 @@ from geosleuth.atlas.facts import all_countries
 from geosleuth.clues import Clue, TextSeen, country_prior, text_clues
 from geosleuth.data.spotagent import Lettering, read_descriptions, read_lettering
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.names import country_name
+from geosleuth.names import country_name, fold
 from geosleuth.photo.text import script_of
 from geosleuth.policies import Conversation, Observed, Prompt, Step
 from geosleuth.tools import Observation, ToolCall
@@ -30,6 +32,15 @@ _LEFT = re.compile(r"traffic keeps (left|right)|drives? on the (left|right)", re
 _PRICE = re.compile(r"[€$£¥₹₩₽]|\d[.,]\d\d\b|\b(?:kr|zł|Kč|Ft|lei|TL|CHF|R)\b")
 _CODE = re.compile(r"^(?=.*\d)[\dA-Z][\dA-Z -]{2,9}$")
 _PHONE_FIGURES = 6
+_YEAR = re.compile(r"^(?:1[89]|20)\d\d$")
+_SENTENCES = re.compile(r"(?<=\.)\s+")
+_TITLES = (
+    re.compile(r"^(?P<name>.+), (?P<town>[^,]+) - "),
+    re.compile(r"^(?P<name>.+) in (?P<town>[^:]+): "),
+    re.compile(r"^(?P<town>[^:]+): \d+ years of (?P<name>.+)$"),
+)
+_CONFUSED = re.compile(r"confused with (?P<name>.+) in (?P<town>.+), which dates from")
+_ALIKE = 0.85
 
 SHOPS = ("shop front", "banner")
 TOWNS = ("town sign",)
@@ -204,9 +215,43 @@ class CallerNotes:
         return tuple(dict.fromkeys([*self.streets, *numbers, *codes, *self.towns]))
 
     @cached_property
+    def years(self) -> list[str]:
+        """Return years that stand by themselves, such as those that shops were founded in."""
+        return list(dict.fromkeys(line for _, line in self.texts if _YEAR.match(line)))
+
+    @cached_property
+    def page_town(self) -> str | None:
+        """Return the town that web pages give a shop of a name and a year that were read."""
+        pages = [
+            (str(one.get("title")), str(one.get("snippet"))) for made in self.of("search_web") for one in made.results
+        ]
+        return town_on_pages(pages, self.shops, self.years)
+
+    @cached_property
     def phones(self) -> list[str]:
         """Return telephone numbers."""
         return [line for _, line in self.texts if is_phone(line)]
+
+
+def town_on_pages(pages: Sequence[tuple[str, str]], shops: Sequence[str], years: Sequence[str]) -> str | None:
+    """Return the town that most pages, each a title and a text, give a shop of one of these names and years.
+
+    A sentence that names another shop's town and year speaks of that one, whatever its page is about.
+    """
+    votes: Counter[str] = Counter()
+    for title, text in pages:
+        head = next((found for form in _TITLES if (found := form.match(title))), None)
+        for sentence in _SENTENCES.split(text):
+            if not any(re.search(rf"\b{year}\b", sentence) for year in years):
+                continue
+            said = _CONFUSED.search(sentence) or head
+            if said is not None and any(_same_name(said["name"], shop) for shop in shops):
+                votes[said["town"]] += 1
+    return max(votes, key=lambda town: (votes[town], town), default=None)
+
+
+def _same_name(one: str, other: str) -> bool:
+    return SequenceMatcher(None, fold(one), fold(other)).ratio() >= _ALIKE
 
 
 def read_conversation(conversation: Conversation) -> CallerNotes:

@@ -42,8 +42,10 @@ def questions(
     found: list[Candidate],
     sizes: Mapping[str, tuple[int, int]],
     chance: random.Random,
+    *,
+    searches: bool = False,
 ) -> Iterator[Question]:
-    """Yield the questions still worth asking, the best first."""
+    """Yield the questions still worth asking, the best first; with ``searches``, the web's pages about shops too."""
     country, share = next(iter(odds.items()))
     there = country_name(country) if share >= _KNOWN_COUNTRY else None
     town = town_name(notes)
@@ -58,6 +60,8 @@ def questions(
             f"whether driving side, plates and numbers of {there} fit what I see",
             f"country_facts lists just these for {there}.",
         )
+    if searches and not settled:
+        yield from _pages(notes, there, chance)
     if not settled:
         yield from _names(notes, there, town, best, chance)
     if there and chance.random() < _READS_UP and not notes.of(FACTS):
@@ -200,6 +204,37 @@ def _names(
                 f"where {name} lies, to which the sign points",
                 "the place is on the way there, and maps_geocode gives its coordinates.",
             )
+
+
+def _pages(notes: CallerNotes, there: str | None, chance: random.Random) -> Iterator[Question]:
+    """Ask the web which shop of a name has the year that was read, once the map was asked for the name."""
+    shops = [shop for shop in local_shops(notes, there) if not any(shop == year for year in notes.years)]
+    if not (shops and notes.years and notes.of(SEARCH)):
+        return
+    yield Question(
+        WEB,
+        {"query": f"{shops[0]} {notes.years[0]}"},
+        f"which {quoted(shops[0])} dates from {notes.years[0]}",
+        chance.choice(
+            (
+                "the map has several of that name and no years; search_web finds pages that tell them apart.",
+                "search_web finds what is written about a shop, such as when it was founded.",
+            )
+        ),
+    )
+    if notes.page_town:
+        yield Question(
+            GEOCODE,
+            {"address": notes.page_town, **({"country": there} if there else {})},
+            f"where {notes.page_town} lies, which the page names",
+            "maps_geocode turns the town's name into coordinates.",
+        )
+        yield Question(
+            SEARCH,
+            {"keyword": shops[0], "near": notes.page_town},
+            f"the door of {quoted(shops[0])} in {notes.page_town}",
+            "poi_keyword_search finds it near that town.",
+        )
 
 
 def _ranges(notes: CallerNotes, there: str | None) -> Question:

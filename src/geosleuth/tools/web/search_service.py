@@ -33,13 +33,13 @@ class KeyPlace:
     where: Literal["header", "bearer", "param"]
     field: str
 
-    def credentials(self, service: str) -> Credentials:
+    def credentials(self, service: str, settings: OnlineSettings) -> Credentials:
         """The key, read from the environment.
 
         Raises:
             BadInput: it is not set, or holds what no key is made of.
         """
-        secret = key_from_environment(self.variable, service)
+        secret = key_from_environment(self.variable, service, settings)
         match self.where:
             case "param":
                 return Credentials(params={self.field: secret})
@@ -69,7 +69,7 @@ class SearchService:
         """Ask through a client. Nothing is sent yet."""
         self.client = client
         self.host = check_consent(self.address(client.settings), client.settings)
-        self.credentials = self.key.credentials(self.title) if self.key else Credentials()
+        self.credentials = self.key.credentials(self.title, client.settings) if self.key else Credentials()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.host})"

@@ -201,6 +201,11 @@ class Pen:
             says = f"The shop is called {one.name}; the map knows one in {town}, and an unrelated one elsewhere."
         return self.clue("business", "precise", says, "shop_front", one.name, place=f"{one.name}, {town}")
 
+    def founded(self, year: int) -> Clue:
+        """Return the year that a shop was founded in, on a poster; its pages tell it, and the map does not."""
+        says = f"The shop dates from {year}: of the shops of its name, pages tell that of the one in {self.spot.town}."
+        return self.clue("founded", "precise", says, "poster", str(year), place=self.spot.town)
+
     def street_name(self, street: str) -> Clue:
         """Return a street's name plate."""
         says = f"The plate names the street, {street}; the map knows a street of that name in {self.spot.town}."

@@ -29,6 +29,7 @@ from geosleuth.world.scene import (
     Spot,
 )
 from geosleuth.world.towns import WorldTown
+from geosleuth.world.web_pages import doors_by_name, founded_in
 from geosleuth.world.world import World
 
 from .appearance import draw_layout, look_of, sky_at
@@ -193,6 +194,8 @@ MISLEADING_SHARE = 0.20
 HIDDEN_SHARE = 0.15
 LOOKS_ONLY_SHARE = 0.15
 """The share of scenes without any text, among those that show at best the country."""
+PAGE_SHARE = 0.25
+"""Of street scenes and panoramas in a world with pages: those that only a page decides."""
 REAL_SHARE = 0.25
 """Of scenes in a world with added regions: those that stand in their real towns."""
 MIXED_KINDS: Mapping[SceneKind, float] = {"street": 0.80, "panorama": 0.12, "satellite": 0.08}
@@ -205,7 +208,7 @@ class Wants:
     ``level`` is the finest that legible clues shall reach, ``nothing`` that there are none. ``small`` puts what
     tells most too small for a first view. ``chain`` asks for a business whose name stands in several towns, or for one
     that stands once. ``country`` is an ISO code, ``town`` a name of the world's. ``kind`` goes before the argument of
-    the same name.
+    the same name. ``page`` asks for a scene that only a page of the made-up web decides, in a world that has pages.
     """
 
     level: ClueLevel | None = None
@@ -217,9 +220,12 @@ class Wants:
     kind: SceneKind | None = None
     country: str | None = None
     town: str | None = None
+    page: bool | None = None
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
+        if self.page and (self.nothing or self.kind == "satellite" or self.level not in (None, "precise")):
+            raise BadInput("a scene that a page decides shows the name of a shop; ask for no other level")
         if self.nothing and (self.level or self.small):
             raise BadInput("a scene without clues has no level and no small text; ask for one of them")
         if self.kind == "satellite" and (self.small or self.misleading or self.hidden or self.level in _WRITTEN):
@@ -240,6 +246,7 @@ class Plan:
     hidden: bool
     looks_only: bool
     chain: bool | None
+    page: bool = False
 
 
 def plan_of(kind: SceneKind, wants: Wants, chance: random.Random) -> Plan:
@@ -290,11 +297,13 @@ def design_scene(
         wants = replace(wants, kind=kind)
     name = f"{split}-{seed}-{number:06}"
     chance = random.Random(f"scene {world.seed} {name} {kind}")  # noqa: S311 - no secret depends on it
-    plan = plan_of(kind, wants, chance)
+    plan = _with_page(plan_of(kind, wants, chance), wants, world, name)
     town = _town(world, split, wants, chance)
     if wants.misleading and not _abroad(world, split, town):
         raise BadInput(f"the {split} split of this world has towns of one country alone: nothing there can mislead")
-    door = _door(world.businesses(town), plan, chance) if plan.level == "precise" else None
+    doors = doors_told_by_pages(world, town) if plan.page else []
+    plan = replace(plan, page=bool(doors))
+    door = _door(doors or world.businesses(town), plan, chance) if plan.level == "precise" else None
     layout = _layout(plan, chance)
     spot, heading = _stand(world, town, door, chance)
     sky = sky_at(spot.point, spot.climate, chance)
@@ -312,6 +321,34 @@ def design_scene(
         missing=tuple(sort for sort in _USUAL if all(clue.sort != sort for clue in clues)),
     )  # fmt: skip
     return replace(scene, locatability=locatability_of(scene), tags=tags_of(scene))
+
+
+def _with_page(plan: Plan, wants: Wants, world: World, name: str) -> Plan:
+    """Decide whether a page shall be needed, by a draw of its own: the world's other scenes stay as they are.
+
+    Raises:
+        BadInput: a page is wanted and the world has none.
+    """
+    if wants.page and not world.pages:
+        raise BadInput("this world has no pages; open it with pages")
+    drawn = random.Random(f"page {world.seed} {name}").random() < PAGE_SHARE  # noqa: S311 - no secret depends on it
+    can = world.pages and plan.kind != "satellite" and not wants.nothing and wants.level in (None, "precise")
+    if not (can and (drawn if wants.page is None else wants.page)):
+        return plan
+    return replace(plan, level="precise", hidden=False, looks_only=False, page=True)
+
+
+def doors_told_by_pages(world: World, town: WorldTown) -> list[Business]:
+    """Return the businesses of a town that share their name with others in the country, and their year with none."""
+    if town.real:
+        return []
+    by_name, found = doors_by_name(world, town.country), []
+    for one in world.businesses(town):
+        others = [door for door in by_name[one.name] if door.business.id != one.id]
+        elsewhere = any(door.town != town for door in others)
+        if elsewhere and all(founded_in(door.business) != founded_in(one) for door in others):
+            found.append(one)
+    return found
 
 
 @lru_cache(maxsize=64)
@@ -419,7 +456,8 @@ def _clues(world: World, pen: Pen, plan: Plan, door: Business | None, look: Look
     chance = pen.chance
     written: list[Clue] = []
     if plan.level is not None and not plan.looks_only:
-        written = _precise(world, pen, door) if door is not None else _WRITERS[plan.level](world, pen)
+        write = _paged if plan.page else _precise
+        written = write(world, pen, door) if door is not None else _WRITERS[plan.level](world, pen)
         if plan.small:
             written = [_small(clue, plan, chance) for clue in written]
     if plan.hidden:
@@ -455,6 +493,14 @@ def _precise(world: World, pen: Pen, door: Business) -> list[Clue]:
     found += _some(chance, (pen.plate, pen.price, pen.road), 0.25)
     kept = _one_each(found)[:_MAX_CLUES_WRITTEN]
     return kept if any(clue.level == "precise" for clue in kept) else [*kept, pen.town_name()]
+
+
+def _paged(_world: World, pen: Pen, door: Business) -> list[Clue]:
+    """Return a door whose name stands in several towns, the year that its pages tell, and clues to the country."""
+    makers = [pen.plate, pen.price, pen.road]
+    pen.chance.shuffle(makers)
+    made = [clue for make in makers if (clue := make()) is not None and clue.level == "country"]
+    return _one_each([pen.business(door), pen.founded(founded_in(door)), *made[: pen.chance.choice((1, 2))]])
 
 
 def _region(world: World, pen: Pen) -> list[Clue]:

@@ -219,14 +219,15 @@ def offline_setting(
     )
 
 
-WORDS = ("method", "reward", "tools", "turns", "calls", "answer_by", "box_scale", "force_answer", "world")
+WORDS = ("method", "reward", "tools", "turns", "calls", "answer_by", "box_scale", "force_answer", "world", "pages")
 
 
 def setting_of(words: Mapping[str, Any]) -> Setting:
     """Return a setting from plain data, as files and commands hold it; whatever is left out is as in `offline_setting`.
 
     ``turns`` and ``calls`` change the method's budget. ``world`` is the seed of the world whose map tools ask, which is
-    made where it is not there yet; without it they ask the atlas with the user's regions.
+    made where it is not there yet; without it they ask the atlas with the user's regions. ``pages`` adds that world's
+    pages, which search_web finds.
 
     Raises:
         BadInput: a word is unknown, or what it says can't be used.
@@ -237,7 +238,10 @@ def setting_of(words: Mapping[str, Any]) -> Setting:
     method = method_of(given.pop("method", "default"), box_scale=given.pop("box_scale", "pixels"))
     limits = {name: int(given.pop(name)) for name in ("turns", "calls") if name in given}
     seed = given.pop("world", None)
-    atlas = None if seed is None else world_atlas(open_world(int(seed)))
+    pages = bool(given.pop("pages", False))
+    if pages and seed is None:
+        raise BadInput("pages are those of a drawn world; name its seed as world")
+    atlas = None if seed is None else world_atlas(open_world(int(seed), pages=pages))
     return offline_setting(method, atlas=atlas, budget=replace(method.budget, **limits), **given)
 
 

@@ -28,15 +28,18 @@ from geosleuth.app.console import (
     talk,
 )
 from geosleuth.atlas.base import ensure_base
+from geosleuth.atlas.online.access import Recording
 from geosleuth.bench.run import Ending, RunLimits, RunProgress
 from geosleuth.data import About, Store, StoreWriter, write_store
 from geosleuth.data.annotations import ByModel, ByRules, Normaliser, import_notes, read_notes
 from geosleuth.data.factory import (
     STAND_IN,
+    PhotoSet,
     Recipe,
     SceneFolder,
     SceneRange,
     Scenes,
+    Services,
     Work,
     made_in,
     run_factory,
@@ -66,7 +69,7 @@ from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.policies import Policy, consent_line, make_policy
 from geosleuth.text.numbers import count, distance, percent, threshold
 from geosleuth.text.safe import printable
-from geosleuth.world.world import ensure_layer, open_world
+from geosleuth.world.world import open_world, world_atlas
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -74,7 +77,7 @@ if TYPE_CHECKING:
 _MOST_PROCESSES = 4
 """Each holds its own atlas, about a gigabyte; ask for more if there is memory."""
 
-STATISTICS, STATISTICS_WORDS = "statistics.json", "statistics.md"
+STATISTICS, STATISTICS_WORDS, ANSWERS = "statistics.json", "statistics.md", "answers.sqlite"
 Words = Mapping[str, Any]
 
 
@@ -93,6 +96,7 @@ def make_spotagent(words: Words, *, as_json: bool) -> None:
         observer=words["observer"],
         caller=words["caller"],
         within_km=words["within_km"],
+        reasons=words["reasons"],
         tools=tools,
         slips=slips,
         **_common(words),
@@ -122,23 +126,64 @@ def make_geoagent(words: Words, *, as_json: bool) -> None:
 
 
 def _common(words: Words) -> dict[str, Any]:
+    on_photos = words.get("data") is not None
     return {
         "seed": words["noise_seed"],
-        "world": words["world"],
+        "world": None if on_photos else words["world"],
         "noise": words["noise"],
-        "regions": tuple(words["region"]),
+        "regions": () if on_photos else tuple(words["region"]),
         "base_url": words.get("base_url"),
+        "pages": words["web_pages"],
+        **(_online(words) if on_photos else {}),
     }
 
 
+def _online(words: Words) -> dict[str, Any]:
+    """Return what a run on photos may ask, and where all answers are kept."""
+    services = Services(
+        web_search=words["web_search"],
+        maps=words["maps"],
+        maps_url=tuple(words["maps_url"]),
+        allow=tuple(words["allow"]),
+    )
+    record = Recording((words["answers"] or _out(words) / ANSWERS).absolute(), only=words["offline"])
+    if record.only and not record.path.is_file():
+        raise BadInput(f"{record.path}: no recorded answers are here; leave out --offline, or name them with --answers")
+    return {"services": services, "record": record}
+
+
+def _check_photos(recipe: Recipe, words: Words) -> None:
+    """Refuse what photos don't go with.
+
+    Raises:
+        BadInput: such words were given.
+    """
+    for name in ("web_search", "maps", "maps_url", "allow", "answers", "offline"):
+        if words.get("data") is None and words.get(name):
+            raise BadInput(f"--{name.replace('_', '-')} is for photos of a data set; name one with --data")
+    if words.get("data") is None:
+        return
+    if words["scenes"] is not None or words["web_pages"]:
+        raise BadInput("--data takes photos, --scenes and --web-pages are for drawn scenes; leave one of them out")
+    if words["cluster"] is not None:
+        raise BadInput("--data keeps its answers in one file of this machine; leave out --cluster")
+    if recipe.observer == STAND_IN:
+        who = "--observer" if recipe.kind == "spotagent" else "--proposer"
+        raise BadInput(f"stand-ins read the clue boxes of drawn scenes; name a model that looks at photos with {who}")
+
+
 def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
+    _check_photos(recipe, words)
     scenes, out = _scenes(words), _out(words)
     if words["store"] is not None:
         # Told before anything is made, not when it is all to be kept.
         require("pyarrow.parquet", extra="bench")
     models = [name for name in dict.fromkeys((recipe.observer, recipe.caller)) if name != STAND_IN]
     with quiet_libraries():
-        ask_consent([make_policy(name, base_url=recipe.base_url) for name in models], yes=bool(words.get("yes")))
+        if not words.get("offline"):
+            told = "scenes" if recipe.services is None else "photos"
+            asked_models = [make_policy(name, base_url=recipe.base_url) for name in models]
+            ask_consent(asked_models, yes=bool(words.get("yes")), told=f"{told} and what tools find")
         _open_world_once(recipe)
         work = Work(
             recipe,
@@ -179,6 +224,8 @@ def _out(words: Words) -> Path:
 
 
 def _scenes(words: Words) -> Scenes:
+    if words.get("data") is not None:
+        return PhotoSet(words["data"], words["count"], words["split"])
     if words["scenes"] is not None:
         return SceneFolder(words["scenes"], words["count"])
     if words["count"] is None:
@@ -191,6 +238,7 @@ def _scenes(words: Words) -> Scenes:
         world=words["world"],
         noise=words["noise"],
         regions=tuple(words["region"]),
+        pages=words["web_pages"],
     )
 
 
@@ -218,10 +266,10 @@ def _open_world_once(recipe: Recipe) -> None:
     """Build the maps here, with a progress bar, before several processes want them at once."""
     with building() as base:
         ensure_base(base)
-    if recipe.kind == "spotagent" and recipe.world is not None:
-        world = open_world(recipe.world, recipe.regions, noise=recipe.noise)
+    if (recipe.kind == "spotagent" or recipe.pages) and recipe.kind != "geoagent" and recipe.world is not None:
+        world = open_world(recipe.world, recipe.regions, noise=recipe.noise, pages=recipe.pages)
         with progress("opening the world's map", measure="time"):
-            ensure_layer(world)
+            world_atlas(world)
 
 
 async def _watched(work: Work, out: Path, words: Words) -> Ending:
@@ -247,6 +295,8 @@ def about_of(recipe: Recipe, scenes: Scenes) -> About:
     """Return what people must know of what a recipe makes of scenes."""
     stands_in = STAND_IN in (recipe.observer, recipe.caller) and recipe.kind != "geoagent"
     faults = ["Scenes are drawn and businesses are made up: nothing here says what real places look like."]
+    if isinstance(scenes, PhotoSet):
+        return _about_photos(recipe, scenes)
     if stands_in:
         faults.append("Rules stood in for models: the wording varies little, and slips come at rates set by hand.")
     return About(
@@ -257,6 +307,20 @@ def about_of(recipe: Recipe, scenes: Scenes) -> About:
         sources=("GeoNames (CC BY 4.0)", "geosleuth's drawn scenes"),
         faults=tuple(faults),
         settings={**recipe.settings(), SCENES: [scenes.card_entry()]},
+    )
+
+
+def _about_photos(recipe: Recipe, photos: PhotoSet) -> About:
+    card = photos.data().card
+    asked_of = recipe.services or Services()
+    sources = [card.title, *(name for name in (asked_of.web_search, asked_of.maps) if name)]
+    return About(
+        name=f"photos-{recipe.kind}",
+        title=f"Trajectories by {recipe.kind}'s synthesis over photos of {card.title}",
+        licence=f"photos: {card.licence}; answers of maps and searches carry their services' terms",
+        how_made=_HOW[recipe.kind].replace("each scene", "each photo"),
+        sources=tuple(sources),
+        settings={**recipe.settings(), SCENES: [photos.card_entry()]},
     )
 
 

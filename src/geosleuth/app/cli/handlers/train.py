@@ -1,6 +1,7 @@
 """What the ``train`` commands do: stages, ``show``, ``chart``, ``tries``, ``evaluate`` and ``pieces``."""
 
 import errno
+import json
 import logging
 import os
 import shlex
@@ -9,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
@@ -438,15 +439,34 @@ def _counts(found: Tries) -> dict[str, int]:
     return {str(number): int(many) for number, many in zip(numbers, rows, strict=True)}
 
 
-def evaluate(policy: str, words: Mapping[str, Any], *, temperature: float | None, as_json: bool) -> None:
-    """Evaluate a policy, and print the figures."""
+@dataclass(frozen=True, slots=True)
+class OverPolicies:
+    """What is measured over the saved policies of a run: distances, K, whether to wait, photos in place of scenes."""
+
+    within: str | None = None
+    k: str | None = None
+    follow: bool = False
+    data: str | None = None
+    at_once: int = 4
+
+
+def evaluate(
+    policy: str, words: Mapping[str, Any], over: OverPolicies, *, temperature: float | None, as_json: bool
+) -> None:
+    """Evaluate a policy, or every saved policy of a run, and print the figures."""
     from geosleuth.train import evaluation
+    from geosleuth.train.saved_policies import is_run
 
     if policy != evaluation.DETECTIVE:
         ask_for_extra("torch", "transformers")
     given = {name: value for name, value in words.items() if value is not None}
     if temperature is not None:
         given["sampling"] = Sampling(temperature=temperature, top_p=1.0)
+    if policy != evaluation.DETECTIVE and is_run(Path(policy)):
+        _evaluate_run(Path(policy), given, over, as_json=as_json)
+        return
+    if over != OverPolicies(at_once=over.at_once):
+        raise BadInput("--within, --k, --follow and --data go with the folder of a whole run, such as runs/grpo/")
     who: Path | str = policy if policy == evaluation.DETECTIVE else Path(policy)
     if isinstance(who, Path) and not who.is_dir():
         raise BadInput(f"{who}: not a folder with weights; give one, such as RUN/policy, or: {evaluation.DETECTIVE}")
@@ -462,6 +482,61 @@ def evaluate(policy: str, words: Mapping[str, Any], *, temperature: float | None
         show(_evaluation_view(found.asked, found.figures))
     if folder is not None:
         talk(f"kept in {folder}")
+
+
+def _evaluate_run(path: Path, given: dict[str, Any], over: OverPolicies, *, as_json: bool) -> None:
+    """Evaluate every saved policy of a run; a table tells how they went, from step to step."""
+    from geosleuth.app.cli.handlers.bench import thresholds_km
+    from geosleuth.train import evaluation
+    from geosleuth.train.run_folder import RunFolder
+    from geosleuth.train.saved_policies import SCRATCH, each_policy, evaluate_saved, opened
+
+    folder: Path | None = given.get("folder")
+    if folder is None:
+        raise BadInput("results of every saved policy are kept; name a folder with --out")
+    run = RunFolder(path)
+    rows: list[dict[str, Any]] = []
+    settings = evaluation.EvaluationSettings(**_taken(given, evaluation.EvaluationSettings))
+    playing = evaluation.PlaySettings(**_taken(given, evaluation.PlaySettings))
+    km = evaluation.WITHIN_KM if over.within is None else thresholds_km(over.within)
+    ks = [int(part) for part in over.k.split(",")] if over.k else []
+    for saved in each_policy(run, follow=over.follow):
+        talk(f"{saved.name}: {'photos' if over.data else 'scenes'}")
+        if over.data is not None:
+            with opened(run, saved, folder / SCRATCH) as weights, libraries_quiet():
+                _tries_at_photos(weights, folder / saved.name, settings, over, as_json=as_json)
+            continue
+        stopped = f"stopped; {folder} keeps the scenes that were played; {RESUME}"
+        with plain_ends(folder, partial(str, stopped)), progress("playing scenes") as bar, libraries_quiet():
+            found = evaluate_saved(run, saved, settings, folder=folder, playing=playing, progress=bar.at)
+        measures = evaluation.measures_of(found.scenes, km, ks)
+        rows.append({"step": saved.step, "scenes": len(found.scenes), "measures": measures})
+    if over.data is not None:
+        return
+    document = {"within_km": list(km), "policies": rows}
+    write_text_atomically(folder / "policies.json", f"{json.dumps(document, indent=1)}\n")
+    if as_json:
+        show_json(document)
+        return
+    heads = (">step", "figure, %", *(f">{evaluation.distance_name(one)}" for one in km))
+    table = [
+        (str(row["step"]), name, *(f"{value:.1f}" for value in values))
+        for row in rows
+        for name, values in row["measures"].items()
+    ]
+    show(table_view(heads, table, caption=f"kept in {folder}"))
+
+
+def _tries_at_photos(weights: Path, out: Path, settings: Any, over: OverPolicies, *, as_json: bool) -> None:
+    from geosleuth.app.cli.handlers.team_compare import TriesSetting, measure_tries
+    from geosleuth.pipeline.request import LocateRequest
+
+    out.mkdir(parents=True, exist_ok=True)
+    request = LocateRequest(
+        model=f"hf:{weights}", parallel=settings.tries, method=settings.method, turns=settings.turns, seed=settings.seed
+    )
+    wanted = TriesSetting(k=over.k, within=over.within, photos=settings.scenes, at_once=over.at_once)
+    measure_tries(Path(over.data or ""), request, wanted, out=out / "tries.jsonl", as_json=as_json)
 
 
 def _taken(given: dict[str, Any], kind: Any) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from geosleuth.agent import (
 from geosleuth.agent import write_trajectory as write_file
 from geosleuth.agent.exports import export, image_path, import_, record_line, records_in, write_images
 from geosleuth.agent.exports.dialect import plain_json
-from geosleuth.agent.locate import album_photos
+from geosleuth.agent.locate import album_photos, panorama_shown
 from geosleuth.agent.methods import METHODS, made_with
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.app.console import building, show, show_json, table_view, talk
@@ -239,7 +239,7 @@ def export_runs(
 
 
 def _export_images(trajectory: Trajectory, photos: Sequence[Path], folder: Path) -> None:
-    rebuilt = rebuild_album(trajectory, _photos_in(photos), max_pixels=_first_view_pixels(trajectory))
+    rebuilt = rebuild_album(trajectory, _photos_in(photos, trajectory), max_pixels=_first_view_pixels(trajectory))
     missing = write_images(trajectory, rebuilt, folder)
     home = (folder / image_path(trajectory.id, "image-1")).parent
     talk(f"wrote {len({image.handle for image in trajectory.images}) - len(missing)} images to {home}")
@@ -247,9 +247,10 @@ def _export_images(trajectory: Trajectory, photos: Sequence[Path], folder: Path)
         talk(f"not written, since no photo shows them: {', '.join(missing)}")
 
 
-def _photos_in(paths: Sequence[Path]) -> list[Photo]:
-    """Return what the album of a run on these photos begins with; of a panorama its views."""
-    return [photo for path in paths for photo, _ in album_photos(open_photo(path))]
+def _photos_in(paths: Sequence[Path], trajectory: Trajectory) -> list[Photo]:
+    """Return what the album of a run on these photos begins with; of a panorama its views, or itself."""
+    shown = panorama_shown(trajectory.started.task)
+    return [photo for path in paths for photo, _ in album_photos(open_photo(path), shown)]
 
 
 def import_runs(file: Path, dialect: str, folder: Path, *, as_json: bool) -> None:
@@ -300,7 +301,7 @@ def replay_run(file: Path, photos: Sequence[Path], *, as_json: bool) -> None:
     """Check that the loop, or the loop and its tools, repeat what was recorded."""
     trajectory = read_trajectory(file)
     method = _method_of(trajectory)
-    toolset, case = _live(trajectory, method, _photos_in(photos)) if photos else (None, None)
+    toolset, case = _live(trajectory, method, _photos_in(photos, trajectory)) if photos else (None, None)
     again = asyncio.run(replay(trajectory, method=method, toolset=toolset, case=case))
     difference = first_difference(trajectory, again)
     if as_json:

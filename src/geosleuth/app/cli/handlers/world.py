@@ -89,7 +89,8 @@ _LINE_EVERY_S = 5.0
 
 def make(options: "MakeOptions") -> None:
     """Draw scenes into a folder."""
-    there = open_world(options.world_seed, [_region(name) for name in options.region], noise=options.noise)
+    regions = [_region(name) for name in options.region]
+    there = open_world(options.world_seed, regions, noise=options.noise, pages=options.web_pages)
     try:
         with progress("drawing scenes", options.count) as bar:
             made = make_scenes(
