@@ -21,8 +21,8 @@ class OutputOptions:
         typer.Option(
             metavar="FILE",
             rich_help_panel=_LEAVES,
-            help="Also write the finding, by the ending: .html (a report), .json, .geojson, .kml, .csv, .dwc.csv, "
-            ".xmp; DIR/ for a batch. May be repeated.",
+            help="Also write the finding, by the ending: .html (a report), .zip (an evidence package), .json, "
+            ".geojson, .kml, .csv, .dwc.csv, .xmp; DIR/ for a batch. May be repeated.",
         ),
     ] = field(default_factory=list)
     granularity: Annotated[

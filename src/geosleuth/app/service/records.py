@@ -353,5 +353,6 @@ def _shown(words: str) -> str:
 PAGE = "html"
 TRAJECTORY = "jsonl"
 BY_ENDING: Mapping[str, Format] = {one.ending.removeprefix("."): one for one in FORMATS.values()}
-FILES: tuple[str, ...] = (PAGE, *BY_ENDING, TRAJECTORY)
-"""All of them: a report to read, files for other programs, and the trajectory itself."""
+PACKAGE = "zip"
+FILES: tuple[str, ...] = (PAGE, *BY_ENDING, TRAJECTORY, PACKAGE)
+"""All of them: a report to read, files for other programs, the trajectory itself, and an evidence package."""

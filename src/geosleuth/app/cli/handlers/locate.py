@@ -229,8 +229,7 @@ async def _work(
         held.enter_context(announcing_retries(talk, exact=plan.granularity == "exact"))
         finding = await run_plan(plan, photos, offline, similar=similar, keep_in=keep_in, sinks=(tell,), say=talk)
         checked = await check_claim(finding, plan, offline)
-        claim = () if checked is None else tuple(checked_lines(checked))
-        await write_outputs(finding, paths, plan.outputs, offline, claim=claim)
+        await write_outputs(finding, paths, plan.outputs, offline, checked=checked)
         return LocateResult.of(finding, checked)
 
 

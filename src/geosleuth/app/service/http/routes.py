@@ -173,7 +173,7 @@ async def delete_photo(case: CaseId, number: PhotoNumber, request: Request) -> N
 
 runs_router = APIRouter(prefix="/api", tags=["runs"], responses=REFUSALS)
 
-FileFormat = Literal["html", "json", "geojson", "kml", "csv", "dwc.csv", "xmp", "jsonl"]
+FileFormat = Literal["html", "json", "geojson", "kml", "csv", "dwc.csv", "xmp", "jsonl", "zip"]
 _FILES: dict[int | str, dict[str, Any]] = {
     **REFUSALS,
     200: {
@@ -188,6 +188,7 @@ _FILES: dict[int | str, dict[str, Any]] = {
                 "text/csv",
                 "application/rdf+xml",
                 "application/x-ndjson",
+                "application/zip",
             )
         },
     },
