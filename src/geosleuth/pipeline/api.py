@@ -17,6 +17,7 @@ from geosleuth.errors import BadInput
 from geosleuth.photo import open_photos
 from geosleuth.policies import consent_line
 
+from .defaults import with_default_model
 from .plan import Plan, make_plan
 from .request import LocateRequest
 from .result import LocateResult, check_claim
@@ -78,7 +79,7 @@ def _request(fields: dict[str, Any]) -> LocateRequest:
     for name in ("trajectory", "team", "mcp"):
         if given.get(name) is not None:
             given[name] = Path(given[name])
-    return LocateRequest.of(**given)
+    return with_default_model(LocateRequest.of(**given))
 
 
 def _check_consent(plan: Plan, *, send: bool) -> None:

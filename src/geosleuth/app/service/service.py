@@ -48,6 +48,15 @@ _NOT_COPIED = ("state", "ended")
 _NO_WORDS: dict[str, Any] = {"hint": None, "area": False, "copied": False}
 
 
+def _set_up() -> dict[str, Any]:
+    """Return the settings that follow from ``geosleuth setup``: whoever chose a model that is asked wants it asked."""
+    from geosleuth.pipeline.defaults import read_defaults
+
+    found = read_defaults()
+    told = {} if found.model is None else {"model": found.model, "base_url": found.base_url}
+    return told if found.on_disk else {**told, "offline": False}
+
+
 class CaseService:
     """Cases, photos and runs in one folder; use it as ``async with await CaseService.open(folder) as service``.
 
@@ -98,6 +107,8 @@ class CaseService:
 
     async def _recover(self) -> None:
         kept = await self._store.settings()
+        if "model" not in kept:
+            kept = {**kept, **await asyncio.to_thread(_set_up)}
         self._settings = replace(self._settings, **{k: v for k, v in kept.items() if k in Settings.__slots__})
         await asyncio.to_thread(self._folders.sweep, await self._store.photos(), await self._store.run_ids())
         for row in await self._store.in_state("running"):
