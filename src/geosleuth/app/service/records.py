@@ -96,6 +96,7 @@ class Settings:
         offline: nothing is asked over the network, not even this machine's own.
         granularity: no run shows, or stores, anything finer.
         retention_days: cases unchanged for this long are deleted; None keeps them.
+        quota_mb: megabytes that all cases may take on the disk; None for as many as it holds.
         online_tiles: a URL template of map tiles from the network; None for none.
     """
 
@@ -104,6 +105,7 @@ class Settings:
     offline: bool = True
     granularity: Granularity = "exact"
     retention_days: int | None = None
+    quota_mb: int | None = None
     online_tiles: str | None = None
 
 

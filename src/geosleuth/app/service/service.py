@@ -170,6 +170,36 @@ class CaseService:
             await self.delete_case(case_id)
         return len(old)
 
+    async def disk_bytes(self) -> int:
+        """Return what all cases take on the disk."""
+        return await asyncio.to_thread(self._folders.size_bytes)
+
+    async def _check_quota(self) -> None:
+        """Refuse to take in more than the settings allow; what is there is never deleted for that.
+
+        Raises:
+            TooMany: the cases take all that they may.
+        """
+        quota_mb = self._settings.quota_mb
+        if quota_mb is None:
+            return
+        used_mb = await self.disk_bytes() / 1e6
+        if used_mb >= quota_mb:
+            raise TooMany(
+                f"the cases take {used_mb:,.0f} MB of the {quota_mb:,} MB that they may; delete some, or set a higher "
+                "quota in the settings"
+            )
+
+    async def wipe(self) -> int:
+        """Delete all cases, their photos and runs; return how many. Settings stay."""
+        count = 0
+        while rows := await self._store.cases("", 1000, None):
+            for row in rows:
+                with suppress(NotThere):
+                    await self.delete_case(row.id)
+                    count += 1
+        return count
+
     # Cases.
 
     async def new_case(self, title: str = "", notes: str = "") -> CaseRow:
@@ -244,9 +274,10 @@ class CaseService:
         Raises:
             NotThere: there is no such case.
             TooLarge: the file is larger than allowed.
-            TooMany: the case has the most photos allowed.
+            TooMany: the case has the most photos allowed, or all cases take the disk that they may.
             BadInput: not a photo, or it can't be opened within the limits.
         """
+        await self._check_quota()
         return await self._intake.add(case_id, name, data)
 
     async def delete_photo(self, case_id: str, number: int) -> None:
@@ -324,6 +355,7 @@ class CaseService:
         case = await self._store.case(case_id)
         if not case.photos:
             raise BadInput("the case has no photo yet; add one first")
+        await self._check_quota()
         wanted = settled(request, self._settings)
         row = RunRow(
             new_id(), case_id, None, "queued", wanted, wanted.granularity,

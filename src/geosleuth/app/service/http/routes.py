@@ -32,6 +32,7 @@ from .schemas import (
     CaseShown,
     CheckShown,
     Claim,
+    DiskShown,
     Health,
     KeyList,
     KeyShown,
@@ -52,6 +53,8 @@ from .schemas import (
     RunShown,
     SettingsShown,
     SignIn,
+    Wipe,
+    Wiped,
     binary,
     event_schema,
     model_of,
@@ -386,6 +389,19 @@ async def change_settings(asked: NewSettings, request: Request) -> SettingsShown
     changes["model"] = (asked.model or "").strip() or Settings().model
     changes["base_url"] = (asked.base_url or "").strip() or None
     return _shown(await State.of(request).service.change_settings(**changes))
+
+
+@about_router.get("/disk")
+async def disk(request: Request) -> DiskShown:
+    """What all cases take on the disk."""
+    service = State.of(request).service
+    return DiskShown(bytes=await service.disk_bytes(), quota_mb=service.settings.quota_mb)
+
+
+@about_router.post("/wipe")
+async def wipe(asked: Wipe, request: Request) -> Wiped:  # noqa: ARG001 -- its words were checked
+    """Delete all cases with their photos and runs; runs are called off. Settings and keys stay."""
+    return Wiped(cases=await State.of(request).service.wipe())
 
 
 @about_router.get("/keys")

@@ -211,7 +211,14 @@ class NewSettings(Asked):
     offline: bool = True
     granularity: Granularity = "exact"
     retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
+    quota_mb: Annotated[int, Field(ge=1, le=10**9)] | None = None
     online_tiles: Address | None = None
+
+
+class Wipe(Asked):
+    """The words that make sure that nobody wipes by mistake."""
+
+    confirm: Literal["delete all cases"]
 
 
 class NewKey(Asked):
@@ -513,7 +520,21 @@ class SettingsShown(Shown):
     offline: bool
     granularity: Granularity
     retention_days: int | None
+    quota_mb: int | None
     online_tiles: str | None
+
+
+class DiskShown(Shown):
+    """What all cases take on the disk, and what they may take."""
+
+    bytes: int
+    quota_mb: int | None
+
+
+class Wiped(Shown):
+    """How many cases were deleted."""
+
+    cases: int
 
 
 class KeyShown(Shown):
