@@ -9,11 +9,7 @@ The folders of this package show how a photo travels; ``docs/architecture.md`` d
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:  # editors and type checkers see what is loaded on demand
-    from geosleuth.pipeline.api import alocate as alocate
-    from geosleuth.pipeline.api import locate as locate
+from typing import Any
 
 __version__ = "0.1.0"
 

@@ -54,7 +54,7 @@ def test_a_result_shows_photo_map_and_evidence(found: LocateResult) -> None:
 def test_maps_and_other_programs_get_it_too(found: LocateResult) -> None:
     features = found.to_geojson()["features"]
     assert found.claims[0].sha256 in json.dumps(features[0])
-    assert json.loads(json.dumps(features)) == features
+    assert [one["properties"]["role"] for one in features[1:]][:1] == ["uncertainty"]
     assert ET.fromstring(found.to_kml()).tag.endswith("kml")  # noqa: S314 -- our own
 
 
