@@ -172,7 +172,7 @@ def test_files_are_not_overwritten_unless_asked(tmp_path: Path) -> None:
         (("--within", "1,2,inf"), "is no area"),
         (("--within", ""), "no area that is known"),
         (("--taken", ""), "is no time"),
-        (("--out", "found.docx"), "unknown file extension; use one of .html, .json"),
+        (("--out", "found.docx"), "unknown file extension; use one of .html, .zip, .json"),
         (("--out", ""), "--out names no file"),
         (("--out", "a.json", "--out", "./a.json"), "the same file twice"),
         (("--out", "nowhere/found.html"), "the folder nowhere does not exist"),

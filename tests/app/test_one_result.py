@@ -53,6 +53,13 @@ def by_http(photo: Path, model: str, folder: Path) -> dict[str, Any]:
         return dict(server.client.get(f"/api/runs/{run}/result").json())
 
 
+def by_one_call(photo: Path, model: str, folder: Path) -> dict[str, Any]:
+    with served_here(folder) as server:
+        done = server.locate(photo.read_bytes(), model=model)
+        assert server.client.get("/api/cases").json()["cases"] == []
+        return dict(done.json())
+
+
 def by_mcp(photo: Path, model: str) -> dict[str, Any]:
     request = LocateRequest(model=model)
 
@@ -71,7 +78,8 @@ def test_every_surface_gives_the_same_document(atlas_home: Path, photo: Path, re
         "command": by_command(photo, replayed),
         "python": geosleuth.locate(photo, model=replayed).to_dict(),
         "mcp": by_mcp(photo, replayed),
-        "http": by_http(photo, replayed, tmp_path),
+        "http": by_http(photo, replayed, tmp_path / "cases"),
+        "one call": by_one_call(photo, replayed, tmp_path / "call"),
     }
     for name, document in found.items():
         check(document)

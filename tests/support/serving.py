@@ -95,19 +95,17 @@ class Served:
         assert made.status_code == 202, made.text
         return str(made.json()["id"])
 
+    def locate(self, photo: bytes, **query: Any) -> httpx.Response:
+        """Send a photo and wait for the answer."""
+        kind = {"Content-Type": "application/octet-stream"}
+        return self.client.post("/api/locate", params=query, content=photo, headers=kind)
+
     def told(self, run_id: str, after: int | None = None) -> Iterator[Told]:
         """What a run tells, until it is over."""
         headers = {} if after is None else {"Last-Event-ID": str(after)}
         with self.client.stream("GET", f"/api/runs/{run_id}/events", headers=headers) as reply:
             assert reply.status_code in (200, 204), reply.read()
-            block: list[str] = []
-            for line in reply.iter_lines():
-                if line:
-                    block.append(line)
-                    continue
-                if (event := read_event(block)) is not None:
-                    yield event
-                block = []
+            yield from events_of(reply)
 
     def state(self, run_id: str) -> str:
         """Where a run stands."""
@@ -120,6 +118,18 @@ class Served:
             assert time.monotonic() < until, f"the run is still {state}"
             time.sleep(0.05)
         return state
+
+
+def events_of(reply: httpx.Response) -> Iterator[Told]:
+    """The events of a stream, as they come."""
+    block: list[str] = []
+    for line in reply.iter_lines():
+        if line:
+            block.append(line)
+            continue
+        if (event := read_event(block)) is not None:
+            yield event
+        block = []
 
 
 def read_event(block: list[str]) -> Told | None:

@@ -145,6 +145,7 @@ export interface Settings {
   offline: boolean;
   granularity: Granularity;
   retention_days: number | null;
+  quota_mb: number | null;
   online_tiles: string | null;
 }
 

@@ -7,6 +7,7 @@ import { t } from "../strings";
 import { Field } from "../ui/Field";
 import { Banner, Loading } from "../ui/parts";
 import { Switch } from "../ui/Switch";
+import { Disk } from "./Disk";
 import { Keys } from "./Keys";
 import { Maps } from "./Maps";
 
@@ -128,6 +129,16 @@ export function Settings() {
             placeholder={t("settings.keepForever")}
             onInput={(text) => set({ retention_days: text === "" ? null : Math.max(1, Math.min(36500, Math.round(Number(text)) || 1)) })}
           />
+          <Field
+            label={t("settings.quota")}
+            help={t("settings.quotaHelp")}
+            type="number"
+            min={1}
+            max={1e9}
+            value={draft.quota_mb === null ? "" : String(draft.quota_mb)}
+            placeholder={t("settings.noQuota")}
+            onInput={(text) => set({ quota_mb: text === "" ? null : Math.max(1, Math.min(1e9, Math.round(Number(text)) || 1)) })}
+          />
         </fieldset>
         {state === "idle" || state === "saved" ? null : <Banner kind="bad">{state}</Banner>}
         <div class={`buttons settings-save ${changed ? "unsaved" : ""}`}>
@@ -139,6 +150,7 @@ export function Settings() {
           </span>
         </div>
       </form>
+      <Disk />
       <Maps />
       <Keys />
       <section class="settings-part" aria-labelledby="look-title">

@@ -1,24 +1,28 @@
 """``geosleuth.locate`` for scripts and notebooks."""
 
 import asyncio
+import inspect
 import os
 import warnings
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import fields as dataclass_fields
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack, get_type_hints
 
-from geosleuth.agent import Sink
+from geosleuth.agent import Method, Sink
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
 from geosleuth.photo import open_photos
 from geosleuth.policies import consent_line
+from geosleuth.policies.feedback import Rejected
 
+from .defaults import with_default_model
+from .notebook import run_apart
 from .plan import Plan, make_plan
-from .request import LocateRequest
+from .request import LocateRequest, ToolChoice
 from .result import LocateResult, check_claim
 from .run import run_plan
 
@@ -27,18 +31,68 @@ _FOR_COMMANDS = ("out", "overwrite", "write_exif", "sidecars", "yes")
 Photos = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
-def locate(photo: Photos, **options: Any) -> LocateResult:
+class Options(TypedDict, total=False):
+    """The options of `locate`: the fields of `LocateRequest` that are not about files of the command."""
+
+    model: str | None
+    base_url: str | None
+    parallel: int
+    verifier: str | None
+    chains: str | None
+    team: str | Path | None
+    turns: int | None
+    calls: int | None
+    tokens: int | None
+    reply_tokens: int | None
+    seconds: float | None
+    usd: float | None
+    requests: int | None
+    temperature: float | None
+    seed: int | None
+    method: str | Method | None
+    prompts: Path | None
+    tools: str | Sequence[ToolChoice] | None
+    wire: str | None
+    boxes: str
+    within: str | None
+    drawn: Mapping[str, Any] | None
+    rejected: Rejected | None
+    hint: str | None
+    area: str | None
+    taken: str | datetime | None
+    drives_on: str | None
+    seen: str | None
+    check: str | None
+    force_answer: bool
+    granularity: str
+    offline: bool
+    maps: str | None
+    maps_url: Sequence[str]
+    web_search: str | None
+    image_search: str | None
+    image_url: str | None
+    prior: str | None
+    allow: Sequence[str]
+    mcp: str | Path | None
+    mcp_allow: Sequence[str]
+    trajectory: str | Path | None
+
+
+class LocateOptions(Options, total=False):
+    """Those, whether photos may be sent, and who gets the events as they happen; see `alocate`."""
+
+    send: bool
+    sinks: Iterable[Sink]
+
+
+def locate(photo: Photos, **options: Unpack[LocateOptions]) -> LocateResult:
     """Find out where a photo was taken; takes what `alocate` takes, and works inside a running event loop too."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(alocate(photo, **options))
-    # A notebook has a loop of its own, which can't be entered twice.
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(lambda: asyncio.run(alocate(photo, **options))).result()
+    return run_apart(alocate(photo, **options))
 
 
-async def alocate(photo: Photos, *, send: bool = False, sinks: Iterable[Sink] = (), **fields: Any) -> LocateResult:
+async def alocate(
+    photo: Photos, *, send: bool = False, sinks: Iterable[Sink] = (), **fields: Unpack[Options]
+) -> LocateResult:
     """Find out where a photo was taken, or several photos of one place.
 
     Args:
@@ -53,7 +107,7 @@ async def alocate(photo: Photos, *, send: bool = False, sinks: Iterable[Sink] = 
     Raises:
         UserError: something must be mended; nothing has been sent.
     """
-    request = _request(fields)
+    request = _request(dict(fields))
     several = [photo] if isinstance(photo, str | os.PathLike) else list(photo)
     paths = [Path(one) for one in several]
     plan = make_plan(request, paths)
@@ -69,6 +123,22 @@ async def alocate(photo: Photos, *, send: bool = False, sinks: Iterable[Sink] = 
         return LocateResult.of(finding, await check_claim(finding, plan, atlas))
 
 
+def _signature() -> inspect.Signature:
+    """Return what `locate` takes, one parameter for each option, as help and editors show it."""
+    usual = {one.name: one.default for one in dataclass_fields(LocateRequest)} | {"send": False, "sinks": ()}
+    hints = get_type_hints(LocateOptions)
+    named = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual[name], annotation=hints[name])
+        for name in hints
+    ]
+    first = inspect.Parameter("photo", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Photos)
+    return inspect.Signature([first, *named], return_annotation=LocateResult)
+
+
+locate.__signature__ = _signature()  # type: ignore[attr-defined]
+alocate.__signature__ = _signature()  # type: ignore[attr-defined]
+
+
 def _request(fields: dict[str, Any]) -> LocateRequest:
     if for_commands := sorted(set(fields) & set(_FOR_COMMANDS)):
         raise BadInput(f"locate() has no option {', '.join(for_commands)}: it writes no files beside the trajectory")
@@ -78,7 +148,7 @@ def _request(fields: dict[str, Any]) -> LocateRequest:
     for name in ("trajectory", "team", "mcp"):
         if given.get(name) is not None:
             given[name] = Path(given[name])
-    return LocateRequest.of(**given)
+    return with_default_model(LocateRequest.of(**given))
 
 
 def _check_consent(plan: Plan, *, send: bool) -> None:

@@ -18,6 +18,9 @@ from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.names import country_code
 
 PAGE = (".html", ".htm")
+PACKAGE = ".zip"
+"""An evidence package: see `geosleuth.app.evidence`."""
+
 INDEX = "index.html"
 SUMMARY_GENERATOR = "geosleuth batch"
 """What a batch's page calls itself, so that the next one may take its place."""
@@ -56,7 +59,10 @@ def outputs_of(out: Sequence[str], photos: Sequence[Path], *, batch: bool, overw
     if len(folders) > 1:
         raise BadInput("--out names two folders; a batch has one")
     for path in files:
-        if not path.name.lower().endswith(PAGE) and not _format(path).many and len(photos) != 1:
+        if path.name.lower().endswith(PACKAGE):
+            if batch:
+                raise BadInput(f"{path}: an evidence package holds one finding; name one photo, or use --out DIR/")
+        elif not path.name.lower().endswith(PAGE) and not _format(path).many and len(photos) != 1:
             raise BadInput(f"{path}: holds one photo's finding; use --sidecars, which writes one beside each photo")
         if len({file.absolute() for file in files}) < len(files):
             raise BadInput(f"{path}: --out names the same file twice")
@@ -83,7 +89,7 @@ def _is_summary(path: Path) -> bool:
 
 
 def _format(path: Path) -> Format:
-    return format_of(path, beside=PAGE[0])
+    return format_of(path, beside=f"{PAGE[0]}, {PACKAGE}")
 
 
 def _is_folder(name: str, *, batch: bool) -> bool:

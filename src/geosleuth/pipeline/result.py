@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, fields
 from math import isfinite
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from geosleuth.agent import Spent, conversation_of, spent_document
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, answer_to_dict, to_precision
 from geosleuth.answer.answer import radius_words
+from geosleuth.answer.formats import Entry, geojson, to_kml
 from geosleuth.answer.granularity import GRANULARITIES, cap
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
@@ -21,8 +23,12 @@ from geosleuth.text.numbers import distance
 from geosleuth.text.safe import one_line
 from geosleuth.tools.surfaces import NUMBER, POINT, TEXT, WHOLE, YES_NO, many, maybe, record
 
+from .outputs import entries_of
 from .plan import Plan
 from .team import NEAR_KM, agreement, are_tries, failed_verifier, spent_together, voices
+
+if TYPE_CHECKING:
+    from .notebook import Exploration
 
 Verdict = Literal["for", "against", "undecided"]
 LIKELY, SURE = 0.5, 0.8
@@ -157,6 +163,29 @@ class LocateResult(Finding):
     def to_dict(self) -> dict[str, Any]:
         """Return the document of ``geosleuth locate --json``."""
         return result_document(self, self.checked)
+
+    def to_geojson(self) -> dict[str, Any]:
+        """Return a GeoJSON feature collection: the place, its uncertainty, and other candidates."""
+        return geojson(self._entries())
+
+    def to_kml(self) -> str:
+        """Return the same as KML, for Google Earth and others."""
+        return to_kml(self._entries())
+
+    def explore(self) -> "Exploration":
+        """Return a closer look for notebooks: photos with boxes, maps, evidence; ``.save("page.html")`` keeps it."""
+        from .notebook import explore
+
+        return explore(self)
+
+    def _repr_html_(self) -> str:
+        from .notebook import result_html
+
+        return result_html(self)
+
+    def _entries(self) -> list[Entry]:
+        photos = [(claims.sha256, Path(f"photo-{number}")) for number, claims in enumerate(self.claims, 1)]
+        return entries_of(self.trajectory, photos[:1], self.granularity)
 
 
 def result_document(finding: Finding, checked: Checked | None = None) -> dict[str, Any]:

@@ -52,6 +52,9 @@ class Service:
     start_hint: str = ""
 
 
+KEYRING = "geosleuth"
+"""What entries in the system's keyring are called."""
+
 _OWN_KEY = ("GEOSLEUTH_SERVER_KEY",)
 SERVICES: dict[str, Service] = {
     one.prefix: one
@@ -199,7 +202,19 @@ def _key_of(service: Service, *, needed: bool) -> "Secret | None":
                 return key_from_environment(variable, service.title)
             value = os.environ[variable].strip()
             return Secret(value, variable) if value.isascii() and value.isprintable() else None
+    if needed and service.key_variables and (kept := keyring_key(service.prefix)):
+        return Secret(kept, service.key_variables[0])
     return key_from_environment(service.key_variables[0], service.title) if needed else None
+
+
+def keyring_key(prefix: str) -> str | None:
+    """Return the key of a service that the page's settings put into the system's keyring, if there is one."""
+    try:
+        import keyring
+
+        return keyring.get_password(KEYRING, prefix) if keyring.get_keyring().priority > 0 else None
+    except Exception:  # noqa: BLE001 -- absent, locked or broken: there is no key in it for us
+        return None
 
 
 _WEIGHTS = "hf"

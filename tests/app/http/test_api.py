@@ -18,6 +18,7 @@ FORMATS = {
     "dwc.csv": "text/csv",
     "xmp": "application/rdf+xml",
     "jsonl": "application/x-ndjson",
+    "zip": "application/zip",
 }
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,34 @@ from serving import Served
 
 ROOT = Path(__file__).resolve().parents[3]
 GUIDE = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")
-EXAMPLE = next(block for block in re.findall(r"```bash\n(.*?)```", GUIDE, re.DOTALL) if "curl" in block)
+STEP_BY_STEP = "## Step by step"
+ONE_CALL, _, STEPS = GUIDE.partition(STEP_BY_STEP)
+EXAMPLE = next(block for block in re.findall(r"```bash\n(.*?)```", STEPS, re.DOTALL) if "curl" in block)
+CLIENTS = {"bash": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"],
+           "javascript": ["node", "--input-type=module", "-e"]}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def country(server: Served) -> str:
+    """What the examples print in the end."""
+    found = server.locate((ROOT / "examples" / "photos" / "way-sign.jpg").read_bytes(), within="Europe").json()
+    return str(found["answer"]["country"]["conclusion"])
+
+
+@pytest.mark.parametrize("language", CLIENTS)
+def test_the_client_examples_run_as_they_stand(server: Served, language: str, country: str, tmp_path: Path) -> None:
+    needed = {"bash": ("bash", "curl", "jq"), "javascript": ("node",)}.get(language, ())
+    if missing := [name for name in needed if shutil.which(name) is None]:
+        pytest.skip(f"{', '.join(missing)} is not installed")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    script = re.findall(rf"```{language}\n(.*?)```", ONE_CALL, re.DOTALL)[-1]
+    assert "/api/locate" in script
+    done = subprocess.run(
+        [*CLIENTS[language], script.replace("http://127.0.0.1:8711", server.url)],
+        cwd=tmp_path, env={**os.environ, "NO_PROXY": "*"}, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert country in done.stdout
 
 
 @pytest.mark.slow

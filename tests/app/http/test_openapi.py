@@ -76,6 +76,8 @@ def test_answers_are_as_promised(tried: Served, there: dict[str, str], examples:
     for found in document.get_all_operations():
         assert isinstance(found, Ok), found
         operation = found.ok()
+        if operation.path == "/api/wipe":
+            continue  # it would take away what the others are asked about; test_disk asks it
         try:
             strategy = operation.as_strategy(generation_mode=mode)
         except Unsatisfiable:

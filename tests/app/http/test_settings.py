@@ -18,6 +18,7 @@ DEFAULTS = {
     "offline": True,
     "granularity": "exact",
     "retention_days": None,
+    "quota_mb": None,
     "online_tiles": None,
 }
 

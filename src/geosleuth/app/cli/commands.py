@@ -15,8 +15,11 @@ from geosleuth import __version__
 
 COMMANDS: Mapping[str, str] = {
     "locate": "Find out where a photo was taken. The result is a lead with its uncertainty, not a verdict.",
+    "setup": "Find models within reach, try one on an example photo, and make it the default.",
     "serve": "Serve the page and the HTTP API on this machine, until Ctrl-C.",
+    "wipe": "Delete all cases of the page from this disk: photos, runs, notes.",
     "mcp": "Serve the tools over the Model Context Protocol: every tool, open_photo for handles, and locate as one.",
+    "verify": "Check an evidence package: every byte of it, and with the photo what its tools answered. Offline.",
     "sun": "Say where on Earth a shadow can be, or whether and when it fits a place. Offline.",
     "methods": "List the methods: each paper's way of working, ours, and those of plug-ins.",
     "doctor": "Say what is installed, what is not, and the command that brings it.",

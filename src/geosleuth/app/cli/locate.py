@@ -21,8 +21,8 @@ class OutputOptions:
         typer.Option(
             metavar="FILE",
             rich_help_panel=_LEAVES,
-            help="Also write the finding, by the ending: .html (a report), .json, .geojson, .kml, .csv, .dwc.csv, "
-            ".xmp; DIR/ for a batch. May be repeated.",
+            help="Also write the finding, by the ending: .html (a report), .zip (an evidence package), .json, "
+            ".geojson, .kml, .csv, .dwc.csv, .xmp; DIR/ for a batch. May be repeated.",
         ),
     ] = field(default_factory=list)
     granularity: Annotated[
@@ -101,7 +101,9 @@ class PhotoOptions:
     photos: Annotated[
         list[str],
         typer.Argument(
-            metavar="PHOTO...", help="A photo; several, folders or quoted patterns are worked on as a batch."
+            metavar="PHOTO...",
+            help="A photo: a file, an https address, - (standard input) or clipboard:. Several, folders or quoted "
+            "patterns are worked on as a batch.",
         ),
     ]
 
@@ -170,12 +172,15 @@ def locate(options: LocateOptions) -> None:
 
       geosleuth locate holiday/ --out findings/
 
+      geosleuth locate https://example.org/street.jpg --yes
+
       geosleuth locate photo.jpg --model openai:gpt-5
 
       geosleuth locate photo.jpg --model hf:models/my-vlm --offline --force-answer --json
     """
     from geosleuth.app.cli.handlers.locate import locate_photos
     from geosleuth.app.cli.handlers.locate_batch import inputs_of, locate_batch
+    from geosleuth.app.cli.handlers.photo_sources import local_photos
 
     request = request_of(
         options,
@@ -185,8 +190,9 @@ def locate(options: LocateOptions) -> None:
         image_url=options.image_url,
         trajectory=options.trajectory,
     )
-    paths, many = inputs_of(options.photos, batch=options.batch, same_place=options.same_place)
-    if many:
-        locate_batch(paths, request, as_json=options.as_json, jobs=options.jobs)
-    else:
-        locate_photos(paths, request, as_json=options.as_json)
+    with local_photos(options.photos, request) as words:
+        paths, many = inputs_of(words, batch=options.batch, same_place=options.same_place)
+        if many:
+            locate_batch(paths, request, as_json=options.as_json, jobs=options.jobs)
+        else:
+            locate_photos(paths, request, as_json=options.as_json)

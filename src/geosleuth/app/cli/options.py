@@ -68,9 +68,10 @@ Model = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=MODEL,
-        show_default="detective: no model, on this machine",
-        help="Who thinks: detective, openai:…, anthropic:…, google:…, mistral:…, groq:…, openrouter:…, bedrock:…, "
-        "ollama:…, server:NAME with --base-url, hf:DIRECTORY for weights on disk, replay:TRAJECTORY.",
+        show_default="the one of geosleuth setup, or else none",
+        help="Who thinks: none (the detective, on this machine), openai:…, anthropic:…, google:…, mistral:…, "
+        "groq:…, openrouter:…, bedrock:…, ollama:…, server:NAME with --base-url, hf:DIRECTORY for weights on disk, "
+        "replay:TRAJECTORY.",
     ),
 ]
 BaseUrl = Annotated[
@@ -244,10 +245,11 @@ class RunOptions:
 
 def request_of(options: Any, *parts: type, **more: Any) -> "LocateRequest":
     """Build the request of a command from those parts of its options that are fields of a request."""
+    from geosleuth.pipeline.defaults import with_default_model
     from geosleuth.pipeline.request import LocateRequest
 
     names = [one.name for part in parts for one in fields(part)]
-    return LocateRequest.of(**{name: getattr(options, name) for name in names}, **more)
+    return with_default_model(LocateRequest.of(**{name: getattr(options, name) for name in names}, **more))
 
 
 def takes(options: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:

@@ -60,6 +60,15 @@ class Folders:
         except OSError as error:
             raise BadInput(f"{self._root}: can't be written: {error.strerror or error}") from error
 
+    def size_bytes(self) -> int:
+        """Return what all cases take on the disk, the database included."""
+        found = 0
+        for folder, _, names in os.walk(self._root):
+            for name in names:
+                with suppress(OSError):
+                    found += Path(folder, name).stat().st_size
+        return found
+
     def part(self, case_id: str) -> Path:
         """Return a photo that is still coming in."""
         return self._cases / case_id / _PHOTOS / f"{new_id()}{_PART}"

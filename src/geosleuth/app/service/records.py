@@ -96,6 +96,7 @@ class Settings:
         offline: nothing is asked over the network, not even this machine's own.
         granularity: no run shows, or stores, anything finer.
         retention_days: cases unchanged for this long are deleted; None keeps them.
+        quota_mb: megabytes that all cases may take on the disk; None for as many as it holds.
         online_tiles: a URL template of map tiles from the network; None for none.
     """
 
@@ -104,6 +105,7 @@ class Settings:
     offline: bool = True
     granularity: Granularity = "exact"
     retention_days: int | None = None
+    quota_mb: int | None = None
     online_tiles: str | None = None
 
 
@@ -353,5 +355,6 @@ def _shown(words: str) -> str:
 PAGE = "html"
 TRAJECTORY = "jsonl"
 BY_ENDING: Mapping[str, Format] = {one.ending.removeprefix("."): one for one in FORMATS.values()}
-FILES: tuple[str, ...] = (PAGE, *BY_ENDING, TRAJECTORY)
-"""All of them: a report to read, files for other programs, and the trajectory itself."""
+PACKAGE = "zip"
+FILES: tuple[str, ...] = (PAGE, *BY_ENDING, TRAJECTORY, PACKAGE)
+"""All of them: a report to read, files for other programs, the trajectory itself, and an evidence package."""

@@ -40,11 +40,13 @@ def settled(request: RunRequest, settings: Settings) -> RunRequest:
         BadInput: it asks for something that can't be.
     """
     from geosleuth.pipeline.area import names_file
+    from geosleuth.pipeline.defaults import NONE
 
     if request.within is not None and names_file(request.within):
         raise BadInput("within takes a place or numbers here, not a file; give the outline as the area")
     own = request.model is None
     model = settings.model if own else request.model
+    model = None if model == NONE else model
     if settings.offline:
         for asked in (model, request.verifier):
             _check_offline(asked)

@@ -48,6 +48,15 @@ _NOT_COPIED = ("state", "ended")
 _NO_WORDS: dict[str, Any] = {"hint": None, "area": False, "copied": False}
 
 
+def _set_up() -> dict[str, Any]:
+    """Return the settings that follow from ``geosleuth setup``: whoever chose a model that is asked wants it asked."""
+    from geosleuth.pipeline.defaults import read_defaults
+
+    found = read_defaults()
+    told = {} if found.model is None else {"model": found.model, "base_url": found.base_url}
+    return told if found.on_disk else {**told, "offline": False}
+
+
 class CaseService:
     """Cases, photos and runs in one folder; use it as ``async with await CaseService.open(folder) as service``.
 
@@ -98,6 +107,8 @@ class CaseService:
 
     async def _recover(self) -> None:
         kept = await self._store.settings()
+        if "model" not in kept:
+            kept = {**kept, **await asyncio.to_thread(_set_up)}
         self._settings = replace(self._settings, **{k: v for k, v in kept.items() if k in Settings.__slots__})
         await asyncio.to_thread(self._folders.sweep, await self._store.photos(), await self._store.run_ids())
         for row in await self._store.in_state("running"):
@@ -158,6 +169,36 @@ class CaseService:
         for case_id in old:
             await self.delete_case(case_id)
         return len(old)
+
+    async def disk_bytes(self) -> int:
+        """Return what all cases take on the disk."""
+        return await asyncio.to_thread(self._folders.size_bytes)
+
+    async def _check_quota(self) -> None:
+        """Refuse to take in more than the settings allow; what is there is never deleted for that.
+
+        Raises:
+            TooMany: the cases take all that they may.
+        """
+        quota_mb = self._settings.quota_mb
+        if quota_mb is None:
+            return
+        used_mb = await self.disk_bytes() / 1e6
+        if used_mb >= quota_mb:
+            raise TooMany(
+                f"the cases take {used_mb:,.0f} MB of the {quota_mb:,} MB that they may; delete some, or set a higher "
+                "quota in the settings"
+            )
+
+    async def wipe(self) -> int:
+        """Delete all cases, their photos and runs; return how many. Settings stay."""
+        count = 0
+        while rows := await self._store.cases("", 1000, None):
+            for row in rows:
+                with suppress(NotThere):
+                    await self.delete_case(row.id)
+                    count += 1
+        return count
 
     # Cases.
 
@@ -233,9 +274,10 @@ class CaseService:
         Raises:
             NotThere: there is no such case.
             TooLarge: the file is larger than allowed.
-            TooMany: the case has the most photos allowed.
+            TooMany: the case has the most photos allowed, or all cases take the disk that they may.
             BadInput: not a photo, or it can't be opened within the limits.
         """
+        await self._check_quota()
         return await self._intake.add(case_id, name, data)
 
     async def delete_photo(self, case_id: str, number: int) -> None:
@@ -313,6 +355,7 @@ class CaseService:
         case = await self._store.case(case_id)
         if not case.photos:
             raise BadInput("the case has no photo yet; add one first")
+        await self._check_quota()
         wanted = settled(request, self._settings)
         row = RunRow(
             new_id(), case_id, None, "queued", wanted, wanted.granularity,

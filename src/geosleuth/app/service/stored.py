@@ -24,6 +24,7 @@ from .records import (
     BY_ENDING,
     FILES,
     JPEG_QUALITY,
+    PACKAGE,
     PAGE,
     TRAJECTORY,
     NotThere,
@@ -62,16 +63,19 @@ async def file_of(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     wanted = str(details["format"])
     if wanted == TRAJECTORY:
         return {"media_type": "application/x-ndjson"}, _file(details).read_bytes()
-    if wanted != PAGE and wanted not in BY_ENDING:
+    if wanted not in FILES:
         raise NotThere(f"there is no format {wanted[:40]!r}; there are {', '.join(FILES)}")
     finding, _, atlas = await _finding(details)
-    if wanted == PAGE:
+    if wanted in (PAGE, PACKAGE):
+        from geosleuth.app.evidence import evidence_package
         from geosleuth.app.report import pictures_of, report_html
 
         opened = await photos_of(details)
         shown = finding.picked or finding.trajectory
         pictures = pictures_of(shown, _shown(opened, finding.trajectory), max_pixels=_pixels(finding.trajectory))
         page = await report_html(finding, atlas=atlas, pictures=pictures)
+        if wanted == PACKAGE:
+            return {"media_type": "application/zip"}, evidence_package(finding, page)
         return {"media_type": "text/html; charset=utf-8"}, _bytes(page)
     form = BY_ENDING[wanted]
     names = [Path(one["name"]).name or f"photo {one['number']}" for one in details["photos"]]

@@ -34,9 +34,24 @@ def doctor_document() -> dict[str, Any]:
         "geosleuth": __version__,
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
+        "default_model": _default_model(),
         "core": {name: metadata.version(name) for name in _parts("")},
         "extras": {extra: _extra(extra, purpose) for extra, purpose in EXTRAS.items()},
     }
+
+
+def _default_model() -> dict[str, Any]:
+    """Return the model that is asked where none is named, and the file that says so."""
+    from geosleuth.errors import BadInput
+    from geosleuth.pipeline.defaults import NONE, config_file, read_defaults
+
+    path = config_file()
+    try:
+        found = read_defaults()
+    except BadInput as error:
+        return {"model": None, "base_url": None, "file": str(path), "trouble": str(error)}
+    where = str(path) if path.is_file() else None
+    return {"model": found.model or NONE, "base_url": found.base_url, "file": where, "trouble": None}
 
 
 def _extra(extra: str, purpose: str) -> dict[str, Any]:
@@ -90,7 +105,13 @@ def doctor_view() -> "RenderableType":
         table.add_row(extra, found["for"], Text(state, style="yellow" if found["missing"] else "green"))
     head = f"geosleuth {facts['geosleuth']}, Python {facts['python']}, {facts['machine']}"
     core = ", ".join(f"{name} {version}" for name, version in facts["core"].items())
-    return Group(Text(head), Text(f"core: {core}"), table)
+    default = facts["default_model"]
+    told = default["trouble"] or (
+        f"default model: {default['model']}"
+        + (f" at {default['base_url']}" if default["base_url"] else "")
+        + (f" ({default['file']})" if default["file"] else " (the detective; set one with: geosleuth setup)")
+    )
+    return Group(Text(head), Text(f"core: {core}"), Text(told), table)
 
 
 def install_lines() -> list[str]:

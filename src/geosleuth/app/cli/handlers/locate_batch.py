@@ -42,13 +42,14 @@ from geosleuth.app.console import (
 from geosleuth.app.report import SummaryRow, summary_html, summary_row
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.errors import BadInput, GeosleuthError
-from geosleuth.files import write_text_atomically
+from geosleuth.files import write_bytes_atomically, write_text_atomically
 from geosleuth.geo import LatLon, coordinates, rounded
 from geosleuth.photo import open_photo
 from geosleuth.photo.runtime import give_back_memory
 from geosleuth.pipeline.outputs import (
     INDEX,
     LOCATED,
+    PACKAGE,
     PAGE,
     WRITABLE,
     Outputs,
@@ -61,7 +62,7 @@ from geosleuth.pipeline.outputs import (
 )
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.pipeline.result import check_claim, checked_lines, result_document
+from geosleuth.pipeline.result import Checked, check_claim, checked_lines, result_document
 from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
 from geosleuth.policies.endpoints import GIVE_UP, InARow, announcing_retries
@@ -69,22 +70,28 @@ from geosleuth.text.numbers import plural
 from geosleuth.text.safe import one_line
 
 
-async def write_report(path: Path, finding: Finding, atlas: Atlas | None, *, claim: Sequence[str] = ()) -> None:
-    """Write the report of one finding; ``claim`` says what was found out about a place that somebody claims."""
+async def report_of(finding: Finding, atlas: Atlas | None, *, checked: Checked | None = None) -> str:
+    """Return the report of one finding, with what was found out about a place that somebody claims."""
     from geosleuth.app.report import report_html
 
     pictures = finding.album.__getitem__ if finding.album is not None else None
-    page = await report_html(finding, atlas=atlas, pictures=pictures, claim=claim)
-    write_text_atomically(path, page)
+    claim = () if checked is None else tuple(checked_lines(checked))
+    return await report_html(finding, atlas=atlas, pictures=pictures, claim=claim)
 
 
 async def write_outputs(
-    finding: Finding, paths: Sequence[Path], outputs: Outputs, atlas: Atlas | None, *, claim: Sequence[str] = ()
+    finding: Finding, paths: Sequence[Path], outputs: Outputs, atlas: Atlas | None, *, checked: Checked | None = None
 ) -> None:
     """Write every file that was asked for, and say so."""
     for path in outputs.files:
         if path.name.lower().endswith(PAGE):
-            await write_report(path, finding, atlas, claim=claim)
+            write_text_atomically(path, await report_of(finding, atlas, checked=checked))
+        elif path.name.lower().endswith(PACKAGE):
+            from geosleuth.app.evidence import evidence_package
+
+            package = evidence_package(finding, await report_of(finding, atlas, checked=checked), checked)
+            write_bytes_atomically(path, package)
+            talk(f"the SHA-256 of {path} is {hashlib.sha256(package).hexdigest()}")
         else:
             hashes = [claims.sha256 for claims in finding.claims]
             photos = zip(hashes, paths, strict=True)
@@ -413,15 +420,15 @@ class _Batch:
         finding = await run_plan(plan, [photo], atlas, similar=similar, keep_in=kept)
         page = self._file(sha256, ".html")
         checked = await check_claim(finding, plan, atlas)
-        claim = () if checked is None else tuple(checked_lines(checked))
         if page is not None:
-            await write_report(page, finding, atlas, claim=claim)
+            write_text_atomically(page, await report_of(finding, atlas, checked=checked))
         row = summary_row(name, finding, report=page.name if page else None)
         if row.status == "failed":
             return Done(replace(row, note=row.note or "the model failed"), by_model=True)
         document = result_document(finding, checked)
         if checked is not None:
-            row = replace(row, note="; ".join(filter(None, (row.note, claim[0].removesuffix(".")))))
+            claim = checked_lines(checked)[0].removesuffix(".")
+            row = replace(row, note="; ".join(filter(None, (row.note, claim))))
         entries = self._entries(finding.trajectory, sha256, path)
         self._keep(sha256, row, document, entries[0])
         return Done(row, entries, document)

@@ -1,8 +1,11 @@
 """What ``geosleuth serve`` does once its words are read; imported only when it runs."""
 
 import os
+import shutil
 import signal
 import socket
+import sqlite3
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,6 +51,51 @@ def serve_here(options: "ServeOptions") -> None:
         )
     if stopped_by == signal.SIGINT:
         raise typer.Exit(128 + signal.SIGINT)
+
+
+def wipe_cases(home: Path | None, *, yes: bool) -> None:
+    """Delete the folder of all cases, after a confirmation.
+
+    Raises:
+        BadInput: a server works on them, it is no folder of cases, or nobody agreed.
+    """
+    from geosleuth.app.console import asked, talk
+    from geosleuth.app.service.intake import Folders
+    from geosleuth.text.numbers import size
+
+    folder = home or data_dir() / "desk"
+    folders = Folders(folder)
+    if not folders.database.is_file():
+        raise BadInput(f"{folder}: holds no cases; nothing was deleted")
+    _check_unused(folders.database)
+    told = f"all cases in {folder} ({size(folders.size_bytes())}) are deleted for good"
+    if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput(f"{told}; add --yes to allow it")
+    if not yes and not asked(f"{told}. Go on?"):
+        raise BadInput("stopped; nothing was deleted")
+    # Only what a service writes: whoever names another folder by mistake keeps the rest of it.
+    shutil.rmtree(folder / "cases", ignore_errors=True)
+    for path in folder.glob(f"{folders.database.name}*"):
+        path.unlink(missing_ok=True)
+    if (folder / "cases").exists():
+        raise BadInput(f"{folder / 'cases'}: could not be deleted whole; delete the rest yourself")
+    talk(f"deleted all cases in {folder}")
+
+
+def _check_unused(database: Path) -> None:
+    """Complain about a server that holds the cases."""
+    try:
+        conn = sqlite3.connect(f"{database.absolute().as_uri()}?mode=rw", uri=True, timeout=0.5)
+        try:
+            conn.execute("PRAGMA locking_mode = EXCLUSIVE")
+            conn.execute("BEGIN IMMEDIATE")
+        finally:
+            conn.close()
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise BadInput(f"{database}: in use by a geosleuth server; stop it first, or wipe on its page") from error
+    except sqlite3.DatabaseError:
+        pass  # damaged: it is deleted all the same
 
 
 def token_of(file: Path | None) -> str | None:

@@ -299,20 +299,28 @@ def _imports(file: Path, dialect: str, folder: Path) -> Iterator[tuple[Path, Tra
 
 def replay_run(file: Path, photos: Sequence[Path], *, as_json: bool) -> None:
     """Check that the loop, or the loop and its tools, repeat what was recorded."""
-    trajectory = read_trajectory(file)
-    method = _method_of(trajectory)
-    toolset, case = _live(trajectory, method, _photos_in(photos, trajectory)) if photos else (None, None)
-    again = asyncio.run(replay(trajectory, method=method, toolset=toolset, case=case))
-    difference = first_difference(trajectory, again)
+    events, difference = replayed(read_trajectory(file), photos)
     if as_json:
         tools = "live" if photos else "recorded"
-        show_json({"same": difference is None, "events": len(again.events), "tools": tools, "difference": difference})
+        show_json({"same": difference is None, "events": events, "tools": tools, "difference": difference})
     elif difference is None:
-        sys.stdout.write(f"the same: {len(again.events)} events\n")
+        sys.stdout.write(f"the same: {events} events\n")
     else:
         sys.stdout.write(f"not the same: {difference}\n")
     if difference is not None:
         raise typer.Exit(1)
+
+
+def replayed(trajectory: Trajectory, photos: Sequence[Path]) -> tuple[int, str | None]:
+    """Return how many events a replay has, and the first that differs from the recording; photos let tools work.
+
+    Raises:
+        BadInput: the method is not there any more, or these are not the photos of the run.
+    """
+    method = _method_of(trajectory)
+    toolset, case = _live(trajectory, method, _photos_in(photos, trajectory)) if photos else (None, None)
+    again = asyncio.run(replay(trajectory, method=method, toolset=toolset, case=case))
+    return len(again.events), first_difference(trajectory, again)
 
 
 def _live(trajectory: Trajectory, method: Method, photos: Sequence[Photo]) -> tuple[Toolset, Case]:

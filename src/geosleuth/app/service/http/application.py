@@ -17,14 +17,14 @@ from geosleuth.app.service import CaseService, DiskFull, NeedsConsent, NotThere,
 from geosleuth.errors import GeosleuthError, MissingExtra, ServiceFault, UserError
 from geosleuth.policies.registry import SERVICES
 
-from . import guide, maps, routes, static_page
+from . import guide, locate, maps, routes, static_page
 from .door import Door
 from .keys import Keys
 from .limits import JSON_BYTES, Bodies, Paced
 from .responses import GuardHeaders, Heads, Refused, guard_headers, refusal
 from .state import ServeSettings, State
 
-_UPLOADS = re.compile(r"/api/cases/[^/]*/photos/?")
+_UPLOADS = re.compile(r"/api/(?:cases/[^/]*/photos|locate)/?")
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 _KEY = re.compile(r"needs a key: set the environment variable ([A-Z_]+)")
 _KINDS = {404: ("missing", "there is nothing at this address"), 405: ("method", "that can't be done at this address")}
@@ -68,6 +68,7 @@ def make_app(service: CaseService, settings: ServeSettings | None = None, *, key
         routes.about_router,
         routes.cases_router,
         routes.runs_router,
+        locate.router,
         guide.router,
         maps.router,
         routes.tiles_router,

@@ -10,17 +10,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
-from geosleuth.app.cli.handlers.locate import within_reach
+from geosleuth.app.reach import within_reach
 from geosleuth.errors import BadInput
+from geosleuth.policies.registry import KEYRING as SERVICE_NAME
 from geosleuth.policies.registry import SERVICES
 
 from .schemas import ModelShown
 
 Keep = Literal["memory", "keyring"]
 Where = Literal["memory", "keyring", "environment"]
-
-SERVICE_NAME = "geosleuth"
-"""What entries in the system's keyring are called."""
 
 _LONGEST = 4096
 

@@ -32,6 +32,7 @@ from .schemas import (
     CaseShown,
     CheckShown,
     Claim,
+    DiskShown,
     Health,
     KeyList,
     KeyShown,
@@ -52,6 +53,8 @@ from .schemas import (
     RunShown,
     SettingsShown,
     SignIn,
+    Wipe,
+    Wiped,
     binary,
     event_schema,
     model_of,
@@ -64,7 +67,7 @@ cases_router = APIRouter(prefix="/api/cases", tags=["cases"], responses=REFUSALS
 SIDES_PX = {"thumb": THUMB_PX, "view": VIEW_PX}
 """The longer side of a photo as it is shown."""
 
-_UPLOAD = {
+UPLOAD = {
     "requestBody": {
         "required": True,
         "description": "The file, as it is.",
@@ -74,6 +77,17 @@ _UPLOAD = {
         },
     }
 }
+
+
+def check_is_file(request: Request) -> None:
+    """Refuse a body that is not said to be a photo.
+
+    Raises:
+        Refused: it is something else.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/octet-stream" and not kind.startswith("image/"):
+        raise Refused(415, "media", "send the file itself, as application/octet-stream or image/…")
 
 
 @cases_router.post("", status_code=201)
@@ -116,16 +130,14 @@ async def delete_case(case: CaseId, request: Request) -> None:
         state.writer.forget(run.id)
 
 
-@cases_router.post("/{case}/photos", status_code=201, openapi_extra=_UPLOAD)
+@cases_router.post("/{case}/photos", status_code=201, openapi_extra=UPLOAD)
 async def add_photo(
     case: CaseId,
     request: Request,
     name: Annotated[str, Query(max_length=255, description="What the file is called.")] = "",
 ) -> PhotoShown:
     """Add a photo: JPEG, PNG, WebP, TIFF or HEIC, as the request's body."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/octet-stream" and not kind.startswith("image/"):
-        raise Refused(415, "media", "send the file itself, as application/octet-stream or image/…")
+    check_is_file(request)
     return PhotoShown.of(await State.of(request).service.add_photo(case, name, request.stream()))
 
 
@@ -164,7 +176,7 @@ async def delete_photo(case: CaseId, number: PhotoNumber, request: Request) -> N
 
 runs_router = APIRouter(prefix="/api", tags=["runs"], responses=REFUSALS)
 
-FileFormat = Literal["html", "json", "geojson", "kml", "csv", "dwc.csv", "xmp", "jsonl"]
+FileFormat = Literal["html", "json", "geojson", "kml", "csv", "dwc.csv", "xmp", "jsonl", "zip"]
 _FILES: dict[int | str, dict[str, Any]] = {
     **REFUSALS,
     200: {
@@ -179,6 +191,7 @@ _FILES: dict[int | str, dict[str, Any]] = {
                 "text/csv",
                 "application/rdf+xml",
                 "application/x-ndjson",
+                "application/zip",
             )
         },
     },
@@ -203,7 +216,7 @@ _LastSeen = Annotated[int | None, Header(alias="Last-Event-ID", ge=-1, le=2**53,
 @runs_router.post("/cases/{case}/runs", status_code=202)
 async def start(case: CaseId, asked: NewRun, request: Request) -> RunShown:
     """Start a run. Where photos would leave this machine, every host must be named in `send_to`."""
-    return RunShown.of(await State.of(request).service.start(case, asked.request()))
+    return RunShown.of(await State.of(request).service.start(case, asked.request(asked.area)))
 
 
 @runs_router.get("/runs/{run}")
@@ -231,15 +244,7 @@ async def events(run: RunId, request: Request, after: _After = -1, last_seen: _L
         if first is None:
             return Response(status_code=204)
         stream = _from(first, stream)
-    return EventStream(
-        run,
-        stream,
-        writer=state.writer,
-        streams=state.streams,
-        stopping=state.stopping,
-        heartbeat_s=state.settings.heartbeat_s,
-        write_s=state.settings.write_s,
-    )
+    return EventStream(run, stream, state)
 
 
 @runs_router.post("/runs/{run}/continue", status_code=202)
@@ -384,6 +389,19 @@ async def change_settings(asked: NewSettings, request: Request) -> SettingsShown
     changes["model"] = (asked.model or "").strip() or Settings().model
     changes["base_url"] = (asked.base_url or "").strip() or None
     return _shown(await State.of(request).service.change_settings(**changes))
+
+
+@about_router.get("/disk")
+async def disk(request: Request) -> DiskShown:
+    """What all cases take on the disk."""
+    service = State.of(request).service
+    return DiskShown(bytes=await service.disk_bytes(), quota_mb=service.settings.quota_mb)
+
+
+@about_router.post("/wipe")
+async def wipe(asked: Wipe, request: Request) -> Wiped:  # noqa: ARG001 -- its words were checked
+    """Delete all cases with their photos and runs; runs are called off. Settings and keys stay."""
+    return Wiped(cases=await State.of(request).service.wipe())
 
 
 @about_router.get("/keys")

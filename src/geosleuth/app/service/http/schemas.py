@@ -56,7 +56,7 @@ class CaseChange(Asked):
     notes: Annotated[str, Field(max_length=20_000)] | None = None
 
 
-class NewRun(Asked):
+class RunFields(Asked):
     """What a run is to do; the words are those of ``geosleuth locate``. What is left out, the settings say."""
 
     model: Name | None = None
@@ -65,7 +65,6 @@ class NewRun(Asked):
     parallel: Annotated[int, Field(ge=1, le=64)] = 1
     verifier: Name | None = None
     within: Name | None = None
-    area: Geometry | None = None
     hint: Words | None = None
     taken: Annotated[str, Field(max_length=60)] | None = None
     drives_on: Literal["left", "right"] | None = None
@@ -79,7 +78,7 @@ class NewRun(Asked):
     force_answer: bool = False
     send_to: Annotated[list[Host], Field(max_length=32)] = []
 
-    def request(self) -> RunRequest:
+    def request(self, area: Geometry | None = None) -> RunRequest:
         """Return the same for the service.
 
         Raises:
@@ -88,7 +87,23 @@ class NewRun(Asked):
         values = _values(self, RunRequest)
         values["send_to"] = tuple(self.send_to)
         values["granularity"] = self.granularity or "exact"
-        return RunRequest(**values, **_area(self.within, self.area))
+        return RunRequest(**values, **_area(self.within, area))
+
+
+class NewRun(RunFields):
+    """What a run is to do, with a drawn area where there is one."""
+
+    area: Geometry | None = None
+
+
+class OneCall(RunFields):
+    """The same in an address, for a photo that is sent as the body; ``keep`` keeps the case afterwards."""
+
+    # Everything in an address is text.
+    model_config = ConfigDict(strict=False)
+
+    name: Annotated[str, Field(max_length=255, description="What the file is called.")] = ""
+    keep: bool = False
 
 
 class PartOfPhoto(Asked):
@@ -196,7 +211,14 @@ class NewSettings(Asked):
     offline: bool = True
     granularity: Granularity = "exact"
     retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
+    quota_mb: Annotated[int, Field(ge=1, le=10**9)] | None = None
     online_tiles: Address | None = None
+
+
+class Wipe(Asked):
+    """The words that make sure that nobody wipes by mistake."""
+
+    confirm: Literal["delete all cases"]
 
 
 class NewKey(Asked):
@@ -498,7 +520,21 @@ class SettingsShown(Shown):
     offline: bool
     granularity: Granularity
     retention_days: int | None
+    quota_mb: int | None
     online_tiles: str | None
+
+
+class DiskShown(Shown):
+    """What all cases take on the disk, and what they may take."""
+
+    bytes: int
+    quota_mb: int | None
+
+
+class Wiped(Shown):
+    """How many cases were deleted."""
+
+    cases: int
 
 
 class KeyShown(Shown):
@@ -563,9 +599,9 @@ def _mapped(hint: Any) -> Any:
     return hint
 
 
-def event_schema() -> dict[str, Any]:
+def event_schema(*more: str) -> dict[str, Any]:
     """Return what a stream is made of: for each kind of event what its data, a text of JSON, holds."""
-    kinds = get_args(shapes.EventKind)
+    kinds = (*get_args(shapes.EventKind), *more)
     return {
         "type": "object",
         "required": ["id", "event", "data"],

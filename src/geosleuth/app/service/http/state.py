@@ -8,7 +8,7 @@ import asyncio
 import json
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -76,19 +76,18 @@ class EventStream(Response):
         self,
         run: str,
         events: AsyncIterator[StreamEvent],
+        state: "State",
         *,
-        writer: Writer,
-        streams: Streams,
-        stopping: asyncio.Event,
-        heartbeat_s: float = HEARTBEAT_S,
-        write_s: float = WRITE_S,
+        headers: Mapping[str, str] | None = None,
+        done: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """Stream an iterator's events of a run to a reader."""
-        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        """Stream an iterator's events of a run to a reader; ``done`` is called when it ends."""
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no", **(headers or {})})
         del self.headers["content-length"]
-        self._run, self._events, self._writer = run, events, writer
-        self._streams, self._stopping = streams, stopping
-        self._heartbeat_s, self._write_s = heartbeat_s, write_s
+        self._run, self._events, self._writer = run, events, state.writer
+        self._streams, self._stopping = state.streams, state.stopping
+        self._heartbeat_s, self._write_s = state.settings.heartbeat_s, state.settings.write_s
+        self._done = done
         self._wrote_at = 0.0
         self._waiting = bytearray()
         self._some, self._room = asyncio.Event(), asyncio.Event()
@@ -104,21 +103,23 @@ class EventStream(Response):
         finally:
             if isinstance(self._events, AsyncGenerator):
                 await self._events.aclose()
+            if self._done is not None:
+                await self._done()
 
     async def _converse(self, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         await self._write(send, b"retry: %d\n\n" % AGAIN_MS)
-        collecting, gone = asyncio.ensure_future(self._collect()), asyncio.ensure_future(_gone(receive))
+        collecting, leaving = asyncio.ensure_future(self._collect()), asyncio.ensure_future(gone(receive))
         ends_it: list[asyncio.Task[Any]] = [
             asyncio.ensure_future(self._send_events(send)),
             asyncio.ensure_future(self._beat(send)),
             asyncio.ensure_future(self._stopping.wait()),
-            gone,
+            leaving,
         ]
         try:
             await asyncio.wait(ends_it, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            left = gone.done()
+            left = leaving.done()
             for one in (*ends_it, collecting):
                 one.cancel()
             ends = await asyncio.gather(*ends_it, collecting, return_exceptions=True)
@@ -169,7 +170,8 @@ class EventStream(Response):
             await send({"type": "http.response.body", "body": body, "more_body": more})
 
 
-async def _gone(receive: Receive) -> None:
+async def gone(receive: Receive) -> None:
+    """Return when the client has left."""
     while (await receive())["type"] != "http.disconnect":
         pass
 

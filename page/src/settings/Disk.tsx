@@ -1,0 +1,57 @@
+import { useEffect, useState } from "preact/hooks";
+import { api, troubleOf } from "../api/client";
+import { bytes as sized } from "../format";
+import { t } from "../strings";
+import { Banner } from "../ui/parts";
+
+/** What all cases take on the disk, and a way to be rid of them, in two steps. */
+export function Disk() {
+  const [bytes, setBytes] = useState<number | null>(null);
+  const [sure, setSure] = useState(false);
+  const [said, setSaid] = useState("");
+  const [trouble, setTrouble] = useState("");
+  const look = (): void => {
+    api.disk().then(
+      (found) => setBytes(found.bytes),
+      () => setBytes(null),
+    );
+  };
+  useEffect(look, []);
+  const wipe = async (): Promise<void> => {
+    try {
+      const { cases } = await api.wipe();
+      setSaid(t("disk.wiped", { count: cases }));
+      setSure(false);
+      look();
+    } catch (thrown) {
+      setTrouble(troubleOf(thrown).message);
+    }
+  };
+  return (
+    <section class="settings-part" aria-labelledby="disk-title">
+      <h2 id="disk-title">{t("disk.title")}</h2>
+      {bytes === null ? null : <p>{t("disk.used", { size: sized(bytes) })}</p>}
+      {trouble === "" ? null : <Banner kind="bad">{trouble}</Banner>}
+      {sure ? (
+        <>
+          <p>{t("disk.sure")}</p>
+          <div class="buttons">
+            <button type="button" class="danger" onClick={() => void wipe()}>
+              {t("disk.wipeNow")}
+            </button>
+            <button type="button" onClick={() => setSure(false)}>
+              {t("action.cancel")}
+            </button>
+          </div>
+        </>
+      ) : (
+        <button type="button" onClick={() => setSure(true)}>
+          {t("disk.wipe")}
+        </button>
+      )}
+      <p role="status" class="quiet">
+        {said}
+      </p>
+    </section>
+  );
+}

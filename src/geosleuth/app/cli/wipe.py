@@ -1,0 +1,25 @@
+"""``geosleuth wipe``: delete all cases."""
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+
+def wipe(
+    *,
+    home: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FOLDER", help="Where cases are kept; by default with the atlas's data."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
+) -> None:
+    """Delete all cases of the page from this disk: photos, runs, notes.
+
+    The page's settings are deleted with them; maps, keys and files that you exported stay. No server may run.
+
+    Example: geosleuth wipe
+    """
+    from geosleuth.app.cli.handlers.serve import wipe_cases
+
+    wipe_cases(home, yes=yes)

@@ -1,0 +1,231 @@
+"""Evidence packages: a changed byte anywhere is found and named, and hostile zip files meet caps."""
+
+import hashlib
+import io
+import json
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+import geosleuth
+from geosleuth.app.evidence import MANIFEST, MOST_FILES, Changed, evidence_package, open_package, packed
+from geosleuth.errors import BadInput
+from in_process import whole_command
+from serving import photo_bytes, recording, served_here
+
+pytestmark = pytest.mark.usefixtures("atlas_home")
+NAMES = {"README.txt", "report.html", "result.json", "tools.jsonl", "versions.json", "trajectory.jsonl", MANIFEST}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("evidence")
+    (made / "photo.jpg").write_bytes(photo_bytes("Rue Grimaldi"))
+    (made / "other.jpg").write_bytes(photo_bytes("Rue Grimaldi", size=(481, 320)))
+    return made
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> str:
+    return f"replay:{recording(folder / 'recorded.jsonl')}"
+
+
+@pytest.fixture(scope="module")
+def small(folder: Path, model: str) -> bytes:
+    """A package with a short report, so that every part of it is met."""
+    return evidence_package(geosleuth.locate(folder / "photo.jpg", model=model), "<p>report</p>")
+
+
+def changed(folder: Path, data: bytes) -> str:
+    """What is said about a package."""
+    path = folder / "changed.zip"
+    path.write_bytes(data)
+    with pytest.raises(Changed) as caught:
+        open_package(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def contents(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        assert file.testzip() is None
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def with_manifest(files: Mapping[str, bytes]) -> bytes:
+    """A package whose digests are right, whatever is in it."""
+    inside = {name: content for name, content in files.items() if name != MANIFEST}
+    told = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in inside.items())
+    return packed({**inside, MANIFEST: told.encode()})
+
+
+def test_the_command_writes_one_and_verifies_it(folder: Path, model: str) -> None:
+    case = folder / "case.zip"
+    done = whole_command("locate", folder / "photo.jpg", "--model", model, "--out", case)
+    assert done.returncode == 0, done.stderr
+    digest = hashlib.sha256(case.read_bytes()).hexdigest()
+    assert f"the SHA-256 of {case} is {digest}" in done.stderr
+    files = contents(case.read_bytes())
+    assert set(files) == NAMES
+    result = json.loads(files["result.json"])
+    assert result["photos"][0]["sha256"] == hashlib.sha256((folder / "photo.jpg").read_bytes()).hexdigest()
+    asked = [json.loads(line)["asked"]["name"] for line in files["tools.jsonl"].splitlines()]
+    assert len(asked) == result["spent"]["calls"]
+    assert json.loads(files["versions.json"])["geosleuth"] == geosleuth.__version__
+    told = whole_command("verify", case, "--photo", folder / "photo.jpg", "--sha256", digest.upper())
+    assert told.returncode == 0, told.stdout
+    assert "whole: 7 files" in told.stdout
+    assert "the same when asked again" in told.stdout
+    document = json.loads(whole_command("verify", case, "--json").stdout)
+    assert (document["whole"], document["sha256"]) == (True, digest)
+
+
+def test_another_photo_and_another_digest_are_named(folder: Path, small: bytes) -> None:
+    case = folder / "small.zip"
+    case.write_bytes(small)
+    other = whole_command("verify", case, "--photo", folder / "other.jpg")
+    assert (other.returncode, "other.jpg: is not photo 1 of the package" in other.stdout) == (1, True)
+    digest = whole_command("verify", case, "--sha256", "0" * 64, "--json")
+    assert (digest.returncode, "another than you were told" in json.loads(digest.stdout)["changed"]) == (1, True)
+    many = whole_command("verify", case, "--photo", folder / "photo.jpg", "--photo", folder / "photo.jpg")
+    assert (many.returncode, "about 1 photo" in many.stderr) == (2, True)
+
+
+def test_other_programs_can_check_it_too(folder: Path, small: bytes) -> None:
+    if shutil.which("sha256sum") is None:
+        pytest.skip("sha256sum is not installed")
+    with zipfile.ZipFile(io.BytesIO(small)) as file:
+        file.extractall(folder / "unpacked")
+    subprocess.run(["sha256sum", "--check", "--strict", MANIFEST], cwd=folder / "unpacked", check=True)
+
+
+def test_every_byte_of_the_zips_own_is_watched(folder: Path, small: bytes) -> None:
+    """All of them: those of contents are drawn below."""
+    inside = set[int]()
+    for content in contents(small).values():
+        begin = small.index(content)
+        inside |= set(range(begin, begin + len(content)))
+    for at in sorted(set(range(len(small))) - inside):
+        told = changed(folder, small[:at] + bytes([small[at] ^ 1]) + small[at + 1 :])
+        named = "zip" in told or any(told.startswith(f"{name}:") for name in NAMES)
+        assert named or "SHA256SUMS does not name it" in told, told
+
+
+@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=200)
+@given(data=st.data())
+def test_a_changed_byte_is_named_by_its_file(folder: Path, small: bytes, data: st.DataObject) -> None:
+    files = contents(small)
+    name = data.draw(st.sampled_from(sorted(files)))
+    begin = small.index(files[name])
+    at = begin + data.draw(st.integers(0, len(files[name]) - 1))
+    flipped = small[at] ^ data.draw(st.integers(1, 255))
+    assert changed(folder, small[:at] + bytes([flipped]) + small[at + 1 :]).startswith(f"{name}:")
+
+
+@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=100)
+@given(cut=st.integers(1, 400), more=st.binary(max_size=40))
+@example(cut=0, more=b"\0")
+def test_what_is_cut_off_or_added_is_found(folder: Path, small: bytes, cut: int, more: bytes) -> None:
+    spoilt = small[: len(small) - cut] + more
+    if spoilt != small:
+        changed(folder, spoilt)
+
+
+@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=200)
+@given(noise=st.binary(max_size=300), keep=st.integers(0, 22))
+def test_noise_is_no_package(folder: Path, small: bytes, noise: bytes, keep: int) -> None:
+    changed(folder, noise + small[len(small) - keep :])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("result.json", b'{"answer": {"lat": 1}, "trajectory": "x"}', "result.json: does not say what"),
+        ("result.json", b"[]", "result.json: is no JSON object"),
+        ("versions.json", b"[" * 100_000, "versions.json: is no JSON object"),
+        ("trajectory.jsonl", b"{}\n", "trajectory.jsonl: "),
+        ("tools.jsonl", b"{}\n", "tools.jsonl: does not have the tool answers"),
+    ],
+)
+def test_parts_that_contradict_each_other_are_named(
+    folder: Path, small: bytes, name: str, content: bytes, told: str
+) -> None:
+    """Whoever makes digests anew has to make up the run as well."""
+    assert changed(folder, with_manifest({**contents(small), name: content})).startswith(told)
+
+
+def made_by_zipfile(files: list[tuple[str, bytes]], **how: Any) -> bytes:
+    kept = io.BytesIO()
+    with zipfile.ZipFile(kept, "w", **how) as file:
+        for name, content in files:
+            file.writestr(name, content)
+    return kept.getvalue()
+
+
+def test_hostile_zip_files_meet_caps(folder: Path, small: bytes) -> None:
+    files = contents(small)
+    listed = list(files.items())
+    bomb = made_by_zipfile([*listed, ("bomb", bytes(50_000_000))], compression=zipfile.ZIP_DEFLATED)
+    assert "is packed, and packages are not" in changed(folder, bomb)
+    for name in ("../../etc/passwd", "/etc/passwd", "a/b", "a\\b", ".hidden", "ä", "x" * 101):
+        assert "is no name of a file in a package" in changed(folder, made_by_zipfile([(name, b"x"), *listed]))
+    with pytest.warns(UserWarning, match="Duplicate"):
+        twice = made_by_zipfile([*listed, ("report.html", b"another")])
+    assert "is in the package twice" in changed(folder, twice)
+    many = made_by_zipfile([(f"f{at}", b"") for at in range(MOST_FILES + 1)])
+    assert "1,001 files" in changed(folder, many)
+    # The same bytes as many files: each would be read, and together they are far more than there is.
+    large = packed({"a": bytes(300_000)})
+    entry, tail = large[large.rindex(b"PK\x01\x02") : -22], bytearray(large[-22:])
+    tail[8:12], tail[12:16] = b"\x05\0\x05\0", (5 * len(entry)).to_bytes(4, "little")
+    same = b"".join(entry[:-1] + letter.encode() for letter in "abcde")
+    told = changed(folder, large[: -22 - len(entry)] + same + bytes(tail))
+    assert "larger together than the package" in told
+
+
+def test_a_file_that_is_missing_or_not_named_is_found(folder: Path, small: bytes) -> None:
+    files = contents(small)
+    fewer = {name: content for name, content in files.items() if name != "report.html"}
+    assert changed(folder, packed(fewer)).startswith("report.html: SHA256SUMS names it")
+    assert changed(folder, with_manifest(fewer)).startswith("report.html: is not in the package")
+    assert changed(folder, packed({"note.txt": b"x", **files})).startswith("note.txt: is in the package, and")
+    assert changed(folder, packed({name: files[name] for name in files if name != MANIFEST})).startswith(MANIFEST)
+
+
+def test_a_capped_package_tells_nothing_finer(folder: Path, model: str) -> None:
+    case = folder / "capped.zip"
+    done = whole_command("locate", folder / "photo.jpg", "--model", model, "--granularity", "country", "--out", case)
+    assert done.returncode == 0, done.stderr
+    for name, content in contents(case.read_bytes()).items():
+        assert b"43.738" not in content, name
+        assert b"photo.jpg" not in content or name == "README.txt", name
+    told = whole_command("verify", case, "--photo", folder / "photo.jpg")
+    assert (told.returncode, "the tools were not asked again" in told.stdout) == (0, True)
+
+
+def test_the_server_hands_out_the_same_package(folder: Path, model: str) -> None:
+    with served_here(folder / "cases") as server:
+        run = server.start(server.case((folder / "photo.jpg").read_bytes()), model=model)
+        assert server.over(run) == "done"
+        reply = server.client.get(f"/api/runs/{run}/files/zip")
+    (folder / "served.zip").write_bytes(reply.content)
+    told = whole_command("verify", folder / "served.zip", "--photo", folder / "photo.jpg")
+    assert told.returncode == 0, told.stdout + told.stderr
+
+
+def test_a_batch_has_no_package(folder: Path) -> None:
+    done = whole_command("locate", folder / "photo.jpg", folder / "other.jpg", "--out", folder / "both.zip")
+    assert (done.returncode, "holds one finding" in done.stderr) == (2, True)
+
+
+def test_what_is_not_there_can_not_be_verified(folder: Path) -> None:
+    with pytest.raises(BadInput, match=r"nothing\.zip: can't be read"):
+        open_package(folder / "nothing.zip")
+    assert whole_command("verify", folder).returncode == 2
