@@ -357,6 +357,9 @@ def save_gathered(trainer: Any, part: ModelPart, folder: Path) -> None:
         # Of a run that was killed meanwhile.
         shutil.rmtree(gathered, ignore_errors=True)
     trainer.accelerator.wait_for_everyone()
+    if trainer.is_fsdp_enabled:
+        # Where checkpoints are in pieces, transformers would save nothing here.
+        trainer.accelerator.state.fsdp_plugin.set_state_dict_type("FULL_STATE_DICT")
     trainer.save_model(str(gathered))
     if not trainer.accelerator.is_main_process:
         return
