@@ -32,7 +32,10 @@ SIZES = {
     "8b": (4096, 12288, 36, 32, 8, 151936),
 }
 ZOOM = {"name": "image_zoom_in_tool", "arguments": {"bbox_2d": [0, 0, 500, 500]}}
-ANSWERS = ('{"lat": 43.7384, "lon": 7.4246, "country": "Monaco"}', '{"lat": -33.87, "lon": 151.21, "country": "Australia"}')
+ANSWERS = (
+    '{"lat": 43.7384, "lon": 7.4246, "country": "Monaco"}',
+    '{"lat": -33.87, "lon": 151.21, "country": "Australia"}',
+)
 
 
 def main() -> None:
@@ -123,7 +126,7 @@ def measured(given: argparse.Namespace) -> dict[str, Any]:
                             tools=("image_zoom_in_tool",), turns=4),
         run=RunPart(tensorboard=False, save_steps=1000),
     )  # fmt: skip
-    marks = Marks(torch, gpu)
+    marks = Marks(torch, gpu=gpu)
     trainer = grpo_trainer(
         model, processor, prompt_rows(recipe.data), recipe, work / "run", callbacks=[marks.callback(transformers)]
     )
@@ -171,7 +174,7 @@ def write_for(model: Any, tokenizer: Any, words: int) -> None:
     call = f"<tool_call>\n{json.dumps(ZOOM)}\n</tool_call>"
     turn = {"rows": 0}
 
-    def wanted(row: int, first: bool) -> list[int]:
+    def wanted(row: int, *, first: bool) -> list[int]:
         text = call if first else "evidence " * words + ANSWERS[row % 2]
         return [*ids_of(text, add_special_tokens=False)["input_ids"], end]
 
@@ -181,7 +184,7 @@ def write_for(model: Any, tokenizer: Any, words: int) -> None:
         rows, start = options["input_ids"].shape
         first = turn["rows"] % 2 == 0
         turn["rows"] += 1
-        texts = [wanted(row, first) for row in range(rows)]
+        texts = [wanted(row, first=first) for row in range(rows)]
 
         def force(input_ids: Any, scores: Any) -> Any:
             forced = scores.new_full(scores.shape, float("-inf"))
@@ -200,7 +203,7 @@ def write_for(model: Any, tokenizer: Any, words: int) -> None:
 class Marks:
     """Memory and seconds of each step, by torch's own counters."""
 
-    def __init__(self, torch: Any, gpu: bool) -> None:
+    def __init__(self, torch: Any, *, gpu: bool) -> None:
         """Nothing is read before the first step."""
         self._torch, self._gpu = torch, gpu
         self.steps_s: list[float] = []

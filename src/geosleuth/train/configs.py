@@ -37,9 +37,6 @@ _FIELDS: Mapping[str, str] = {
     "report_to": "run.trackers",
     "fsdp": "run.sharding",
     "deepspeed": "run.sharding",
-    "eval_strategy": "evaluate.every",
-    "eval_steps": "evaluate.every",
-    "load_best_model_at_end": "evaluate.every",
 }
 _GRPO_FIELDS: Mapping[str, str] = {
     "generation_batch_size": "optim.batch (prompts of one sampling)",
@@ -69,7 +66,8 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 # What rows, run folders and resuming rest on.
 _KEPT = frozenset(
     {"output_dir", "resume_from_checkpoint", "remove_unused_columns", "shuffle_dataset", "disable_tqdm",
-     "dataset_kwargs", "use_cpu", "save_strategy", "ignore_data_skip", "auto_find_batch_size"}
+     "dataset_kwargs", "use_cpu", "save_strategy", "ignore_data_skip", "auto_find_batch_size", "eval_strategy",
+     "eval_steps", "load_best_model_at_end"}
 )  # fmt: skip
 
 

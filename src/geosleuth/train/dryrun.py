@@ -252,6 +252,7 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str], absen
         raise AssertionError(f"the environment lacks the tools {missing}")
     resolved |= {
         "environment.method": setting.method.name,
+        "environment.boxes": setting.method.box_scale,
         "environment.tools": tools,
         "environment.turns": setting.budget.turns,
         "environment.calls": setting.budget.calls,
@@ -264,7 +265,10 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str], absen
     for part, settings in reward["parts"].items():
         resolved |= {f"reward.{part}.{name}": value for name, value in settings.items()}
     turns = setting.budget.turns
-    built.append(f"environment: method {setting.method.name}, turns: {turns}, tools: {', '.join(tools) or 'none'}")
+    built.append(
+        f"environment: method {setting.method.name}, turns: {turns}, boxes: {setting.method.box_scale},"
+        f" tools: {', '.join(tools) or 'none'}"
+    )
     built.append(f"reward: {' + '.join(f'{one.weight:g} {one.name}' for one in setting.reward.parts)}")
     return setup
 

@@ -353,6 +353,9 @@ class EnvironmentGRPOMixin:
     ) -> Any:
         if self.pool is not None:
             self.pool.ahead = Ahead(self.environments, completions)
+        else:
+            for environment, talk in zip(self.environments, completions, strict=True):
+                environment._talk = talk  # noqa: SLF001  (a public name would be a tool)
         result = super()._tool_call_loop(prompts, prompt_ids, completion_ids, completions, *given)  # type: ignore[misc]
         # What TRL counts as failed are the calls that reached no environment.
         self.rollouts.unheard = failed_calls(result)

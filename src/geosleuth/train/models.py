@@ -19,6 +19,7 @@ from typing import Any
 
 from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing
+from geosleuth.policies.box_scale import KEY
 from geosleuth.policies.weights import check_folder
 from geosleuth.policies.weights_engine import load_processor
 
@@ -216,6 +217,8 @@ def load_model(part: ModelPart, *, gpu: bool | None = None) -> tuple[Any, Any]:
             raise BadInput(f"{folder} lacks {len(missing)} of the model's weights, such as {missing[0]}")
     if part.freeze_vision:
         freeze_vision(model)
+    if part.boxes != "auto":
+        setattr(model.config, KEY, part.boxes)
     return model, processor
 
 

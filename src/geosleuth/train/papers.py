@@ -251,7 +251,7 @@ _HOUSEKEEPING = (
     # Where things lie, and how a result is come by; none of it changes what the result is.
     "name", "stage", "paper", "unpublished", "model.path",
     # No paper says how turns are written. Qwen2.5-VL's own template has no tool calls, and TRL's GRPO refuses it.
-    "model.chat_template",
+    "model.chat_template", "model.boxes",
     "data.store", "data.photos", "data.shares", "data.method", "data.allow_test", "data.scenes", "data.world",
     "data.seed", "data.questions", "data.tries", "data.kept",
     "rollout.prompts", "rollout.prompts_sha256", "rollout.tiles", "rollout.turn_tokens",

@@ -13,6 +13,7 @@ from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing, usable_cores
 from geosleuth.world import make_scenes, open_world, read_scenes
 
+from .architectures import boxes_of
 from .configs import sft_config
 from .masks import Chat, Writer
 from .models import adapters, has_gpu, load_model, quietly, save_trained
@@ -135,7 +136,7 @@ def chats_for(
                 workers=usable_cores() if workers is None else max(1, workers),
                 progress=preparing,
             )
-    return scene_chats(read_scenes(run.scenes), data.questions, limit=data.limit)
+    return scene_chats(read_scenes(run.scenes), data.questions, limit=data.limit, box_scale=boxes_of(recipe.model))
 
 
 def sft_trainer(
