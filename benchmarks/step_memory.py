@@ -1,4 +1,4 @@
-"""One GRPO step of a large model with random weights, with pictures and a tool: memory against the estimate, tokens a second.
+"""One GRPO step of a large model with random weights, with pictures and a tool: memory and speed.
 
     python benchmarks/step_memory.py --processor models/nano --size 8b --tuned lora --out step.json
 

@@ -44,6 +44,7 @@ from .rollouts import (
 )
 from .run_folder import Finished, Progress, finished, held_run, no_progress
 from .sft import silence, train_to_end
+from .trackers import check_trackers, tracker_callbacks
 from .training_log import metrics_callback
 
 _EPSILON = 1e-4  # as in TRL, so that both objectives treat groups of equal rewards alike
@@ -160,6 +161,7 @@ def run_grpo(
         check_folder(Path(recipe.model.path))
         check_for_grpo(open_processor(recipe.model), tools=bool(rollout_setup(recipe).setting.toolset.names))
         grpo_config(recipe, folder, cpu=not has_gpu())
+        check_trackers(recipe)
         rows = prompt_rows(recipe.data)
         model, processor = load_model(recipe.model)
         own = metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard)
@@ -170,7 +172,7 @@ def run_grpo(
             rows,
             recipe,
             folder,
-            callbacks=(own, *callbacks),
+            callbacks=(own, *tracker_callbacks(recipe, folder), *callbacks),
             environments=EnvironmentPlan(workers=workers),
         )
         try:

@@ -194,6 +194,7 @@ class RunPart:
         keep: how many checkpoints stay.
         log_steps: optimiser steps between two lines of figures.
         tensorboard: whether figures go to TensorBoard too.
+        trackers: further trackers that get them: "trackio", and "wandb" (offline unless ``WANDB_MODE`` says otherwise).
         devices: how many accelerators the run is planned for.
         sharding: how weights, gradients and the optimiser's state are spread over them: each device has all of it,
             FSDP (everything in pieces), or DeepSpeed's stages 2 (all but the weights) and 3 (everything).
@@ -210,6 +211,7 @@ class RunPart:
     keep: int = 2
     log_steps: int = 1
     tensorboard: bool = True
+    trackers: tuple[Literal["trackio", "wandb"], ...] = ()
     devices: int = 1
     sharding: Sharding = "none"
     offload: bool = False

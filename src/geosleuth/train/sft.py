@@ -43,6 +43,7 @@ from .samples import (
     scene_chats,
     store_chats,
 )
+from .trackers import check_trackers, tracker_callbacks
 from .training_log import metrics_callback
 
 _MOST_LOADERS = 8
@@ -86,6 +87,7 @@ def run_sft(
         if (before := finished(run)) is not None:
             return before
         sft_config(recipe, folder, cpu=not has_gpu())
+        check_trackers(recipe)
         model, processor = load_model(recipe.model)
         writer = Writer(processor)
         dataset, counted = dataset_of(
@@ -101,7 +103,11 @@ def run_sft(
             dataset,
             recipe,
             folder,
-            callbacks=(metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard), *callbacks),
+            callbacks=(
+                metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard),
+                *tracker_callbacks(recipe, folder),
+                *callbacks,
+            ),
             workers=workers,
         )
         return train_to_end(trainer, recipe.model, run, counted, progress=progress, seconds=seconds)
