@@ -25,7 +25,7 @@ for needed in ("torch", "transformers", "trl", "peft"):
     later(needed)
 
 
-@pytest.mark.parametrize("name", [name for name in recipe_names() if not name.startswith("nano-")])
+@pytest.mark.parametrize("name", [name for name in recipe_names() if read_recipe(name).paper])
 def test_a_recipe_of_a_paper_is_as_the_paper_has_it(name: str) -> None:
     report = dry_run(read_recipe(name))
     assert report.ok, as_lines(report)

@@ -22,6 +22,7 @@ PAPERS = (
     "geovista-grpo", "twm-grpo",
 )  # fmt: skip
 NANO = ("nano-grpo",)
+LABS = ("lab-1x80gb-lora-grpo", "lab-1x80gb-offload-sft", "lab-8x80gb-fsdp-grpo", "lab-32x80gb-zero3-grpo")
 
 
 def written(folder: Path, text: str) -> Path:
@@ -31,7 +32,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_every_recipe_of_the_package_is_read_and_named_as_its_file() -> None:
-    assert set(recipe_names()) == {*PAPERS, *NANO}
+    assert set(recipe_names()) == {*PAPERS, *NANO, *LABS}
     for name in recipe_names():
         recipe = read_recipe(name)
         assert recipe.name == name
@@ -68,7 +69,7 @@ def test_overrides_change_single_values() -> None:
     [
         ("optim.steps=3", "optim.steps", 3),
         ("optim.learning_rate=1e-4", "optim.learning_rate", "1e-4"),
-        ("data.store=a=b", "data.store", "a=b"),
+        ("data.photos=a=b", "data.photos", "a=b"),
         ("rollout.tools=[]", "rollout.tools", []),
         ("data.limit=", "data.limit", None),
     ],

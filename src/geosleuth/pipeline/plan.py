@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, get_args
 
 from geosleuth.agent import Budget, Method, Trajectory, read_trajectory
+from geosleuth.agent.events import Started
 from geosleuth.agent.method import PanoramaShown
+from geosleuth.agent.methods import METHODS
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.prompt_files import read_prompts, with_prompts
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
@@ -20,6 +22,7 @@ from geosleuth.geo.gcj02 import Datum
 from geosleuth.guide import read_sightings
 from geosleuth.photo import BoxScale, OpenedPhoto
 from geosleuth.policies import Policy, Sampling, Wire, make_policy
+from geosleuth.policies.box_scale import box_scale_for
 from geosleuth.policies.detective import Detective, DrivingSide
 from geosleuth.policies.protocol import ReplayPolicy
 from geosleuth.tools import ImageSearch, TextReader, Tool, Toolset, WebSearch
@@ -389,6 +392,16 @@ class Plan:
                 await load()
 
 
+def _usual_scale(request: LocateRequest, began: Started | None) -> BoxScale:
+    """Return how a recording's model was asked for boxes, or what the model's family was trained with."""
+    scales: tuple[BoxScale, ...] = get_args(BoxScale)
+    if began is not None and began.method in METHODS:
+        for scale in scales:
+            if METHODS[began.method](scale).system(began.task, began.tools) == began.system:
+                return scale
+    return box_scale_for(request.model)
+
+
 def make_plan(
     request: LocateRequest, photos: Sequence[Path] = (), *, batch: bool = False, thinker: Policy | None = None
 ) -> Plan:
@@ -400,7 +413,7 @@ def make_plan(
     Raises:
         UserError: something must be mended; nothing has been written or sent.
     """
-    scale: BoxScale = _one_of(request.boxes, get_args(BoxScale), "--boxes")
+    boxes = _one_of(request.boxes, ("auto", *get_args(BoxScale)), "--boxes")
     wire: Wire | None = _one_of(request.wire, get_args(Wire), "--wire") if request.wire is not None else None
     granularity = _one_of(request.granularity, GRANULARITIES, "--granularity")
     taken, checked = taken_of(request.taken), None if request.check is None else parse_point(request.check)
@@ -408,6 +421,7 @@ def make_plan(
     borrowed = borrowed_of(request)
     recorded = _recording(request) if thinker is None else None
     began = recorded.started if recorded else None
+    scale: BoxScale = _usual_scale(request, began) if boxes == "auto" else boxes
     method = method_of(request.method or (began.method if began else _usual_method(request)), box_scale=scale)
     if request.prompts is not None:
         method = with_prompts(method, read_prompts(request.prompts, method.name))

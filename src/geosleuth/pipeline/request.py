@@ -85,8 +85,8 @@ class LocateRequest:
     prompts: Path | None = None
     tools: str | Sequence[ToolChoice] | None = None
     wire: str | None = None
-    boxes: str = "pixels"
     panorama: str | None = None
+    boxes: str = "auto"
     within: str | None = None
     drawn: Mapping[str, Any] | None = None
     rejected: Rejected | None = None

@@ -12,6 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from geosleuth.errors import BadInput
+from geosleuth.photo import BoxScale
+from geosleuth.policies.box_scale import box_scale_of
 
 from .recipe import ModelPart
 
@@ -192,6 +194,16 @@ def configuration_of(part: ModelPart) -> Mapping[str, Any]:
         f"model.path {part.path!r} is no folder with weights, and no configuration of that name is known; known are"
         f" {', '.join(ARCHITECTURES)}"
     )
+
+
+def boxes_of(part: ModelPart) -> BoxScale:
+    """Return in what a recipe's model gives boxes: as the recipe says, or by the model's configuration."""
+    if part.boxes != "auto":
+        return part.boxes
+    try:
+        return box_scale_of(configuration_of(part))
+    except BadInput:
+        return "pixels"  # loading the model reports what is wrong
 
 
 def shape_of(configuration: Mapping[str, Any]) -> ModelShape:

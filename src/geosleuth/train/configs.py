@@ -1,15 +1,74 @@
 """A recipe in the words of TRL: the arguments of its trainers, and how accelerate spreads a run over devices."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
+from geosleuth.decode import nearest
 from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing
 
 from .architectures import KINDS, configuration_of, shape_of
 from .recipe import Loss, Recipe
+
+# TRL's options that a field of the recipe sets: a second place for the same value would leave open which counts.
+_FIELDS: Mapping[str, str] = {
+    "learning_rate": "optim.learning_rate",
+    "lr_scheduler_type": "optim.schedule",
+    "warmup_steps": "optim.warmup_share",
+    "weight_decay": "optim.weight_decay",
+    "max_grad_norm": "optim.max_grad_norm",
+    "num_train_epochs": "optim.epochs",
+    "max_steps": "optim.steps",
+    "per_device_train_batch_size": "optim.micro_batch",
+    "gradient_accumulation_steps": "optim.batch",
+    "gradient_checkpointing": "optim.gradient_checkpointing",
+    "max_length": "optim.max_length",
+    "packing": "optim.packing",
+    "bf16": "model.dtype",
+    "fp16": "model.dtype",
+    "seed": "run.seed",
+    "data_seed": "run.seed",
+    "save_steps": "run.save_steps",
+    "save_total_limit": "run.keep",
+    "logging_steps": "run.log_steps",
+    "report_to": "run.trackers",
+    "fsdp": "run.sharding",
+    "deepspeed": "run.sharding",
+}
+_GRPO_FIELDS: Mapping[str, str] = {
+    "generation_batch_size": "optim.batch (prompts of one sampling)",
+    "steps_per_generation": "optim.batch and optim.mini_batch",
+    "num_generations": "rollout.group",
+    "max_completion_length": "rollout.reply_tokens",
+    "temperature": "rollout.temperature",
+    "top_p": "rollout.top_p",
+    "beta": "rollout.kl",
+    "epsilon": "rollout.clip",
+    "epsilon_high": "rollout.clip",
+    "loss_type": "rollout.loss",
+    "entropy_coef": "rollout.entropy",
+    "max_tool_calling_iterations": "rollout.turns",
+    "use_vllm": "rollout.vllm",
+    "vllm_max_model_length": "rollout.prompt_tokens and rollout.reply_tokens",
+    "vllm_tensor_parallel_size": "rollout.vllm_devices",
+    "vllm_gpu_memory_utilization": "rollout.vllm_share",
+    "vllm_enable_sleep_mode": "rollout.vllm_sleeps",
+}
+# Words that TRL would notice only in the first step.
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "vllm_mode": ("colocate", "server"),
+    "vllm_importance_sampling_mode": ("token_truncate", "token_mask", "sequence_truncate", "sequence_mask"),
+    "importance_sampling_level": ("token", "sequence"),
+}
+# What rows, run folders and resuming rest on.
+_KEPT = frozenset(
+    {"output_dir", "resume_from_checkpoint", "remove_unused_columns", "shuffle_dataset", "disable_tqdm",
+     "dataset_kwargs", "use_cpu", "save_strategy", "ignore_data_skip", "auto_find_batch_size", "eval_strategy",
+     "eval_steps", "load_best_model_at_end"}
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +179,13 @@ def grpo_config(recipe: Recipe, folder: Path, *, cpu: bool) -> Any:
                 "vllm_gpu_memory_utilization": rollout.vllm_share,
                 "vllm_enable_sleep_mode": rollout.vllm_sleeps,
             }
-            # The objective is the papers' alone; TRL would add a loss that balances experts.
-            | ({"router_aux_loss_coef": 0.0} if _has_experts(recipe) else {}),
+            # The objective is the papers' alone; TRL would add a loss that balances experts. vLLM and the trainer
+            # choose experts a little differently: ratios of long replies leave any bound, and TRL would drop those.
+            | (
+                {"router_aux_loss_coef": 0.0, "vllm_importance_sampling_mode": "token_truncate"}
+                if _has_experts(recipe)
+                else {}
+            ),
         )
 
 
@@ -138,6 +202,8 @@ def accelerate_config(recipe: Recipe) -> dict[str, Any]:
         )
     if run.offload and run.sharding == "none":
         raise BadInput(f"recipe {recipe.name}: run.offload needs run.sharding: fsdp, zero2 or zero3")
+    if run.sharded_checkpoints and run.sharding != "fsdp":
+        raise BadInput(f"recipe {recipe.name}: run.sharded_checkpoints is FSDP's; DeepSpeed's always are")
     spread = {"none": "MULTI_GPU" if run.devices > 1 else "NO", "fsdp": "FSDP"}.get(run.sharding, "DEEPSPEED")
     config: dict[str, Any] = {
         "compute_environment": "LOCAL_MACHINE",
@@ -159,7 +225,7 @@ def accelerate_config(recipe: Recipe) -> dict[str, Any]:
             "fsdp_auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
             "fsdp_transformer_layer_cls_to_wrap": f"{kind.layer},{kind.vision_layer}",
             "fsdp_offload_params": run.offload,
-            "fsdp_state_dict_type": "FULL_STATE_DICT",
+            "fsdp_state_dict_type": "SHARDED_STATE_DICT" if run.sharded_checkpoints else "FULL_STATE_DICT",
             "fsdp_cpu_ram_efficient_loading": True,
             # The trainer does it.
             "fsdp_activation_checkpointing": False,
@@ -218,6 +284,48 @@ def _common(recipe: Recipe, folder: Path, planned: Batches, *, cpu: bool) -> dic
     }
 
 
+def trainer_options(recipe: Recipe, kind: Any) -> dict[str, Any]:
+    """Return the recipe's ``trainer`` part, checked against TRL's own configuration class.
+
+    Raises:
+        BadInput: TRL has no such option, its value is of another type, a field of the recipe sets it, or geosleuth
+            needs it as it is.
+    """
+    hints = get_type_hints(kind)
+    known = [one.name for one in fields(kind) if one.init]
+    owned = {**_FIELDS, **(_GRPO_FIELDS if recipe.stage == "grpo" else {})}
+    for name, value in recipe.trainer.items():
+        said = f"recipe {recipe.name}: trainer.{str(name)[:60]}"
+        if name in owned:
+            raise BadInput(f"{said}: set {owned[name]} instead")
+        if name in _KEPT:
+            raise BadInput(f"{said}: geosleuth sets it; leave it out")
+        if name not in known:
+            near = nearest(str(name), known)
+            raise BadInput(f"{said}: {kind.__name__} has no such option" + (f"; {near}" if "mean" in near else ""))
+        if not _is_of(value, hints[name]):
+            raise BadInput(f"{said}: can't be {str(value)[:60]!r}; {kind.__name__} wants {_type_name(hints[name])}")
+        if value not in _CHOICES.get(name, (value,)):
+            raise BadInput(f"{said}: must be one of {', '.join(_CHOICES[name])}, not {str(value)[:60]!r}")
+    return dict(recipe.trainer)
+
+
+def _is_of(value: Any, hint: Any) -> bool:
+    import msgspec
+
+    try:
+        msgspec.convert(value, hint)
+    except msgspec.ValidationError:
+        return False
+    except TypeError:
+        return True  # a type that only TRL's own checks know
+    return True
+
+
+def _type_name(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
+
+
 def _has_experts(recipe: Recipe) -> bool:
     try:
         return configuration_of(recipe.model).get("model_type") == "qwen3_vl_moe"
@@ -226,8 +334,9 @@ def _has_experts(recipe: Recipe) -> bool:
 
 
 def _made(kind: Any, recipe: Recipe, arguments: dict[str, Any]) -> Any:
+    options = trainer_options(recipe, kind)
     try:
-        return kind(**arguments)
-    except ValueError as error:
+        return kind(**arguments | options)
+    except (ValueError, TypeError, ImportError) as error:
         reason = str(error).splitlines()[0]
         raise BadInput(f"recipe {recipe.name}: TRL can't work with it: {reason}") from error

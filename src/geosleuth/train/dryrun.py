@@ -8,6 +8,7 @@ value that gets lost on its way is noticed too.
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,11 @@ from .estimate import as_lines as estimate_lines
 from .estimate import as_mapping as estimate_mapping
 from .models import adapters, check_for_grpo, check_unseen, freeze_vision, has_gpu, open_processor, template_text
 from .papers import Departure, Difference, departures, differences, ours, unaccounted
-from .prompts import prompt_rows
+from .prompts import photo_items, prompt_rows
 from .recipe import DataPart, ModelPart, Recipe
 from .recipe_files import flat
 from .rollouts import Judging, RolloutSetup, judging_of, reward_of, rollout_setup
-from .samples import store_chats
+from .samples import photo_chats, store_chats
 
 _HEAD = 3
 _FOLDER = Path("dry-run")
@@ -216,10 +217,25 @@ def _try_arguments(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -
         "run.devices": spread["num_processes"],
         "accumulated": planned.accumulated,
     }
+    resolved |= {f"trainer.{name}": getattr(made, name) for name in recipe.trainer}
+    if recipe.trainer:
+        options = ", ".join(f"{name}={getattr(made, name)}" for name in recipe.trainer)
+        built.append(f"trainer: {options}")
+    if recipe.stage == "grpo" and made.use_vllm:
+        built.append(f"sampling: vLLM, {made.vllm_mode}; {_correction(made)}")
     built.append(
         f"arguments: {type(made).__name__}; devices: {recipe.run.devices}, {planned.per_pass} a pass,"
         f" {planned.accumulated} passes a step, spread by {spread['distributed_type']}"
     )
+
+
+def _correction(made: Any) -> str:
+    """Return how the trainer corrects for what vLLM computes differently."""
+    if not made.vllm_importance_sampling_correction:
+        return "no importance-sampling correction"
+    mode, most = made.vllm_importance_sampling_mode, made.vllm_importance_sampling_clip_max
+    drops = ": replies above it carry no loss" if mode == "sequence_mask" else ""
+    return f"importance sampling by {mode}{'' if most is None else f' up to {most:g}'}{drops}"
 
 
 def _step_samples(made: Any) -> int:
@@ -236,6 +252,7 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str], absen
         raise AssertionError(f"the environment lacks the tools {missing}")
     resolved |= {
         "environment.method": setting.method.name,
+        "environment.boxes": setting.method.box_scale,
         "environment.tools": tools,
         "environment.turns": setting.budget.turns,
         "environment.calls": setting.budget.calls,
@@ -248,7 +265,10 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str], absen
     for part, settings in reward["parts"].items():
         resolved |= {f"reward.{part}.{name}": value for name, value in settings.items()}
     turns = setting.budget.turns
-    built.append(f"environment: method {setting.method.name}, turns: {turns}, tools: {', '.join(tools) or 'none'}")
+    built.append(
+        f"environment: method {setting.method.name}, turns: {turns}, boxes: {setting.method.box_scale},"
+        f" tools: {', '.join(tools) or 'none'}"
+    )
     built.append(f"reward: {' + '.join(f'{one.weight:g} {one.name}' for one in setting.reward.parts)}")
     return setup
 
@@ -278,7 +298,11 @@ def _try_data(recipe: Recipe, setup: RolloutSetup | None, built: list[str], abse
         absent.append(f"tries: there is no file {data.tries}; make it with geosleuth train tries, or change data.tries")
     if setup is not None:
         return _try_prompts(data, setup, built, absent)
-    if data.store is None:
+    if data.photos:
+        _try_photos(recipe, built, absent)
+        if data.store is None:
+            return data.limit
+    elif data.store is None:
         built.append(f"data: questions about scenes of world {data.world}, at most {data.scenes:,} of each kind")
         return None
     if not data.store.exists():
@@ -290,6 +314,17 @@ def _try_data(recipe: Recipe, setup: RolloutSetup | None, built: list[str], abse
         raise BadInput(f"{data.store}: has no rows")
     built.append(f"data: {data.store}, {len(store):,} rows; the first {len(head)} can be read")
     return min(len(store), data.limit or len(store))
+
+
+def _try_photos(recipe: Recipe, built: list[str], absent: list[str]) -> None:
+    data = recipe.data
+    if missing := [spec for spec in data.photos or () if not _is_there(spec)]:
+        absent.append(f"data: there is no {', '.join(missing)}; give it with data.photos")
+        return
+    head = list(photo_chats(islice(photo_items(data), _HEAD), data.method))
+    if not head:
+        raise BadInput(f"{_named(data)}: has no rows")
+    built.append(f"data: {_named(data)}, asked as {data.method} does; the first {len(head)} photos can be asked about")
 
 
 def _try_prompts(data: DataPart, setup: RolloutSetup, built: list[str], absent: list[str]) -> int | None:

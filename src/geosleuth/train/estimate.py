@@ -20,6 +20,8 @@ GB = 1e9
 _NO_TIME = "not estimated, as there is no GPU here and CPUs differ too much"
 _BYTES = {"float32": 4, "bfloat16": 2}
 _ADAM = 8  # two moments in float32
+# Bytes of the optimiser's state a trained weight, by transformers' names; AdamW in float32 for all others.
+_STATES = {"adamw_8bit": 2, "adamw_bnb_8bit": 2, "paged_adamw_8bit": 2, "sgd": 0, "adafactor": 0}
 _TILE = (4096, 32768)  # tokens and vocabulary that TRL scores at a time
 
 
@@ -156,13 +158,14 @@ def state_bytes(recipe: Recipe, shape: ModelShape) -> tuple[float, float, float]
     passed = _BYTES[model.dtype]
     # What adapters leave alone is held as passes want it; where all weights are tuned, float32 is loaded as a whole.
     frozen = passed if model.tuned == "lora" else 4
+    moments = _STATES.get(str(recipe.trainer.get("optim")), _ADAM)
     if run.sharding in ("zero2", "zero3"):
         copies = 4 if passed == 2 else 0
         weights = kept * passed / (run.devices if run.sharding == "zero3" else 1)
-        return weights, trained * passed / run.devices, trained * (_ADAM + copies) / run.devices
+        return weights, trained * passed / run.devices, trained * (moments + copies) / run.devices
     parts = run.devices if run.sharding == "fsdp" else 1
     weights = trained * 4 + (kept - trained) * frozen
-    return weights / parts, trained * 4 / parts, trained * _ADAM / parts
+    return weights / parts, trained * 4 / parts, trained * moments / parts
 
 
 def layer_values(shape: ModelShape) -> int:
@@ -245,6 +248,10 @@ class _Drawing:
         rollout, run = recipe.rollout, recipe.run
         passed = _BYTES[recipe.model.dtype]
         each = _longest(recipe) * cached_bytes(recipe, shape)
+        if rollout.vllm and recipe.trainer.get("vllm_mode") == "server":
+            # Other devices draw; how many is the server's own affair, so they are taken to be as many as train.
+            replies = ceil(recipe.optim.batch * rollout.group / run.devices)
+            return cls(run.devices, replies, replies, 0.0)
         if rollout.vllm:
             engines = max(1, run.devices // rollout.vllm_devices)
             replies = ceil(recipe.optim.batch * rollout.group / engines)
@@ -327,7 +334,7 @@ def _steps(recipe: Recipe, rows: int | None) -> int | None:
     data = recipe.data
     optim = recipe.optim
     known = rows or data.limit
-    if known is None and (data.photos if recipe.stage == "grpo" else data.store) is None:
+    if known is None and (data.photos or (data.store if recipe.stage != "grpo" else None)) is None:
         # Each kind of question is asked at most once per scene.
         known = data.scenes * (1 if recipe.stage == "grpo" else len(data.questions))
     if known is None:
@@ -343,7 +350,7 @@ def _troubles(recipe: Recipe, shape: ModelShape, memory: Memory) -> list[str]:
     found = []
     if memory.peak > run.device_gb:
         found.append(f"needs {memory.peak:.0f} GB on each device, which has {run.device_gb:g} GB")
-    if recipe.stage == "grpo" and rollout.vllm:
+    if recipe.stage == "grpo" and rollout.vllm and recipe.trainer.get("vllm_mode") != "server":
         needed = shape.weights * _BYTES[recipe.model.dtype] / rollout.vllm_devices / GB
         share = rollout.vllm_share * run.device_gb
         if needed >= share:

@@ -36,7 +36,9 @@ from geosleuth.agent.methods import method as method_of
 from geosleuth.errors import BadInput
 from geosleuth.files import lock_file, write_text_atomically
 from geosleuth.geo import THRESHOLD_SETS, threshold_text
+from geosleuth.photo import BoxScale
 from geosleuth.policies import Sampling
+from geosleuth.policies.box_scale import box_scale_for
 from geosleuth.score.metrics import Accuracy, Estimate, mcnemar_p, mean_estimate, median_estimate, sign_flip_p
 from geosleuth.team.parallel.measures import best_at_n, mean_single, pass_at_k, range_at_n, right, verifier_at_n
 from geosleuth.world import Split
@@ -414,13 +416,16 @@ def _asked_of(
     """Return where scenes are played, and what ``asked.json`` says of it."""
     one = asked_for
     drawn = one.sampling or Sampling(temperature=0.0 if one.tries == 1 else 1.0, top_p=1.0)
-    words = {
+    words: dict[str, Any] = {
         "method": one.method or (DETECTIVE if policy == DETECTIVE else "default"),
         "reward": one.reward,
         "turns": one.turns,
         "calls": one.calls,
         "tools": None if one.tools is None else [*one.tools],
     }
+    scale = _box_scale(policy)
+    if method_of(words["method"], box_scale=scale).box_scale != method_of(words["method"]).box_scale:
+        words["box_scale"] = scale
     stage = Stage(
         setting=one.setting or words, seed=one.seed, split=one.split, world=one.world, reading=one.reading,
         tries=one.tries, verified=one.verified, sampling=drawn, with_tools=one.with_tools, keep=keep, kept=kept,
@@ -476,6 +481,12 @@ def fingerprint(folder: Path) -> str:
             ends += stream.read()
         seen.update(f"{path.name} {size} ".encode() + ends)
     return seen.hexdigest()[:16]
+
+
+def _box_scale(policy: Path | str | Replies) -> BoxScale:
+    if isinstance(policy, Path):
+        return box_scale_for(f"hf:{policy}")
+    return getattr(policy, "box_scale", "pixels")
 
 
 def _name(policy: Path | str | Replies) -> str:

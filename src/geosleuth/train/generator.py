@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from geosleuth.errors import require
 from geosleuth.photo.runtime import no_probing
 from geosleuth.policies import Sampling, weights_engine
+from geosleuth.policies.box_scale import box_scale_of
 from geosleuth.policies.weights import check_folder, check_installed
 from geosleuth.policies.weights_engine import Abilities, ChatMessage, Device, Dtype, Engine, Generated
 from geosleuth.world.environment import GeoEnvironment
@@ -338,6 +339,7 @@ class Replier(Engine):
         self._max_new_tokens = max_new_tokens
         self._seed = seed
         self.drawn = Drawn()
+        self.box_scale = box_scale_of(model.config.to_dict())
 
     @classmethod
     def from_folder(cls, folder: Path, *, device: Device = "auto", dtype: Dtype = "auto", **more: Any) -> "Replier":

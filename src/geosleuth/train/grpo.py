@@ -7,6 +7,7 @@ groups, and rows in the order of the run. A subclass does only what TRL has no h
 and resuming from a checkpoint in step with the rows.
 """
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ from .rollouts import (
 )
 from .run_folder import Finished, Progress, finished, held_run, no_progress
 from .sft import silence, train_to_end
+from .trackers import check_trackers, tracker_callbacks
 from .training_log import metrics_callback
 
 _EPSILON = 1e-4  # as in TRL, so that both objectives treat groups of equal rewards alike
@@ -159,6 +161,7 @@ def run_grpo(
         check_folder(Path(recipe.model.path))
         check_for_grpo(open_processor(recipe.model), tools=bool(rollout_setup(recipe).setting.toolset.names))
         grpo_config(recipe, folder, cpu=not has_gpu())
+        check_trackers(recipe)
         rows = prompt_rows(recipe.data)
         model, processor = load_model(recipe.model)
         own = metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard)
@@ -169,7 +172,7 @@ def run_grpo(
             rows,
             recipe,
             folder,
-            callbacks=(own, *callbacks),
+            callbacks=(own, *tracker_callbacks(recipe, folder), *callbacks),
             environments=EnvironmentPlan(workers=workers),
         )
         try:
@@ -343,19 +346,59 @@ class EnvironmentGRPOMixin:
             batch["advantages"] = batch["advantages"].new_tensor(own)
         return batch
 
+    def _tokenize_prompts(self: Any, prompts: Any) -> Any:
+        ids, images, fields = super()._tokenize_prompts(prompts)  # type: ignore[misc]
+        return ids, images, _as_tensors(fields)
+
     def _tool_call_loop(
         self: Any, prompts: Any, prompt_ids: Any, completion_ids: Any, completions: Any, *given: Any
     ) -> Any:
         if self.pool is not None:
             self.pool.ahead = Ahead(self.environments, completions)
+        else:
+            for environment, talk in zip(self.environments, completions, strict=True):
+                environment._talk = talk  # noqa: SLF001  (a public name would be a tool)
         result = super()._tool_call_loop(prompts, prompt_ids, completion_ids, completions, *given)  # type: ignore[misc]
         # What TRL counts as failed are the calls that reached no environment.
         self.rollouts.unheard = failed_calls(result)
         return result
 
+    def log(self: Any, logs: Any, *given: Any) -> None:
+        """Log as TRL does; its table of completions can't hold contents of several kinds."""
+        if self.log_completions:
+            for name in ("prompt", "completion"):
+                kept = self._logs[name]
+                for at, messages in enumerate(kept):
+                    kept[at] = as_texts(messages)
+        super().log(logs, *given)  # type: ignore[misc]
+
     def _calculate_rewards(self: Any, *given: Any) -> Any:
         self._earned = super()._calculate_rewards(*given)  # type: ignore[misc]
         return self._earned
+
+
+def _as_tensors(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return a processor's fields with pictures as tensors.
+
+    Without torchvision processors give lists of arrays, over which TRL's tool loop falls where no result has a picture.
+    """
+    torch: Any = require("torch", extra="train")
+    listed = [name for name in ("pixel_values", "image_grid_thw") if isinstance(fields.get(name), list)]
+    return fields | {name: torch.as_tensor(np.stack(fields[name])) for name in listed}
+
+
+def as_texts(messages: Any) -> Any:
+    """Return messages with a text each: pictures as ``<image>``, calls as JSON."""
+    if isinstance(messages, str):
+        return messages
+    plain = []
+    for one in messages:
+        content = one.get("content") or ""
+        if not isinstance(content, str):
+            content = "".join(str(block.get("text", "<image>")) for block in content)
+        calls = [json.dumps(call.get("function", call), ensure_ascii=False) for call in one.get("tool_calls") or ()]
+        plain.append({"role": one["role"], "content": "\n".join([content, *calls]).strip("\n")})
+    return plain
 
 
 class _ToolLoop(NamedTuple):

@@ -19,6 +19,7 @@ from typing import Any
 
 from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing
+from geosleuth.policies.box_scale import KEY
 from geosleuth.policies.weights import check_folder
 from geosleuth.policies.weights_engine import load_processor
 
@@ -216,6 +217,8 @@ def load_model(part: ModelPart, *, gpu: bool | None = None) -> tuple[Any, Any]:
             raise BadInput(f"{folder} lacks {len(missing)} of the model's weights, such as {missing[0]}")
     if part.freeze_vision:
         freeze_vision(model)
+    if part.boxes != "auto":
+        setattr(model.config, KEY, part.boxes)
     return model, processor
 
 
@@ -357,6 +360,9 @@ def save_gathered(trainer: Any, part: ModelPart, folder: Path) -> None:
         # Of a run that was killed meanwhile.
         shutil.rmtree(gathered, ignore_errors=True)
     trainer.accelerator.wait_for_everyone()
+    if trainer.is_fsdp_enabled:
+        # Where checkpoints are in pieces, transformers would save nothing here.
+        trainer.accelerator.state.fsdp_plugin.set_state_dict_type("FULL_STATE_DICT")
     trainer.save_model(str(gathered))
     if not trainer.accelerator.is_main_process:
         return

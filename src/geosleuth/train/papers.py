@@ -251,10 +251,11 @@ _HOUSEKEEPING = (
     # Where things lie, and how a result is come by; none of it changes what the result is.
     "name", "stage", "paper", "unpublished", "model.path",
     # No paper says how turns are written. Qwen2.5-VL's own template has no tool calls, and TRL's GRPO refuses it.
-    "model.chat_template",
-    "data.store", "data.photos", "data.allow_test", "data.scenes", "data.world", "data.seed", "data.questions",
-    "data.tries", "data.kept", "rollout.prompts", "rollout.prompts_sha256", "rollout.tiles", "rollout.turn_tokens",
-    "ablation",
+    "model.chat_template", "model.boxes",
+    "data.store", "data.photos", "data.shares", "data.method", "data.allow_test", "data.scenes", "data.world",
+    "data.seed", "data.questions", "data.tries", "data.kept",
+    "rollout.prompts", "rollout.prompts_sha256", "rollout.tiles", "rollout.turn_tokens",
+    "ablation", "trainer",
     # Who judges and who encodes are held against the paper as departures.
     "rollout.judge", "rollout.judge_url", "rollout.encoder",
     "optim.steps", "optim.micro_batch", "optim.gradient_checkpointing", "optim.packing",

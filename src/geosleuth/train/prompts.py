@@ -5,6 +5,7 @@ after a kill meets the same rows in the same places.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import islice
 from math import ceil
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.bench.sets import open_set
+from geosleuth.bench.sets import Item, open_set
 from geosleuth.bench.sets.dataset import is_for_testing
 from geosleuth.data.filtering import curriculum, filtered, read_tries, tries_of
 from geosleuth.errors import BadInput
@@ -40,10 +41,25 @@ def prompt_rows(data: DataPart, start: int = 0) -> list[Row]:
 
 
 def _photo_rows(data: DataPart) -> Iterator[Row]:
+    return ({"id": name, **row_of(item)} for name, item in photo_items(data))
+
+
+def photo_items(data: DataPart) -> Iterator[tuple[str, Item]]:
+    """Yield the photos of a recipe's data sets, of each set the recipe's share, with a name that is unique in the run.
+
+    Raises:
+        BadInput: a set can't be opened, is for testing, or the shares don't fit the sets.
+    """
     specs = data.photos or ()
-    for spec in specs:
+    if data.shares and (len(data.shares) != len(specs) or not all(0 < one <= 1 for one in data.shares)):
+        raise BadInput(
+            f"data.shares: give a share above 0 and up to 1 for each of the {len(specs)} sets of data.photos"
+        )
+    for spec, share in zip(specs, data.shares or (1.0,) * len(specs), strict=True):
         opened = open_set(spec)
         for item in opened:
+            if share < 1 and _place(f"{data.seed} {opened.card.name} {item.id}") >= share:
+                continue
             if not data.allow_test and is_for_testing(opened.card, item):
                 raise BadInput(
                     f"{spec}: these are test photos ({opened.card.title}), and a policy that has learned them has no "
@@ -51,8 +67,12 @@ def _photo_rows(data: DataPart) -> Iterator[Row]:
                     "marks the policy and all its scores"
                 )
             # Sets may share ids; a single one keeps its own, by which tries know its photos.
-            name = item.id if len(specs) == 1 else f"{opened.card.name}/{item.id}"
-            yield {"id": name, **row_of(item)}
+            yield item.id if len(specs) == 1 else f"{opened.card.name}/{item.id}", item
+
+
+def _place(text: str) -> float:
+    """Return a number from 0 to 1 that only the text decides."""
+    return int.from_bytes(sha256(text.encode()).digest()[:8], "big") / 2**64
 
 
 def _scene_rows(data: DataPart, start: int) -> Iterator[Row]:

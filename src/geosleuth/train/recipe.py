@@ -29,6 +29,8 @@ class ModelPart:
         max_pixels: the most pixels a picture is shown with; None leaves the processor's own.
         chat_template: how chats are written, in training and by the policy: "qwen3_vl" or another of TRL's templates,
             or a ``.jinja`` file; None leaves the model's own. GRPO needs one that writes tool calls.
+        boxes: in what the model gives boxes: "pixels", "thousandths" (0 to 1000), or "auto" for what its family was
+            trained with (`geosleuth.policies.box_scale`). The policy keeps it, so that later runs cut the same pixels.
     """
 
     path: str
@@ -41,6 +43,7 @@ class ModelPart:
     dtype: Literal["float32", "bfloat16"] = "bfloat16"
     max_pixels: int | None = None
     chat_template: str | None = None
+    boxes: Literal["auto", "pixels", "thousandths"] = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +52,12 @@ class DataPart:
 
     Attributes:
         store: a folder of trajectories (`geosleuth data ...`); fine-tuning and cold start take it.
-        photos: a data set that `bench run` opens, or several; reinforcement learning takes them one after the other.
+        photos: a data set that `bench run` opens, or several; they are taken one after the other. Fine-tuning asks of
+            each photo where it was taken, and adds a store's trajectories where one is given too.
+        shares: of each of those sets the share that is used, such as ``[0.05, 1]``; empty uses all. Which photos that
+            are follows from their ids and ``seed``.
+        method: whose question and answer form fine-tuning on photos has: "spotagent", "geovista", "twm" or another
+            preset.
         allow_test: take test parts of data sets too; the policy, and every score of it, is then marked.
         scenes: how many scenes of the world to use where neither is given.
         world: the world's seed.
@@ -66,6 +74,8 @@ class DataPart:
 
     store: Path | None = None
     photos: tuple[str, ...] | None = None
+    shares: tuple[float, ...] = ()
+    method: str = "spotagent"
     allow_test: bool = False
     scenes: int = 1000
     world: int = 1
@@ -184,10 +194,12 @@ class RunPart:
         keep: how many checkpoints stay.
         log_steps: optimiser steps between two lines of figures.
         tensorboard: whether figures go to TensorBoard too.
+        trackers: further trackers that get them: "trackio", and "wandb" (offline unless ``WANDB_MODE`` says otherwise).
         devices: how many accelerators the run is planned for.
         sharding: how weights, gradients and the optimiser's state are spread over them: each device has all of it,
             FSDP (everything in pieces), or DeepSpeed's stages 2 (all but the weights) and 3 (everything).
         offload: keep the optimiser's state in the host's memory; with FSDP weights and gradients too.
+        sharded_checkpoints: with FSDP, each process writes its own piece of a checkpoint; the policy is whole anyway.
         machines: how many machines the devices are in.
         device_gb: memory of one device, in 10^9 bytes; estimates are held against it.
         device_tflops: what one device computes at best in ``dtype``, in 10^12 operations a second.
@@ -199,9 +211,11 @@ class RunPart:
     keep: int = 2
     log_steps: int = 1
     tensorboard: bool = True
+    trackers: tuple[Literal["trackio", "wandb"], ...] = ()
     devices: int = 1
     sharding: Sharding = "none"
     offload: bool = False
+    sharded_checkpoints: bool = False
     machines: int = 1
     device_gb: float = 80.0
     device_tflops: float = 989.0
@@ -213,7 +227,8 @@ class Recipe:
     """One stage of training.
 
     ``paper`` names whose hyper-parameters it has; ``unpublished`` those that are ours. ``ablation`` is the row of the
-    paper that it repeats, where that is not the paper's own method.
+    paper that it repeats, where that is not the paper's own method. ``trainer`` holds further options of TRL's
+    configuration (``GRPOConfig``, ``SFTConfig``) by TRL's own names.
     """
 
     name: str
@@ -223,6 +238,7 @@ class Recipe:
     optim: OptimPart = field(default_factory=OptimPart)
     rollout: RolloutPart = field(default_factory=RolloutPart)
     run: RunPart = field(default_factory=RunPart)
+    trainer: Mapping[str, Any] = field(default_factory=dict, hash=False)
     paper: str | None = None
     unpublished: tuple[str, ...] = ()
     ablation: str | None = None

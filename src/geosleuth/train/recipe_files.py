@@ -62,6 +62,15 @@ _BOUNDS: Mapping[str, tuple[float, float]] = {
     "run.device_gb_per_s": (0.001, 1e9),
 }
 
+# What a stage does not use, by dotted name or part: a value there would be ignored without a word.
+_UNUSED: Mapping[str, tuple[str, ...]] = {
+    "sft": ("data.tries", "data.regimes_km", "data.phases_km", "data.kept", "optim.mini_batch", "rollout"),
+    "coldstart": (
+        "data.photos", "data.shares", "data.method", "data.allow_test", "data.scenes", "data.world", "data.seed",
+        "data.questions", "data.tries", "data.regimes_km", "data.phases_km", "data.kept", "optim.mini_batch", "rollout",
+    ),
+    "grpo": ("data.store", "data.method", "data.questions", "optim.packing", "optim.max_length"),
+}  # fmt: skip
 
 _QWEN25 = "Qwen/Qwen2.5-VL-7B-Instruct"
 ABLATIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -141,6 +150,7 @@ def recipe_of(values: Mapping[str, Any], source: str = "the recipe") -> Recipe:
     try:
         recipe = decode(_with_lists(_with_numbers(values)), Recipe)
         _check_bounds(recipe)
+        _check_used(recipe)
     except BadInput as error:
         raise BadInput(f"{source}: {error}") from error
     return recipe
@@ -226,6 +236,14 @@ def _check_bounds(recipe: Recipe) -> None:
             raise BadInput(f"{name} must be at least {low:g} and at most {high:g}, not {_shown(value)}")
     if not all(0 < one <= _MOST_CLIP for one in recipe.rollout.clip):
         raise BadInput(f"rollout.clip must be above 0 and at most {_MOST_CLIP}, not {list(recipe.rollout.clip)}")
+
+
+def _check_used(recipe: Recipe) -> None:
+    """Refuse values that the stage does not use; defaults are in every resolved recipe."""
+    values, usual = flat(recipe), flat(Recipe(name=recipe.name, stage=recipe.stage, model=recipe.model))
+    for name in values:
+        if {name, name.partition(".")[0]} & set(_UNUSED[recipe.stage]) and values[name] != usual[name]:
+            raise BadInput(f"{name}: the stage {recipe.stage} does not use it; leave it out")
 
 
 def _refuse_twice(node: Any, path: Path) -> None:

@@ -7,7 +7,7 @@ batch, and the calls of all replies of a turn. So all of them are sent out at on
 import os
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
@@ -31,6 +31,7 @@ from geosleuth.policies.weights import WeightsPolicy
 from geosleuth.score import Truth
 from geosleuth.score.rewards import Encoder, Helpers, Judge, NamedEncoder, Reward, read_reward
 from geosleuth.score.rewards.reward import Wanted, work_out
+from geosleuth.tools import Observation, ToolCall
 from geosleuth.world import open_world
 from geosleuth.world.consistency import PolicyJudge, RuleReader
 from geosleuth.world.environment import (
@@ -43,10 +44,11 @@ from geosleuth.world.environment import (
     pose_photo,
     scene_poser,
 )
-from geosleuth.world.environment.episode import geocoder_of
+from geosleuth.world.environment.episode import BROKE, geocoder_of, refused
 from geosleuth.world.environment.for_trl import last_words
 from geosleuth.world.world import world_atlas
 
+from .architectures import boxes_of
 from .papers import ENCODER, JUDGE
 from .recipe import Recipe, RolloutPart
 from .training_log import part_name, within_name
@@ -103,14 +105,46 @@ class Ended:
 
 
 class RolloutEnvironment(GeoEnvironment):
-    """An environment whose answer is scored elsewhere."""
+    """An environment whose answer is scored elsewhere, and in which the calls of one reply are one turn, as in any run.
+
+    TRL makes calls one by one. Where the reply is known that they came in (``_talk``, or `_hear`), all of them are
+    carried out when the first is made, and the others find their results ready.
+    """
 
     _truth: Truth | None = None
+    _talk: Sequence[Mapping[str, Any]] = ()
+    _ready: tuple[tuple[ToolCall, Observation], ...] = ()
 
     def reset(self, **columns: Any) -> list[dict[str, Any]]:
         """Begin a new rollout; see `GeoEnvironment.reset`."""
         self._truth = self._pose(columns).truth
+        self._talk, self._ready = (), ()
         return super().reset(**columns)
+
+    def _carry_out(self, call: ToolCall) -> Observation:
+        if not self._ready and self._talk:
+            self._hear(calls_of(self._talk[-1], self._setting.toolset.names))
+        for at, (one, seen) in enumerate(self._ready):
+            if (one.name, one.arguments) == (call.name, call.arguments):
+                self._ready = self._ready[at + 1 :]
+                return seen
+        return super()._carry_out(call)
+
+    def _hear(self, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """Carry out the calls of one reply; a single one is carried out when it is made."""
+        if len(calls) < 2:
+            return
+        first = len(self.observations) + 1
+        made = tuple(ToolCall(f"call-{first + at}", name, arguments) for at, (name, arguments) in enumerate(calls))
+        try:
+            result = self._say(Step(calls=made))
+        except Exception as error:  # noqa: BLE001  (a model must not be able to stop a training run; kept in `trouble`)
+            self._running().trouble = error
+            self._ready = tuple((one, refused(one, BROKE)) for one in made)
+            return
+        *seen, last = result.observations
+        seen.append(replace(last, text="\n\n".join((last.text, *self._besides(result)))))
+        self._ready = tuple(zip(made, seen, strict=True))
 
     def _end(self, step: Step | None) -> Ended:
         """Pass on the last reply, and close a rollout that is still open."""
@@ -155,7 +189,7 @@ def rollout_setup(recipe: Recipe, judging: "Judging | None" = None) -> RolloutSe
         BadInput: something in it is unknown or can't be used, or the reward needs an encoder or a judge.
     """
     rollout, data = recipe.rollout, recipe.data
-    method = method_of(rollout.method)
+    method = method_of(rollout.method, box_scale=boxes_of(recipe.model))
     if rollout.prompts is not None:
         method = with_prompts(method, read_prompts(rollout.prompts, method.name))
     budget = method.budget if rollout.turns is None else replace(method.budget, turns=rollout.turns)
@@ -356,6 +390,16 @@ class Rollouts:
                 log_metric(name, float(value))
 
 
+def calls_of(message: Mapping[str, Any], tools: Collection[str]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the calls of a message that TRL carries out: names of tools, with arguments."""
+    made = [call.get("function") or {} for call in message.get("tool_calls") or () if call.get("type") == "function"]
+    return [
+        (one["name"], one["arguments"])
+        for one in made
+        if one.get("name") in tools and isinstance(one.get("arguments"), Mapping)
+    ]
+
+
 def _has_calls(message: Mapping[str, Any]) -> bool:
     return bool(message.get("tool_calls"))
 
@@ -434,6 +478,13 @@ class RemoteEnvironment:
         self._waiting.clear()
         self._waiting.append(worker.submit(_reset, self._number, dict(columns)))
 
+    def _send_all(self, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """Send the calls of one reply."""
+        if len(calls) > 1:
+            self._worker.submit(_hear, self._number, [(name, dict(arguments)) for name, arguments in calls])
+        for name, arguments in calls:
+            self._send(name, arguments)
+
     def _send(self, name: str, arguments: Mapping[str, Any]) -> None:
         self._waiting.append(self._worker.submit(_call, self._number, name, dict(arguments)))
 
@@ -488,11 +539,7 @@ class Ahead:
             if id(last) in self._sent:
                 continue
             self._sent[id(last)] = last
-            for call in last.get("tool_calls") or ():
-                made = call.get("function") or {}
-                known = call.get("type") == "function" and made.get("name") in environment._tools  # noqa: SLF001
-                if known and isinstance(made.get("arguments"), Mapping):
-                    environment._send(made["name"], made["arguments"])  # noqa: SLF001
+            environment._send_all(calls_of(last, environment._tools))  # noqa: SLF001
 
 
 _kind: type[RolloutEnvironment] | None = None
@@ -521,6 +568,10 @@ def _reset(number: int, columns: dict[str, Any]) -> list[dict[str, Any]]:
     if number not in _held:
         _held[number] = _kind()
     return _held[number].reset(**columns)
+
+
+def _hear(number: int, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    _held[number]._hear(calls)  # noqa: SLF001
 
 
 def _call(number: int, name: str, arguments: dict[str, Any]) -> Any:

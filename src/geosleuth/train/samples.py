@@ -6,6 +6,7 @@ legible says is not named. The wording varies with the scene; the same scene is 
 Pictures stay files until a batch needs them: a block names its file, `open_picture` opens it as the agent shows it.
 """
 
+import asyncio
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,10 @@ from geosleuth.agent.events import Task
 from geosleuth.agent.exports import export, image_path
 from geosleuth.agent.exports.dialect import IMAGE, PLACES
 from geosleuth.agent.methods import METHODS, method
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.bench.sets import Item
 from geosleuth.data import Store, geoagent
+from geosleuth.data.photo_chats import named, reply_of
 from geosleuth.data.rows import sample_of
 from geosleuth.data.trajectory_store import image_name
 from geosleuth.errors import BadInput, require
@@ -30,6 +34,7 @@ from geosleuth.photo.text import script_of
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
 from geosleuth.tools.calls import ImageInfo
 from geosleuth.world import Clue, MadeScene, Mark, Scene
+from geosleuth.world.environment import row_of
 from geosleuth.world.scene_reader import LEGIBLE_PX
 
 from .masks import IGNORED, Chat, Encoded, Message, Writer, encode, length_of
@@ -302,13 +307,41 @@ def scene_chats(
             taken += 1
 
 
+def photo_chats(photos: Iterable[tuple[str, Item]], way: str, *, pixels: int = FIRST_VIEW_PIXELS) -> Iterator[Chat]:
+    """Yield where photos were taken as chats: a method's question without tools, and the true place in its answer form.
+
+    Country and city are the set's own, or those of the offline atlas at the point.
+
+    Args:
+        photos: with a name each.
+        way: the method, as `geosleuth.agent.methods` names it.
+        pixels: how large the first view of a photo is.
+
+    Raises:
+        BadInput: a photo is no file of its own or can't be read, or there is no such method.
+    """
+    asking, atlas = method(way), OfflineAtlas()
+    for name, item in photos:
+        path = row_of(item)["photo"]
+        size = picture_size(path, pixels=pixels)
+        reply = reply_of(asyncio.run(named(item.truth, atlas)), way)
+        task = Task((_first_view(size),))
+        yield question_chat(
+            Question("place", asking.prompt(task, ()), reply, asking.system(task, ())), path, size, key=name
+        )
+
+
 def question_chat(question: Question, picture: Any, size: tuple[int, int], *, key: str = "") -> Chat:
     """Return a question as a chat, its picture captioned as in a run."""
-    caption = ImageInfo(_HANDLE, size, 1, (0, 0, *size)).caption
+    caption = _first_view(size).caption
     shown = [_text(caption), {"type": "image", "image": picture}, _text(question.text)]
     messages: list[Message] = [{"role": "system", "content": [_text(question.system)]}] if question.system else []
     messages += [{"role": "user", "content": shown}, {"role": "assistant", "content": [_text(question.reply)]}]
     return Chat(messages, key=key)
+
+
+def _first_view(size: tuple[int, int]) -> ImageInfo:
+    return ImageInfo(_HANDLE, size, 1, (0, 0, *size))
 
 
 def _text(text: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing, usable_cores
 from geosleuth.world import make_scenes, open_world, read_scenes
 
+from .architectures import boxes_of
 from .configs import sft_config
 from .masks import Chat, Writer
 from .models import adapters, has_gpu, load_model, quietly, save_trained
+from .prompts import photo_items
 from .recipe import ModelPart, Recipe
 from .run_folder import (
     Finished,
@@ -35,10 +38,12 @@ from .samples import (
     Pictures,
     dataset_of,
     open_picture,
+    photo_chats,
     positions_of,
     scene_chats,
     store_chats,
 )
+from .trackers import check_trackers, tracker_callbacks
 from .training_log import metrics_callback
 
 _MOST_LOADERS = 8
@@ -81,6 +86,8 @@ def run_sft(
     with held_run(folder, recipe, resume=resume) as run:
         if (before := finished(run)) is not None:
             return before
+        sft_config(recipe, folder, cpu=not has_gpu())
+        check_trackers(recipe)
         model, processor = load_model(recipe.model)
         writer = Writer(processor)
         dataset, counted = dataset_of(
@@ -96,7 +103,11 @@ def run_sft(
             dataset,
             recipe,
             folder,
-            callbacks=(metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard), *callbacks),
+            callbacks=(
+                metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard),
+                *tracker_callbacks(recipe, folder),
+                *callbacks,
+            ),
             workers=workers,
         )
         return train_to_end(trainer, recipe.model, run, counted, progress=progress, seconds=seconds)
@@ -105,15 +116,17 @@ def run_sft(
 def chats_for(
     recipe: Recipe, run: RunFolder, writer: Writer, *, preparing: Progress = no_progress, workers: int | None = None
 ) -> Iterator[Chat]:
-    """Return what a recipe learns from: its store, or questions about scenes, which are drawn into the run's folder.
+    """Return what a recipe learns from: its store, its photos, or questions about scenes, drawn into the run's folder.
 
     Raises:
         BadInput: the recipe names nothing to learn from.
     """
     data = recipe.data
-    if data.store is not None:
+    if data.store is not None or data.photos:
         wire = "native" if writer.abilities.tools else "tagged"
-        return store_chats(Store(data.store), limit=data.limit, wire=wire)  # type: ignore[arg-type]
+        stored = () if data.store is None else store_chats(Store(data.store), wire=wire)  # type: ignore[arg-type]
+        asked = photo_chats(photo_items(data), data.method) if data.photos else ()
+        return islice(chain(stored, asked), data.limit)
     if recipe.stage == "coldstart":
         raise BadInput(f"recipe {recipe.name}: cold start learns from trajectories; name their store as data.store")
     with no_probing():
@@ -129,7 +142,7 @@ def chats_for(
                 workers=usable_cores() if workers is None else max(1, workers),
                 progress=preparing,
             )
-    return scene_chats(read_scenes(run.scenes), data.questions, limit=data.limit)
+    return scene_chats(read_scenes(run.scenes), data.questions, limit=data.limit, box_scale=boxes_of(recipe.model))
 
 
 def sft_trainer(

@@ -168,7 +168,10 @@ WireName = Annotated[
     typer.Option(rich_help_panel=WAY, help="How calls travel: native or tagged; by default as the method has it."),
 ]
 Boxes = Annotated[
-    str, typer.Option(rich_help_panel=WAY, help="How the model gives boxes: pixels, or thousandths (0 to 1000).")
+    str,
+    typer.Option(
+        rich_help_panel=WAY, help="How the model gives boxes: pixels, thousandths (0 to 1000), or by its family."
+    ),
 ]
 Panorama = Annotated[
     Optional[str],  # noqa: UP045
@@ -228,8 +231,8 @@ class RunOptions:
     prompts: PromptsFolder = None
     tools: ToolNames = None
     wire: WireName = None
-    boxes: Boxes = "pixels"
     panorama: Panorama = None
+    boxes: Boxes = "auto"
     force_answer: ForceAnswer = False
     offline: OfflineFlag = False
     yes: Yes = False

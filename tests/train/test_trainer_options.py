@@ -1,0 +1,170 @@
+"""TRL's own options in a recipe: each reaches the trainer; what TRL does not know is refused with the nearest name."""
+
+from dataclasses import fields, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geosleuth.errors import BadInput
+from geosleuth.train.configs import accelerate_config, grpo_config, sft_config
+from geosleuth.train.dryrun import as_lines, dry_run
+from geosleuth.train.recipe import RolloutPart
+from geosleuth.train.recipe_files import as_mapping, read_recipe, recipe_of
+from later import later
+from scripted_grpo import FAR, NEAR, called, make_photos, make_tiny, script, tiny_recipe
+
+for needed in ("torch", "trl"):
+    later(needed)
+
+LABS = ("lab-1x80gb-lora-grpo", "lab-1x80gb-offload-sft", "lab-8x80gb-fsdp-grpo", "lab-32x80gb-zero3-grpo")
+MOE, DENSE = "twm-grpo", "geovista-grpo"
+
+
+def config(name: str, **options: Any) -> Any:
+    recipe = read_recipe(name, {f"trainer.{key}": value for key, value in options.items()})
+    make = grpo_config if recipe.stage == "grpo" else sft_config
+    return make(recipe, Path("run"), cpu=True)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("vllm_mode", "server"),
+        ("vllm_server_base_url", "http://127.0.0.1:8000"),
+        ("vllm_importance_sampling_mode", "token_mask"),
+        ("vllm_importance_sampling_correction", False),
+        ("vllm_importance_sampling_clip_max", 2.5),
+        ("log_completions", True),
+        ("num_iterations", 2),
+        ("scale_rewards", "batch"),
+        ("mask_truncated_completions", True),
+        ("adam_beta2", 0.95),
+        ("lr_scheduler_kwargs", {"num_cycles": 1}),
+    ],
+)
+def test_an_option_reaches_the_trainer(option: str, value: Any) -> None:
+    made = config(DENSE, **{option: value})
+    assert getattr(made, option) == value
+    assert getattr(config(DENSE), option) != value
+    assert dry_run(read_recipe(DENSE, {f"trainer.{option}": value})).resolved[f"trainer.{option}"] == value
+
+
+def test_every_option_is_taken_named_as_a_field_or_kept() -> None:
+    """None is dropped without a word: whatever TRL knows is either set, or refused with a reason."""
+    trl = import_module("trl")
+    for kind, name in ((trl.GRPOConfig, DENSE), (trl.SFTConfig, "geoagent-sft")):
+        plain = config(name)
+        taken, refused = 0, list[str]()
+        for one in fields(kind):
+            value = getattr(plain, one.name, None)
+            if not one.init or value is None or not isinstance(value, bool | int | float | str):
+                continue
+            try:
+                made = config(name, **{one.name: value})
+            except BadInput as error:
+                refused.append(str(error))
+                continue
+            assert getattr(made, one.name) == value
+            taken += 1
+        assert all("instead" in one or "geosleuth sets it" in one for one in refused)
+        assert taken > 50
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (
+            {"log_completion": True},
+            "trainer.log_completion: GRPOConfig has no such option; did you mean log_completions",
+        ),
+        ({"qqq": 1}, "trainer.qqq: GRPOConfig has no such option"),
+        ({"beta": 0.1}, "trainer.beta: set rollout.kl instead"),
+        ({"generation_batch_size": 64}, "set optim.batch"),
+        ({"learning_rate": 0.1}, "set optim.learning_rate instead"),
+        ({"output_dir": "elsewhere"}, "geosleuth sets it"),
+        ({"log_completions": 3}, "GRPOConfig wants bool"),
+        ({"vllm_mode": "serve"}, "must be one of colocate, server, not 'serve'"),
+        ({"vllm_importance_sampling_mode": "none"}, "must be one of token_truncate"),
+    ],
+)
+def test_what_trl_does_not_know_is_refused(options: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        config(DENSE, **options)
+    assert complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_option_of_the_other_trainer_is_refused() -> None:
+    with pytest.raises(BadInput, match="SFTConfig has no such option"):
+        config("geoagent-sft", vllm_mode="server")
+    assert config("geoagent-sft", activation_offloading=True).activation_offloading
+
+
+def test_long_replies_of_experts_are_not_dropped_unless_asked_for() -> None:
+    assert config(MOE).vllm_importance_sampling_mode == "token_truncate"
+    assert config(MOE, vllm_importance_sampling_mode="sequence_mask").vllm_importance_sampling_mode == "sequence_mask"
+    lines = as_lines(dry_run(read_recipe(MOE, {"trainer.vllm_importance_sampling_mode": "sequence_mask"})))
+    assert any("replies above it carry no loss" in line for line in lines)
+
+
+def test_a_server_takes_no_memory_of_the_trainers_devices() -> None:
+    here, there = (dry_run(read_recipe(MOE, {"trainer.vllm_mode": mode})).estimate for mode in ("colocate", "server"))
+    assert here.memory.rollouts > 40
+    assert there.memory.rollouts == 0
+    assert there.memory.peak < here.memory.peak
+    eight_bits = dry_run(read_recipe(MOE, {"trainer.optim": "adamw_bnb_8bit"})).estimate.memory
+    assert eight_bits.optimiser == pytest.approx(here.memory.optimiser / 4)
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_a_lab_recipe_fits_the_machine_that_it_is_named_after(name: str) -> None:
+    recipe = read_recipe(name)
+    devices, memory = name.split("-")[1].split("x")
+    assert recipe.run.devices == int(devices)
+    assert recipe.run.device_gb == float(memory.removesuffix("gb"))
+    report = dry_run(recipe)
+    assert report.ok, as_lines(report)
+    assert report.estimate.memory.peak < recipe.run.device_gb
+    assert recipe_of(as_mapping(recipe)) == recipe
+    half = replace(recipe, run=replace(recipe.run, device_gb=recipe.run.device_gb / 8))
+    assert not dry_run(half).ok
+
+
+def test_checkpoints_in_pieces() -> None:
+    recipe = read_recipe("lab-8x80gb-fsdp-grpo")
+    assert accelerate_config(recipe)["fsdp_config"]["fsdp_state_dict_type"] == "SHARDED_STATE_DICT"
+    whole = read_recipe("lab-8x80gb-fsdp-grpo", {"run.sharded_checkpoints": False})
+    assert accelerate_config(whole)["fsdp_config"]["fsdp_state_dict_type"] == "FULL_STATE_DICT"
+    with pytest.raises(BadInput, match=r"run\.sharded_checkpoints is FSDP's"):
+        accelerate_config(read_recipe("lab-32x80gb-zero3-grpo", {"run.sharded_checkpoints": True}))
+
+
+@pytest.mark.usefixtures("atlas_home")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+def test_completions_are_kept_as_a_table(tmp_path: Path) -> None:
+    from geosleuth.train.grpo import grpo_trainer
+    from geosleuth.train.models import load_model
+    from geosleuth.train.prompts import prompt_rows
+
+    rollout = RolloutPart(method="smilegeo", reward="spotagent", group=2, reply_tokens=900, tools=("maps_geocode",))
+    photos = make_photos(tmp_path / "photos", 1)
+    recipe = replace(
+        tiny_recipe(make_tiny(tmp_path / "model"), photos, rollout), trainer={"log_completions": True, "delta": 4.0}
+    )
+    model, processor = load_model(recipe.model)
+    trainer = grpo_trainer(model, processor, prompt_rows(recipe.data), recipe, tmp_path / "run")
+    turns = iter([[called("maps_geocode", address="Monaco"), FAR], [NEAR]])
+    script(model, processor.tokenizer, lambda _rows: next(turns))
+    trainer.train()
+    assert trainer.args.delta == 4.0
+    (table,) = (tmp_path / "run" / "checkpoints" / "completions").glob("*.parquet")
+    rows = import_module("pyarrow.parquet").read_table(table).to_pylist()
+    assert len(rows) == 2
+    assert {row["answer"] for row in rows} == {0.0, 1.0}
+    (told,) = (row["completion"] for row in rows if row["answer"] == 1.0)
+    assert [one["role"] for one in told] == ["assistant", "tool", "assistant"]
+    assert '"address": "Monaco"' in told[0]["content"]
+    assert "43.7384" in told[2]["content"]
+    assert "<image>" in rows[0]["prompt"][-1]["content"]
