@@ -293,6 +293,10 @@ class BasePlaces:
         large = np.flatnonzero(cities.population[near] >= _LARGE_CITY)
         large = large[np.argsort(km[large])[:1]]
         chosen = np.unique(np.concatenate([np.argsort(reach)[:_NEAR_POOL], np.argsort(km)[:_NEAR_POOL], large]))
+        # Of those that don't reach the point only the nearest can be told.
+        beyond = np.sort(km[chosen[reach[chosen] > REACHES]])[:limit]
+        farthest = beyond[-1] if len(beyond) else 0.0
+        chosen = chosen[(reach[chosen] <= REACHES) | (km[chosen] <= farthest) | np.isin(chosen, large)]
         ranked = []
         rows = {row[0]: row for row in self._rows(cities.id[near[chosen]].tolist())}
         for index in chosen:
@@ -322,16 +326,16 @@ class BasePlaces:
     def _within_reach(self, point: LatLon, country: str | None) -> NDArray[np.int64]:
         """Rows of the cities around a point, looking farther until there are some."""
         cities = self._cities
+        some = None if country is None else cities.of_country(country)
+        lats, lons = (cities.lat, cities.lon) if some is None else (cities.lat[some], cities.lon[some])
         reach_deg = 1.5
         while True:
-            first, last = np.searchsorted(cities.lat, [point.lat - reach_deg, point.lat + reach_deg])
-            gap = np.abs(cities.lon[first:last] - point.lon)
+            first, last = np.searchsorted(lats, [point.lat - reach_deg, point.lat + reach_deg])
+            gap = np.abs(lons[first:last] - point.lon)
             width = reach_deg / max(0.02, float(np.cos(np.radians(point.lat))))
             near: NDArray[np.int64] = first + np.flatnonzero(np.minimum(gap, 360 - gap) <= width)
-            if country is not None:
-                near = near[cities.country[near] == country.encode("ascii", "replace")]
             if len(near) or reach_deg >= 180:
-                return np.asarray(near, dtype=np.int64)
+                return np.asarray(near if some is None else some[near], dtype=np.int64)
             reach_deg *= 4
 
     def labels(self, south: float, west: float, north: float, east: float, limit: int) -> list[Place]:
@@ -520,6 +524,15 @@ class _Cities:
         self.lon = np.frombuffer(packed["lon_e5"], dtype="<i4") / 1e5
         self.population = np.frombuffer(packed["population"], dtype="<i4").astype(np.float64)
         self.country = np.frombuffer(packed["country"], dtype="S2")
+        order = np.argsort(self.country, kind="stable")
+        codes, firsts = np.unique(self.country[order], return_index=True)
+        self._of_country: dict[bytes, NDArray[np.int64]] = dict(
+            zip(codes.tolist(), np.split(order, firsts[1:]), strict=True)
+        )
+
+    def of_country(self, code: str) -> NDArray[np.int64]:
+        """Rows of a country's settlements."""
+        return self._of_country.get(code.encode("ascii", "replace"), np.empty(0, dtype=np.int64))
 
 
 def _point(row: Sequence[object]) -> LatLon:

@@ -116,7 +116,7 @@ def fitted(score: float, fit: float) -> float:
 _CUT_BELOW_BEST: Final = 0.12
 _CROSSING_STREETS: Final = 60
 _MOST_CORNERS: Final = 200
-_METRES_A_DEGREE: Final = 111_195.0
+METRES_A_DEGREE: Final = 111_195.0
 _SAME_CORNER_M: Final = 40.0
 _NEARLY_MEET_M: Final = 60.0
 _BETWEEN: Final = re.compile(r"\s+(?:and|et|und|y|e|ja|x|near|corner of)\s+|\s*[&/×@+]\s*", re.IGNORECASE)
@@ -228,7 +228,7 @@ def _corners(hits: list[Hit]) -> list[Hit]:
         same = [known for known in kept if set(known.place.name.split(" / ")) == set(hit.place.name.split(" / "))]
         squeeze = math.cos(math.radians(at.lat))
         steps = [(known.place.point.lat - at.lat, (known.place.point.lon - at.lon) * squeeze) for known in same]
-        if all(math.hypot(*step) * _METRES_A_DEGREE > _SAME_CORNER_M for step in steps):
+        if all(math.hypot(*step) * METRES_A_DEGREE > _SAME_CORNER_M for step in steps):
             kept.append(hit)
     return kept
 

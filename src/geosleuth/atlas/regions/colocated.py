@@ -16,6 +16,7 @@ from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray, LatLon, great_cir
 from geosleuth.geo import bearings_deg as compass
 from geosleuth.names import fold
 
+from .pbf import spans
 from .region_names import Keep
 from .region_store import (
     OpenRegion,
@@ -28,9 +29,12 @@ from .region_store import (
     of_category,
     place_of,
     positions,
+    roomy,
     rows_of,
+    touches,
 )
 
+Ints = NDArray[np.int64]
 _REMEMBERED: Final = 20_000
 _AT_ONCE: Final = 10_000
 _POOL: Final = 400
@@ -46,20 +50,21 @@ _STREET_STEP_DEG: Final = 0.0001  # about 11 m
 class Candidates:
     """Features that one word may stand for, and their positions: one each, or a row of them along a street."""
 
-    owners: list[tuple[int, int]]  # number of the region, id of the feature
+    regions: Ints  # number of the region, one for each owner
+    owners: Ints  # id of the feature
     scores: FloatArray  # one for each owner
-    keys: NDArray[np.int64]  # one for each owner: equal where two regions hold the same object
+    keys: Ints  # one for each owner: equal where two regions hold the same object
     lats: FloatArray
     lons: FloatArray
-    owner_of: NDArray[np.int64]  # index into owners, for each position
+    owner_of: Ints  # index into owners, for each position
 
     def __len__(self) -> int:
         """How many features."""
         return len(self.owners)
 
 
-Meaning = list[dict[int, float]]
-"""What a text may mean: for each region, features with how well they fit."""
+Meaning = list[tuple[Ints, FloatArray]]
+"""What a text may mean: for each region, features in the order of their ids, and how well they fit."""
 
 
 def resolve(
@@ -80,31 +85,26 @@ def _meaning(store: RegionStore, regions: Sequence[OpenRegion], text: str, withi
 def _placed(
     store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, within: Extent | None, known: dict[str, int]
 ) -> Candidates:
-    owners: list[tuple[int, int]] = []
-    scores: list[float] = []
-    keys: list[int] = []
+    parts: list[tuple[Ints, Ints, FloatArray, Ints]] = []
     spots: list[FloatArray] = [np.empty((0, 2))]
-    owner_of: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
-    seen: set[int] = set()
-    for number, (region, found) in enumerate(zip(regions, meaning, strict=True)):
+    owner_of: list[Ints] = [np.empty(0, dtype=np.int64)]
+    before, seen = 0, np.empty(0, dtype=np.int64)
+    for number, (region, (ids, scores)) in enumerate(zip(regions, meaning, strict=True)):
         with store.explained(region.info.name):
-            ids = sorted(found)
-            numbers = _object_numbers(region, ids, known, alone=len(regions) == 1)
-            fresh = [feature for feature in ids if feature in numbers and numbers[feature] not in seen]
-            at, positions_of = _places(region, np.array(fresh, dtype=np.int64))
+            keys = _object_numbers(regions, number, ids, known)
+            fresh = ~np.isin(keys, seen)
+            ids, scores, keys = ids[fresh], scores[fresh], keys[fresh]  # noqa: PLW2901
+            at, positions_of = _places(region, ids)
         if within is not None:
             kept = inside(within, at[:, 1], at[:, 0])
             at, positions_of = at[kept], positions_of[kept]
         spots.append(at)
-        owner_of.append(positions_of + len(owners))
-        owners.extend((number, feature) for feature in fresh)
-        scores.extend(found[feature] for feature in fresh)
-        keys.extend(numbers[feature] for feature in fresh)
-        seen.update(keys[len(keys) - len(fresh) :])
+        owner_of.append(positions_of + before)
+        parts.append((np.full(len(ids), number), ids, scores, keys))
+        before, seen = before + len(ids), np.concatenate([seen, keys])
     placed = np.concatenate(spots)
-    return Candidates(
-        owners, np.array(scores), np.array(keys, dtype=np.int64), placed[:, 1], placed[:, 0], np.concatenate(owner_of)
-    )
+    in_regions, owners, scores, keys = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Candidates(in_regions, owners, scores, keys, placed[:, 1], placed[:, 0], np.concatenate(owner_of))
 
 
 def _in_company(
@@ -114,45 +114,53 @@ def _in_company(
 
     A street of a common name is looked at along its whole course later; most of its namesakes have no such company.
     """
-    counts = [sum(map(len, meaning)) for meaning in meanings]
+    counts = [sum(len(ids) for ids, _ in meaning) for meaning in meanings]
     if max(counts) < _FEW:
         return meanings
-    boxes = [_boxes(store, regions, meaning) for meaning in meanings]
+    boxes, streets = zip(*(_boxes(store, regions, meaning) for meaning in meanings), strict=True)
     every = np.concatenate(boxes)
     farthest = float(np.abs(every[:, [1, 3]]).max())
     reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
     wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
-    if farthest > _POLAR or float(np.abs(every[:, [0, 2]]).max()) + wide > 180:
+    if not sum(streets) or farthest > _POLAR or float(np.abs(every[:, [0, 2]]).max()) + wide > 180:
         return meanings
     rarest = int(np.argmin(counts))
-    grown = boxes[rarest] + [-wide, -reach, wide, reach]
-    near = shapely.box(*grown.T)
+    near = boxes[rarest] + [-wide, -reach, wide, reach]
     keep = np.ones(len(near), dtype=bool)
     pairs = {}
     for number, some in enumerate(boxes):
         if number != rarest:
-            tree = STRtree(shapely.box(*some.T))
-            pairs[number] = tree.query(near[keep])
-            pairs[number][0] = np.flatnonzero(keep)[pairs[number][0]]
-            met = np.zeros(len(near), dtype=bool)
-            met[pairs[number][0]] = True
-            keep &= met
+            rows = np.flatnonzero(keep)
+            one, two = _meeting(near[rows], some)
+            pairs[number] = rows[one], two
+            keep &= np.isin(np.arange(len(near)), rows[one])
     kept = {number: np.isin(np.arange(counts[number]), two[keep[one]]) for number, (one, two) in pairs.items()}
     kept[rarest] = keep
     return [_chosen(meaning, kept[number]) for number, meaning in enumerate(meanings)]
 
 
+def _meeting(near: FloatArray, some: FloatArray) -> tuple[Ints, Ints]:
+    """Which boxes meet which others."""
+    if len(near) * len(some) > _MOST_COMPARED:
+        one, two = STRtree(shapely.box(*some.T)).query(shapely.box(*near.T))
+        return one, two
+    meet = (near[:, None, :2] <= some[None, :, 2:]) & (near[:, None, 2:] >= some[None, :, :2])
+    one, two = np.nonzero(meet.all(axis=2))
+    return one, two
+
+
 def _chosen(meaning: Meaning, kept: NDArray[np.bool_]) -> Meaning:
-    flags = iter(kept.tolist())
-    return [{feature: score for feature, score in found.items() if next(flags)} for found in meaning]
+    cuts = np.cumsum([len(ids) for ids, _ in meaning])[:-1]
+    parts = zip(meaning, np.split(kept, cuts), strict=True)
+    return [(ids[flags], scores[flags]) for (ids, scores), flags in parts]
 
 
-def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> FloatArray:
-    """West, south, east and north of each feature, in the order in which they are meant."""
+def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> tuple[FloatArray, int]:
+    """West, south, east and north of each feature, in the order in which they are meant; how many are streets."""
     parts = [np.empty((0, 4))]
-    for region, found in zip(regions, meaning, strict=True):
+    long = 0
+    for region, (ids, _) in zip(regions, meaning, strict=True):
         with store.explained(region.info.name):
-            ids = np.array(list(found), dtype=np.int64)
             lats, lons = positions(region, ids)
             boxes = np.column_stack([lons, lats, lons, lats])
             streets = np.flatnonzero(are_streets(region, ids))
@@ -161,14 +169,16 @@ def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) 
                 south, west, north, east = rows[int(ids[at])][6:10]
                 boxes[at] = (west, south, east, north)
         parts.append(boxes)
-    return np.concatenate(parts)
+        long += len(streets)
+    return np.concatenate(parts), long
 
 
 _FEW: Final = 100
+_MOST_COMPARED: Final = 400_000
 _POLAR: Final = 85.0
 
 
-def _meant(region: OpenRegion, text: str, within: Extent | None, of: int) -> dict[int, float]:
+def _meant(region: OpenRegion, text: str, within: Extent | None, of: int) -> tuple[Ints, FloatArray]:
     """Feature ids with how well they fit."""
     # A street may pass through the extent though its middle lies outside; its positions are looked at one by one later.
     inner = filter_of(region, within)
@@ -176,15 +186,16 @@ def _meant(region: OpenRegion, text: str, within: Extent | None, of: int) -> dic
     of_kind = of_category(region, text)
     if reach is not None:
         of_kind = of_kind[reach(of_kind)]
-    found = dict.fromkeys(of_kind.tolist(), 1.0)
     if "=" in text:
-        return found
+        return of_kind, np.ones(len(of_kind))
     # "Casino" is a kind and a chain of shops: both are meant, but not everything that is spelled a little like it.
-    least = _LEAST_BESIDE_KIND if found else 0.0
-    for owner, score in _named(region, text, reach, of).items():
-        if score >= least:
-            found[owner] = max(score, found.get(owner, 0.0))
-    return found
+    least = _LEAST_BESIDE_KIND if len(of_kind) else 0.0
+    named = {owner: score for owner, score in _named(region, text, reach, of).items() if score >= least}
+    ids = np.concatenate([of_kind, np.fromiter(named, dtype=np.int64, count=len(named))])
+    scores = np.concatenate([np.ones(len(of_kind)), np.fromiter(named.values(), dtype=np.float64, count=len(named))])
+    order = np.lexsort((-scores, ids))
+    ids, first = np.unique(ids[order], return_index=True)
+    return ids, scores[order][first]
 
 
 def _named(region: OpenRegion, text: str, reach: Keep | None, of: int) -> dict[int, float]:
@@ -213,12 +224,26 @@ def _named(region: OpenRegion, text: str, reach: Keep | None, of: int) -> dict[i
     return {owner: found[owner] for owner in ids[reach(ids)].tolist()}
 
 
-def _object_numbers(region: OpenRegion, ids: Sequence[int], known: dict[str, int], *, alone: bool) -> dict[int, int]:
-    """A number for each object. In one region the feature's id will do; over several the source's own id must."""
-    if alone:
-        return {feature: feature for feature in ids}
-    names = {number: row[1] for number, row in rows_of(region, ids).items()}
-    return {number: known.setdefault(f"{region.info.kind}:{osm}", len(known)) for number, osm in names.items()}
+def _object_numbers(regions: Sequence[OpenRegion], number: int, ids: Ints, known: dict[str, int]) -> Ints:
+    """A number for each object, the same for one that several regions hold.
+
+    Regions that lie apart hold none in common: there the feature's own number will do.
+    """
+    region = regions[number]
+    own = ids + (number << _REGION_BITS)
+    box = region.info.extent
+    others = [roomy(one) for one in regions if one is not region and touches(one, box)]
+    if not others or not len(ids):
+        return own
+    lats, lons = positions(region, ids)
+    shared = np.flatnonzero(np.any([inside(other, lats, lons) for other in others], axis=0))
+    rows = rows_of(region, ids[shared].tolist())
+    for at in shared.tolist():
+        own[at] = -1 - known.setdefault(f"{region.info.kind}:{rows[int(ids[at])][1]}", len(known))
+    return own
+
+
+_REGION_BITS: Final = 40
 
 
 def _places(region: OpenRegion, ids: NDArray[np.int64]) -> tuple[FloatArray, NDArray[np.int64]]:
@@ -259,7 +284,6 @@ BEARING_TOLERANCE_DEG: Final = 30.0
 _FIRST_RADIUS_M: Final = 25.0
 MAX_LOOKED_AT: Final = 6_000_000
 _SLICE: Final = 200_000
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +320,7 @@ def find_colocated(
     meanings: list[Meaning] = []
     for text in features:
         meanings.append(_meaning(store, regions, text, within))
-        if not any(meanings[-1]):
+        if not any(len(ids) for ids, _ in meanings[-1]):
             return []
     sets = [
         _placed(store, regions, meaning, within, known) for meaning in _in_company(store, regions, meanings, within_m)
@@ -322,7 +346,6 @@ class _Search:
         others = sorted((n for n in range(len(sets)) if n != self._anchor), key=lambda n: (n != 0, len(sets[n])))
         self._order = [self._anchor, *others]
         self._left = MAX_LOOKED_AT
-        self._trees = {n: STRtree(np.asarray(shapely.points(sets[n].lons, sets[n].lats))) for n in others}
 
     def run(self, limit: int) -> list[tuple[float, Ints]]:
         """(spread, position of each feature) of the tightest combinations, one for each anchor that has one."""
@@ -364,16 +387,7 @@ class _Search:
         """Anchor positions (ascending), positions of the other feature, and metres between them."""
         here, there = self._sets[self._anchor], self._sets[number]
         lats, lons = here.lats[anchors], here.lons[anchors]
-        reach = math.degrees(radius_m / 1000 / EARTH_RADIUS_KM) * 1.0000001 + 1e-9
-        nearest_pole = np.minimum(np.abs(lats) + reach, 89.9999)
-        half = np.minimum(reach / np.cos(np.radians(nearest_pole)), 360.0)
-        found = []
-        for shift in (0.0, -360.0, 360.0):
-            west, east = lons - half + shift, lons + half + shift
-            if shift and not np.any((west <= 180) & (east >= -180)):
-                continue
-            found.append(self._trees[number].query(shapely.box(west, lats - reach, east, lats + reach)))
-        rows, columns = np.concatenate(found, axis=1)
+        rows, columns = _neighbours((lats, lons), (there.lats, there.lons), radius_m)
         metres = great_circle_km(lats[rows], lons[rows], there.lats[columns], there.lons[columns]) * 1000
         near = metres <= radius_m
         rows, columns, metres = anchors[rows[near]], columns[near], metres[near]
@@ -453,6 +467,33 @@ class _Search:
         return lie_in_order(lats, lons)
 
 
+def _neighbours(
+    here: tuple[FloatArray, FloatArray], there: tuple[FloatArray, FloatArray], radius_m: float
+) -> tuple[Ints, Ints]:
+    """Pairs of positions that may be no farther from each other, by cells that are as wide as that."""
+    (lats, lons), (other_lats, other_lons) = here, there
+    reach = math.degrees(radius_m / 1000 / EARTH_RADIUS_KM) * 1.0000001 + 1e-9
+    farthest = max(float(np.abs(lats).max(initial=0.0)), float(np.abs(other_lats).max(initial=0.0))) + reach
+    wide = min(reach / math.cos(math.radians(min(farthest, 89.9999))), 360.0)
+    columns = int(360 // wide) + 4  # beside the last there is room for the first ones again
+    cells = np.floor((other_lats + 90) / reach).astype(np.int64) * columns
+    cells += np.floor((other_lons + 180) / wide).astype(np.int64)
+    order = np.argsort(cells, kind="stable")
+    cells = cells[order]
+    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+    for shift in (0.0, -360.0, 360.0):
+        turned = lons + shift
+        some = np.flatnonzero((turned >= -180 - wide) & (turned <= 180 + wide))
+        middle = np.floor((lats[some] + 90) / reach).astype(np.int64) * columns
+        middle += np.floor((turned[some] + 180) / wide).astype(np.int64)
+        for row in (-columns, 0, columns) if len(some) else ():
+            begins = np.searchsorted(cells, middle + row - 1, side="left")
+            counts = np.searchsorted(cells, middle + row + 1, side="right") - begins
+            found.append((np.repeat(some, counts), order[spans(begins, counts)]))
+    rows, others = (np.concatenate(column) for column in zip(*found, strict=True))
+    return rows, others
+
+
 def lie_in_order(lats: FloatArray, lons: FloatArray) -> NDArray[np.bool_]:
     """For rows of points: whether their projections on the row's principal line go one way without turning back."""
     north = lats - lats[:, :1]
@@ -476,8 +517,7 @@ def _colocation(
     places, scores, lats, lons = [], [], [], []
     for candidates, position in zip(sets, parts.tolist(), strict=True):
         owner = int(candidates.owner_of[position])
-        number, feature = candidates.owners[owner]
-        region = regions[number]
+        region, feature = regions[int(candidates.regions[owner])], int(candidates.owners[owner])
         with store.explained(region.info.name):
             places.append(place_of(region, rows_of(region, [feature])[feature]))
         scores.append(float(candidates.scores[owner]))

@@ -24,7 +24,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, great_circle_km
 
 from .feature_kinds import ADDRESS, is_street, matching_kinds
-from .geometry import E7, unpack, unpack_steps
+from .geometry import E7, nearest_points, unpack, unpack_steps
 from .region_file import (
     APPLICATION_ID,
     FEATURE_BLOCK,
@@ -353,14 +353,14 @@ def boxes_around(point: LatLon, radius_m: float) -> list[Edges]:
 
 
 def touches(region: OpenRegion, extent: Extent | None) -> bool:
-    """Whether a region can hold anything of an extent; its own box is the extract's, with some room at the edges."""
-    if extent is None:
-        return True
+    """Whether a region can hold anything of an extent."""
+    return extent is None or roomy(region).distance_km(extent) == 0
+
+
+def roomy(region: OpenRegion) -> Box:
+    """The box of a region's extract, with some room at the edges."""
     box = region.info.extent
-    roomy = Box(
-        max(box.south - 0.2, -90), max(box.west - 0.2, -180), min(box.north + 0.2, 90), min(box.east + 0.2, 180)
-    )
-    return roomy.distance_km(extent) == 0
+    return Box(max(box.south - 0.2, -90), max(box.west - 0.2, -180), min(box.north + 0.2, 90), min(box.east + 0.2, 180))
 
 
 def inside(extent: Extent, lats: FloatArray, lons: FloatArray) -> NDArray[np.bool_]:
@@ -378,29 +378,22 @@ def inside(extent: Extent, lats: FloatArray, lons: FloatArray) -> NDArray[np.boo
     return between & around
 
 
-def in_boxes(region: OpenRegion, boxes: Sequence[Edges], wanted: Callable[[str], bool]) -> dict[int, tuple[Any, ...]]:
-    """Rows of the features of wanted kinds whose box meets one of these, by id."""
-    kinds = [wanted(kind) for kind in region.kinds]
-    found: dict[int, tuple[Any, ...]] = {}
+def in_boxes(region: OpenRegion, boxes: Sequence[Edges], kinds: NDArray[np.bool_]) -> tuple[list[Any], Ids]:
+    """Features of the marked kinds whose box meets one of these: as the table has them, and their boxes as rows."""
+    found: dict[int, Any] = {}
     for south, west, north, east in boxes:
-        entries = region.conn.execute(
-            "SELECT id FROM feature_box WHERE west <= ? AND east >= ? AND south <= ? AND north >= ?",
-            (east, west, north, south),
-        ).fetchall()
         edges = (south * E7, north * E7, west * E7, east * E7)
-        spans = [(one * FEATURE_BLOCK + 1, (one + 1) * FEATURE_BLOCK) for (one,) in entries if one >= 0]
-        spans.extend((-one, -one) for (one,) in entries if one < 0)
-        for first, last in spans:
-            for row in region.conn.execute(_FEATURES_NEAR, (first, last, *edges)):
-                box = row[7]
-                if not kinds[row[3]]:
-                    continue
-                if box is not None:
-                    low_lat, low_lon, high_lat, high_lon = unpack_box(box)
-                    if low_lat > edges[1] or high_lat < edges[0] or low_lon > edges[3] or high_lon < edges[2]:
-                        continue
-                found[row[0]] = _row(region, row)
-    return found
+        rows = region.conn.execute(_FEATURES_NEAR, (east, west, north, south, *edges)).fetchall()
+        found.update((row[0], row) for row in rows if kinds[row[3]])
+    rows = list(found.values())
+    around = np.array([(lat, lon, lat, lon) for *_, lat, lon, _ in rows], dtype=np.int64).reshape(-1, 4)
+    wide = [at for at, row in enumerate(rows) if row[7] is not None]
+    around[wide] = np.frombuffer(b"".join(rows[at][7] for at in wide), dtype="<i4").reshape(-1, 4)
+    met = np.zeros(len(rows), dtype=bool)
+    for south, west, north, east in boxes:
+        low, high = around[:, :2] <= (north * E7, east * E7), around[:, 2:] >= (south * E7, west * E7)
+        met |= (low & high).all(axis=1)
+    return [rows[at] for at in np.flatnonzero(met).tolist()], around[met]
 
 
 def filter_of(
@@ -492,9 +485,13 @@ def check_positions(lats: FloatArray, lons: FloatArray) -> None:
 
 
 _FEATURES: Final = "SELECT id, osm, name, kind, rank, lat, lon, box FROM feature"
-_FEATURES_NEAR: Final = (
-    f"{_FEATURES} WHERE id BETWEEN ? AND ? AND (box IS NOT NULL OR (lat BETWEEN ? AND ? AND lon BETWEEN ? AND ?))"
-)
+_FEATURES_NEAR: Final = f"""
+SELECT f.id, f.osm, f.name, f.kind, f.rank, f.lat, f.lon, f.box FROM feature_box b CROSS JOIN feature f
+ON f.id BETWEEN CASE WHEN b.id < 0 THEN -b.id ELSE b.id * {FEATURE_BLOCK} + 1 END
+AND CASE WHEN b.id < 0 THEN -b.id ELSE b.id * {FEATURE_BLOCK} + {FEATURE_BLOCK} END
+WHERE b.west <= ? AND b.east >= ? AND b.south <= ? AND b.north >= ?
+AND (f.box IS NOT NULL OR (f.lat BETWEEN ? AND ? AND f.lon BETWEEN ? AND ?))
+"""  # noqa: S608
 
 
 def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
@@ -504,11 +501,12 @@ def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]
         some = [int(number) for number in ids[begin : begin + _PARAMETERS]]
         marks = ",".join("?" * len(some))
         rows = region.conn.execute(f"{_FEATURES} WHERE id IN ({marks})", some)
-        found.update((row[0], _row(region, row)) for row in rows)
+        found.update((row[0], full_row(region, row)) for row in rows)
     return found
 
 
-def _row(region: OpenRegion, row: Sequence[Any]) -> tuple[Any, ...]:
+def full_row(region: OpenRegion, row: Sequence[Any]) -> tuple[Any, ...]:
+    """What `rows_of` gives for a row as the table has it."""
     number, osm, name, kind, rank, lat, lon, box = row
     at = (lat / E7, lon / E7)
     if box is None:
@@ -567,12 +565,12 @@ def grounds_of(geoms: Sequence[Any]) -> NDArray[np.object_]:
     return shapes
 
 
-def nearest_metres(region: OpenRegion, ids: Ids, point: LatLon) -> dict[int, float]:
+def nearest_metres(region: OpenRegion, ids: Sequence[int], point: LatLon) -> dict[int, float]:
     """For those of the features that are streets or cover ground: metres to the nearest point of each."""
     owners: list[int] = []
     geoms: list[bytes] = []
     for begin in range(0, len(ids), _PARAMETERS):
-        some = ids[begin : begin + _PARAMETERS].tolist()
+        some = ids[begin : begin + _PARAMETERS]
         marks = ",".join("?" * len(some))
         query = f"SELECT feature, geom FROM ground WHERE feature IN ({marks})"  # noqa: S608
         for owner, geom in region.conn.execute(query, some):
@@ -580,10 +578,6 @@ def nearest_metres(region: OpenRegion, ids: Ids, point: LatLon) -> dict[int, flo
             geoms.append(geom)
     if not owners:
         return {}
-    # A degree of longitude is shorter than one of latitude; without the stretch "nearest" would lean east and west.
-    squeeze = max(math.cos(math.radians(point.lat)), 1e-6)
-    shapes = shapely.transform(grounds_of(geoms), lambda xy: xy * [squeeze, 1.0])
-    ways = shapely.shortest_line(shapes, shapely.Point(point.lon * squeeze, point.lat))
-    at = shapely.get_coordinates(ways)[::2]
-    metres = distances_m(point, at[:, 1], np.clip(at[:, 0] / squeeze, -180.0, 180.0))
+    at = nearest_points(geoms, point.lat, point.lon)
+    metres = distances_m(point, at[:, 0], np.clip(at[:, 1], -180.0, 180.0))
     return dict(zip(owners, metres.tolist(), strict=True))
