@@ -23,6 +23,7 @@ from .addresses import (
     find_crossings,
     find_postcodes,
     junction_place,
+    named_crossings,
     postcode_place,
     split_crossing,
 )
@@ -159,8 +160,10 @@ class Regions:
 
     def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
         """Where two streets meet; where they only come near each other the match is "near"."""
-        limit = _checked_limit(limit)
-        return self._best(lambda region, of: find_crossings(region, (first, second), within, of), within, limit=limit)
+        limit, names = _checked_limit(limit), (first, second)
+        # Streets of these very names are meant wherever they meet, and nothing that is spelled otherwise.
+        found = self._best(lambda region, _: named_crossings(region, names, within), within, limit=limit)
+        return found or self._best(lambda region, of: find_crossings(region, names, within, of), within, limit=limit)
 
     def geocode(self, text: str, *, limit: int = 5, within: Extent | None = None) -> list[Hit]:
         """Addresses ("12 Rue Grimaldi"), crossings ("A and B"), postcodes and named features of that name.

@@ -402,10 +402,11 @@ def filter_of(
     """A test for features inside an extent, of a category, or that are streets; None where all will do."""
     if within is None and category is None and not streets:
         return None
-    of_kinds = None
-    if category is not None or streets:
-        meant = set(matching_kinds(category, region.kinds)) if category is not None else set(region.kinds)
-        of_kinds = np.array([kind in meant and (not streets or is_street(kind)) for kind in region.kinds], dtype=bool)
+    of_kinds = _street_kinds(region) if streets else None
+    if category is not None:
+        meant = set(matching_kinds(category, region.kinds))
+        of_category = np.array([kind in meant for kind in region.kinds], dtype=bool)
+        of_kinds = of_category if of_kinds is None else of_category & of_kinds
 
     def keep(ids: Ids) -> NDArray[np.bool_]:
         fits = np.ones(len(ids), dtype=bool)
@@ -448,10 +449,14 @@ def rows_of_kinds(region: OpenRegion, wanted: Callable[[str], bool]) -> list[tup
 
 def are_streets(region: OpenRegion, ids: Ids) -> NDArray[np.bool_]:
     """Which features are streets."""
+    return np.asarray(_street_kinds(region)[column(region, "kind")[ids - 1]])
+
+
+def _street_kinds(region: OpenRegion) -> NDArray[np.bool_]:
     flags = region.memory.get("street kinds")
     if not isinstance(flags, np.ndarray):
         flags = region.memory["street kinds"] = np.array([is_street(kind) for kind in region.kinds], dtype=bool)
-    return np.asarray(flags[column(region, "kind")[ids - 1]])
+    return flags
 
 
 _COLUMNS: Final = {"lat": "<i4", "lon": "<i4", "kind": "<u2"}
