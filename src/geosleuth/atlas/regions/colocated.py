@@ -42,7 +42,6 @@ _BEGINNING: Final = 2000
 _CUT_BELOW_BEST: Final = 0.08
 _LEAST_SCORE: Final = 0.75
 _LEAST_WITH_ALL_WORDS: Final = 0.6
-_LEAST_BESIDE_KIND: Final = 0.95
 _STREET_STEP_DEG: Final = 0.0001  # about 11 m
 
 
@@ -115,14 +114,14 @@ def _in_company(
     A street of a common name is looked at along its whole course later; most of its namesakes have no such company.
     """
     counts = [sum(len(ids) for ids, _ in meaning) for meaning in meanings]
-    if max(counts) < _FEW:
+    if max(counts) < _FEW or not any(_have_streets(store, regions, meaning) for meaning in meanings):
         return meanings
-    boxes, streets = zip(*(_boxes(store, regions, meaning) for meaning in meanings), strict=True)
+    boxes = [_boxes(store, regions, meaning) for meaning in meanings]
     every = np.concatenate(boxes)
     farthest = float(np.abs(every[:, [1, 3]]).max())
     reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
     wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
-    if not sum(streets) or farthest > _POLAR or float(np.abs(every[:, [0, 2]]).max()) + wide > 180:
+    if farthest > _POLAR or float(np.abs(every[:, [0, 2]]).max()) + wide > 180:
         return meanings
     rarest = int(np.argmin(counts))
     near = boxes[rarest] + [-wide, -reach, wide, reach]
@@ -144,9 +143,23 @@ def _meeting(near: FloatArray, some: FloatArray) -> tuple[Ints, Ints]:
     if len(near) * len(some) > _MOST_COMPARED:
         one, two = STRtree(shapely.box(*some.T)).query(shapely.box(*near.T))
         return one, two
-    meet = (near[:, None, :2] <= some[None, :, 2:]) & (near[:, None, 2:] >= some[None, :, :2])
-    one, two = np.nonzero(meet.all(axis=2))
-    return one, two
+    by_west = np.argsort(some[:, 0])
+    wests, souths, easts, norths = some[by_west].T
+    ends = np.searchsorted(wests, near[:, 2], side="right").tolist()
+    met = [
+        np.flatnonzero((easts[:end] >= west) & (norths[:end] >= south) & (souths[:end] <= north))
+        for end, (west, south, _, north) in zip(ends, near.tolist(), strict=True)
+    ]
+    counts = [len(one) for one in met]
+    return np.repeat(np.arange(len(near)), counts), by_west[np.concatenate([np.empty(0, dtype=np.int64), *met])]
+
+
+def _have_streets(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> bool:
+    for region, (ids, _) in zip(regions, meaning, strict=True):
+        with store.explained(region.info.name):
+            if are_streets(region, ids).any():
+                return True
+    return False
 
 
 def _chosen(meaning: Meaning, kept: NDArray[np.bool_]) -> Meaning:
@@ -155,10 +168,9 @@ def _chosen(meaning: Meaning, kept: NDArray[np.bool_]) -> Meaning:
     return [(ids[flags], scores[flags]) for (ids, scores), flags in parts]
 
 
-def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> tuple[FloatArray, int]:
-    """West, south, east and north of each feature, in the order in which they are meant; how many are streets."""
+def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> FloatArray:
+    """West, south, east and north of each feature, in the order in which they are meant."""
     parts = [np.empty((0, 4))]
-    long = 0
     for region, (ids, _) in zip(regions, meaning, strict=True):
         with store.explained(region.info.name):
             lats, lons = positions(region, ids)
@@ -169,12 +181,11 @@ def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) 
                 south, west, north, east = rows[int(ids[at])][6:10]
                 boxes[at] = (west, south, east, north)
         parts.append(boxes)
-        long += len(streets)
-    return np.concatenate(parts), long
+    return np.concatenate(parts)
 
 
 _FEW: Final = 100
-_MOST_COMPARED: Final = 400_000
+_MOST_COMPARED: Final = 4_000_000
 _POLAR: Final = 85.0
 
 
@@ -189,8 +200,7 @@ def _meant(region: OpenRegion, text: str, within: Extent | None, of: int) -> tup
     if "=" in text:
         return of_kind, np.ones(len(of_kind))
     # "Casino" is a kind and a chain of shops: both are meant, but not everything that is spelled a little like it.
-    least = _LEAST_BESIDE_KIND if len(of_kind) else 0.0
-    named = {owner: score for owner, score in _named(region, text, reach, of).items() if score >= least}
+    named = _named(region, text, reach, of, likenesses=not len(of_kind))
     ids = np.concatenate([of_kind, np.fromiter(named, dtype=np.int64, count=len(named))])
     scores = np.concatenate([np.ones(len(of_kind)), np.fromiter(named.values(), dtype=np.float64, count=len(named))])
     order = np.lexsort((-scores, ids))
@@ -198,7 +208,7 @@ def _meant(region: OpenRegion, text: str, within: Extent | None, of: int) -> tup
     return ids, scores[order][first]
 
 
-def _named(region: OpenRegion, text: str, reach: Keep | None, of: int) -> dict[int, float]:
+def _named(region: OpenRegion, text: str, reach: Keep | None, of: int, *, likenesses: bool) -> dict[int, float]:
     """Features of that name. The exact ones are all taken; of the rest those with every word, or spelled nearly so."""
     key = fold(text)
     if not key:
@@ -206,11 +216,11 @@ def _named(region: OpenRegion, text: str, reach: Keep | None, of: int) -> dict[i
     found: dict[int, float] = {}
     for hit in region.index.called(key):
         found[hit.owner] = 1.0
-    for name, borne in region.index.beginning(f"{key} ", _BEGINNING):
+    for name, borne in region.index.beginning(f"{key} ", _BEGINNING) if likenesses else ():
         for _, _, owners in borne:
             for owner in owners:
                 found[owner] = max(found.get(owner, 0.0), 0.6 + 0.35 * len(key) / len(name))
-    hits = region.index.search(text, limit=_POOL, keep=reach, of=of)
+    hits = region.index.search(text, limit=_POOL, keep=reach, of=of) if likenesses else []
     words = set(key.split())
     for hit in hits:
         least = max(_LEAST_SCORE, hits[0].score - _CUT_BELOW_BEST)
@@ -476,22 +486,39 @@ def _neighbours(
     farthest = max(float(np.abs(lats).max(initial=0.0)), float(np.abs(other_lats).max(initial=0.0))) + reach
     wide = min(reach / math.cos(math.radians(min(farthest, 89.9999))), 360.0)
     columns = int(360 // wide) + 4  # beside the last there is room for the first ones again
-    cells = np.floor((other_lats + 90) / reach).astype(np.int64) * columns
-    cells += np.floor((other_lons + 180) / wide).astype(np.int64)
-    order = np.argsort(cells, kind="stable")
-    cells = cells[order]
+    rows, across = _cells(lats, 90, reach), _cells(lons, 180, wide)
+    other_rows, other_across = _cells(other_lats, 90, reach), _cells(other_lons, 180, wide)
+    # Most of a long street has none of the others anywhere near.
+    around = _marked(rows, 180 / reach)[other_rows + 1]
+    if float(np.abs(lons).max(initial=0.0)) + wide < 180:
+        around &= _marked(across, 360 / wide)[other_across + 1]
+    order = np.flatnonzero(around)
+    cells = other_rows[order] * columns + other_across[order]
+    order = order[np.argsort(cells, kind="stable")]
+    cells = np.sort(cells)
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     for shift in (0.0, -360.0, 360.0):
         turned = lons + shift
         some = np.flatnonzero((turned >= -180 - wide) & (turned <= 180 + wide))
-        middle = np.floor((lats[some] + 90) / reach).astype(np.int64) * columns
-        middle += np.floor((turned[some] + 180) / wide).astype(np.int64)
+        middle = rows[some] * columns + _cells(turned[some], 180, wide)
         for row in (-columns, 0, columns) if len(some) else ():
             begins = np.searchsorted(cells, middle + row - 1, side="left")
             counts = np.searchsorted(cells, middle + row + 1, side="right") - begins
             found.append((np.repeat(some, counts), order[spans(begins, counts)]))
-    rows, others = (np.concatenate(column) for column in zip(*found, strict=True))
-    return rows, others
+    one, two = (np.concatenate(column) for column in zip(*found, strict=True))
+    return one, two
+
+
+def _marked(cells: Ints, last: float) -> NDArray[np.bool_]:
+    """A table of cells, from -1 on, that says which of them are these or beside these."""
+    table = np.zeros(int(last) + 4, dtype=bool)
+    for step in (0, 1, 2):
+        table[cells + step] = True
+    return table
+
+
+def _cells(degrees: FloatArray, least: float, wide: float) -> Ints:
+    return np.floor((degrees + least) / wide).astype(np.int64)
 
 
 def lie_in_order(lats: FloatArray, lons: FloatArray) -> NDArray[np.bool_]:
