@@ -17,7 +17,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from math import log
 from typing import Any, Literal
 
 import numpy as np
@@ -312,8 +311,9 @@ def _pack(ids: NDArray[np.int64], starts: NDArray[np.int64], known: NDArray[np.i
     return [whole[begin:end] for begin, end in pairwise(cuts)]
 
 
-def _unpack(packed: bytes) -> NDArray[np.int64]:
-    data = np.frombuffer(packed, dtype=np.uint8, offset=1)
+def _unpack(packed: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The ids of all lists, one list after the other, and how many each has."""
+    data = np.frombuffer(b"".join([one[1:] for one in packed]), dtype=np.uint8)
     ends = np.flatnonzero(data < _MORE)
     starts = np.concatenate([[0], ends[:-1] + 1])
     gaps = (data[starts] & (_MORE - 1)).astype(np.int64)
@@ -322,7 +322,11 @@ def _unpack(packed: bytes) -> NDArray[np.int64]:
         if not len(some):
             break
         gaps[some] |= (data[starts[some] + place] & (_MORE - 1)).astype(np.int64) << bits
-    return np.cumsum(gaps)
+    cuts = np.searchsorted(ends, np.cumsum([len(one) - 1 for one in packed]))
+    begins = np.concatenate([[0], cuts[:-1]])
+    sums = np.cumsum(gaps)
+    counts = cuts - begins
+    return sums - np.repeat(sums[begins] - gaps[begins], counts), counts
 
 
 class NameIndex:
@@ -389,20 +393,16 @@ class NameIndex:
         rows = self._conn.execute(f"SELECT names FROM gram WHERE gram IN ({marks})", wanted).fetchall()  # noqa: S608
         if not rows:
             return np.empty(0, dtype=np.int64)
-        lists = [_unpack(packed) for (packed,) in rows]
         total = len(self.sizes)
-        weights = [log(1 + total / len(found)) for found in lists]
-        sums = np.bincount(
-            np.concatenate(lists),
-            weights=np.concatenate([np.full(len(found), weight) for found, weight in zip(lists, weights, strict=True)]),
-            minlength=total,
-        )
+        found, counts = _unpack([packed for (packed,) in rows])
+        weights = np.log(1 + total / counts)
+        sums = np.bincount(found, weights=np.repeat(weights, counts), minlength=total)
         # Most names share one common triple with any query; only those that share a fair part of it are looked at.
-        ids = np.flatnonzero(sums >= _LEAST_SHARE * sum(weights))
+        ids = np.flatnonzero(sums >= _LEAST_SHARE * float(weights.sum()))
         if among is not None:
             ids = ids[np.isin(self.owners[ids], among)]
         shared = sums[ids] if boost is None else sums[ids] * boost[ids]
-        mean = sum(weights) / len(weights)
+        mean = float(weights.mean())
         # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
         alike = shared / (mean * (self.sizes[ids] + len(wanted)))
         holding = shared / (mean * (0.15 * self.sizes[ids] + len(wanted)))

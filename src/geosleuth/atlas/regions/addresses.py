@@ -86,6 +86,20 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None, of: int
     return [hit for hit in hits if within is None or within.contains(hit.place.point)]
 
 
+def exact_addresses(region: OpenRegion, text: str, within: Extent | None) -> list[Hit]:
+    """House numbers in streets of that very name, or that have it beside another one."""
+    hits: list[Hit] = []
+    for number, street, rest in split_address(text):
+        wanted, spelled = fold(number).replace(" ", ""), fold(street)
+        found = _houses(region, spelled, wanted, rest, 1.0)
+        if not found:
+            owners = [hit.owner for hit in region.index.exact(street) if hit.role < ATTRIBUTE][:_STREETS]
+            others = {fold(name) for owner in owners for name in _names(region, owner)} - {spelled}
+            found = [hit for key in others for hit in _houses(region, key, wanted, rest, 1.0)]
+        hits.extend(found)
+    return [hit for hit in hits if within is None or within.contains(hit.place.point)]
+
+
 def _houses(region: OpenRegion, street: str, number: str, rest: str, score: float) -> list[Hit]:
     rows = region.conn.execute(
         "SELECT feature FROM address WHERE street_key = ? AND number = ? LIMIT 50", (street, number)

@@ -23,13 +23,13 @@ from .region_store import (
     RegionStore,
     are_streets,
     check_positions,
+    column,
     filter_of,
     grounds_of,
     inside,
     of_category,
     place_of,
     positions,
-    roomy,
     rows_of,
     touches,
 )
@@ -75,9 +75,13 @@ def resolve(
 
 def _meaning(store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None) -> Meaning:
     found = []
+    known = False
+    for region in regions if len(regions) > 1 else ():
+        with store.explained(region.info.name):
+            known = known or region.index.knows(text)
     for region in regions:
         with store.explained(region.info.name):
-            found.append(_meant(region, text, within, len(regions)))
+            found.append(_meant(region, text, within, len(regions), beside=known))
     return found
 
 
@@ -88,9 +92,9 @@ def _placed(
     spots: list[FloatArray] = [np.empty((0, 2))]
     owner_of: list[Ints] = [np.empty(0, dtype=np.int64)]
     before, seen = 0, np.empty(0, dtype=np.int64)
-    for number, (region, (ids, scores)) in enumerate(zip(regions, meaning, strict=True)):
+    objects = _object_numbers(store, regions, meaning, known)
+    for number, (region, (ids, scores), keys) in enumerate(zip(regions, meaning, objects, strict=True)):
         with store.explained(region.info.name):
-            keys = _object_numbers(regions, number, ids, known)
             fresh = ~np.isin(keys, seen)
             ids, scores, keys = ids[fresh], scores[fresh], keys[fresh]  # noqa: PLW2901
             at, positions_of = _places(region, ids)
@@ -143,15 +147,16 @@ def _meeting(near: FloatArray, some: FloatArray) -> tuple[Ints, Ints]:
     if len(near) * len(some) > _MOST_COMPARED:
         one, two = STRtree(shapely.box(*some.T)).query(shapely.box(*near.T))
         return one, two
-    by_west = np.argsort(some[:, 0])
-    wests, souths, easts, norths = some[by_west].T
-    ends = np.searchsorted(wests, near[:, 2], side="right").tolist()
+    wests, souths, easts, norths = some.T
+    # Those at the latitude of none of them are left out first.
+    rows = np.flatnonzero((norths >= near[:, 1].min(initial=90.0)) & (souths <= near[:, 3].max(initial=-90.0)))
+    wests, souths, easts, norths = some[rows].T
     met = [
-        np.flatnonzero((easts[:end] >= west) & (norths[:end] >= south) & (souths[:end] <= north))
-        for end, (west, south, _, north) in zip(ends, near.tolist(), strict=True)
+        np.flatnonzero((norths >= south) & (souths <= north) & (easts >= west) & (wests <= east))
+        for west, south, east, north in near.tolist()
     ]
     counts = [len(one) for one in met]
-    return np.repeat(np.arange(len(near)), counts), by_west[np.concatenate([np.empty(0, dtype=np.int64), *met])]
+    return np.repeat(np.arange(len(near)), counts), rows[np.concatenate([np.empty(0, dtype=np.int64), *met])]
 
 
 def _have_streets(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> bool:
@@ -189,7 +194,7 @@ _MOST_COMPARED: Final = 4_000_000
 _POLAR: Final = 85.0
 
 
-def _meant(region: OpenRegion, text: str, within: Extent | None, of: int) -> tuple[Ints, FloatArray]:
+def _meant(region: OpenRegion, text: str, within: Extent | None, of: int, *, beside: bool) -> tuple[Ints, FloatArray]:
     """Feature ids with how well they fit."""
     # A street may pass through the extent though its middle lies outside; its positions are looked at one by one later.
     inner = filter_of(region, within)
@@ -200,7 +205,8 @@ def _meant(region: OpenRegion, text: str, within: Extent | None, of: int) -> tup
     if "=" in text:
         return of_kind, np.ones(len(of_kind))
     # "Casino" is a kind and a chain of shops: both are meant, but not everything that is spelled a little like it.
-    named = _named(region, text, reach, of, likenesses=not len(of_kind))
+    likenesses = not (len(of_kind) or (beside and not region.index.knows(text)))
+    named = _named(region, text, reach, of if likenesses else 0, begins=not len(of_kind))
     ids = np.concatenate([of_kind, np.fromiter(named, dtype=np.int64, count=len(named))])
     scores = np.concatenate([np.ones(len(of_kind)), np.fromiter(named.values(), dtype=np.float64, count=len(named))])
     order = np.lexsort((-scores, ids))
@@ -208,19 +214,23 @@ def _meant(region: OpenRegion, text: str, within: Extent | None, of: int) -> tup
     return ids, scores[order][first]
 
 
-def _named(region: OpenRegion, text: str, reach: Keep | None, of: int, *, likenesses: bool) -> dict[int, float]:
-    """Features of that name. The exact ones are all taken; of the rest those with every word, or spelled nearly so."""
+def _named(region: OpenRegion, text: str, reach: Keep | None, of: int, *, begins: bool) -> dict[int, float]:
+    """Features of that name. The exact ones are all taken; of the rest those with every word, or spelled nearly so.
+
+    ``of`` says among how many regions likenesses are looked for, 0 for not at all; ``begins``, whether longer names
+    that begin so will do.
+    """
     key = fold(text)
     if not key:
         return {}
     found: dict[int, float] = {}
     for hit in region.index.called(key):
         found[hit.owner] = 1.0
-    for name, borne in region.index.beginning(f"{key} ", _BEGINNING) if likenesses else ():
+    for name, borne in region.index.beginning(f"{key} ", _BEGINNING) if begins else ():
         for _, _, owners in borne:
             for owner in owners:
                 found[owner] = max(found.get(owner, 0.0), 0.6 + 0.35 * len(key) / len(name))
-    hits = region.index.search(text, limit=_POOL, keep=reach, of=of) if likenesses else []
+    hits = region.index.search(text, limit=_POOL, keep=reach, of=of) if of else []
     words = set(key.split())
     for hit in hits:
         least = max(_LEAST_SCORE, hits[0].score - _CUT_BELOW_BEST)
@@ -234,23 +244,31 @@ def _named(region: OpenRegion, text: str, reach: Keep | None, of: int, *, likene
     return {owner: found[owner] for owner in ids[reach(ids)].tolist()}
 
 
-def _object_numbers(regions: Sequence[OpenRegion], number: int, ids: Ints, known: dict[str, int]) -> Ints:
-    """A number for each object, the same for one that several regions hold.
+def _object_numbers(
+    store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, known: dict[str, int]
+) -> list[Ints]:
+    """Numbers of the objects of each region, the same for one that several regions hold.
 
-    Regions that lie apart hold none in common: there the feature's own number will do.
+    The source's own id is looked at for what lies at the same point, and for streets, which regions may cut.
     """
-    region = regions[number]
-    own = ids + (number << _REGION_BITS)
-    box = region.info.extent
-    others = [roomy(one) for one in regions if one is not region and touches(one, box)]
-    if not others or not len(ids):
-        return own
-    lats, lons = positions(region, ids)
-    shared = np.flatnonzero(np.any([inside(other, lats, lons) for other in others], axis=0))
-    rows = rows_of(region, ids[shared].tolist())
-    for at in shared.tolist():
-        own[at] = -1 - known.setdefault(f"{region.info.kind}:{rows[int(ids[at])][1]}", len(known))
-    return own
+    objects = [ids + (number << _REGION_BITS) for number, (ids, _) in enumerate(meaning)]
+    if len(regions) == 1:
+        return objects
+    spots, streets = [], []
+    for region, (ids, _) in zip(regions, meaning, strict=True):
+        with store.explained(region.info.name):
+            spots.append(column(region, "lat")[ids - 1].astype(np.int64) << 32 ^ column(region, "lon")[ids - 1])
+            beside = any(one is not region and touches(one, region.info.extent) for one in regions)
+            streets.append(are_streets(region, ids) & beside)
+    _, of, counts = np.unique(np.concatenate(spots), return_inverse=True, return_counts=True)
+    doubtful = (counts[of] > 1) | np.concatenate(streets)
+    cuts = np.cumsum([len(ids) for ids, _ in meaning])[:-1]
+    for region, (ids, _), numbers, some in zip(regions, meaning, objects, np.split(doubtful, cuts), strict=True):
+        with store.explained(region.info.name):
+            rows = rows_of(region, ids[some].tolist())
+            for at in np.flatnonzero(some).tolist():
+                numbers[at] = -1 - known.setdefault(f"{region.info.kind}:{rows[int(ids[at])][1]}", len(known))
+    return objects
 
 
 _REGION_BITS: Final = 40

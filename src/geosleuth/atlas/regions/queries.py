@@ -19,6 +19,7 @@ from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km
 
 from .addresses import (
     METRES_A_DEGREE,
+    exact_addresses,
     find_addresses,
     find_crossings,
     find_postcodes,
@@ -89,8 +90,11 @@ class Regions:
         """Named features by name, phone, website or number; a category narrows."""
         limit = _checked_limit(limit)
 
+        known = self._known(text, within)
+
         def found_in(region: OpenRegion, of: int) -> list[_Found]:
-            return self._named(region, text, limit, filter_of(region, within, category), near, of)
+            keep = filter_of(region, within, category)
+            return self._named(region, text, limit, keep, near, of, beside=known)
 
         return self._best(found_in, within, limit=limit)
 
@@ -130,13 +134,13 @@ class Regions:
         """Features of that very name or, where there are none, address; to look for likenesses takes much longer."""
         is_address = "," not in name and any(map(str.isdigit, name))
 
-        def found_in(region: OpenRegion, of: int) -> list[Hit | _Found]:
+        def found_in(region: OpenRegion, _of: int) -> list[Hit | _Found]:
             found = [hit for hit in region.index.exact(name) if hit.role != ATTRIBUTE]
             keep = filter_of(region, within)
             fits = keep(np.array([hit.owner for hit in found], dtype=np.int64)) if keep and found else None
             named = [hit for at, hit in enumerate(found) if fits is None or fits[at]]
-            houses = find_addresses(region, name, within, of) if is_address and not named else []
-            return [*self._scored(region, named, None, limit), *(hit for hit in houses if hit.match == "exact")]
+            houses = exact_addresses(region, name, within) if is_address and not named else []
+            return [*self._scored(region, named, None, limit), *houses]
 
         return self._best(found_in, within, limit=limit)
 
@@ -182,7 +186,7 @@ class Regions:
             if any(hit.match == "exact" for hit in houses):  # what is only spelled like it can't be meant
                 named = self._scored(region, _kept(region.index.exact(name), keep), None, limit)
             else:
-                named = self._named(region, name, limit, keep, None, of)
+                named = self._named(region, name, limit, keep, None, of, beside=False)
             return [*houses, *find_postcodes(region, name, within), *corners, *named]
 
         return self._best(found_in, within, limit=limit)
@@ -256,11 +260,23 @@ class Regions:
                 _log.warning("%s", error)
         return best
 
+    def _known(self, name: str, within: Extent | None) -> bool:
+        """Whether one of several regions has that very name."""
+        return any(self._ask(lambda region, of: [of > 1 and region.index.knows(name)], within))
+
     def _named(
-        self, region: OpenRegion, text: str, limit: int, keep: Keep | None, near: LatLon | None, of: int
+        self,
+        region: OpenRegion,
+        text: str,
+        limit: int,
+        keep: Keep | None,
+        near: LatLon | None,
+        of: int,
+        *,
+        beside: bool,
     ) -> "list[_Found]":
-        pool = max(_LEAST_POOL, 4 * limit) if near is None else _NEAR_POOL
-        found = region.index.search(text, limit=pool, keep=keep, of=of)
+        pool = max(2 * limit, max(_LEAST_POOL, 4 * limit) // of) if near is None else _NEAR_POOL
+        found = region.index.search(text, limit=pool, keep=keep, of=of, beside=beside)
         if near is not None and len(found) >= pool:
             # A chain has more branches than that, and the nearest of them are wanted.
             seen = {hit.owner for hit in found}

@@ -2,6 +2,7 @@
 
 import logging
 import math
+import os
 import sqlite3
 import struct
 import threading
@@ -118,9 +119,18 @@ class RegionStore:
 
     def names(self) -> list[str]:
         """Names of all regions, damaged ones included."""
-        if not self.folder.is_dir():
-            return []
-        return sorted(path.name.removesuffix(SUFFIX) for path in self.folder.glob(f"[!.]*{SUFFIX}"))
+        return sorted(self._files())
+
+    def _files(self) -> dict[str, os.DirEntry[str]]:
+        try:
+            with os.scandir(self.folder) as files:
+                return {
+                    one.name.removesuffix(SUFFIX): one
+                    for one in files
+                    if one.name.endswith(SUFFIX) and not one.name.startswith(".")
+                }
+        except OSError:
+            return {}
 
     def list(self) -> Sequence[RegionInfo]:
         """Every region that can be read, by name; ``damaged`` tells of the others."""
@@ -170,10 +180,13 @@ class RegionStore:
         if only is not None:
             return [self.open(name) for name in dict.fromkeys(only)]
         found = []
-        for name in self.names():
+        opened = self._opened()
+        for name, file in sorted(self._files().items()):
+            known = opened.get(name)
             try:
-                found.append(self.open(name))
-            except BadInput as error:
+                same = known is not None and known.stamp == _stamp(file.stat())
+                found.append(known if known is not None and same else self.open(name))
+            except (BadInput, FileNotFoundError) as error:
                 _log.warning("%s", error)
         return found
 
@@ -188,7 +201,7 @@ class RegionStore:
             status = path.stat()
         except OSError:
             raise BadInput(self._unknown(name)) from None
-        stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
+        stamp = _stamp(status)
         known = self._opened().get(name)
         if known and known.stamp == stamp:
             return known
@@ -235,6 +248,11 @@ class RegionStore:
     def _unknown(self, name: str) -> str:
         there = ", ".join(self.names()) or "none yet; fetch one with: geosleuth atlas get PLACE"
         return f"there is no region {name[:80]!r} (regions: {there})"
+
+
+def _stamp(status: os.stat_result) -> tuple[int, int, int]:
+    """What tells a file from another that took its place."""
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 class _Unfit(Exception):
@@ -354,13 +372,30 @@ def boxes_around(point: LatLon, radius_m: float) -> list[Edges]:
 
 def touches(region: OpenRegion, extent: Extent | None) -> bool:
     """Whether a region can hold anything of an extent."""
-    return extent is None or roomy(region).distance_km(extent) == 0
+    if extent is None:
+        return True
+    room = roomy(region)
+    if isinstance(extent, Box) or extent.radius_km > _WIDE_KM:
+        return room.distance_km(extent) == 0
+    boxes = boxes_around(extent.centre, 1000 * extent.radius_km)
+    return any(
+        south <= room.north and north >= room.south and west <= room.east and east >= room.west
+        for south, west, north, east in boxes
+    )
+
+
+_WIDE_KM: Final = 100.0
 
 
 def roomy(region: OpenRegion) -> Box:
     """The box of a region's extract, with some room at the edges."""
+    known = region.memory.get("room")
+    if isinstance(known, Box):
+        return known
     box = region.info.extent
-    return Box(max(box.south - 0.2, -90), max(box.west - 0.2, -180), min(box.north + 0.2, 90), min(box.east + 0.2, 180))
+    south, west = max(box.south - 0.2, -90), max(box.west - 0.2, -180)
+    room = region.memory["room"] = Box(south, west, min(box.north + 0.2, 90), min(box.east + 0.2, 180))
+    return room
 
 
 def inside(extent: Extent, lats: FloatArray, lons: FloatArray) -> NDArray[np.bool_]:
