@@ -15,7 +15,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -330,28 +330,33 @@ def _unpack(packed: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 class NameIndex:
-    """Reads the index of one open database; keep one per connection, since it keeps two columns in memory.
+    """Reads the index of one open database; keep one per connection.
 
     Those who use it say where the names themselves are.
     """
 
-    def __init__(self, conn: sqlite3.Connection) -> None:
-        """Nothing is read until the first question."""
+    def __init__(self, conn: sqlite3.Connection, shared: dict[str, Any]) -> None:
+        """Nothing is read until the first question; ``shared`` is what all connections have in memory together."""
         self._conn = conn
+        self._shared = shared
 
-    @cached_property
-    def owners(self) -> NDArray[np.int64]:
+    @property
+    def owners(self) -> NDArray[np.uint32]:
         """Owner of each name; index 0 belongs to no name, as ids begin at 1."""
-        return np.concatenate([[0], self._column("owner", np.uint32)]).astype(np.int64)
+        return self._column("owner", np.uint32)
 
-    @cached_property
-    def sizes(self) -> NDArray[np.float32]:
+    @property
+    def sizes(self) -> NDArray[np.uint8]:
         """Number of triples of each name."""
-        return np.concatenate([[0], self._column("size", np.uint8)]).astype(np.float32)
+        return self._column("size", np.uint8)
 
-    def _column(self, name: str, dtype: type[np.unsignedinteger]) -> NDArray[np.unsignedinteger]:
-        (packed,) = self._conn.execute('SELECT bytes FROM name_column WHERE "column" = ?', (name,)).fetchone()
-        return np.frombuffer(zlib.decompress(packed), dtype=dtype)
+    def _column(self, name: str, dtype: type[Any]) -> NDArray[Any]:
+        known = self._shared.get(name)
+        if not isinstance(known, np.ndarray):
+            (packed,) = self._conn.execute('SELECT bytes FROM name_column WHERE "column" = ?', (name,)).fetchone()
+            read = np.frombuffer(zlib.decompress(packed), dtype=dtype)
+            known = self._shared[name] = np.concatenate([np.zeros(1, dtype=dtype), read])
+        return known
 
     def search(
         self,
@@ -403,9 +408,10 @@ class NameIndex:
             ids = ids[np.isin(self.owners[ids], among)]
         shared = sums[ids] if boost is None else sums[ids] * boost[ids]
         mean = float(weights.mean())
+        sizes = self.sizes[ids].astype(np.float32)
         # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
-        alike = shared / (mean * (self.sizes[ids] + len(wanted)))
-        holding = shared / (mean * (0.15 * self.sizes[ids] + len(wanted)))
+        alike = shared / (mean * (sizes + len(wanted)))
+        holding = shared / (mean * (0.15 * sizes + len(wanted)))
         return np.union1d(ids[_best(alike)], ids[_best(holding)])
 
     def _names(self, ids: Sequence[int]) -> Iterable[tuple[int, int, str, int, str]]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from math import log10, pi
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,8 @@ class BasePlaces:
     def __init__(self, conn: sqlite3.Connection) -> None:
         """Take an open, read-only connection."""
         self._conn = conn
-        self._names = BaseNames(conn)
+        self._shared = _shared_of(conn)
+        self._names = BaseNames(conn, self._shared)
 
     def geocode(
         self,
@@ -473,12 +475,15 @@ class BasePlaces:
             details={"population": str(population)} if population and kind != LANDMARK else {},
         )
 
-    @cached_property
+    @property
     def _boost(self) -> NDArray[np.float64]:
         """Misspelled names mean large places more often than hamlets: a head start in choosing candidates."""
-        people = np.zeros(int(self._names.owners.max()) + 1)
-        people[self._cities.id] = self._cities.population
-        return 1 + 0.08 * np.log10(np.maximum(1, people[self._names.owners]))
+        known = self._shared.get("boost")
+        if not isinstance(known, np.ndarray):
+            people = np.zeros(int(self._names.owners.max()) + 1)
+            people[self._cities.id] = self._cities.population
+            known = self._shared["boost"] = 1 + 0.08 * np.log10(np.maximum(1, people[self._names.owners]))
+        return known
 
     @cached_property
     def _regions(self) -> dict[str, str]:
@@ -489,9 +494,12 @@ class BasePlaces:
         rows = self._conn.execute(f"SELECT {_COLUMNS} FROM place WHERE kind = ?", (COUNTRY,))  # noqa: S608
         return {row[4]: row for row in rows}
 
-    @cached_property
+    @property
     def _cities(self) -> "_Cities":
-        return _Cities(self._conn)
+        known = self._shared.get("cities")
+        if not isinstance(known, _Cities):
+            known = self._shared["cities"] = _Cities(self._conn)
+        return known
 
     @cached_property
     def _populations(self) -> NDArray[np.int64]:
@@ -570,19 +578,30 @@ class _Rows:
         return int(self.rows[at]) if at < len(self.numbers) and self.numbers[at] == number else None
 
 
-_rows_kept: dict[tuple[str, int], _Rows] = {}
+_kept: dict[tuple[str, int], dict[str, Any]] = {}
 _reading_rows = Lock()
 
 
-def _rows_of(conn: sqlite3.Connection) -> _Rows:
-    """Every thread has a connection of its own; the rows are read once for all of them."""
+def _shared_of(conn: sqlite3.Connection) -> dict[str, Any]:
+    """What is kept in memory of a base atlas, once for all threads; each has a connection of its own."""
     (_, _, path), *_ = conn.execute("PRAGMA database_list").fetchall()
+    if not path:  # in memory
+        return {}
     key = path, Path(path).stat().st_mtime_ns
     with _reading_rows:
-        if key not in _rows_kept:
+        if key not in _kept:
+            _kept.clear()
+            _kept[key] = {}
+        return _kept[key]
+
+
+def _rows_of(conn: sqlite3.Connection) -> _Rows:
+    shared = _shared_of(conn)
+    with _reading_rows:
+        if "rows" not in shared:
             numbered = conn.execute("SELECT ref, id FROM place WHERE typeof(ref) = 'integer' ORDER BY ref").fetchall()
             named = conn.execute("SELECT ref, id FROM place WHERE typeof(ref) = 'text'").fetchall()
             columns = np.array(numbered, dtype=np.int64).reshape(-1, 2)
-            _rows_kept.clear()
-            _rows_kept[key] = _Rows(columns[:, 0].copy(), columns[:, 1].copy(), dict(named))
-        return _rows_kept[key]
+            shared["rows"] = _Rows(columns[:, 0].copy(), columns[:, 1].copy(), dict(named))
+        rows: _Rows = shared["rows"]
+        return rows

@@ -415,7 +415,7 @@ class _Search:
         """Anchor positions (ascending), positions of the other feature, and metres between them."""
         here, there = self._sets[self._anchor], self._sets[number]
         lats, lons = here.lats[anchors], here.lons[anchors]
-        rows, columns = _neighbours((lats, lons), (there.lats, there.lons), radius_m)
+        rows, columns = neighbours((lats, lons), (there.lats, there.lons), radius_m)
         metres = great_circle_km(lats[rows], lons[rows], there.lats[columns], there.lons[columns]) * 1000
         near = metres <= radius_m
         rows, columns, metres = anchors[rows[near]], columns[near], metres[near]
@@ -495,14 +495,19 @@ class _Search:
         return lie_in_order(lats, lons)
 
 
-def _neighbours(
+_WIDEST: Final = 60.0
+
+
+def neighbours(
     here: tuple[FloatArray, FloatArray], there: tuple[FloatArray, FloatArray], radius_m: float
 ) -> tuple[Ints, Ints]:
     """Pairs of positions that may be no farther from each other, by cells that are as wide as that."""
     (lats, lons), (other_lats, other_lons) = here, there
     reach = math.degrees(radius_m / 1000 / EARTH_RADIUS_KM) * 1.0000001 + 1e-9
     farthest = max(float(np.abs(lats).max(initial=0.0)), float(np.abs(other_lats).max(initial=0.0))) + reach
-    wide = min(reach / math.cos(math.radians(min(farthest, 89.9999))), 360.0)
+    wide = reach / math.cos(math.radians(min(farthest, 89.9999)))
+    if wide > _WIDEST:  # around a pole all longitudes are near
+        wide = 720.0
     columns = int(360 // wide) + 4  # beside the last there is room for the first ones again
     rows, across = _cells(lats, 90, reach), _cells(lons, 180, wide)
     other_rows, other_across = _cells(other_lats, 90, reach), _cells(other_lons, 180, wide)
@@ -515,7 +520,7 @@ def _neighbours(
     order = order[np.argsort(cells, kind="stable")]
     cells = np.sort(cells)
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
-    for shift in (0.0, -360.0, 360.0):
+    for shift in (0.0, -360.0, 360.0) if wide <= _WIDEST else (0.0,):
         turned = lons + shift
         some = np.flatnonzero((turned >= -180 - wide) & (turned <= 180 + wide))
         middle = rows[some] * columns + _cells(turned[some], 180, wide)
