@@ -7,6 +7,7 @@ read enough to choose from; the lists of a small region are all read.
 """
 
 import sqlite3
+import threading
 import zlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -221,7 +222,6 @@ class RegionNames:
         """Nothing is read until the first question."""
         self._conn = conn
         self._shared = shared
-        self._memory: NDArray[np.float32] | None = None
 
     def _column(self, name: str, kind: str) -> NDArray[Any]:
         known = self._shared.get(f"names {name}")
@@ -412,13 +412,9 @@ class RegionNames:
             return np.empty(0, dtype=np.int64)
         weights = np.log1p(len(sizes) / counts[at].sum(axis=1))
         numbers, places = self._lists(at, counts, len(compact), most)
-        if self._memory is None:
-            self._memory = np.zeros(len(sizes) + 1, dtype=np.float32)
-        sums, read = self._memory, np.zeros(len(at), dtype=bool)
-        np.add.at(sums, numbers, weights.astype(np.float32)[places])
+        read = np.zeros(len(at), dtype=bool)
         read[places] = True
-        shared = sums[numbers]
-        sums[numbers] = 0
+        shared = _added(len(sizes) + 1, numbers, weights.astype(np.float32)[places])
         # Most names share one common triple with any query; only those that share a fair part of it are looked at.
         fair = shared >= _LEAST_SHARE * float(weights[read].sum()) - 1e-4
         numbers, first = np.unique(numbers[fair], return_index=True)
@@ -459,6 +455,23 @@ class RegionNames:
         places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(begins - (ends - counts), counts)
         fits = np.concatenate([[0], np.cumsum(keep(owners[places].astype(np.int64)))])
         return np.asarray(fits[ends] > fits[ends - counts])
+
+
+def _added(count: int, numbers: Ints, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """For each number below a count, the sum of all weights of that number."""
+    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < count:
+        raise LookupError("a spelling that is none")
+    sums: NDArray[np.float32] | None = getattr(_room, "sums", None)
+    if sums is None or len(sums) < count:
+        sums = _room.sums = np.zeros(count, dtype=np.float32)
+    np.add.at(sums, numbers, weights)
+    found = sums[numbers]
+    sums[numbers] = 0
+    return found
+
+
+_room = threading.local()
+"""Where a thread adds up, for all regions; zero between questions."""
 
 
 def _sorted(found: list[NameHit], limit: int, keep: Keep | None) -> list[NameHit]:
