@@ -53,7 +53,7 @@ _MAP_TOWNS = 25
 _FAR_KM, _FAR_WORTH = 30.0, 0.02
 _COARSER: Mapping[Level, int] = {"street": 1, "town": 2, "region": 3}
 _MAX_LIMIT = 1000
-_BESIDE, _BESIDE_M, _NEAR_M = 5, 40.0, 250.0
+_BESIDE, _NEAR_M = 5, 250.0
 # Peaks, lakes and islands of a gazetteer are points without a size: named where a map has room for them.
 _FEATURES_FROM_ZOOM, _FEATURES, _FEATURE_RANK = 9, 30, 5
 
@@ -356,11 +356,7 @@ class OfflineAtlas:
         region = self._borders.at(point, snap_km=_SNAP_KM)
         country = None if region is None else region.country
         places = self._base.around(point, country=country, region=region.geonames) if region and country else []
-        # In a town five features stand within a few metres, and hundreds within 250.
-        near = self._regions.nearby(point, _BESIDE_M, limit=_BESIDE)
-        if len(near) < _BESIDE:
-            near = self._regions.nearby(point, _NEAR_M, limit=_BESIDE)
-        near = [replace(hit, score=1.0 - 0.5 * (hit.distance_km or 0.0) * 1000 / _NEAR_M) for hit in near]
+        near = self._regions.nearby(point, _NEAR_M, limit=_BESIDE)
         return Reverse(
             point=point,
             country=country,

@@ -15,9 +15,8 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
-from math import log
 from typing import Any, Literal
 
 import numpy as np
@@ -312,8 +311,9 @@ def _pack(ids: NDArray[np.int64], starts: NDArray[np.int64], known: NDArray[np.i
     return [whole[begin:end] for begin, end in pairwise(cuts)]
 
 
-def _unpack(packed: bytes) -> NDArray[np.int64]:
-    data = np.frombuffer(packed, dtype=np.uint8, offset=1)
+def _unpack(packed: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The ids of all lists, one list after the other, and how many each has."""
+    data = np.frombuffer(b"".join([one[1:] for one in packed]), dtype=np.uint8)
     ends = np.flatnonzero(data < _MORE)
     starts = np.concatenate([[0], ends[:-1] + 1])
     gaps = (data[starts] & (_MORE - 1)).astype(np.int64)
@@ -322,32 +322,41 @@ def _unpack(packed: bytes) -> NDArray[np.int64]:
         if not len(some):
             break
         gaps[some] |= (data[starts[some] + place] & (_MORE - 1)).astype(np.int64) << bits
-    return np.cumsum(gaps)
+    cuts = np.searchsorted(ends, np.cumsum([len(one) - 1 for one in packed]))
+    begins = np.concatenate([[0], cuts[:-1]])
+    sums = np.cumsum(gaps)
+    counts = cuts - begins
+    return sums - np.repeat(sums[begins] - gaps[begins], counts), counts
 
 
 class NameIndex:
-    """Reads the index of one open database; keep one per connection, since it keeps two columns in memory.
+    """Reads the index of one open database; keep one per connection.
 
     Those who use it say where the names themselves are.
     """
 
-    def __init__(self, conn: sqlite3.Connection) -> None:
-        """Nothing is read until the first question."""
+    def __init__(self, conn: sqlite3.Connection, shared: dict[str, Any]) -> None:
+        """Nothing is read until the first question; ``shared`` is what all connections have in memory together."""
         self._conn = conn
+        self._shared = shared
 
-    @cached_property
-    def owners(self) -> NDArray[np.int64]:
+    @property
+    def owners(self) -> NDArray[np.uint32]:
         """Owner of each name; index 0 belongs to no name, as ids begin at 1."""
-        return np.concatenate([[0], self._column("owner", np.uint32)]).astype(np.int64)
+        return self._column("owner", np.uint32)
 
-    @cached_property
-    def sizes(self) -> NDArray[np.float32]:
+    @property
+    def sizes(self) -> NDArray[np.uint8]:
         """Number of triples of each name."""
-        return np.concatenate([[0], self._column("size", np.uint8)]).astype(np.float32)
+        return self._column("size", np.uint8)
 
-    def _column(self, name: str, dtype: type[np.unsignedinteger]) -> NDArray[np.unsignedinteger]:
-        (packed,) = self._conn.execute('SELECT bytes FROM name_column WHERE "column" = ?', (name,)).fetchone()
-        return np.frombuffer(zlib.decompress(packed), dtype=dtype)
+    def _column(self, name: str, dtype: type[Any]) -> NDArray[Any]:
+        known = self._shared.get(name)
+        if not isinstance(known, np.ndarray):
+            (packed,) = self._conn.execute('SELECT bytes FROM name_column WHERE "column" = ?', (name,)).fetchone()
+            read = np.frombuffer(zlib.decompress(packed), dtype=dtype)
+            known = self._shared[name] = np.concatenate([np.zeros(1, dtype=dtype), read])
+        return known
 
     def search(
         self,
@@ -389,23 +398,20 @@ class NameIndex:
         rows = self._conn.execute(f"SELECT names FROM gram WHERE gram IN ({marks})", wanted).fetchall()  # noqa: S608
         if not rows:
             return np.empty(0, dtype=np.int64)
-        lists = [_unpack(packed) for (packed,) in rows]
         total = len(self.sizes)
-        weights = [log(1 + total / len(found)) for found in lists]
-        sums = np.bincount(
-            np.concatenate(lists),
-            weights=np.concatenate([np.full(len(found), weight) for found, weight in zip(lists, weights, strict=True)]),
-            minlength=total,
-        )
+        found, counts = _unpack([packed for (packed,) in rows])
+        weights = np.log(1 + total / counts)
+        sums = np.bincount(found, weights=np.repeat(weights, counts), minlength=total)
         # Most names share one common triple with any query; only those that share a fair part of it are looked at.
-        ids = np.flatnonzero(sums >= _LEAST_SHARE * sum(weights))
+        ids = np.flatnonzero(sums >= _LEAST_SHARE * float(weights.sum()))
         if among is not None:
             ids = ids[np.isin(self.owners[ids], among)]
         shared = sums[ids] if boost is None else sums[ids] * boost[ids]
-        mean = sum(weights) / len(weights)
+        mean = float(weights.mean())
+        sizes = self.sizes[ids].astype(np.float32)
         # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
-        alike = shared / (mean * (self.sizes[ids] + len(wanted)))
-        holding = shared / (mean * (0.15 * self.sizes[ids] + len(wanted)))
+        alike = shared / (mean * (sizes + len(wanted)))
+        holding = shared / (mean * (0.15 * sizes + len(wanted)))
         return np.union1d(ids[_best(alike)], ids[_best(holding)])
 
     def _names(self, ids: Sequence[int]) -> Iterable[tuple[int, int, str, int, str]]:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from geosleuth.atlas.regions import Regions, import_osm
-from geosleuth.atlas.regions.colocated import Candidates, lie_in_order, resolve
+from geosleuth.atlas.regions.colocated import Candidates, lie_in_order, neighbours, resolve
 from geosleuth.errors import BadInput
-from geosleuth.geo import Box, LatLon, bearing_deg, distance_km
+from geosleuth.geo import Box, LatLon, bearing_deg, distance_km, great_circle_km
 
 WORDS = [
     "cafe", "amenity=restaurant", "pharmacy", "hotel", "bus stop", "shop", "bench", "Carrefour", "amenity=parking",
@@ -159,3 +159,20 @@ def test_questions_without_sense_are_refused(
 def test_a_crowded_question_stays_bounded(regions: Regions) -> None:
     found = regions.colocated(["street", "bench", "shop", "bus stop", "amenity=parking"], 5000, limit=10)
     assert len(found) == 10
+
+
+@pytest.mark.parametrize("middle", [(0.0, 0.0), (60.0, 180.0), (-89.9, 10.0), (89.99, -179.9)])
+def test_no_neighbour_is_left_out(middle: tuple[float, float]) -> None:
+    chance = np.random.default_rng(5)
+    lats, lons, other_lats, other_lons = (
+        np.clip(middle[0] + chance.uniform(-0.02, 0.02, 60), -90, 90) if at % 2 == 0
+        else (middle[1] + chance.uniform(-0.02, 0.02, 60) + 540) % 360 - 180
+        for at in range(4)
+    )  # fmt: skip
+    for radius_m in (50.0, 500.0, 3000.0):
+        one, two = neighbours((lats, lons), (other_lats, other_lons), radius_m)
+        metres = great_circle_km(lats[:, None], lons[:, None], other_lats[None], other_lons[None]) * 1000
+        near = set(zip(*(places.tolist() for places in np.nonzero(metres <= radius_m)), strict=True))
+        pairs = list(zip(one.tolist(), two.tolist(), strict=True))
+        assert near <= set(pairs)
+        assert len(pairs) == len(set(pairs))

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.atlas.regions.extract import assemble
-from geosleuth.atlas.regions.geometry import E7, pack, pack_lines, pack_steps, unpack, unpack_steps
+from geosleuth.atlas.regions.geometry import (
+    E7,
+    nearest_points,
+    pack,
+    pack_lines,
+    pack_steps,
+    unpack,
+    unpack_all,
+    unpack_steps,
+)
 from geosleuth.atlas.regions.pbf import Block, Damaged, Nodes, Relations, Ways, blobs, tags_of
 from geosleuth.atlas.regions.region_file import osm_key, osm_text, pack_shapes, unpack_shapes
 
@@ -153,3 +162,37 @@ def test_edges_that_close_are_an_area_and_others_are_none() -> None:
     assert area.area == pytest.approx(4 - 0.125)
     assert assembled(half) is None
     assert assembled(half, other, [(0.0, 0.0), (9.0, 9.0)]) is None
+
+
+def test_nearest_points_are_those_of_shapely() -> None:
+    chance = np.random.default_rng(27)
+    ring = [(0, 0), (0.01, 0), (0.01, 0.01), (0, 0.01)]
+    hole = [(0.004, 0.004), (0.006, 0.004), (0.006, 0.006), (0.004, 0.006)]
+    for _ in range(50):
+        line = shapely.LineString(chance.uniform(-0.02, 0.02, (6, 2)))
+        other = shapely.LineString(chance.uniform(-0.02, 0.02, (2, 2)))
+        shapes = [
+            line, shapely.MultiLineString([line, other]), shapely.Point(*chance.uniform(-0.02, 0.02, 2)),
+            shapely.Polygon(ring), shapely.Polygon(ring, [hole]),
+            shapely.MultiPolygon([shapely.Polygon(ring, [hole]), shapely.Polygon([(1, 1), (1, 2), (2, 2)])]),
+        ]  # fmt: skip
+        lon, lat = chance.uniform(-0.012, 0.012, 2)
+        found = nearest_points(pack(shapes), float(lat), float(lon))
+        metres = np.hypot(found[:, 0] - lat, found[:, 1] - lon)
+        assert metres == pytest.approx(shapely.distance(shapes, shapely.Point(lon, lat)), abs=2e-7)
+
+
+@given(st.binary(min_size=1, max_size=40))
+def test_nearest_points_of_spoilt_bytes_are_refused_or_on_earth(blob: bytes) -> None:
+    try:
+        ((lat, _),) = nearest_points([blob], 1.0, 2.0)
+    except (ValueError, LookupError, ArithmeticError, TypeError):
+        return
+    assert abs(lat) <= 90.0001
+
+
+@given(st.lists(st.sets(st.integers(1, 100_000), min_size=1, max_size=20), max_size=6))
+def test_many_lists_unpack_as_each(lists: list[set[int]]) -> None:
+    ordered = [sorted(one) for one in lists]
+    numbers, owners = unpack_all([pack_steps(np.array(one)) for one in ordered])
+    assert [sorted(numbers[owners == at].tolist()) for at in range(len(lists))] == ordered

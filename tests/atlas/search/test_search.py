@@ -2,7 +2,7 @@
 
 import random
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -188,13 +188,14 @@ def test_a_common_triple_is_not_read_to_its_end_and_what_was_meant_is_found(monk
     conn = indexed(names)
     index = RegionNames(conn, {})
     read: list[int] = []
-    unpacked = geometry.unpack_steps
+    unpacked = geometry.unpack_all
 
-    def counted(packed: bytes) -> pbf.Ints:
-        read.append(len(numbers := unpacked(packed)))
-        return numbers
+    def counted(packed: Sequence[bytes]) -> tuple[pbf.Ints, pbf.Ints]:
+        numbers, owners = unpacked(packed)
+        read.append(len(numbers))
+        return numbers, owners
 
-    monkeypatch.setattr(region_names, "unpack_steps", counted)
+    monkeypatch.setattr(region_names, "unpack_all", counted)
     monkeypatch.setattr(region_names, "_MOST_READ", 3000)
     right = 0
     long = [name for _, name, _ in names if len(name) > 15][:100]

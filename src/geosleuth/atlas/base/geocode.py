@@ -7,6 +7,7 @@ from functools import cached_property
 from math import log10, pi
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,8 @@ class BasePlaces:
     def __init__(self, conn: sqlite3.Connection) -> None:
         """Take an open, read-only connection."""
         self._conn = conn
-        self._names = BaseNames(conn)
+        self._shared = _shared_of(conn)
+        self._names = BaseNames(conn, self._shared)
 
     def geocode(
         self,
@@ -293,6 +295,10 @@ class BasePlaces:
         large = np.flatnonzero(cities.population[near] >= _LARGE_CITY)
         large = large[np.argsort(km[large])[:1]]
         chosen = np.unique(np.concatenate([np.argsort(reach)[:_NEAR_POOL], np.argsort(km)[:_NEAR_POOL], large]))
+        # Of those that don't reach the point only the nearest can be told.
+        beyond = np.sort(km[chosen[reach[chosen] > REACHES]])[:limit]
+        farthest = beyond[-1] if len(beyond) else 0.0
+        chosen = chosen[(reach[chosen] <= REACHES) | (km[chosen] <= farthest) | np.isin(chosen, large)]
         ranked = []
         rows = {row[0]: row for row in self._rows(cities.id[near[chosen]].tolist())}
         for index in chosen:
@@ -322,16 +328,16 @@ class BasePlaces:
     def _within_reach(self, point: LatLon, country: str | None) -> NDArray[np.int64]:
         """Rows of the cities around a point, looking farther until there are some."""
         cities = self._cities
+        some = None if country is None else cities.of_country(country)
+        lats, lons = (cities.lat, cities.lon) if some is None else (cities.lat[some], cities.lon[some])
         reach_deg = 1.5
         while True:
-            first, last = np.searchsorted(cities.lat, [point.lat - reach_deg, point.lat + reach_deg])
-            gap = np.abs(cities.lon[first:last] - point.lon)
+            first, last = np.searchsorted(lats, [point.lat - reach_deg, point.lat + reach_deg])
+            gap = np.abs(lons[first:last] - point.lon)
             width = reach_deg / max(0.02, float(np.cos(np.radians(point.lat))))
             near: NDArray[np.int64] = first + np.flatnonzero(np.minimum(gap, 360 - gap) <= width)
-            if country is not None:
-                near = near[cities.country[near] == country.encode("ascii", "replace")]
             if len(near) or reach_deg >= 180:
-                return np.asarray(near, dtype=np.int64)
+                return np.asarray(near if some is None else some[near], dtype=np.int64)
             reach_deg *= 4
 
     def labels(self, south: float, west: float, north: float, east: float, limit: int) -> list[Place]:
@@ -469,12 +475,15 @@ class BasePlaces:
             details={"population": str(population)} if population and kind != LANDMARK else {},
         )
 
-    @cached_property
+    @property
     def _boost(self) -> NDArray[np.float64]:
         """Misspelled names mean large places more often than hamlets: a head start in choosing candidates."""
-        people = np.zeros(int(self._names.owners.max()) + 1)
-        people[self._cities.id] = self._cities.population
-        return 1 + 0.08 * np.log10(np.maximum(1, people[self._names.owners]))
+        known = self._shared.get("boost")
+        if not isinstance(known, np.ndarray):
+            people = np.zeros(int(self._names.owners.max()) + 1)
+            people[self._cities.id] = self._cities.population
+            known = self._shared["boost"] = 1 + 0.08 * np.log10(np.maximum(1, people[self._names.owners]))
+        return known
 
     @cached_property
     def _regions(self) -> dict[str, str]:
@@ -485,9 +494,12 @@ class BasePlaces:
         rows = self._conn.execute(f"SELECT {_COLUMNS} FROM place WHERE kind = ?", (COUNTRY,))  # noqa: S608
         return {row[4]: row for row in rows}
 
-    @cached_property
+    @property
     def _cities(self) -> "_Cities":
-        return _Cities(self._conn)
+        known = self._shared.get("cities")
+        if not isinstance(known, _Cities):
+            known = self._shared["cities"] = _Cities(self._conn)
+        return known
 
     @cached_property
     def _populations(self) -> NDArray[np.int64]:
@@ -520,6 +532,15 @@ class _Cities:
         self.lon = np.frombuffer(packed["lon_e5"], dtype="<i4") / 1e5
         self.population = np.frombuffer(packed["population"], dtype="<i4").astype(np.float64)
         self.country = np.frombuffer(packed["country"], dtype="S2")
+        order = np.argsort(self.country, kind="stable")
+        codes, firsts = np.unique(self.country[order], return_index=True)
+        self._of_country: dict[bytes, NDArray[np.int64]] = dict(
+            zip(codes.tolist(), np.split(order, firsts[1:]), strict=True)
+        )
+
+    def of_country(self, code: str) -> NDArray[np.int64]:
+        """Rows of a country's settlements."""
+        return self._of_country.get(code.encode("ascii", "replace"), np.empty(0, dtype=np.int64))
 
 
 def _point(row: Sequence[object]) -> LatLon:
@@ -557,19 +578,30 @@ class _Rows:
         return int(self.rows[at]) if at < len(self.numbers) and self.numbers[at] == number else None
 
 
-_rows_kept: dict[tuple[str, int], _Rows] = {}
+_kept: dict[tuple[str, int], dict[str, Any]] = {}
 _reading_rows = Lock()
 
 
-def _rows_of(conn: sqlite3.Connection) -> _Rows:
-    """Every thread has a connection of its own; the rows are read once for all of them."""
+def _shared_of(conn: sqlite3.Connection) -> dict[str, Any]:
+    """What is kept in memory of a base atlas, once for all threads; each has a connection of its own."""
     (_, _, path), *_ = conn.execute("PRAGMA database_list").fetchall()
+    if not path:  # in memory
+        return {}
     key = path, Path(path).stat().st_mtime_ns
     with _reading_rows:
-        if key not in _rows_kept:
+        if key not in _kept:
+            _kept.clear()
+            _kept[key] = {}
+        return _kept[key]
+
+
+def _rows_of(conn: sqlite3.Connection) -> _Rows:
+    shared = _shared_of(conn)
+    with _reading_rows:
+        if "rows" not in shared:
             numbered = conn.execute("SELECT ref, id FROM place WHERE typeof(ref) = 'integer' ORDER BY ref").fetchall()
             named = conn.execute("SELECT ref, id FROM place WHERE typeof(ref) = 'text'").fetchall()
             columns = np.array(numbered, dtype=np.int64).reshape(-1, 2)
-            _rows_kept.clear()
-            _rows_kept[key] = _Rows(columns[:, 0].copy(), columns[:, 1].copy(), dict(named))
-        return _rows_kept[key]
+            shared["rows"] = _Rows(columns[:, 0].copy(), columns[:, 1].copy(), dict(named))
+        rows: _Rows = shared["rows"]
+        return rows

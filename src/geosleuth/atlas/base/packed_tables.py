@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from io import BytesIO
-from itertools import groupby
 from typing import overload
 from zlib import error as ZlibError  # noqa: N812
 
@@ -261,10 +260,14 @@ class BaseNames(NameIndex):
     """The index of names worth finding when misspelled."""
 
     def _names(self, ids: Sequence[int]) -> Iterator[tuple[int, int, str, int, str]]:
-        for start, group in groupby(ids, lambda number: (number - 1) // BLOCK * BLOCK + 1):
-            block, packed = self._conn.execute("SELECT keys, owners FROM fuzzy WHERE id = ?", (start,)).fetchone()
-            keys, owners = block.split("\n"), np.frombuffer(packed, dtype="<u4")
-            for number in group:
-                at = number - start
-                key, owner = keys[at], owners[at]
-                yield number, int(places_of(owner)), key, int(roles_of(owner)), key
+        starts = {number: (number - 1) // BLOCK * BLOCK + 1 for number in ids}
+        chosen = list(dict.fromkeys(starts.values()))
+        marks = ",".join("?" * len(chosen))
+        rows = self._conn.execute(f"SELECT id, keys, owners FROM fuzzy WHERE id IN ({marks})", chosen)  # noqa: S608
+        blocks = {
+            start: (keys.split("\n"), np.frombuffer(owners, dtype="<u4").tolist()) for start, keys, owners in rows
+        }
+        for number, start in starts.items():
+            keys, owners = blocks[start]
+            key, owner = keys[number - start], owners[number - start]
+            yield number, owner >> _ROLE_BITS, key, owner & ((1 << _ROLE_BITS) - 1), key

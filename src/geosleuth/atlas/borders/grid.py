@@ -357,9 +357,14 @@ class Grid:
         self._begin: Numbers = np.append(begin, len(cells)).astype(np.int32)
         # Copied in the order of the cells, so that the edges of one cell are read from one place.
         at, arc = arcs.edges()[edge], arcs.arc_of_edge()[edge]
-        ends = (arcs.x[at] + EAST, arcs.y[at] + NORTH, arcs.x[at + 1] + EAST, arcs.y[at + 1] + NORTH)
-        self._ends: Numbers = np.stack(ends, axis=1).astype(np.int32, copy=False)
+        del cells, edge
+        self._ends: Numbers = np.empty((len(at), 4), dtype=np.int32)
+        for place, values, least in ((0, arcs.x, EAST), (1, arcs.y, NORTH)):
+            self._ends[:, place] = values[at]
+            self._ends[:, place + 2] = values[1:][at]
+            self._ends[:, [place, place + 2]] += np.int32(least)
         self._sides: Labels = np.stack([arcs.left[arc], arcs.right[arc]], axis=1)
+        del at, arc
 
         coarse[numbers] = -1 - np.arange(len(numbers), dtype=np.int32)
         self._coarse: Numbers = coarse

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import shapely
@@ -86,6 +86,20 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None, of: int
     return [hit for hit in hits if within is None or within.contains(hit.place.point)]
 
 
+def exact_addresses(region: OpenRegion, text: str, within: Extent | None) -> list[Hit]:
+    """House numbers in streets of that very name, or that have it beside another one."""
+    hits: list[Hit] = []
+    for number, street, rest in split_address(text):
+        wanted, spelled = fold(number).replace(" ", ""), fold(street)
+        found = _houses(region, spelled, wanted, rest, 1.0)
+        if not found:
+            owners = [hit.owner for hit in region.index.exact(street) if hit.role < ATTRIBUTE][:_STREETS]
+            others = {fold(name) for owner in owners for name in _names(region, owner)} - {spelled}
+            found = [hit for key in others for hit in _houses(region, key, wanted, rest, 1.0)]
+        hits.extend(found)
+    return [hit for hit in hits if within is None or within.contains(hit.place.point)]
+
+
 def _houses(region: OpenRegion, street: str, number: str, rest: str, score: float) -> list[Hit]:
     rows = region.conn.execute(
         "SELECT feature FROM address WHERE street_key = ? AND number = ? LIMIT 50", (street, number)
@@ -116,12 +130,21 @@ def fitted(score: float, fit: float) -> float:
 _CUT_BELOW_BEST: Final = 0.12
 _CROSSING_STREETS: Final = 60
 _MOST_CORNERS: Final = 200
-_METRES_A_DEGREE: Final = 111_195.0
+METRES_A_DEGREE: Final = 111_195.0
 _SAME_CORNER_M: Final = 40.0
 _NEARLY_MEET_M: Final = 60.0
 _BETWEEN: Final = re.compile(r"\s+(?:and|et|und|y|e|ja|x|near|corner of)\s+|\s*[&/×@+]\s*", re.IGNORECASE)
 _PAIRS: Final = 30
-Street = tuple[float, MatchKind, list[tuple[Any, ...]]]  # how well it fits, how, and the rows of its features
+
+
+class Street(NamedTuple):
+    """A street's name: how well it fits, how, and the rows of the features that bear it."""
+
+    score: float
+    match: MatchKind
+    rows: list[tuple[Any, ...]]
+
+
 _MATCHES: Final[dict[str, int]] = {"exact": 0, "alias": 1, "fuzzy": 2}
 
 
@@ -136,9 +159,24 @@ def split_crossing(text: str) -> tuple[str, str] | None:
 
 def find_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | None, of: int = 1) -> list[Hit]:
     """Junctions of streets that fit the two names, one hit per corner; where none share a node, close approaches."""
+    if found := named_crossings(region, names, within):
+        return found
     one, two = (_streets(region, name, of) for name in names)
     if not one or not two:
         return []
+    return _corners(_meetings(region, one, two, within)) or _approaches(region, one, two, within)
+
+
+def named_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | None) -> list[Hit]:
+    """Junctions of streets of these very names, one hit per corner."""
+    one, two = ({fold(name): Street(1.0, "exact", [])} for name in names)
+    return _corners(_meetings(region, one, two, within))
+
+
+def _meetings(
+    region: OpenRegion, one: "Mapping[str, Street]", two: "Mapping[str, Street]", within: Extent | None
+) -> list[Hit]:
+    """The nodes that streets share, those that fit best first."""
     firsts, seconds = _junctions_of(region, one), _junctions_of(region, two)
     pairs: dict[int, tuple[str, str]] = {}
     for key, nodes in firsts.items():
@@ -147,18 +185,18 @@ def find_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | 
                 continue
             for node in np.intersect1d(nodes, others, assume_unique=True)[:_MOST_CORNERS].tolist():
                 known = pairs.get(node)
-                if known is None or one[key][0] * two[other][0] > one[known[0]][0] * two[known[1]][0]:
+                if known is None or one[key].score * two[other].score > one[known[0]].score * two[known[1]].score:
                     pairs[node] = (key, other)
     hits = []
-    best = sorted(pairs.items(), key=lambda pair: (-one[pair[1][0]][0] * two[pair[1][1]][0], pair[0]))
+    best = sorted(pairs.items(), key=lambda pair: (-one[pair[1][0]].score * two[pair[1][1]].score, pair[0]))
     for node, (key, other) in best[:_MOST_CORNERS]:
         at = region.conn.execute("SELECT lat, lon, streets FROM junction WHERE id = ?", (node,)).fetchone()
         called = {fold(street): street for street in text_of(at[2]).split("\n")}
         streets = (called.get(key, key), called.get(other, other))
         point = LatLon(at[0] / E7, at[1] / E7)
         if within is None or within.contains(point):
-            hits.append(_hit(region, f"n{node}", point, streets, one[key][:2], two[other][:2]))
-    return _corners(hits) or _approaches(region, one, two, within)
+            hits.append(_hit(region, f"n{node}", point, streets, one[key], two[other]))
+    return hits
 
 
 def _junctions_of(region: OpenRegion, streets: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
@@ -191,8 +229,8 @@ def _streets(region: OpenRegion, text: str, of: int) -> dict[str, Street]:
     streets: dict[str, Street] = {}
     for hit in found:
         if hit.score >= least and hit.owner in rows:
-            known = streets.setdefault(fold(rows[hit.owner][2]), (hit.score, hit.match, []))
-            known[2].append(rows[hit.owner])
+            known = streets.setdefault(fold(rows[hit.owner][2]), Street(hit.score, hit.match, []))
+            known.rows.append(rows[hit.owner])
     return streets
 
 
@@ -201,12 +239,12 @@ def _hit(
     osm: str,
     point: LatLon,
     streets: tuple[str, str],
-    one: tuple[float, MatchKind],
-    two: tuple[float, MatchKind],
+    one: Street,
+    two: Street,
 ) -> Hit:
-    match = max(one[1], two[1], key=lambda kind: _MATCHES[kind])
+    match = max(one.match, two.match, key=lambda kind: _MATCHES[kind])
     place = _place(region, osm, point, streets)
-    return Hit(place, one[0] * two[0], match, place.name)
+    return Hit(place, one.score * two.score, match, place.name)
 
 
 def _place(region: OpenRegion, osm: str, point: LatLon, streets: Any) -> Place:
@@ -222,15 +260,17 @@ def _place(region: OpenRegion, osm: str, point: LatLon, streets: Any) -> Place:
 
 def _corners(hits: list[Hit]) -> list[Hit]:
     """A crossing of wide roads has several nodes; one of them is enough."""
-    kept: list[Hit] = []
+    kept: dict[frozenset[str], list[LatLon]] = {}
+    corners = []
     for hit in hits:
         at = hit.place.point
-        same = [known for known in kept if set(known.place.name.split(" / ")) == set(hit.place.name.split(" / "))]
+        same = kept.setdefault(frozenset(hit.place.name.split(" / ")), [])
         squeeze = math.cos(math.radians(at.lat))
-        steps = [(known.place.point.lat - at.lat, (known.place.point.lon - at.lon) * squeeze) for known in same]
-        if all(math.hypot(*step) * _METRES_A_DEGREE > _SAME_CORNER_M for step in steps):
-            kept.append(hit)
-    return kept
+        steps = [(known.lat - at.lat, (known.lon - at.lon) * squeeze) for known in same]
+        if all(math.hypot(*step) * METRES_A_DEGREE > _SAME_CORNER_M for step in steps):
+            same.append(at)
+            corners.append(hit)
+    return corners
 
 
 def _approaches(region: OpenRegion, one: dict[str, Street], two: dict[str, Street], within: Extent | None) -> list[Hit]:

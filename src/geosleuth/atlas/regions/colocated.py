@@ -16,12 +16,14 @@ from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray, LatLon, great_cir
 from geosleuth.geo import bearings_deg as compass
 from geosleuth.names import fold
 
+from .pbf import spans
 from .region_names import Keep
 from .region_store import (
     OpenRegion,
     RegionStore,
     are_streets,
     check_positions,
+    column,
     filter_of,
     grounds_of,
     inside,
@@ -29,8 +31,10 @@ from .region_store import (
     place_of,
     positions,
     rows_of,
+    touches,
 )
 
+Ints = NDArray[np.int64]
 _REMEMBERED: Final = 20_000
 _AT_ONCE: Final = 10_000
 _POOL: Final = 400
@@ -38,7 +42,6 @@ _BEGINNING: Final = 2000
 _CUT_BELOW_BEST: Final = 0.08
 _LEAST_SCORE: Final = 0.75
 _LEAST_WITH_ALL_WORDS: Final = 0.6
-_LEAST_BESIDE_KIND: Final = 0.95
 _STREET_STEP_DEG: Final = 0.0001  # about 11 m
 
 
@@ -46,20 +49,21 @@ _STREET_STEP_DEG: Final = 0.0001  # about 11 m
 class Candidates:
     """Features that one word may stand for, and their positions: one each, or a row of them along a street."""
 
-    owners: list[tuple[int, int]]  # number of the region, id of the feature
+    regions: Ints  # number of the region, one for each owner
+    owners: Ints  # id of the feature
     scores: FloatArray  # one for each owner
-    keys: NDArray[np.int64]  # one for each owner: equal where two regions hold the same object
+    keys: Ints  # one for each owner: equal where two regions hold the same object
     lats: FloatArray
     lons: FloatArray
-    owner_of: NDArray[np.int64]  # index into owners, for each position
+    owner_of: Ints  # index into owners, for each position
 
     def __len__(self) -> int:
         """How many features."""
         return len(self.owners)
 
 
-Meaning = list[dict[int, float]]
-"""What a text may mean: for each region, features with how well they fit."""
+Meaning = list[tuple[Ints, FloatArray]]
+"""What a text may mean: for each region, features in the order of their ids, and how well they fit."""
 
 
 def resolve(
@@ -71,40 +75,39 @@ def resolve(
 
 def _meaning(store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None) -> Meaning:
     found = []
+    known = False
+    for region in regions if len(regions) > 1 else ():
+        with store.explained(region.info.name):
+            known = known or region.index.knows(text)
     for region in regions:
         with store.explained(region.info.name):
-            found.append(_meant(region, text, within, len(regions)))
+            found.append(_meant(region, text, within, len(regions), beside=known))
     return found
 
 
 def _placed(
     store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, within: Extent | None, known: dict[str, int]
 ) -> Candidates:
-    owners: list[tuple[int, int]] = []
-    scores: list[float] = []
-    keys: list[int] = []
+    parts: list[tuple[Ints, Ints, FloatArray, Ints]] = []
     spots: list[FloatArray] = [np.empty((0, 2))]
-    owner_of: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
-    seen: set[int] = set()
-    for number, (region, found) in enumerate(zip(regions, meaning, strict=True)):
+    owner_of: list[Ints] = [np.empty(0, dtype=np.int64)]
+    before, seen = 0, np.empty(0, dtype=np.int64)
+    objects = _object_numbers(store, regions, meaning, known)
+    for number, (region, (ids, scores), keys) in enumerate(zip(regions, meaning, objects, strict=True)):
         with store.explained(region.info.name):
-            ids = sorted(found)
-            numbers = _object_numbers(region, ids, known, alone=len(regions) == 1)
-            fresh = [feature for feature in ids if feature in numbers and numbers[feature] not in seen]
-            at, positions_of = _places(region, np.array(fresh, dtype=np.int64))
+            fresh = ~np.isin(keys, seen)
+            ids, scores, keys = ids[fresh], scores[fresh], keys[fresh]  # noqa: PLW2901
+            at, positions_of = _places(region, ids)
         if within is not None:
             kept = inside(within, at[:, 1], at[:, 0])
             at, positions_of = at[kept], positions_of[kept]
         spots.append(at)
-        owner_of.append(positions_of + len(owners))
-        owners.extend((number, feature) for feature in fresh)
-        scores.extend(found[feature] for feature in fresh)
-        keys.extend(numbers[feature] for feature in fresh)
-        seen.update(keys[len(keys) - len(fresh) :])
+        owner_of.append(positions_of + before)
+        parts.append((np.full(len(ids), number), ids, scores, keys))
+        before, seen = before + len(ids), np.concatenate([seen, keys])
     placed = np.concatenate(spots)
-    return Candidates(
-        owners, np.array(scores), np.array(keys, dtype=np.int64), placed[:, 1], placed[:, 0], np.concatenate(owner_of)
-    )
+    in_regions, owners, scores, keys = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Candidates(in_regions, owners, scores, keys, placed[:, 1], placed[:, 0], np.concatenate(owner_of))
 
 
 def _in_company(
@@ -114,8 +117,8 @@ def _in_company(
 
     A street of a common name is looked at along its whole course later; most of its namesakes have no such company.
     """
-    counts = [sum(map(len, meaning)) for meaning in meanings]
-    if max(counts) < _FEW:
+    counts = [sum(len(ids) for ids, _ in meaning) for meaning in meanings]
+    if max(counts) < _FEW or not any(_have_streets(store, regions, meaning) for meaning in meanings):
         return meanings
     boxes = [_boxes(store, regions, meaning) for meaning in meanings]
     every = np.concatenate(boxes)
@@ -125,34 +128,56 @@ def _in_company(
     if farthest > _POLAR or float(np.abs(every[:, [0, 2]]).max()) + wide > 180:
         return meanings
     rarest = int(np.argmin(counts))
-    grown = boxes[rarest] + [-wide, -reach, wide, reach]
-    near = shapely.box(*grown.T)
+    near = boxes[rarest] + [-wide, -reach, wide, reach]
     keep = np.ones(len(near), dtype=bool)
     pairs = {}
     for number, some in enumerate(boxes):
         if number != rarest:
-            tree = STRtree(shapely.box(*some.T))
-            pairs[number] = tree.query(near[keep])
-            pairs[number][0] = np.flatnonzero(keep)[pairs[number][0]]
-            met = np.zeros(len(near), dtype=bool)
-            met[pairs[number][0]] = True
-            keep &= met
+            rows = np.flatnonzero(keep)
+            one, two = _meeting(near[rows], some)
+            pairs[number] = rows[one], two
+            keep &= np.isin(np.arange(len(near)), rows[one])
     kept = {number: np.isin(np.arange(counts[number]), two[keep[one]]) for number, (one, two) in pairs.items()}
     kept[rarest] = keep
     return [_chosen(meaning, kept[number]) for number, meaning in enumerate(meanings)]
 
 
+def _meeting(near: FloatArray, some: FloatArray) -> tuple[Ints, Ints]:
+    """Which boxes meet which others."""
+    if len(near) * len(some) > _MOST_COMPARED:
+        one, two = STRtree(shapely.box(*some.T)).query(shapely.box(*near.T))
+        return one, two
+    wests, souths, easts, norths = some.T
+    # Those at the latitude of none of them are left out first.
+    rows = np.flatnonzero((norths >= near[:, 1].min(initial=90.0)) & (souths <= near[:, 3].max(initial=-90.0)))
+    wests, souths, easts, norths = some[rows].T
+    met = [
+        np.flatnonzero((norths >= south) & (souths <= north) & (easts >= west) & (wests <= east))
+        for west, south, east, north in near.tolist()
+    ]
+    counts = [len(one) for one in met]
+    return np.repeat(np.arange(len(near)), counts), rows[np.concatenate([np.empty(0, dtype=np.int64), *met])]
+
+
+def _have_streets(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> bool:
+    for region, (ids, _) in zip(regions, meaning, strict=True):
+        with store.explained(region.info.name):
+            if are_streets(region, ids).any():
+                return True
+    return False
+
+
 def _chosen(meaning: Meaning, kept: NDArray[np.bool_]) -> Meaning:
-    flags = iter(kept.tolist())
-    return [{feature: score for feature, score in found.items() if next(flags)} for found in meaning]
+    cuts = np.cumsum([len(ids) for ids, _ in meaning])[:-1]
+    parts = zip(meaning, np.split(kept, cuts), strict=True)
+    return [(ids[flags], scores[flags]) for (ids, scores), flags in parts]
 
 
 def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> FloatArray:
     """West, south, east and north of each feature, in the order in which they are meant."""
     parts = [np.empty((0, 4))]
-    for region, found in zip(regions, meaning, strict=True):
+    for region, (ids, _) in zip(regions, meaning, strict=True):
         with store.explained(region.info.name):
-            ids = np.array(list(found), dtype=np.int64)
             lats, lons = positions(region, ids)
             boxes = np.column_stack([lons, lats, lons, lats])
             streets = np.flatnonzero(are_streets(region, ids))
@@ -165,10 +190,11 @@ def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) 
 
 
 _FEW: Final = 100
+_MOST_COMPARED: Final = 4_000_000
 _POLAR: Final = 85.0
 
 
-def _meant(region: OpenRegion, text: str, within: Extent | None, of: int) -> dict[int, float]:
+def _meant(region: OpenRegion, text: str, within: Extent | None, of: int, *, beside: bool) -> tuple[Ints, FloatArray]:
     """Feature ids with how well they fit."""
     # A street may pass through the extent though its middle lies outside; its positions are looked at one by one later.
     inner = filter_of(region, within)
@@ -176,30 +202,35 @@ def _meant(region: OpenRegion, text: str, within: Extent | None, of: int) -> dic
     of_kind = of_category(region, text)
     if reach is not None:
         of_kind = of_kind[reach(of_kind)]
-    found = dict.fromkeys(of_kind.tolist(), 1.0)
     if "=" in text:
-        return found
+        return of_kind, np.ones(len(of_kind))
     # "Casino" is a kind and a chain of shops: both are meant, but not everything that is spelled a little like it.
-    least = _LEAST_BESIDE_KIND if found else 0.0
-    for owner, score in _named(region, text, reach, of).items():
-        if score >= least:
-            found[owner] = max(score, found.get(owner, 0.0))
-    return found
+    likenesses = not (len(of_kind) or (beside and not region.index.knows(text)))
+    named = _named(region, text, reach, of if likenesses else 0, begins=not len(of_kind))
+    ids = np.concatenate([of_kind, np.fromiter(named, dtype=np.int64, count=len(named))])
+    scores = np.concatenate([np.ones(len(of_kind)), np.fromiter(named.values(), dtype=np.float64, count=len(named))])
+    order = np.lexsort((-scores, ids))
+    ids, first = np.unique(ids[order], return_index=True)
+    return ids, scores[order][first]
 
 
-def _named(region: OpenRegion, text: str, reach: Keep | None, of: int) -> dict[int, float]:
-    """Features of that name. The exact ones are all taken; of the rest those with every word, or spelled nearly so."""
+def _named(region: OpenRegion, text: str, reach: Keep | None, of: int, *, begins: bool) -> dict[int, float]:
+    """Features of that name. The exact ones are all taken; of the rest those with every word, or spelled nearly so.
+
+    ``of`` says among how many regions likenesses are looked for, 0 for not at all; ``begins``, whether longer names
+    that begin so will do.
+    """
     key = fold(text)
     if not key:
         return {}
     found: dict[int, float] = {}
     for hit in region.index.called(key):
         found[hit.owner] = 1.0
-    for name, borne in region.index.beginning(f"{key} ", _BEGINNING):
+    for name, borne in region.index.beginning(f"{key} ", _BEGINNING) if begins else ():
         for _, _, owners in borne:
             for owner in owners:
                 found[owner] = max(found.get(owner, 0.0), 0.6 + 0.35 * len(key) / len(name))
-    hits = region.index.search(text, limit=_POOL, keep=reach, of=of)
+    hits = region.index.search(text, limit=_POOL, keep=reach, of=of) if of else []
     words = set(key.split())
     for hit in hits:
         least = max(_LEAST_SCORE, hits[0].score - _CUT_BELOW_BEST)
@@ -213,12 +244,34 @@ def _named(region: OpenRegion, text: str, reach: Keep | None, of: int) -> dict[i
     return {owner: found[owner] for owner in ids[reach(ids)].tolist()}
 
 
-def _object_numbers(region: OpenRegion, ids: Sequence[int], known: dict[str, int], *, alone: bool) -> dict[int, int]:
-    """A number for each object. In one region the feature's id will do; over several the source's own id must."""
-    if alone:
-        return {feature: feature for feature in ids}
-    names = {number: row[1] for number, row in rows_of(region, ids).items()}
-    return {number: known.setdefault(f"{region.info.kind}:{osm}", len(known)) for number, osm in names.items()}
+def _object_numbers(
+    store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, known: dict[str, int]
+) -> list[Ints]:
+    """Numbers of the objects of each region, the same for one that several regions hold.
+
+    The source's own id is looked at for what lies at the same point, and for streets, which regions may cut.
+    """
+    objects = [ids + (number << _REGION_BITS) for number, (ids, _) in enumerate(meaning)]
+    if len(regions) == 1:
+        return objects
+    spots, streets = [], []
+    for region, (ids, _) in zip(regions, meaning, strict=True):
+        with store.explained(region.info.name):
+            spots.append(column(region, "lat")[ids - 1].astype(np.int64) << 32 ^ column(region, "lon")[ids - 1])
+            beside = any(one is not region and touches(one, region.info.extent) for one in regions)
+            streets.append(are_streets(region, ids) & beside)
+    _, of, counts = np.unique(np.concatenate(spots), return_inverse=True, return_counts=True)
+    doubtful = (counts[of] > 1) | np.concatenate(streets)
+    cuts = np.cumsum([len(ids) for ids, _ in meaning])[:-1]
+    for region, (ids, _), numbers, some in zip(regions, meaning, objects, np.split(doubtful, cuts), strict=True):
+        with store.explained(region.info.name):
+            rows = rows_of(region, ids[some].tolist())
+            for at in np.flatnonzero(some).tolist():
+                numbers[at] = -1 - known.setdefault(f"{region.info.kind}:{rows[int(ids[at])][1]}", len(known))
+    return objects
+
+
+_REGION_BITS: Final = 40
 
 
 def _places(region: OpenRegion, ids: NDArray[np.int64]) -> tuple[FloatArray, NDArray[np.int64]]:
@@ -259,7 +312,6 @@ BEARING_TOLERANCE_DEG: Final = 30.0
 _FIRST_RADIUS_M: Final = 25.0
 MAX_LOOKED_AT: Final = 6_000_000
 _SLICE: Final = 200_000
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +348,7 @@ def find_colocated(
     meanings: list[Meaning] = []
     for text in features:
         meanings.append(_meaning(store, regions, text, within))
-        if not any(meanings[-1]):
+        if not any(len(ids) for ids, _ in meanings[-1]):
             return []
     sets = [
         _placed(store, regions, meaning, within, known) for meaning in _in_company(store, regions, meanings, within_m)
@@ -322,7 +374,6 @@ class _Search:
         others = sorted((n for n in range(len(sets)) if n != self._anchor), key=lambda n: (n != 0, len(sets[n])))
         self._order = [self._anchor, *others]
         self._left = MAX_LOOKED_AT
-        self._trees = {n: STRtree(np.asarray(shapely.points(sets[n].lons, sets[n].lats))) for n in others}
 
     def run(self, limit: int) -> list[tuple[float, Ints]]:
         """(spread, position of each feature) of the tightest combinations, one for each anchor that has one."""
@@ -364,16 +415,7 @@ class _Search:
         """Anchor positions (ascending), positions of the other feature, and metres between them."""
         here, there = self._sets[self._anchor], self._sets[number]
         lats, lons = here.lats[anchors], here.lons[anchors]
-        reach = math.degrees(radius_m / 1000 / EARTH_RADIUS_KM) * 1.0000001 + 1e-9
-        nearest_pole = np.minimum(np.abs(lats) + reach, 89.9999)
-        half = np.minimum(reach / np.cos(np.radians(nearest_pole)), 360.0)
-        found = []
-        for shift in (0.0, -360.0, 360.0):
-            west, east = lons - half + shift, lons + half + shift
-            if shift and not np.any((west <= 180) & (east >= -180)):
-                continue
-            found.append(self._trees[number].query(shapely.box(west, lats - reach, east, lats + reach)))
-        rows, columns = np.concatenate(found, axis=1)
+        rows, columns = neighbours((lats, lons), (there.lats, there.lons), radius_m)
         metres = great_circle_km(lats[rows], lons[rows], there.lats[columns], there.lons[columns]) * 1000
         near = metres <= radius_m
         rows, columns, metres = anchors[rows[near]], columns[near], metres[near]
@@ -453,6 +495,55 @@ class _Search:
         return lie_in_order(lats, lons)
 
 
+_WIDEST: Final = 60.0
+
+
+def neighbours(
+    here: tuple[FloatArray, FloatArray], there: tuple[FloatArray, FloatArray], radius_m: float
+) -> tuple[Ints, Ints]:
+    """Pairs of positions that may be no farther from each other, by cells that are as wide as that."""
+    (lats, lons), (other_lats, other_lons) = here, there
+    reach = math.degrees(radius_m / 1000 / EARTH_RADIUS_KM) * 1.0000001 + 1e-9
+    farthest = max(float(np.abs(lats).max(initial=0.0)), float(np.abs(other_lats).max(initial=0.0))) + reach
+    wide = reach / math.cos(math.radians(min(farthest, 89.9999)))
+    if wide > _WIDEST:  # around a pole all longitudes are near
+        wide = 720.0
+    columns = int(360 // wide) + 4  # beside the last there is room for the first ones again
+    rows, across = _cells(lats, 90, reach), _cells(lons, 180, wide)
+    other_rows, other_across = _cells(other_lats, 90, reach), _cells(other_lons, 180, wide)
+    # Most of a long street has none of the others anywhere near.
+    around = _marked(rows, 180 / reach)[other_rows + 1]
+    if float(np.abs(lons).max(initial=0.0)) + wide < 180:
+        around &= _marked(across, 360 / wide)[other_across + 1]
+    order = np.flatnonzero(around)
+    cells = other_rows[order] * columns + other_across[order]
+    order = order[np.argsort(cells, kind="stable")]
+    cells = np.sort(cells)
+    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+    for shift in (0.0, -360.0, 360.0) if wide <= _WIDEST else (0.0,):
+        turned = lons + shift
+        some = np.flatnonzero((turned >= -180 - wide) & (turned <= 180 + wide))
+        middle = rows[some] * columns + _cells(turned[some], 180, wide)
+        for row in (-columns, 0, columns) if len(some) else ():
+            begins = np.searchsorted(cells, middle + row - 1, side="left")
+            counts = np.searchsorted(cells, middle + row + 1, side="right") - begins
+            found.append((np.repeat(some, counts), order[spans(begins, counts)]))
+    one, two = (np.concatenate(column) for column in zip(*found, strict=True))
+    return one, two
+
+
+def _marked(cells: Ints, last: float) -> NDArray[np.bool_]:
+    """A table of cells, from -1 on, that says which of them are these or beside these."""
+    table = np.zeros(int(last) + 4, dtype=bool)
+    for step in (0, 1, 2):
+        table[cells + step] = True
+    return table
+
+
+def _cells(degrees: FloatArray, least: float, wide: float) -> Ints:
+    return np.floor((degrees + least) / wide).astype(np.int64)
+
+
 def lie_in_order(lats: FloatArray, lons: FloatArray) -> NDArray[np.bool_]:
     """For rows of points: whether their projections on the row's principal line go one way without turning back."""
     north = lats - lats[:, :1]
@@ -476,8 +567,7 @@ def _colocation(
     places, scores, lats, lons = [], [], [], []
     for candidates, position in zip(sets, parts.tolist(), strict=True):
         owner = int(candidates.owner_of[position])
-        number, feature = candidates.owners[owner]
-        region = regions[number]
+        region, feature = regions[int(candidates.regions[owner])], int(candidates.owners[owner])
         with store.explained(region.info.name):
             places.append(place_of(region, rows_of(region, [feature])[feature]))
         scores.append(float(candidates.scores[owner]))

@@ -60,6 +60,22 @@ def unpack_steps(packed: bytes) -> Ints:
     return np.cumsum(np.frombuffer(packed, dtype=_WIDTHS[packed[0]], offset=1), dtype=np.int64)
 
 
+def unpack_all(packed: Sequence[bytes]) -> tuple[Ints, Ints]:
+    """All numbers of what `pack_steps` packed several times, none of them empty, and of which each is."""
+    numbers, owners = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    by_width: dict[int, list[int]] = {}
+    for at, one in enumerate(packed):
+        by_width.setdefault(one[0], []).append(at)
+    for width, some in by_width.items():
+        steps = np.frombuffer(b"".join([packed[at][1:] for at in some]), dtype=_WIDTHS[width]).astype(np.int64)
+        counts = np.array([len(packed[at]) - 1 for at in some]) // width
+        begins = np.cumsum(counts) - counts
+        sums = np.cumsum(steps)
+        numbers.append(sums - np.repeat(sums[begins] - steps[begins], counts))
+        owners.append(np.repeat(some, counts))
+    return np.concatenate(numbers), np.concatenate(owners)
+
+
 def _unsigned(steps: Ints) -> Ints:
     return steps << 1 ^ steps >> 63
 
@@ -217,3 +233,79 @@ def _unpack_several(found: Geometries, places: NDArray[np.intp], values: Ints, b
     lines_of = shapely.linestrings(at_each / E7, indices=np.repeat(np.arange(len(long)), long))
     distinct, indices = np.unique(owners, return_inverse=True)
     found[places[distinct]] = shapely.multilinestrings(lines_of, indices=indices)
+
+
+def nearest_points(blobs: Sequence[bytes], lat: float, lon: float) -> NDArray[np.float64]:
+    """Of each geometry the point (latitude, longitude) that is nearest to another; that one itself inside an area.
+
+    Raises:
+        ValueError: one of them is damaged.
+    """
+    data = np.frombuffer(b"".join(blobs), dtype=np.uint8)
+    try:
+        values = varints(data)
+    except Damaged as error:
+        raise ValueError("a shape that is none") from error
+    ended = np.cumsum(data < 128)[np.cumsum([len(blob) for blob in blobs]) - 1]
+    begins, sums, counts, lines, areas = _runs(values.tolist(), ended.tolist())
+    at = _summed(values, np.array(begins), np.array(sums))
+    if (np.abs(at) > _MOST).any():
+        raise ValueError("a shape that is nowhere on Earth")
+    # A degree of longitude is shorter than one of latitude; without the stretch "nearest" would lean east and west.
+    squeeze = max(float(np.cos(np.radians(lat))), 1e-6)
+    here = (at / E7 - (lon, lat)) * (squeeze, 1.0)
+    long = np.array(counts)
+    ends = np.cumsum(long)
+    area_of = np.repeat(areas, lines)  # for each line, whether it is the edge of an area
+    after = np.arange(1, len(here) + 1)
+    after[ends - 1] = np.where(area_of, ends - long, ends - 1)
+    step = here[after] - here
+    length = (step**2).sum(axis=1)
+    share = np.clip(-(here * step).sum(axis=1) / np.where(length > 0, length, 1.0), 0.0, 1.0)
+    spots = here + share[:, None] * step
+    far = (spots**2).sum(axis=1)
+    owner_of = np.repeat(np.repeat(np.arange(len(blobs)), lines), long)
+    order = np.lexsort((far, owner_of))
+    nearest = spots[order[np.searchsorted(owner_of, np.arange(len(blobs)))]]
+    # Inside, a line to the east crosses the edge an odd number of times.
+    up = np.flatnonzero((here[:, 1] > 0) != (here[after, 1] > 0))
+    crossed = up[here[up, 0] - here[up, 1] * step[up, 0] / step[up, 1] > 0]
+    inside = np.bincount(owner_of[crossed], minlength=len(blobs)) % 2 == 1
+    nearest[inside & np.array(areas)] = 0.0
+    return np.asarray(nearest[:, ::-1] / (1.0, squeeze) + (lat, lon))
+
+
+def _runs(heads: Sequence[int], ends: Sequence[int]) -> tuple[list[int], list[int], list[int], list[int], list[bool]]:
+    """Where runs of steps begin, vertices of each; vertices of each line; lines of each geometry; what are areas."""
+    begins: list[int] = []
+    sums: list[int] = []
+    counts: list[int] = []
+    lines: list[int] = []
+    areas: list[bool] = []
+    at = 0
+    for end in ends:
+        kind, found = heads[at], len(counts)
+        if kind == _MANY:
+            rings = sum(heads[at + 3 : at + 3 + heads[at + 2]])
+            first = at + 3 + heads[at + 2] + rings
+            counts += heads[first - rings : first]
+            begins.append(first)
+            sums.append(sum(counts[found:]))
+            at = first + 2 * sums[-1]
+        elif kind == _POINT:
+            begins.append(at + 1)
+            counts.append(1)
+            sums.append(1)
+            at += 3
+        else:
+            at += kind == _LINES
+            while at < end and heads[at] in (_LINE, kind):
+                begins.append(at + 2)
+                counts.append(heads[at + 1])
+                sums.append(heads[at + 1])
+                at += 2 + 2 * heads[at + 1]
+        if at != end or 0 in counts[found:] or found == len(counts):
+            raise ValueError("a shape that is none")
+        lines.append(len(counts) - found)
+        areas.append(kind in (_MANY, _RING))
+    return begins, sums, counts, lines, areas

@@ -2,7 +2,7 @@
 
 import logging
 import math
-from bisect import bisect_left
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,15 +10,28 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from geosleuth.atlas.protocol import Colocation, Hit, MatchKind, Place
 from geosleuth.atlas.search import NameHit
 from geosleuth.errors import BadInput
-from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
+from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km
 
-from .addresses import find_addresses, find_crossings, find_postcodes, junction_place, postcode_place, split_crossing
+from .addresses import (
+    METRES_A_DEGREE,
+    exact_addresses,
+    find_addresses,
+    find_crossings,
+    find_postcodes,
+    junction_place,
+    named_crossings,
+    postcode_place,
+    split_crossing,
+)
 from .colocated import find_colocated
 from .feature_kinds import ADDRESS, matching_kinds
+from .geometry import E7
+from .pbf import Ints
 from .region_file import ATTRIBUTE, osm_key
 from .region_names import Keep
 from .region_store import (
@@ -28,6 +41,7 @@ from .region_store import (
     boxes_around,
     distances_m,
     filter_of,
+    full_row,
     in_boxes,
     nearest_metres,
     place_of,
@@ -44,8 +58,11 @@ _BONUS: Final = 0.03
 _NEAR_KM: Final = 2.0  # at this distance nearness counts half
 _LEAST_POOL: Final = 40
 _NEAR_POOL: Final = 400
-_FIRST_REACH_M: Final = 150.0
+_FIRST_REACH_M: Final = 60.0
+_CROWDED_M: Final = 240.0
 _OTHER_NUMBER: Final = 0.75
+_POLAR: Final = 80.0
+_FLAT_M: Final = 20_000.0
 MAX_LIMIT: Final = 1000
 
 
@@ -73,8 +90,11 @@ class Regions:
         """Named features by name, phone, website or number; a category narrows."""
         limit = _checked_limit(limit)
 
+        known = self._known(text, within)
+
         def found_in(region: OpenRegion, of: int) -> list[_Found]:
-            return self._named(region, text, limit, filter_of(region, within, category), near, of)
+            keep = filter_of(region, within, category)
+            return self._named(region, text, limit, keep, near, of, beside=known)
 
         return self._best(found_in, within, limit=limit)
 
@@ -114,13 +134,13 @@ class Regions:
         """Features of that very name or, where there are none, address; to look for likenesses takes much longer."""
         is_address = "," not in name and any(map(str.isdigit, name))
 
-        def found_in(region: OpenRegion, of: int) -> list[Hit | _Found]:
+        def found_in(region: OpenRegion, _of: int) -> list[Hit | _Found]:
             found = [hit for hit in region.index.exact(name) if hit.role != ATTRIBUTE]
             keep = filter_of(region, within)
             fits = keep(np.array([hit.owner for hit in found], dtype=np.int64)) if keep and found else None
             named = [hit for at, hit in enumerate(found) if fits is None or fits[at]]
-            houses = find_addresses(region, name, within, of) if is_address and not named else []
-            return [*self._scored(region, named, None, limit), *(hit for hit in houses if hit.match == "exact")]
+            houses = exact_addresses(region, name, within) if is_address and not named else []
+            return [*self._scored(region, named, None, limit), *houses]
 
         return self._best(found_in, within, limit=limit)
 
@@ -135,17 +155,19 @@ class Regions:
         reach_m = min(radius_m, _FIRST_REACH_M)
         while True:  # widened step by step: nobody wants the thousand features of a town to see the twenty nearest
             around = partial(_around, point=point, radius_m=reach_m, category=category, limit=limit)
-            hits = self._ask(around, Disc(point, reach_m / 1000))
-            hits = _distinct(sorted(hits, key=lambda hit: (hit.distance_km or 0.0, hit.place.id)))
-            if len(hits) >= limit or reach_m >= radius_m:
+            found = _distinct(sorted(self._ask(around, Disc(point, reach_m / 1000)), key=_order))
+            if len(found) >= limit or reach_m >= radius_m:
                 break
-            reach_m = min(reach_m * 3, radius_m)
-        return [replace(hit, score=_closeness(hit, radius_m)) for hit in hits[:limit]]
+            reach_m = min(reach_m * (2 if reach_m < _CROWDED_M else 4), radius_m)
+        hits = self._made(found, limit)
+        return [replace(hit, score=_closeness(hit, radius_m)) for hit in hits]
 
     def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
         """Where two streets meet; where they only come near each other the match is "near"."""
-        limit = _checked_limit(limit)
-        return self._best(lambda region, of: find_crossings(region, (first, second), within, of), within, limit=limit)
+        limit, names = _checked_limit(limit), (first, second)
+        # Streets of these very names are meant wherever they meet, and nothing that is spelled otherwise.
+        found = self._best(lambda region, _: named_crossings(region, names, within), within, limit=limit)
+        return found or self._best(lambda region, of: find_crossings(region, names, within, of), within, limit=limit)
 
     def geocode(self, text: str, *, limit: int = 5, within: Extent | None = None) -> list[Hit]:
         """Addresses ("12 Rue Grimaldi"), crossings ("A and B"), postcodes and named features of that name.
@@ -164,7 +186,7 @@ class Regions:
             if any(hit.match == "exact" for hit in houses):  # what is only spelled like it can't be meant
                 named = self._scored(region, _kept(region.index.exact(name), keep), None, limit)
             else:
-                named = self._named(region, name, limit, keep, None, of)
+                named = self._named(region, name, limit, keep, None, of, beside=False)
             return [*houses, *find_postcodes(region, name, within), *corners, *named]
 
         return self._best(found_in, within, limit=limit)
@@ -212,14 +234,18 @@ class Regions:
 
     def _best(
         self,
-        found_in: "Callable[[OpenRegion, int], Sequence[Hit | _Found]]",
+        found_in: "Callable[[OpenRegion, int], Sequence[Hit | _Feature]]",
         within: Extent | None = None,
         *,
         limit: int,
     ) -> list[Hit]:
         """The best of what all regions answer."""
+        return self._made(_distinct(sorted(self._ask(found_in, within), key=_order)), limit)
+
+    def _made(self, found: "Sequence[Hit | _Feature]", limit: int) -> list[Hit]:
+        """The first hits, with their places."""
         best: list[Hit] = []
-        for one in _distinct(sorted(self._ask(found_in, within), key=_order)):
+        for one in found:
             if len(best) == limit:
                 break
             if isinstance(one, Hit):
@@ -234,11 +260,23 @@ class Regions:
                 _log.warning("%s", error)
         return best
 
+    def _known(self, name: str, within: Extent | None) -> bool:
+        """Whether one of several regions has that very name."""
+        return any(self._ask(lambda region, of: [of > 1 and region.index.knows(name)], within))
+
     def _named(
-        self, region: OpenRegion, text: str, limit: int, keep: Keep | None, near: LatLon | None, of: int
+        self,
+        region: OpenRegion,
+        text: str,
+        limit: int,
+        keep: Keep | None,
+        near: LatLon | None,
+        of: int,
+        *,
+        beside: bool,
     ) -> "list[_Found]":
-        pool = max(_LEAST_POOL, 4 * limit) if near is None else _NEAR_POOL
-        found = region.index.search(text, limit=pool, keep=keep, of=of)
+        pool = max(2 * limit, max(_LEAST_POOL, 4 * limit) // of) if near is None else _NEAR_POOL
+        found = region.index.search(text, limit=pool, keep=keep, of=of, beside=beside)
         if near is not None and len(found) >= pool:
             # A chain has more branches than that, and the nearest of them are wanted.
             seen = {hit.owner for hit in found}
@@ -264,22 +302,46 @@ class Regions:
 
 def _around(
     region: OpenRegion, _of: int, point: LatLon, radius_m: float, category: str | None, limit: int
-) -> list[Hit]:
-    # Plain house numbers stand aside, unless they are what is asked for.
-    meant = None if category is None else set(matching_kinds(category, region.kinds))
-    rows = in_boxes(region, boxes_around(point, radius_m), ADDRESS.__ne__ if meant is None else meant.__contains__)
-    ids = sorted(rows)
-    if not ids:
+) -> "list[_Near]":
+    """The nearest features, as many as asked for, and others that are as near as the last of them."""
+    rows, boxes = in_boxes(region, boxes_around(point, radius_m), _meant(region, category))
+    if not rows:
         return []
-    metres = distances_m(point, *(np.array([rows[number][at] for number in ids]) for at in (4, 5)))
-    for feature, nearest in nearest_metres(region, np.array(ids), point).items():
-        metres[bisect_left(ids, feature)] = nearest
-    inside = np.flatnonzero(metres <= radius_m)
-    hits = []
-    for at in inside[np.argsort(metres[inside], kind="stable")][: 2 * limit].tolist():
-        place = place_of(region, rows[ids[at]])
-        hits.append(Hit(place, 1.0, "near", place.name, float(metres[at]) / 1000))
-    return hits
+    metres = distances_m(point, *(np.array([row[at] for row in rows]) / E7 for at in (5, 6)))
+    least, most = _to_boxes_m(point, boxes, radius_m)
+    # None is nearer than its box, nor farther than its box's farthest corner: many courses need not be looked at.
+    enough = np.sort(most)[limit - 1] if len(rows) > limit else math.inf
+    some = {rows[at][0]: at for at in np.flatnonzero(least <= enough).tolist()}
+    courses = nearest_metres(region, [feature for feature, at in some.items() if rows[at][7] is not None], point)
+    for feature, nearest in courses.items():
+        metres[some[feature]] = nearest
+    near = [at for at in some.values() if metres[at] <= radius_m]
+    last = sorted(metres[near].tolist())[:limit][-1:]
+    return [_Near(region, full_row(region, rows[at]), float(metres[at])) for at in near if metres[at] <= last[0]]
+
+
+def _meant(region: OpenRegion, category: str | None) -> NDArray[np.bool_]:
+    """Which kinds a category means; plain house numbers stand aside, unless they are what is asked for."""
+    known = region.memory.get("without addresses")
+    if category is None and isinstance(known, np.ndarray):
+        return known
+    meant = set(region.kinds) - {ADDRESS} if category is None else set(matching_kinds(category, region.kinds))
+    flags = np.array([kind in meant for kind in region.kinds], dtype=bool)
+    if category is None:
+        region.memory["without addresses"] = flags
+    return flags
+
+
+def _to_boxes_m(point: LatLon, boxes: Ints, radius_m: float) -> tuple[FloatArray, FloatArray]:
+    """Metres to the nearest and farthest points of boxes (1e-7 degrees), or somewhat less and more."""
+    if abs(point.lat) > _POLAR or radius_m > _FLAT_M:
+        return np.zeros(len(boxes)), np.full(len(boxes), math.inf)
+    middles, halves = (boxes[:, :2] + boxes[:, 2:]) / (2 * E7), (boxes[:, 2:] - boxes[:, :2]) / (2 * E7)
+    gaps = middles - (point.lat, point.lon)
+    gaps[:, 1] = (gaps[:, 1] + 540) % 360 - 180
+    wide = (METRES_A_DEGREE, METRES_A_DEGREE * math.cos(math.radians(point.lat)))
+    least, most = (np.hypot(*(way * wide).T) for way in (np.maximum(abs(gaps) - halves, 0.0), abs(gaps) + halves))
+    return 0.97 * least, 1.03 * most
 
 
 def _closeness(hit: Hit, radius_m: float) -> float:
@@ -302,18 +364,35 @@ def _kept(hits: Sequence[NameHit], keep: Keep | None) -> list[NameHit]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A feature by its name, of which a place is only made if it is among the best of all regions."""
+class _Feature(ABC):
+    """A feature of which a place is only made if it is among the best of all regions."""
 
     region: OpenRegion
     row: Sequence[Any]
+
+    @property
+    def id(self) -> str:
+        return f"{self.region.info.kind}:{self.region.info.name}:{self.row[1]}"
+
+    @property
+    @abstractmethod
+    def order(self) -> tuple[float, int, str]: ...
+
+    @abstractmethod
+    def hit(self) -> Hit: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Found(_Feature):
+    """A feature by its name."""
+
     score: float
     named: NameHit
     near: LatLon | None
 
     @property
-    def id(self) -> str:
-        return f"{self.region.info.kind}:{self.region.info.name}:{self.row[1]}"
+    def order(self) -> tuple[float, int, str]:
+        return -self.score, len(self.named.text), self.id
 
     def hit(self) -> Hit:
         place = place_of(self.region, self.row)
@@ -321,15 +400,28 @@ class _Found:
         return Hit(place, self.score, self.named.match, text_of(self.named.text), far)
 
 
-def _order(one: Hit | _Found) -> tuple[float, int, str]:
-    if isinstance(one, _Found):
-        return -one.score, len(one.named.text), one.id
-    return -one.score, len(one.matched), one.place.id
+@dataclass(frozen=True, slots=True)
+class _Near(_Feature):
+    """A feature by its position."""
+
+    metres: float
+
+    @property
+    def order(self) -> tuple[float, int, str]:
+        return self.metres, 0, self.id
+
+    def hit(self) -> Hit:
+        place = place_of(self.region, self.row)
+        return Hit(place, 1.0, "near", place.name, self.metres / 1000)
 
 
-def _object_of(one: Hit | _Found) -> str:
+def _order(one: Hit | _Feature) -> tuple[float, int, str]:
+    return (-one.score, len(one.matched), one.place.id) if isinstance(one, Hit) else one.order
+
+
+def _object_of(one: Hit | _Feature) -> str:
     """The same for one object in extracts that overlap."""
-    found, kind = (one.id, one.row[3]) if isinstance(one, _Found) else (one.place.id, one.place.kind)
+    found, kind = (one.place.id, one.place.kind) if isinstance(one, Hit) else (one.id, one.row[3])
     origin, _, rest = found.partition(":")
     return f"{origin}:{rest.partition(':')[2]}:{kind}"
 
@@ -342,7 +434,7 @@ def _distinct(hits: "Iterable[_OneT]") -> "list[_OneT]":
     return list(known.values())
 
 
-_OneT = TypeVar("_OneT", Hit, _Found, Hit | _Found)
+_OneT = TypeVar("_OneT", bound=Hit | _Feature)
 
 
 def _checked_limit(limit: int) -> int:

@@ -7,10 +7,12 @@ read enough to choose from; the lists of a small region are all read.
 """
 
 import sqlite3
+import threading
 import zlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, groupby, islice, pairwise
+from math import inf
 from operator import itemgetter
 from tempfile import TemporaryFile
 from typing import IO, Any, Final, Literal
@@ -26,13 +28,14 @@ from geosleuth.atlas.search import (
     exact_key,
     latin_key,
     similarities,
+    similarity,
     squeeze,
     text_triples,
     triple_codes,
     triples,
 )
 
-from .geometry import step_widths, unpack_steps
+from .geometry import step_widths, unpack_all
 from .pbf import Ints, starts_of
 
 TABLES: Final = """
@@ -57,7 +60,7 @@ _CHUNK: Final = 12_000_000
 _MOST_READ: Final = 60_000
 _READ_BESIDE: Final = 20_000
 _CANDIDATES: Final = 100
-_FEWEST_CANDIDATES: Final = 30
+_FEWEST_CANDIDATES: Final = 16
 _LATER: Final = (1.0, 1.5, 3.0, 5.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
 """A list of spellings so many classes longer or shorter is read as if it were so much longer itself."""
 
@@ -65,6 +68,7 @@ _MOST_TRIPLES: Final = 60
 _LEAST_SIMILARITY: Final = 0.5
 _LEAST_SHARE: Final = 0.2
 _MOST_EXACT: Final = 1_000
+_OF_ATTRIBUTE: Final = 0.97
 
 Keep = Callable[[Ints], NDArray[np.bool_]]
 """Which of these owners are wanted."""
@@ -218,7 +222,6 @@ class RegionNames:
         """Nothing is read until the first question."""
         self._conn = conn
         self._shared = shared
-        self._memory: NDArray[np.float32] | None = None
 
     def _column(self, name: str, kind: str) -> NDArray[Any]:
         known = self._shared.get(f"names {name}")
@@ -231,7 +234,8 @@ class RegionNames:
         """The owners of all spellings, and where those of each begin."""
         known = self._shared.get("names starts")
         if not isinstance(known, np.ndarray):
-            known = self._shared["names starts"] = starts_of(self._column("owners", "<u4").astype(np.int64))
+            known = self._shared["names starts"] = starts_of(self._column("owners", "<u4")).astype(np.uint32)
+            self._shared.pop("names owners", None)
         return self._column("owner", "<u4"), known
 
     def exact(self, query: str) -> list[NameHit]:
@@ -303,7 +307,14 @@ class RegionNames:
         ]
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
-    def search(self, query: str, *, limit: int = 20, keep: Keep | None = None, of: int = 1) -> list[NameHit]:
+    def knows(self, query: str) -> bool:
+        """Whether somebody bears that very name."""
+        key = exact_key(query)
+        return bool(key) and self._number(key) is not None
+
+    def search(
+        self, query: str, *, limit: int = 20, keep: Keep | None = None, of: int = 1, beside: bool = False
+    ) -> list[NameHit]:
         """Names like the query, best first, one hit per owner.
 
         Args:
@@ -311,12 +322,15 @@ class RegionNames:
             limit: how many owners.
             keep: which owners are wanted; all without it.
             of: how many regions are asked the same, which share the time.
+            beside: some region knows the very name; if this one does not, only longer names that begin so are found.
         """
         key = exact_key(query)
         if not key:
             return []
         spelled = latin_key(query)
         known = self._number(key)
+        if beside and known is None:
+            return self._longer(key, limit, keep)
         # Beside the very name others are of little use, and less is read for them.
         most = (_MOST_READ if known is None else _READ_BESIDE) // of
         numbers = self._candidates(squeeze(key), keep, of, most)
@@ -326,32 +340,51 @@ class RegionNames:
             numbers = np.union1d(numbers, [known])
         best: dict[int, NameHit] = {}
         # Of a chain with very many branches, as many are looked at as can be answered.
-        most = limit if keep is None else _MOST_EXACT
-        for hit in self._ranked(numbers.tolist(), key, spelled, most):
+        most, enough = (limit, limit) if keep is None else (_MOST_EXACT, inf)
+        for hit in self._ranked(numbers.tolist(), key, spelled, most, enough):
             if hit.owner not in best or hit.score > best[hit.owner].score:
                 best[hit.owner] = hit
-        found = list(best.values())
-        if keep is not None and found:
-            wanted = keep(np.array([hit.owner for hit in found], dtype=np.int64))
-            found = [hit for hit, fits in zip(found, wanted.tolist(), strict=True) if fits]
-        return sorted(found, key=lambda hit: (-hit.score, hit.role, len(hit.text), hit.owner))[:limit]
+        return _sorted(list(best.values()), limit, keep)
 
-    def _ranked(self, numbers: Sequence[int], key: str, spelled: str | None, most: int) -> Iterator[NameHit]:
+    def _longer(self, key: str, limit: int, keep: Keep | None) -> list[NameHit]:
+        """Names that begin with all words of a key."""
+        found = [
+            NameHit(owner, text, role, alike * (1.0 if role < ATTRIBUTE else _OF_ATTRIBUTE), "fuzzy")
+            for name, borne in self.beginning(f"{key} ", limit)
+            if (alike := similarity(key, name)) >= _LEAST_SIMILARITY
+            for role, text, owners in borne
+            for owner in owners[:limit]
+        ]
+        return _sorted(found, limit, keep)
+
+    def _ranked(
+        self, numbers: Sequence[int], key: str, spelled: str | None, most: int, enough: float
+    ) -> Iterator[NameHit]:
+        """The bearers of some spellings, the most alike first, ``most`` of each, until no other is among the best.
+
+        ``enough`` are as many as are wanted.
+        """
         rows = self._names(numbers)
         keys = [name for _, name, _ in rows]
         scores = similarities(key, keys)
         if spelled:
             scores = np.maximum(scores, 0.95 * similarities(spelled, keys))
-        for alike, (_, name, names) in zip(scores.tolist(), rows, strict=True):
-            if alike < _LEAST_SIMILARITY:
-                continue
+        told = set[int]()
+        least = _LEAST_SIMILARITY
+        for at in np.argsort(-scores, kind="stable").tolist():
+            alike, (_, name, names) = float(scores[at]), rows[at]
+            if alike < least:
+                return
             for role, text, owners in _borne(name, names):
                 kind: Literal["exact", "alias", "fuzzy"] = "fuzzy"
                 if alike == 1.0:
                     kind = "exact" if role == MAIN else "alias"
-                score = alike * (1.0 if role < ATTRIBUTE else 0.97)
+                score = alike * (1.0 if role < ATTRIBUTE else _OF_ATTRIBUTE)
+                told.update(owners[:most])
                 for owner in owners[:most]:
                     yield NameHit(owner, text, role, score, kind)
+            if len(told) >= enough:
+                least = max(least, _OF_ATTRIBUTE * alike)
 
     def _names(self, numbers: Sequence[int]) -> list[tuple[int, str, str]]:
         marks = ",".join("?" * len(numbers))
@@ -378,16 +411,10 @@ class RegionNames:
         if not len(at):
             return np.empty(0, dtype=np.int64)
         weights = np.log1p(len(sizes) / counts[at].sum(axis=1))
-        lists = self._lists(at, counts, len(compact), most)
-        if self._memory is None:
-            self._memory = np.zeros(len(sizes) + 1, dtype=np.float32)
-        sums, read = self._memory, np.zeros(len(at), dtype=bool)
-        for place, numbers in lists:
-            sums[numbers] += weights[place]  # each number stands once in a list
-            read[place] = True
-        numbers = np.concatenate([numbers for _, numbers in lists])
-        shared = sums[numbers]
-        sums[numbers] = 0
+        numbers, places = self._lists(at, counts, len(compact), most)
+        read = np.zeros(len(at), dtype=bool)
+        read[places] = True
+        shared = _added(len(sizes) + 1, numbers, weights.astype(np.float32)[places])
         # Most names share one common triple with any query; only those that share a fair part of it are looked at.
         fair = shared >= _LEAST_SHARE * float(weights[read].sum()) - 1e-4
         numbers, first = np.unique(numbers[fair], return_index=True)
@@ -402,27 +429,57 @@ class RegionNames:
         holding = shared / (mean * (0.15 * size + len(wanted)))
         return np.union1d(numbers[_best(alike, few)], numbers[_best(holding, few)])
 
-    def _lists(self, at: Ints, counts: NDArray[np.uint32], letters: int, most: int) -> list[tuple[int, Ints]]:
-        """The lists of some triples, as (place of the triple, numbers), the shortest first, up to a sum of lengths."""
+    def _lists(self, at: Ints, counts: NDArray[np.uint32], letters: int, most: int) -> tuple[Ints, Ints]:
+        """What stands in the lists of some triples, and for each the place of its triple.
+
+        The shortest lists are read first, up to a sum of lengths.
+        """
         places, slots = np.nonzero(counts[at])
         long = counts[at][places, slots].astype(np.int64)
         apart = np.abs(slots - 1 - bisect_left(_LENGTHS, letters + 1))
         order = np.argsort(long * np.where(slots == 0, 1.0, np.array(_LATER)[np.minimum(apart, len(_LATER) - 1)]))
         order = order[: max(1, int(np.searchsorted(np.cumsum(long[order]), most)))]
-        rows = {int(at[places[one]]) * _SLOTS + int(slots[one]): int(places[one]) for one in order}
+        rows = dict(zip((at[places[order]] * _SLOTS + slots[order]).tolist(), places[order].tolist(), strict=True))
         marks = ",".join("?" * len(rows))
-        found = self._conn.execute(f"SELECT id, spellings FROM gram WHERE id IN ({marks})", list(rows))  # noqa: S608
-        return [(rows[where], unpack_steps(packed)) for where, packed in found]
+        query = f"SELECT id, spellings FROM gram WHERE id IN ({marks})"  # noqa: S608
+        found = self._conn.execute(query, list(rows)).fetchall()
+        numbers, owners = unpack_all([packed for _, packed in found])
+        return numbers, np.array([rows[where] for where, _ in found])[owners]
 
     def _kept(self, numbers: Ints, keep: Keep) -> NDArray[np.bool_]:
         """Which spellings have an owner that is wanted."""
         owners, starts = self._owners()
-        begins = starts[numbers - 1]
+        begins = starts[numbers - 1].astype(np.int64)
         counts = starts[numbers] - begins
         ends = np.cumsum(counts)
         places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(begins - (ends - counts), counts)
         fits = np.concatenate([[0], np.cumsum(keep(owners[places].astype(np.int64)))])
         return np.asarray(fits[ends] > fits[ends - counts])
+
+
+def _added(count: int, numbers: Ints, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """For each number below a count, the sum of all weights of that number."""
+    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < count:
+        raise LookupError("a spelling that is none")
+    sums: NDArray[np.float32] | None = getattr(_room, "sums", None)
+    if sums is None or len(sums) < count:
+        sums = _room.sums = np.zeros(count, dtype=np.float32)
+    np.add.at(sums, numbers, weights)
+    found = sums[numbers]
+    sums[numbers] = 0
+    return found
+
+
+_room = threading.local()
+"""Where a thread adds up, for all regions; zero between questions."""
+
+
+def _sorted(found: list[NameHit], limit: int, keep: Keep | None) -> list[NameHit]:
+    """The best that are wanted."""
+    if keep is not None and found:
+        wanted = keep(np.array([hit.owner for hit in found], dtype=np.int64))
+        found = [hit for hit, fits in zip(found, wanted.tolist(), strict=True) if fits]
+    return sorted(found, key=lambda hit: (-hit.score, hit.role, len(hit.text), hit.owner))[:limit]
 
 
 def _borne(key: str, names: str) -> list[tuple[int, str, list[int]]]:

@@ -2,6 +2,7 @@
 
 import logging
 import math
+import os
 import sqlite3
 import struct
 import threading
@@ -24,7 +25,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, great_circle_km
 
 from .feature_kinds import ADDRESS, is_street, matching_kinds
-from .geometry import E7, unpack, unpack_steps
+from .geometry import E7, nearest_points, unpack, unpack_steps
 from .region_file import (
     APPLICATION_ID,
     FEATURE_BLOCK,
@@ -118,9 +119,18 @@ class RegionStore:
 
     def names(self) -> list[str]:
         """Names of all regions, damaged ones included."""
-        if not self.folder.is_dir():
-            return []
-        return sorted(path.name.removesuffix(SUFFIX) for path in self.folder.glob(f"[!.]*{SUFFIX}"))
+        return sorted(self._files())
+
+    def _files(self) -> dict[str, os.DirEntry[str]]:
+        try:
+            with os.scandir(self.folder) as files:
+                return {
+                    one.name.removesuffix(SUFFIX): one
+                    for one in files
+                    if one.name.endswith(SUFFIX) and not one.name.startswith(".")
+                }
+        except OSError:
+            return {}
 
     def list(self) -> Sequence[RegionInfo]:
         """Every region that can be read, by name; ``damaged`` tells of the others."""
@@ -170,10 +180,13 @@ class RegionStore:
         if only is not None:
             return [self.open(name) for name in dict.fromkeys(only)]
         found = []
-        for name in self.names():
+        opened = self._opened()
+        for name, file in sorted(self._files().items()):
+            known = opened.get(name)
             try:
-                found.append(self.open(name))
-            except BadInput as error:
+                same = known is not None and known.stamp == _stamp(file.stat())
+                found.append(known if known is not None and same else self.open(name))
+            except (BadInput, FileNotFoundError) as error:
                 _log.warning("%s", error)
         return found
 
@@ -188,7 +201,7 @@ class RegionStore:
             status = path.stat()
         except OSError:
             raise BadInput(self._unknown(name)) from None
-        stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
+        stamp = _stamp(status)
         known = self._opened().get(name)
         if known and known.stamp == stamp:
             return known
@@ -235,6 +248,11 @@ class RegionStore:
     def _unknown(self, name: str) -> str:
         there = ", ".join(self.names()) or "none yet; fetch one with: geosleuth atlas get PLACE"
         return f"there is no region {name[:80]!r} (regions: {there})"
+
+
+def _stamp(status: os.stat_result) -> tuple[int, int, int]:
+    """What tells a file from another that took its place."""
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 class _Unfit(Exception):
@@ -353,14 +371,31 @@ def boxes_around(point: LatLon, radius_m: float) -> list[Edges]:
 
 
 def touches(region: OpenRegion, extent: Extent | None) -> bool:
-    """Whether a region can hold anything of an extent; its own box is the extract's, with some room at the edges."""
+    """Whether a region can hold anything of an extent."""
     if extent is None:
         return True
-    box = region.info.extent
-    roomy = Box(
-        max(box.south - 0.2, -90), max(box.west - 0.2, -180), min(box.north + 0.2, 90), min(box.east + 0.2, 180)
+    room = roomy(region)
+    if isinstance(extent, Box) or extent.radius_km > _WIDE_KM:
+        return room.distance_km(extent) == 0
+    boxes = boxes_around(extent.centre, 1000 * extent.radius_km)
+    return any(
+        south <= room.north and north >= room.south and west <= room.east and east >= room.west
+        for south, west, north, east in boxes
     )
-    return roomy.distance_km(extent) == 0
+
+
+_WIDE_KM: Final = 100.0
+
+
+def roomy(region: OpenRegion) -> Box:
+    """The box of a region's extract, with some room at the edges."""
+    known = region.memory.get("room")
+    if isinstance(known, Box):
+        return known
+    box = region.info.extent
+    south, west = max(box.south - 0.2, -90), max(box.west - 0.2, -180)
+    room = region.memory["room"] = Box(south, west, min(box.north + 0.2, 90), min(box.east + 0.2, 180))
+    return room
 
 
 def inside(extent: Extent, lats: FloatArray, lons: FloatArray) -> NDArray[np.bool_]:
@@ -378,29 +413,22 @@ def inside(extent: Extent, lats: FloatArray, lons: FloatArray) -> NDArray[np.boo
     return between & around
 
 
-def in_boxes(region: OpenRegion, boxes: Sequence[Edges], wanted: Callable[[str], bool]) -> dict[int, tuple[Any, ...]]:
-    """Rows of the features of wanted kinds whose box meets one of these, by id."""
-    kinds = [wanted(kind) for kind in region.kinds]
-    found: dict[int, tuple[Any, ...]] = {}
+def in_boxes(region: OpenRegion, boxes: Sequence[Edges], kinds: NDArray[np.bool_]) -> tuple[list[Any], Ids]:
+    """Features of the marked kinds whose box meets one of these: as the table has them, and their boxes as rows."""
+    found: dict[int, Any] = {}
     for south, west, north, east in boxes:
-        entries = region.conn.execute(
-            "SELECT id FROM feature_box WHERE west <= ? AND east >= ? AND south <= ? AND north >= ?",
-            (east, west, north, south),
-        ).fetchall()
         edges = (south * E7, north * E7, west * E7, east * E7)
-        spans = [(one * FEATURE_BLOCK + 1, (one + 1) * FEATURE_BLOCK) for (one,) in entries if one >= 0]
-        spans.extend((-one, -one) for (one,) in entries if one < 0)
-        for first, last in spans:
-            for row in region.conn.execute(_FEATURES_NEAR, (first, last, *edges)):
-                box = row[7]
-                if not kinds[row[3]]:
-                    continue
-                if box is not None:
-                    low_lat, low_lon, high_lat, high_lon = unpack_box(box)
-                    if low_lat > edges[1] or high_lat < edges[0] or low_lon > edges[3] or high_lon < edges[2]:
-                        continue
-                found[row[0]] = _row(region, row)
-    return found
+        rows = region.conn.execute(_FEATURES_NEAR, (east, west, north, south, *edges)).fetchall()
+        found.update((row[0], row) for row in rows if kinds[row[3]])
+    rows = list(found.values())
+    around = np.array([(lat, lon, lat, lon) for *_, lat, lon, _ in rows], dtype=np.int64).reshape(-1, 4)
+    wide = [at for at, row in enumerate(rows) if row[7] is not None]
+    around[wide] = np.frombuffer(b"".join(rows[at][7] for at in wide), dtype="<i4").reshape(-1, 4)
+    met = np.zeros(len(rows), dtype=bool)
+    for south, west, north, east in boxes:
+        low, high = around[:, :2] <= (north * E7, east * E7), around[:, 2:] >= (south * E7, west * E7)
+        met |= (low & high).all(axis=1)
+    return [rows[at] for at in np.flatnonzero(met).tolist()], around[met]
 
 
 def filter_of(
@@ -409,10 +437,11 @@ def filter_of(
     """A test for features inside an extent, of a category, or that are streets; None where all will do."""
     if within is None and category is None and not streets:
         return None
-    of_kinds = None
-    if category is not None or streets:
-        meant = set(matching_kinds(category, region.kinds)) if category is not None else set(region.kinds)
-        of_kinds = np.array([kind in meant and (not streets or is_street(kind)) for kind in region.kinds], dtype=bool)
+    of_kinds = _street_kinds(region) if streets else None
+    if category is not None:
+        meant = set(matching_kinds(category, region.kinds))
+        of_category = np.array([kind in meant for kind in region.kinds], dtype=bool)
+        of_kinds = of_category if of_kinds is None else of_category & of_kinds
 
     def keep(ids: Ids) -> NDArray[np.bool_]:
         fits = np.ones(len(ids), dtype=bool)
@@ -455,10 +484,14 @@ def rows_of_kinds(region: OpenRegion, wanted: Callable[[str], bool]) -> list[tup
 
 def are_streets(region: OpenRegion, ids: Ids) -> NDArray[np.bool_]:
     """Which features are streets."""
+    return np.asarray(_street_kinds(region)[column(region, "kind")[ids - 1]])
+
+
+def _street_kinds(region: OpenRegion) -> NDArray[np.bool_]:
     flags = region.memory.get("street kinds")
     if not isinstance(flags, np.ndarray):
         flags = region.memory["street kinds"] = np.array([is_street(kind) for kind in region.kinds], dtype=bool)
-    return np.asarray(flags[column(region, "kind")[ids - 1]])
+    return flags
 
 
 _COLUMNS: Final = {"lat": "<i4", "lon": "<i4", "kind": "<u2"}
@@ -492,9 +525,13 @@ def check_positions(lats: FloatArray, lons: FloatArray) -> None:
 
 
 _FEATURES: Final = "SELECT id, osm, name, kind, rank, lat, lon, box FROM feature"
-_FEATURES_NEAR: Final = (
-    f"{_FEATURES} WHERE id BETWEEN ? AND ? AND (box IS NOT NULL OR (lat BETWEEN ? AND ? AND lon BETWEEN ? AND ?))"
-)
+_FEATURES_NEAR: Final = f"""
+SELECT f.id, f.osm, f.name, f.kind, f.rank, f.lat, f.lon, f.box FROM feature_box b CROSS JOIN feature f
+ON f.id BETWEEN CASE WHEN b.id < 0 THEN -b.id ELSE b.id * {FEATURE_BLOCK} + 1 END
+AND CASE WHEN b.id < 0 THEN -b.id ELSE b.id * {FEATURE_BLOCK} + {FEATURE_BLOCK} END
+WHERE b.west <= ? AND b.east >= ? AND b.south <= ? AND b.north >= ?
+AND (f.box IS NOT NULL OR (f.lat BETWEEN ? AND ? AND f.lon BETWEEN ? AND ?))
+"""  # noqa: S608
 
 
 def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
@@ -504,11 +541,12 @@ def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]
         some = [int(number) for number in ids[begin : begin + _PARAMETERS]]
         marks = ",".join("?" * len(some))
         rows = region.conn.execute(f"{_FEATURES} WHERE id IN ({marks})", some)
-        found.update((row[0], _row(region, row)) for row in rows)
+        found.update((row[0], full_row(region, row)) for row in rows)
     return found
 
 
-def _row(region: OpenRegion, row: Sequence[Any]) -> tuple[Any, ...]:
+def full_row(region: OpenRegion, row: Sequence[Any]) -> tuple[Any, ...]:
+    """What `rows_of` gives for a row as the table has it."""
     number, osm, name, kind, rank, lat, lon, box = row
     at = (lat / E7, lon / E7)
     if box is None:
@@ -567,12 +605,12 @@ def grounds_of(geoms: Sequence[Any]) -> NDArray[np.object_]:
     return shapes
 
 
-def nearest_metres(region: OpenRegion, ids: Ids, point: LatLon) -> dict[int, float]:
+def nearest_metres(region: OpenRegion, ids: Sequence[int], point: LatLon) -> dict[int, float]:
     """For those of the features that are streets or cover ground: metres to the nearest point of each."""
     owners: list[int] = []
     geoms: list[bytes] = []
     for begin in range(0, len(ids), _PARAMETERS):
-        some = ids[begin : begin + _PARAMETERS].tolist()
+        some = ids[begin : begin + _PARAMETERS]
         marks = ",".join("?" * len(some))
         query = f"SELECT feature, geom FROM ground WHERE feature IN ({marks})"  # noqa: S608
         for owner, geom in region.conn.execute(query, some):
@@ -580,10 +618,6 @@ def nearest_metres(region: OpenRegion, ids: Ids, point: LatLon) -> dict[int, flo
             geoms.append(geom)
     if not owners:
         return {}
-    # A degree of longitude is shorter than one of latitude; without the stretch "nearest" would lean east and west.
-    squeeze = max(math.cos(math.radians(point.lat)), 1e-6)
-    shapes = shapely.transform(grounds_of(geoms), lambda xy: xy * [squeeze, 1.0])
-    ways = shapely.shortest_line(shapes, shapely.Point(point.lon * squeeze, point.lat))
-    at = shapely.get_coordinates(ways)[::2]
-    metres = distances_m(point, at[:, 1], np.clip(at[:, 0] / squeeze, -180.0, 180.0))
+    at = nearest_points(geoms, point.lat, point.lon)
+    metres = distances_m(point, at[:, 0], np.clip(at[:, 1], -180.0, 180.0))
     return dict(zip(owners, metres.tolist(), strict=True))
