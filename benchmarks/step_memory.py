@@ -207,7 +207,7 @@ class Marks:
         """Nothing is read before the first step."""
         self._torch, self._gpu = torch, gpu
         self.steps_s: list[float] = []
-        self.parts: list[dict[str, float]] = []
+        self.parts: list[dict[str, float | None]] = []
         self.device = torch.cuda.get_device_name(0) if gpu else "CPU"
         self._at = time.monotonic()
 

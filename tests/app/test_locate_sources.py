@@ -34,7 +34,7 @@ class _Piped(io.StringIO):
 
     def __init__(self, data: bytes) -> None:
         super().__init__()
-        self.buffer = io.BytesIO(data)
+        self.buffer = io.BytesIO(data)  # type: ignore[misc]
 
 
 def piped(monkeypatch: pytest.MonkeyPatch, data: bytes, *words: object) -> Done:

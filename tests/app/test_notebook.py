@@ -27,7 +27,8 @@ def photo() -> Path:
 
 @pytest.fixture
 def found(photo: Path) -> LocateResult:
-    return geosleuth.locate(photo, offline=True)
+    finding: LocateResult = geosleuth.locate(photo, offline=True)
+    return finding
 
 
 def test_the_signature_has_every_option() -> None:

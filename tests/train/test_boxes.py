@@ -85,6 +85,7 @@ def test_a_crop_cuts_the_same_pixels_in_training_and_later(tiny: Path, tmp_path:
     shown = environment.reset(**row)
     zoom = next(name for name in setup.setting.toolset.names if name.startswith("image_zoom"))
     getattr(environment, zoom)(bbox_2d=BOXES[scale])
+    assert environment.case is not None
     trained = environment.case.album["image-2"].image
 
     # Later, by the policy's folder alone.
@@ -151,7 +152,7 @@ def test_replies_with_several_calls_come_to_the_same_transcript(tiny: Path, tmp_
             getattr(environment, name)(**given)
     trained = observed(environment.trajectory)
 
-    script = [calls(*(call(name, **given) for name, given in reply)) for reply in replies]
+    script = [calls(*(call(name, **given) for name, given in reply)) for reply in replies]  # type: ignore[arg-type]
     thinker = ScriptedPolicy([*script, answers(43.7, 7.4)])
     found = asyncio.run(
         locate(
