@@ -3,9 +3,8 @@
 import csv
 import json
 import os
-import resource
+import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -353,6 +352,17 @@ def test_half_a_surrogate_pair_does_not_stop_the_reading(tmp_path: Path) -> None
     assert record.read("lenient").point == LatLon(1, 2)
 
 
+SCORED = """
+import json, resource, sys
+from pathlib import Path
+from geosleuth.bench.scored import score_file
+
+scored = score_file(Path(sys.argv[1]), parser="strict", distance="great-circle")
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps([len(scored), scored.distance_km.min(), scored.distance_km.max(), peak]))
+"""
+
+
 @pytest.mark.slow
 def test_a_million_records_fit(tmp_path: Path) -> None:
     n = 1_000_000
@@ -363,13 +373,9 @@ def test_a_million_records_fit(tmp_path: Path) -> None:
             stream.write(
                 f'{{"id":"{number}","truth":{{"lat":{number % 90},"lon":{number % 180}}},"reply":"{reply}"}}\n'
             )
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = time.perf_counter()
-    scored = score_file(path, parser="strict", distance="great-circle")
-    seconds = time.perf_counter() - start
-    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
-    sys.stdout.write(f"\n{n / seconds:,.0f} records/s, peak {peak_mb:,.0f} MB (before: {before / 1024:,.0f} MB)\n")
-    assert len(scored) == n
-    assert 0 < scored.distance_km.max() < 100
-    assert peak_mb < 1500
-    assert seconds < 600
+    # In a process of its own: what others of this one have taken counts for it, too.
+    done = subprocess.run([sys.executable, "-c", SCORED, path], check=True, stdout=subprocess.PIPE, text=True)
+    count, nearest, farthest, peak = json.loads(done.stdout)
+    assert count == n
+    assert 0 <= nearest < farthest < 100
+    assert peak / (1024**2 if sys.platform == "darwin" else 1024) < 1500

@@ -87,7 +87,7 @@ def test_test_photos_are_no_chats(atlas_home: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_fills_a_store_that_fine_tuning_reads(atlas_home: Path, tmp_path: Path) -> None:
-    from geosleuth.app.cli.handlers.data import import_photos_into
+    from geosleuth.app.cli.handlers.traces import import_photos_into
 
     assert atlas_home.is_dir()
     put(tmp_path / "set" / "a.jpg", jpeg(1, (320, 240)))

@@ -1,4 +1,4 @@
-"""Fine-tuning on photos: the chats are those of `data import-photos`, shares are stable, a run learns them."""
+"""Fine-tuning on photos: the chats are those of `traces import-photos`, shares are stable, a run learns them."""
 
 import asyncio
 import json

@@ -155,7 +155,7 @@ def _place_images(store: Store, row: Mapping[str, Any], run: Trajectory, out: Pa
 
 def _place(real: Path, path: Path) -> None:
     if not real.is_file():
-        raise BadInput(f"{real}: missing; run: geosleuth data check")
+        raise BadInput(f"{real}: missing; run: geosleuth traces check")
     try:
         path.unlink(missing_ok=True)
     except OSError as error:

@@ -210,7 +210,7 @@ class Store:
                 found[image["handle"]] = path.read_bytes()
             except OSError as error:
                 raise BadInput(
-                    f"{path}: can't be read: {error.strerror or error}; run: geosleuth data check"
+                    f"{path}: can't be read: {error.strerror or error}; run: geosleuth traces check"
                 ) from error
         return found
 

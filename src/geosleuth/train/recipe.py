@@ -51,7 +51,7 @@ class DataPart:
     """What is learned from: a store of trajectories, rows of photos, or scenes drawn on the spot.
 
     Attributes:
-        store: a folder of trajectories (`geosleuth data ...`); fine-tuning and cold start take it.
+        store: a folder of trajectories (`geosleuth traces ...`); fine-tuning and cold start take it.
         photos: a data set that `bench run` opens, or several; they are taken one after the other. Fine-tuning asks of
             each photo where it was taken, and adds a store's trajectories where one is given too.
         shares: of each of those sets the share that is used, such as ``[0.05, 1]``; empty uses all. Which photos that

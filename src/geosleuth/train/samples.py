@@ -231,7 +231,7 @@ def _chat(store: Store, row: Mapping[str, Any], wire: str) -> Chat:
 
     def file(path: str) -> str:
         if path not in files:
-            raise BadInput(f"{row['key']}: its picture {path} is not in {store.path}; run: geosleuth data check")
+            raise BadInput(f"{row['key']}: its picture {path} is not in {store.path}; run: geosleuth traces check")
         return str(files[path])
 
     try:

@@ -140,8 +140,8 @@ def test_a_service_that_fails_is_repeated_as_it_failed(tmp_path: Path, monkeypat
 
 def test_what_photos_do_not_go_with_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = photo_set(tmp_path)
-    photos = ("data", "spotagent", "--data", table, "--out", tmp_path / "run")
-    drawn = ("data", "geovista", "--count", "2", "--out", tmp_path / "run")
+    photos = ("traces", "spotagent", "--data", table, "--out", tmp_path / "run")
+    drawn = ("traces", "geovista", "--count", "2", "--out", tmp_path / "run")
     assert "stand-ins read the clue boxes" in geosleuth(*photos).stderr
     assert "no recorded answers are here" in geosleuth(*photos, "--observer", "server:m", "--offline").stderr
     assert "--web-search is for photos" in geosleuth(*drawn, "--web-search", "searxng").stderr

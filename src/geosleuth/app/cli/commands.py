@@ -30,13 +30,13 @@ GROUPS: Mapping[str, str] = {
     "atlas": "Ask the atlas: places, addresses, features, facts, maps. Offline unless --via names a service.",
     "bench": "Make answers and measure them: run, report, score, compare, and the papers' own rows.",
     "clues": "Weigh what you see on a street, learn what tells countries apart, find where the camera stood. Offline.",
-    "data": "Trajectories to learn from: make them from scenes or people's notes, keep them, hand them to trainers.",
     "dataset": "Data sets on this disk: what is known of each, what is really there, copies to hand on; "
     "and making them.",
     "photo": "Look at a photo: what its metadata claims, what is written in it, which of your own photos look like it.",
     "prior": "Learn from your own photos what places look like: a prior for photos without any text.",
     "team": "Teams of agents: learn whom to trust, look at it, and replay known answers.",
     "tools": "The tools that an agent may call: list them, describe them, run one by hand. Offline.",
+    "traces": "Trajectories to learn from: make them from scenes or people's notes, keep them, hand them to trainers.",
     "train": "Train policies that look, search and answer: recipes, the stages that run them, and what came of it.",
     "trajectory": "Recorded runs: read one, replay it, export it for training or other programs, import it again. "
     "Offline.",

@@ -235,7 +235,7 @@ def tries(
 
       geosleuth train tries --config recipe.yaml --policy runs/sft/policy --out tries.jsonl
 
-      geosleuth data filter tries.jsonl --out filtered/
+      geosleuth traces filter tries.jsonl --out filtered/
     """
     from .handlers import train as work
 

@@ -431,7 +431,7 @@ def make_tries(
         rows = [(threshold(one.km), count(one.kept), count(one.never), count(one.always)) for one in regimes]
         show(table_view((">within", ">some tries", ">none", ">all"), rows))
     talk(f"wrote {out}: {plural(len(found), 'row', 'rows')}; name it in a recipe as data.tries")
-    talk(f"a curriculum of {len(PHASES_KM)} phases: geosleuth data filter {shlex.quote(str(out))} --out FOLDER")
+    talk(f"a curriculum of {len(PHASES_KM)} phases: geosleuth traces filter {shlex.quote(str(out))} --out FOLDER")
 
 
 def _counts(found: Tries) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""``geosleuth data filter``, run as people run it."""
+"""``geosleuth traces filter``, run as people run it."""
 
 import csv
 import json
@@ -14,7 +14,7 @@ from scenery import save, scene
 
 
 def filtering(*words: str | Path) -> Done:
-    return geosleuth("data", "filter", *words)
+    return geosleuth("traces", "filter", *words)
 
 
 @pytest.fixture

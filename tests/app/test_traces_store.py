@@ -1,4 +1,4 @@
-"""``geosleuth data info | check | card | export``, run as people run them."""
+"""``geosleuth traces info | check | card | export``, run as people run them."""
 
 import json
 from pathlib import Path
@@ -24,11 +24,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def test_info_tells_in_a_few_lines_what_is_there(store: Store) -> None:
-    done = geosleuth("data", "info", store.path)
+    done = geosleuth("traces", "info", store.path)
     assert done.returncode == 0, done.stderr
     for words in ("Small runs", "8 on 8 scenes", "train 6, held-out 2", "66.7 % of 12", "look_up", "CC0"):
         assert words in done.stdout
-    document = json.loads(geosleuth("data", "info", store.path, "--json").stdout)
+    document = json.loads(geosleuth("traces", "info", store.path, "--json").stdout)
     assert document["figures"]["samples"] == 8
     assert document["figures"]["rejected"] == {"spotagent": {"failed_call": 2, "far_answer": 2}}
     assert document["about"]["licence"] == "CC0"
@@ -36,32 +36,32 @@ def test_info_tells_in_a_few_lines_what_is_there(store: Store) -> None:
 
 
 def test_check_says_whether_a_store_is_whole(store: Store, tmp_path: Path) -> None:
-    done = geosleuth("data", "check", store.path)
+    done = geosleuth("traces", "check", store.path)
     assert (done.returncode, done.stdout) == (0, "whole: 8 trajectories\n"), done.stderr
     other = write_store(tmp_path / "s", made(6), ABOUT)
     (other.path / other.manifest.shards[0].file).write_bytes(b"PAR1")
-    done = geosleuth("data", "check", other.path, "--json")
+    done = geosleuth("traces", "check", other.path, "--json")
     assert done.returncode == 1
     document = json.loads(done.stdout)
     assert not document["whole"]
     assert "shards/00000.parquet: was changed after it was written" in document["troubles"]
-    done = geosleuth("data", "check", other.path)
+    done = geosleuth("traces", "check", other.path)
     assert (done.returncode, done.stdout) == (1, "not whole\n")
     assert "was changed after it was written" in done.stderr
 
 
 def test_the_card_is_printed_or_written(store: Store, tmp_path: Path) -> None:
-    done = geosleuth("data", "card", store.path)
+    done = geosleuth("traces", "card", store.path)
     assert done.stdout == (store.path / "card.md").read_text(encoding="utf-8")
     out = tmp_path / "README.md"
-    assert geosleuth("data", "card", store.path, "--out", out).returncode == 0
+    assert geosleuth("traces", "card", store.path, "--out", out).returncode == 0
     assert out.read_text(encoding="utf-8") == done.stdout
-    refused(geosleuth("data", "card", store.path, "--out", out), "README.md: is there already")
+    refused(geosleuth("traces", "card", store.path, "--out", out), "README.md: is there already")
 
 
 def test_an_export_can_be_imported_again(store: Store, tmp_path: Path) -> None:
     out = tmp_path / "sft"
-    done = geosleuth("data", "export", store.path, "--to", "llama-factory", "--split", "train", "--out", out)
+    done = geosleuth("traces", "export", store.path, "--to", "llama-factory", "--split", "train", "--out", out)
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{out / 'train.jsonl'}: 6 rows\n"
     assert sorted(path.name for path in out.iterdir()) == ["card.md", "dataset_info.json", "images", "train.jsonl"]
@@ -71,15 +71,15 @@ def test_an_export_can_be_imported_again(store: Store, tmp_path: Path) -> None:
     wanted = {one.trajectory.id: one.trajectory.events for one in store.samples(split="train", images=False)}
     found = [read_trajectory(path) for path in runs.glob("*.jsonl")]
     assert {one.id: one.events for one in found} == wanted
-    words = ("data", "export", store.path, "--to", "llama-factory", "--split", "train", "--out", out)
+    words = ("traces", "export", store.path, "--to", "llama-factory", "--split", "train", "--out", out)
     refused(geosleuth(*words), "train.jsonl: is there already; choose another name, or add --overwrite")
     assert geosleuth(*words, "--overwrite").returncode == 0
 
 
 def test_what_is_no_store_is_refused_in_one_line(store: Store, tmp_path: Path) -> None:
     for command in (("info",), ("check",), ("card",), ("export", "--to", "trl", "--out", tmp_path / "x")):
-        refused(geosleuth("data", command[0], tmp_path, *command[1:]), "not a store of trajectories")
-    words = ("data", "export", store.path, "--to", "trl", "--out")
+        refused(geosleuth("traces", command[0], tmp_path, *command[1:]), "not a store of trajectories")
+    words = ("traces", "export", store.path, "--to", "trl", "--out")
     refused(geosleuth(*words, store.path), "is the store itself; choose another folder")
     told = "holds no trajectory of the split 'dev'; its splits are: held-out, train"
     refused(geosleuth(*words, tmp_path / "x", "--split", "dev"), told)
@@ -88,6 +88,6 @@ def test_what_is_no_store_is_refused_in_one_line(store: Store, tmp_path: Path) -
 
 def test_a_damaged_manifest_is_a_finding_of_check(store: Store) -> None:
     (store.path / "manifest.json").write_text("{")
-    done = geosleuth("data", "check", store.path)
+    done = geosleuth("traces", "check", store.path)
     assert (done.returncode, done.stdout) == (1, "not whole\n")
     assert "this is not JSON" in done.stderr

@@ -1,4 +1,4 @@
-"""``geosleuth data``: trajectories to learn from, made, kept in stores, and handed to trainers."""
+"""``geosleuth traces``: trajectories to learn from, made, kept in stores, and handed to trainers."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +8,7 @@ import typer
 
 from geosleuth.app.cli.options import Allow, JsonFlag, Maps, MapsUrl, Overwrite, WebSearch, takes
 
-data = typer.Typer(no_args_is_help=True)
+traces = typer.Typer(no_args_is_help=True)
 
 _SCENES, _MADE_BY, _RUN, _SLIPS = "Scenes", "Who makes them", "The run", "Slips of stand-ins"
 Out = Annotated[
@@ -169,7 +169,7 @@ class SpotagentOptions:
     as_json: JsonFlag = False
 
 
-@data.command()
+@traces.command()
 @takes(SpotagentOptions)
 def spotagent(options: SpotagentOptions) -> None:
     """Make trajectories as SpotAgent's authors did: one describes, one calls tools, and most are thrown away.
@@ -180,14 +180,14 @@ def spotagent(options: SpotagentOptions) -> None:
 
     Examples:
 
-      geosleuth data spotagent --count 6000 --out runs/spot/ --store trajectories/
+      geosleuth traces spotagent --count 6000 --out runs/spot/ --store trajectories/
 
-      geosleuth data spotagent --data mp16-pro:DIR --count 2000 --observer openai:gpt-5 --caller openai:gpt-5
+      geosleuth traces spotagent --data mp16-pro:DIR --count 2000 --observer openai:gpt-5 --caller openai:gpt-5
       --web-search tavily --maps nominatim --allow api.tavily.com --allow nominatim.openstreetmap.org --out runs/real/
 
-      geosleuth data spotagent --scenes scenes/ --observer openai:gpt-5 --caller anthropic:claude-opus-4-1 --out runs/x/
+      geosleuth traces spotagent --scenes scenes/ --observer openai:gpt-5 --caller anthropic:claude-opus-4-1 --out run/
     """
-    from geosleuth.app.cli.handlers import data as work
+    from geosleuth.app.cli.handlers import traces as work
 
     work.make_spotagent(vars(options), as_json=options.as_json)
 
@@ -231,16 +231,16 @@ class GeovistaOptions:
     as_json: JsonFlag = False
 
 
-@data.command()
+@traces.command()
 @takes(GeovistaOptions)
 def geovista(options: GeovistaOptions) -> None:
     """Make trajectories as GeoVista's authors did: propose boxes and queries with reasons, carry them out, assemble.
 
     Answers are not held against the truth: the pattern is what is to be learned. Turns are bounded by the method.
 
-    Example: geosleuth data geovista --count 2000 --out runs/vista/ --store trajectories/
+    Example: geosleuth traces geovista --count 2000 --out runs/vista/ --store trajectories/
     """
-    from geosleuth.app.cli.handlers import data as work
+    from geosleuth.app.cli.handlers import traces as work
 
     work.make_geovista(vars(options), as_json=options.as_json)
 
@@ -267,21 +267,21 @@ class GeoagentOptions:
     as_json: JsonFlag = False
 
 
-@data.command()
+@traces.command()
 @takes(GeoagentOptions)
 def geoagent(options: GeoagentOptions) -> None:
     """Write GeoAgent's records from what scenes show: three levels with clues, reasoning and honest uncertainty.
 
     What can't be read without zooming does not count, and a level that nothing legible reaches stays open.
 
-    Example: geosleuth data geoagent --count 10000 --out runs/records/ --store records/
+    Example: geosleuth traces geoagent --count 10000 --out runs/records/ --store records/
     """
-    from geosleuth.app.cli.handlers import data as work
+    from geosleuth.app.cli.handlers import traces as work
 
     work.make_geoagent(vars(options), as_json=options.as_json)
 
 
-@data.command("import-notes")
+@traces.command("import-notes")
 def import_notes(
     notes: Annotated[
         Path, typer.Argument(metavar="NOTES", help="CSV or JSONL: a photo, its country, and a person's notes.")
@@ -308,16 +308,16 @@ def import_notes(
 
     Examples:
 
-      geosleuth data import-notes notes.csv --out records/
+      geosleuth traces import-notes notes.csv --out records/
 
-      geosleuth data import-notes notes.jsonl --photos streets/ --model openai:gpt-5-mini --out records/
+      geosleuth traces import-notes notes.jsonl --photos streets/ --model openai:gpt-5-mini --out records/
     """
-    from geosleuth.app.cli.handlers import data as work
+    from geosleuth.app.cli.handlers import traces as work
 
     work.import_notes_into(notes, out, photos, model=model, base_url=base_url, split=split, yes=yes, as_json=as_json)
 
 
-@data.command("import-photos")
+@traces.command("import-photos")
 def import_photos(
     photos: Annotated[
         str, typer.Argument(metavar="SET", help="Photos with points: NAME:PATH, or a table with image, lat, lon.")
@@ -341,11 +341,11 @@ def import_photos(
 
     Examples:
 
-      geosleuth data import-photos mp16-pro:DIR --limit 200000 --out chats/
+      geosleuth traces import-photos mp16-pro:DIR --limit 200000 --out chats/
 
-      geosleuth data import-photos photos.csv --out chats/
+      geosleuth traces import-photos photos.csv --out chats/
     """
-    from geosleuth.app.cli.handlers import data as work
+    from geosleuth.app.cli.handlers import traces as work
 
     work.import_photos_into(photos, out, method, limit=limit, split=split, as_json=as_json)
 
@@ -356,9 +356,9 @@ StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="The folder o
 def info(store: StoreFolder, *, as_json: JsonFlag = False) -> None:
     """Say in a few lines what a store holds: how many, of what, made how, and what was rejected.
 
-    Example: geosleuth data info trajectories/
+    Example: geosleuth traces info trajectories/
     """
-    from geosleuth.app.cli.handlers import data as work
+    from geosleuth.app.cli.handlers import traces as work
 
     work.show_info(store, as_json=as_json)
 
@@ -366,9 +366,9 @@ def info(store: StoreFolder, *, as_json: JsonFlag = False) -> None:
 def check(store: StoreFolder, *, as_json: JsonFlag = False) -> None:
     """Go through a whole store: checksums, rows, pictures. Exit code 1 where something is wrong.
 
-    Example: geosleuth data check trajectories/
+    Example: geosleuth traces check trajectories/
     """
-    from geosleuth.app.cli.handlers import data as work
+    from geosleuth.app.cli.handlers import traces as work
 
     if not work.check(store, as_json=as_json):
         raise typer.Exit(1)
@@ -388,11 +388,11 @@ def card(
 
     Examples:
 
-      geosleuth data card trajectories/
+      geosleuth traces card trajectories/
 
-      geosleuth data card trajectories/ --out README.md
+      geosleuth traces card trajectories/ --out README.md
     """
-    from geosleuth.app.cli.handlers import data as work
+    from geosleuth.app.cli.handlers import traces as work
 
     work.show_card(store, out, overwrite=overwrite, as_json=as_json)
 
@@ -419,19 +419,19 @@ def export(
 
     Examples:
 
-      geosleuth data export trajectories/ --to trl --out sft/
+      geosleuth traces export trajectories/ --to trl --out sft/
 
-      geosleuth data export trajectories/ --to llama-factory --split train --out LLaMA-Factory/data/geo
+      geosleuth traces export trajectories/ --to llama-factory --split train --out LLaMA-Factory/data/geo
     """
-    from geosleuth.app.cli.handlers import data as work
+    from geosleuth.app.cli.handlers import traces as work
 
     work.export(store, to, out, split, absolute=absolute, overwrite=overwrite, as_json=as_json)
 
 
-def add_store(data: typer.Typer) -> None:
+def add_store(traces: typer.Typer) -> None:
     """Add the commands to the group."""
     for command in (info, check, card, export):
-        data.command()(command)
+        traces.command()(command)
 
 
 def filter_(
@@ -459,19 +459,19 @@ def filter_(
 
     Examples:
 
-      geosleuth data filter runs/try-1 runs/try-2 runs/try-3 --out filtered/
+      geosleuth traces filter runs/try-1 runs/try-2 runs/try-3 --out filtered/
 
-      geosleuth data filter distances.csv --tries 8 --out filtered/
+      geosleuth traces filter distances.csv --tries 8 --out filtered/
     """
-    from geosleuth.app.cli.handlers import data as work
+    from geosleuth.app.cli.handlers import traces as work
 
     work.filter_tries(runs, out, tries, parser, overwrite=overwrite, as_json=as_json)
 
 
-def add_filter(data: typer.Typer) -> None:
+def add_filter(traces: typer.Typer) -> None:
     """Add the command to the group."""
-    data.command("filter")(filter_)
+    traces.command("filter")(filter_)
 
 
-add_store(data)
-add_filter(data)
+add_store(traces)
+add_filter(traces)

@@ -1,4 +1,4 @@
-"""``geosleuth data geoagent | geovista | spotagent | import-notes``, run as people run them."""
+"""``geosleuth traces geoagent | geovista | spotagent | import-notes``, run as people run them."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ def refused(done: Done, words: str) -> None:
 
 def test_records_of_scenes_go_into_a_run_and_a_store(tmp_path: Path) -> None:
     words = (
-        "data",
+        "traces",
         "geoagent",
         "--count",
         "3",
@@ -63,7 +63,7 @@ def test_records_of_scenes_go_into_a_run_and_a_store(tmp_path: Path) -> None:
 
 
 def test_assemblies_come_with_a_table(tmp_path: Path) -> None:
-    done = geosleuth("data", "geovista", "--count", "2", "--processes", "1", "--out", tmp_path / "run")
+    done = geosleuth("traces", "geovista", "--count", "2", "--processes", "1", "--out", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "kept" in done.stdout
     assert "| kept | 2 |" in (tmp_path / "run" / "statistics.md").read_text(encoding="utf-8")
@@ -72,7 +72,7 @@ def test_assemblies_come_with_a_table(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_stand_ins_find_shops_on_the_map_of_the_world_and_what_is_kept_replays(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    done = geosleuth("data", "spotagent", "--count", "8", "--processes", "1", "--out", run, "--json")
+    done = geosleuth("traces", "spotagent", "--count", "8", "--processes", "1", "--out", run, "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["made"] == 8
@@ -93,7 +93,7 @@ def test_stand_ins_find_shops_on_the_map_of_the_world_and_what_is_kept_replays(t
     ],
 )
 def test_what_can_not_be_is_refused_in_one_line(tmp_path: Path, words: tuple[str, ...], trouble: str) -> None:
-    refused(geosleuth("data", "spotagent", *words, "--out", tmp_path / "run"), trouble)
+    refused(geosleuth("traces", "spotagent", *words, "--out", tmp_path / "run"), trouble)
     assert not (tmp_path / "run").exists()
 
 
@@ -101,35 +101,35 @@ def test_notes_become_records_and_bad_ones_are_counted(tmp_path: Path) -> None:
     (tmp_path / "a.jpg").write_bytes(plain_picture(*scene_of(size=(640, 480))))
     notes = tmp_path / "notes.csv"
     notes.write_text("file,country,notes\na.jpg,Germany,A German sign.\nb.jpg,France,Gone.\n", encoding="utf-8")
-    done = geosleuth("data", "import-notes", notes, "--out", tmp_path / "s", "--json")
+    done = geosleuth("traces", "import-notes", notes, "--out", tmp_path / "s", "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout) == {"store": str(tmp_path / "s"), "notes": 2, "kept": 1, "rejected": 1}
     (sample,) = Store(tmp_path / "s").samples()
     assert sample.source == "imported"
     assert "A German sign" in sample.trajectory.steps[0].text
     notes.write_text("file,country\na.jpg,\n", encoding="utf-8")
-    refused(geosleuth("data", "import-notes", notes, "--out", tmp_path / "t"), "the country is missing")
+    refused(geosleuth("traces", "import-notes", notes, "--out", tmp_path / "t"), "the country is missing")
 
 
 def test_a_store_alone_names_the_folder_of_the_run_and_its_card_names_the_scenes(tmp_path: Path) -> None:
-    words = ("data", "geoagent", "--count", "2", "--seed", "5", "--first", "3", "--processes", "1")
+    words = ("traces", "geoagent", "--count", "2", "--seed", "5", "--first", "3", "--processes", "1")
     done = geosleuth(*words, "--store", tmp_path / "s")
     assert done.returncode == 0, done.stderr
     assert "within 25 km" not in done.stderr
     assert (tmp_path / "s.run" / "statistics.json").is_file()
-    card = geosleuth("data", "card", tmp_path / "s").stdout
+    card = geosleuth("traces", "card", tmp_path / "s").stdout
     assert "| luck | 0 |" in card
     assert "scene seed 5, first scene 3, count 2, split train, world 1" in card
     refused(
         geosleuth(*words, "--store", tmp_path / "s", "--noise-seed", "3"),
         "begun with other settings: luck was 0, now 3; give the same",
     )
-    refused(geosleuth("data", "geoagent", "--count", "2"), "say with --out where the run's folder is")
+    refused(geosleuth("traces", "geoagent", "--count", "2"), "say with --out where the run's folder is")
 
 
 def test_a_missing_extra_is_told_before_anything_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    done = geosleuth("data", "geoagent", "--count", "2", "--out", tmp_path / "run", "--store", tmp_path / "s")
+    done = geosleuth("traces", "geoagent", "--count", "2", "--out", tmp_path / "run", "--store", tmp_path / "s")
     refused(done, "geosleuth[bench]")
     assert not (tmp_path / "run").exists()
 
@@ -142,4 +142,4 @@ def test_notes_without_rows_or_without_a_country_are_refused_in_one_line(tmp_pat
         ("", "notes.csv"),
     ):
         notes.write_text(text)
-        refused(geosleuth("data", "import-notes", notes, "--out", tmp_path / "s"), trouble)
+        refused(geosleuth("traces", "import-notes", notes, "--out", tmp_path / "s"), trouble)
