@@ -88,6 +88,7 @@ def test_measures_are_told_at_any_distances() -> None:
         measures_of(scenes, (1.0,), [8])
 
 
+@pytest.mark.slow
 def test_a_run_is_evaluated_policy_by_policy_and_only_once(
     runs: dict[str, RunFolder], atlas_home: object, tmp_path: Path
 ) -> None:

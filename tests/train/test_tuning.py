@@ -75,6 +75,7 @@ class Gathering:
         self.processing_class, self._model = processor, model
         self.accelerator = self
         self.is_main_process = True
+        self.is_fsdp_enabled = False
 
     def wait_for_everyone(self) -> None:
         pass

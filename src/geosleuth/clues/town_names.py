@@ -11,8 +11,6 @@ from functools import cache
 from importlib.metadata import version
 from typing import Literal
 
-from msgspec import msgpack
-
 from geosleuth import __version__
 from geosleuth.atlas.folders import prepared
 from geosleuth.geo import LatLon
@@ -45,6 +43,7 @@ _KEPT = f"towns-{__version__}-1"  # count up where the tables become others
 @cache
 def _towns() -> _Towns:
     """The two tables, kept on disk: putting them together takes the better part of a second."""
+    from msgspec import msgpack
 
     def read(kept: bytes) -> _Towns:
         towns: _Towns = msgpack.decode(kept, type=_Towns)

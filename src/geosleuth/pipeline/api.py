@@ -54,6 +54,7 @@ class Options(TypedDict, total=False):
     tools: str | Sequence[ToolChoice] | None
     wire: str | None
     boxes: str
+    panorama: str | None
     within: str | None
     drawn: Mapping[str, Any] | None
     rejected: Rejected | None

@@ -86,6 +86,7 @@ def test_a_click_on_a_box_of_the_photo_opens_its_line(open_page: Opener, misread
     page = open_page(misread, viewport={"width": 1440, "height": 900})
     page.locator('.photo-box[title*="Liechtenst"]').click()
     expect(page.get_by_label("What it says:")).to_have_value("Liechtenst")
+    expect(page.get_by_label("What it says:")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.get_by_label("What it says:")).to_have_count(0)
 

@@ -10,8 +10,6 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Literal
 
-import msgspec
-
 from geosleuth.errors import BadInput, DataFault
 from geosleuth.geo import LatLon
 from geosleuth.names import country_code
@@ -36,6 +34,8 @@ def read_json(name: str) -> Any:
     Raises:
         DataFault: it is missing or damaged.
     """
+    import msgspec
+
     try:
         return msgspec.json.decode(gzip.decompress(read_bytes(name)))
     except (OSError, EOFError, msgspec.DecodeError, zlib.error) as error:
