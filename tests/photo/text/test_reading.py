@@ -61,8 +61,7 @@ def test_a_sign_is_read_and_its_script_named(word: str, font: str, script: str) 
 @pytest.mark.parametrize("script", list(SIGNS.SCRIPTS))
 def test_words_the_reader_was_not_tuned_on_are_read(script: str) -> None:
     result = SIGNS.measure(script, "held-out", 2)
-    promised = SIGNS.PROMISED_FIRST if script in SIGNS.FIRST_ENGINE else SIGNS.PROMISED_OTHER
-    assert result["character_accuracy"] >= promised
+    assert result["character_accuracy"] >= SIGNS.promised_accuracy(script)
 
 
 def test_boxes_are_in_pixels_of_the_picture_given_and_lines_run_downwards() -> None:
