@@ -91,7 +91,7 @@ def photo_set(folder: Path, split: str = "train") -> Path:
 def words(kind: str, asked: Services, table: Path, out: Path) -> list[str | Path]:
     who = ("--observer", "server:m", "--caller", "server:m") if kind == "spotagent" else ("--proposer", "server:m")
     return [
-        "data", kind, "--data", table, *who, "--base-url", asked.model, "--web-search", "searxng",
+        "traces", kind, "--data", table, *who, "--base-url", asked.model, "--web-search", "searxng",
         "--maps", "nominatim", "--maps-url", asked.maps.url, "--allow", "127.0.0.1", "--yes", "--at-once", "1",
         "--out", out,
     ]  # fmt: skip
