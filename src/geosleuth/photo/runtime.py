@@ -77,6 +77,17 @@ def _glibc() -> Any:
     return library if hasattr(library, "malloc_trim") else None
 
 
+def stay_offline() -> None:
+    """Keep the hub's library from asking its host, and TRL from telling it who trains what.
+
+    The library reads its settings when it is first imported, which may have been before.
+    """
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+    if (settings := sys.modules.get("huggingface_hub.constants")) is not None:
+        vars(settings)["HF_HUB_DISABLE_TELEMETRY"] = True
+
+
 @contextmanager
 def no_probing() -> Iterator[None]:
     """Keep urllib3, which transformers and peft bring in, from trying on import, by a socket, whether IPv6 works."""

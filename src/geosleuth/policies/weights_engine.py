@@ -6,7 +6,6 @@ same things in a form that it does know.
 Nothing is ever fetched: files come from the folder alone, and code that a model brings along is not run.
 """
 
-import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,7 +18,7 @@ from typing import Any, Literal
 
 from geosleuth.errors import BadInput, ServiceFault, require
 from geosleuth.photo import View
-from geosleuth.photo.runtime import no_probing
+from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.tools.surfaces import native_tools
 
 from .protocol import Conversation, Observed, Sampling, Step
@@ -284,8 +283,8 @@ class Engine:
             BadInput: it is no model for images and text, it is damaged, or this machine lacks the device.
             MissingExtra: torch or transformers is not installed.
         """
-        # Read when the hub's library is first imported: a second lock on a door that is not used anyway.
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        # A second lock on a door that is not used anyway.
+        stay_offline()
         self._name = folder.name
         with no_probing():  # transformers imports its parts, and what goes with it, only when they are asked for
             self._torch = require("torch", extra="weights")

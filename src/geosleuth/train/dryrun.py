@@ -5,7 +5,6 @@ environment with its tools and the reward are the real ones. What is checked is 
 value that gets lost on its way is noticed too.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -15,7 +14,7 @@ from typing import Any
 from geosleuth.data import Store
 from geosleuth.errors import BadInput, require
 from geosleuth.geo import FloatArray
-from geosleuth.photo.runtime import no_probing
+from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.world.consistency import RuleReader
 
 from .architectures import KINDS, configuration_of, shape_of
@@ -80,7 +79,7 @@ def dry_run(recipe: Recipe) -> Report:
         BadInput: something in it can't be built; the message says what.
         MissingExtra: torch, transformers, TRL or peft is not installed.
     """
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    stay_offline()
     resolved: dict[str, Any] = dict(flat(recipe))
     built: list[str] = []
     absent: list[str] = []

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from geosleuth.errors import BadInput, DataFault, require
-from geosleuth.photo.runtime import no_probing
+from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.policies.weights import check_folder
 from geosleuth.world.environment import prompt_for
 
@@ -154,7 +154,7 @@ def run_grpo(
         BadInput: the recipe, its data or the folder can't be used.
         MissingExtra: TRL, torch or transformers is not installed.
     """
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    stay_offline()
     with held_run(folder, recipe, resume=resume) as run:
         if (before := finished(run)) is not None:
             return before

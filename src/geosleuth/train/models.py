@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any
 
 from geosleuth.errors import BadInput, require
-from geosleuth.photo.runtime import no_probing
+from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.policies.box_scale import KEY
 from geosleuth.policies.weights import check_folder
 from geosleuth.policies.weights_engine import load_processor
@@ -198,7 +198,7 @@ def load_model(part: ModelPart, *, gpu: bool | None = None) -> tuple[Any, Any]:
     """
     folder = Path(part.path)
     check_folder(folder)
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    stay_offline()
     # Cheap checks come first.
     processor = open_processor(part)
     with no_probing(), quietly(), _one_line_errors(folder):
@@ -230,7 +230,7 @@ def open_processor(part: ModelPart) -> Any:
         MissingExtra: torch or transformers is not installed.
     """
     folder = Path(part.path)
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    stay_offline()
     with no_probing(), quietly(), _one_line_errors(folder):
         processor = load_processor(folder)
     if part.chat_template is not None:

@@ -1,6 +1,5 @@
 """Fine-tuning and agentic cold start on TRL's `SFTTrainer`: loss on the assistant's tokens, and resumed to the bit."""
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -10,7 +9,7 @@ from typing import Any
 
 from geosleuth.data import Store
 from geosleuth.errors import BadInput, require
-from geosleuth.photo.runtime import no_probing, usable_cores
+from geosleuth.photo.runtime import no_probing, stay_offline, usable_cores
 from geosleuth.world import make_scenes, open_world, read_scenes
 
 from .architectures import boxes_of
@@ -82,7 +81,7 @@ def run_sft(
     """
     if recipe.stage not in ("sft", "coldstart"):
         raise BadInput(f"recipe {recipe.name}: its stage is {recipe.stage}, not sft or coldstart")
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    stay_offline()
     with held_run(folder, recipe, resume=resume) as run:
         if (before := finished(run)) is not None:
             return before

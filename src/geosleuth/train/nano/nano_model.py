@@ -1,7 +1,6 @@
 """A small Qwen3-VL from random weights with its own tokens and chat template, saved as a folder ``hf:DIR`` loads."""
 
 import json
-import os
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from geosleuth.atlas.facts.countries import country_names
 from geosleuth.errors import require
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import Disc
-from geosleuth.photo.runtime import no_probing
+from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.photo.text import SCRIPTS
 from geosleuth.policies.weights_engine import load_processor
 from geosleuth.tools.viewer import at, hits_output, quoted
@@ -202,7 +201,7 @@ def make_nano(folder: Path, *, size: Size = "nano", seed: int = 0, corpus: Itera
     Raises:
         MissingExtra: torch or transformers is not installed.
     """
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    stay_offline()
     with no_probing():
         torch: Any = require("torch", extra="train")
         transformers: Any = require("transformers", extra="train")

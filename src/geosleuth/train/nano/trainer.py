@@ -15,7 +15,6 @@ the number of loaders stay the same. Where the pool has grown meanwhile, a slice
 from all that is there.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.errors import require
-from geosleuth.photo.runtime import no_probing
+from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.train.run_folder import RunFolder, last_checkpoint, step_of
 
 from .shards import Encoded, ShardPool
@@ -262,7 +261,7 @@ def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, l
         trl: Any = require("trl", extra="train")
         datasets: Any = require("datasets", extra="train")
         transformers: Any = require("transformers", extra="train")
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    stay_offline()
     on_gpu = torch.cuda.is_available()
     patch_vision_attention(model)
     patch_vision_inputs(model)
