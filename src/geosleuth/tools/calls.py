@@ -1,8 +1,9 @@
 """What goes into a tool and what comes out: calls, outputs, observations, the case, and what a tool needs."""
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from geosleuth.atlas import Atlas, Document
 from geosleuth.geo import LatLon
@@ -200,3 +201,19 @@ def supplied(
     if not offline:
         there.add("network")
     return frozenset(there)
+
+
+_Found = TypeVar("_Found")
+
+
+async def in_order(*work: Awaitable[_Found]) -> list[_Found]:
+    """What several questions give, asked at once. Of several failures the first of the list is raised.
+
+    Which is the quickest differs from time to time; the same call must end with the same words.
+    """
+    found = []
+    for one in await asyncio.gather(*work, return_exceptions=True):
+        if isinstance(one, BaseException):
+            raise one
+        found.append(one)
+    return found

@@ -12,7 +12,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import Along, LatLon, Range, RangeFix, RangeFixes, distance_km, pair_conflict, range_fixes
 from geosleuth.names import country_code, country_name
 
-from .calls import Case, Output
+from .calls import Case, Output, in_order
 from .declare import PointData, tool
 from .places import find_area
 from .viewer import Viewer, asked, one_line, point_data, several, unique
@@ -116,7 +116,7 @@ async def range_fix(
         area: the country or region, if known.
     """
     ranges_km = _checked(towns, distances, unit)
-    found = await asyncio.gather(*(_candidates(case, name, area) for name in towns))
+    found = await in_order(*(_candidates(case, name, area) for name in towns))
     readings, results = await asyncio.to_thread(_solve, found, ranges_km, along)
     reading, result = readings[0], results[0]
     if result.absurd:

@@ -34,7 +34,7 @@ from geosleuth.geo.resection import REACH_KM
 from geosleuth.names import fold
 from geosleuth.photo import OpenedPhoto, Photo
 
-from .calls import Case, Output
+from .calls import Case, Output, in_order
 from .declare import PointData, tool
 from .places import find_area, written_point
 from .sun_sight import compass
@@ -224,7 +224,7 @@ async def stand_point(case: Case, request: StandRequest) -> Output:
     Raises:
         BadInput: a feature that the atlas does not know, values out of range, or sightings that no place fits.
     """
-    known = await asyncio.gather(*(_find(case, one, request.within) for one in request.marked))
+    known = await in_order(*(_find(case, one, request.within) for one in request.marked))
     try:
         sightings = [Sighting(one.point, one.column, request.noise_deg) for one in known]
         checked = None if request.check is None else check_position(sightings, request.check, request.fov)
