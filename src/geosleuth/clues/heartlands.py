@@ -100,7 +100,7 @@ def shares_within(within: Extent) -> dict[str, float]:
 
 
 def countries_at(lats: FloatArray, lons: FloatArray) -> list[str | None]:
-    """The country of each point by polygon, None in the open sea. The first call reads the borders, about a second."""
+    """The country of each point by polygon, None in the open sea. The first call reads the borders."""
     from geosleuth.atlas.borders import Borders
 
     borders = Borders.load()

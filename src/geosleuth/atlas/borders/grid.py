@@ -335,6 +335,18 @@ THREADS = 2
 Numbers = npt.NDArray[np.int32]
 
 
+def _in_units(lats: Floats, lons: Floats) -> tuple[Floats, Floats, Ints, Ints]:
+    """Points as units from the corner, and the row and column of the fine cell of each."""
+    y = lats * UNITS_PER_DEGREE
+    y += NORTH + NUDGE
+    x = lons * UNITS_PER_DEGREE
+    x += EAST + NUDGE
+    x[x > 2 * EAST] -= 2 * EAST  # 180 and -180 are one meridian
+    row = ((y + CELL_OFFSET) * (1 / CELL)).astype(np.int32)
+    column = ((x + CELL_OFFSET) * (1 / CELL)).astype(np.int32)
+    return x, y, np.minimum(row, ROWS - 1, out=row), np.minimum(column, COLUMNS - 1, out=column)
+
+
 class Grid:
     """A layer made ready for look-ups. Safe to use from several threads."""
 
@@ -405,15 +417,7 @@ class Grid:
             found = np.zeros(len(lats), dtype=np.uint16)
             found[valid] = self._chunk(lats[valid], lons[valid])
             return found
-        y = lats * UNITS_PER_DEGREE
-        y += NORTH + NUDGE
-        x = lons * UNITS_PER_DEGREE
-        x += EAST + NUDGE
-        x[x > 2 * EAST] -= 2 * EAST  # 180 and -180 are one meridian
-        row = ((y + CELL_OFFSET) * (1 / CELL)).astype(np.int32)
-        column = ((x + CELL_OFFSET) * (1 / CELL)).astype(np.int32)
-        np.minimum(row, ROWS - 1, out=row)
-        np.minimum(column, COLUMNS - 1, out=column)
+        x, y, row, column = _in_units(lats, lons)
         block_row, block_column = row // PER_BLOCK, column // PER_BLOCK
         found_i = self._coarse[block_row * BLOCK_COLUMNS + block_column]
         in_block = np.flatnonzero(found_i < 0)
@@ -496,17 +500,15 @@ class LocalGrids:
         """The zone label of a point; 0 for what is no point."""
         if not (abs(lat) <= 90 and abs(lon) <= 180):
             return 0
-        x, y = lon * UNITS_PER_DEGREE + EAST + NUDGE, lat * UNITS_PER_DEGREE + NORTH + NUDGE
-        x -= 2 * EAST * (x > 2 * EAST)
-        row = min(int((y + CELL_OFFSET) / CELL), ROWS - 1) // PER_BLOCK
-        column = min(int((x + CELL_OFFSET) / CELL), COLUMNS - 1) // PER_BLOCK
+        point = np.array([lat]), np.array([lon])
+        row, column = (int(cell[0]) // PER_BLOCK for cell in _in_units(*point)[2:])
         number = row * BLOCK_COLUMNS + column
         at = int(np.searchsorted(self._layer.numbers, number))
         if at == len(self._layer.numbers) or self._layer.numbers[at] != number:
             return int(self._layer.coarse[row, column])
         if number not in self.made:
             self.made[number] = Grid(self._layer, self._lines_near(row, column), at)
-        return int(self.made[number].labels(np.array([lat]), np.array([lon]))[0])
+        return int(self.made[number].labels(*point)[0])
 
     def _lines_near(self, row: int, column: int) -> Arcs:
         """Every straight piece that may touch a block, as a line of its own."""
