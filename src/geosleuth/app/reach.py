@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from geosleuth.net import host_of, is_loopback
-from geosleuth.policies.registry import SERVICES
+from geosleuth.policies.registry import SERVICES, keyring_key
 
 SECONDS = 0.3
 """How long a server on this machine may take to say what it has."""
@@ -96,8 +96,6 @@ def command_with(found: list[Reachable], photo: Path) -> str | None:
 
 def keyed(*, ringed: bool = False) -> Iterator[Reachable]:
     """Services of others whose key is in the environment; with ``ringed`` also those in the system's keyring."""
-    from geosleuth.policies.registry import keyring_key
-
     for prefix, service in SERVICES.items():
         if service.own:
             continue
