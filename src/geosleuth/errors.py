@@ -9,6 +9,7 @@ A failure belongs to whoever can do something about it:
     │   └── BrokenPlugin   a part of another package can't be loaded; the message names it
     ├── ServiceFault       an online service failed or answered nonsense; names the host, says whether to try again
     │   └── Offline        the host can't be reached at all: no network, no such name, nobody listens there
+    ├── NotRecorded        a run that is repeated from a record asks what the record has no answer to; exit code 1
     └── DataFault          something shipped with the package is broken; a bug of ours, exit code 1
 
 What is *not* an error: a reply without coordinates. Parsers return an answer with no point, and scorers count it
@@ -86,6 +87,10 @@ class Offline(ServiceFault):
     def __init__(self, host: str, trouble: str) -> None:
         """Name the host and why it can't be reached."""
         super().__init__(host, trouble, retryable=True)
+
+
+class NotRecorded(GeosleuthError):
+    """A repetition asks what was not asked when its answers were recorded; nothing may stand in for the answer."""
 
 
 class DataFault(GeosleuthError):

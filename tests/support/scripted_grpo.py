@@ -28,10 +28,15 @@ def called(name: str, **arguments: Any) -> str:
 
 def script(model: Any, tokenizer: Any, said: Callable[[int], Sequence[str]]) -> None:
     """Make the model say what ``said`` gives for a generation of so many rows."""
+    script_by_prompt(model, tokenizer, lambda prompts: said(len(prompts)))
+
+
+def script_by_prompt(model: Any, tokenizer: Any, said: Callable[[Sequence[str]], Sequence[str]]) -> None:
+    """Make the model say what ``said`` gives for the prompts of a generation, tool results included."""
     ids_of, end = partial(tokenizer, add_special_tokens=False), tokenizer.eos_token_id
 
     def generate(*given: Any, **options: Any) -> Any:
-        wanted = [[*ids_of(text)["input_ids"], end] for text in said(len(options["input_ids"]))]
+        wanted = [[*ids_of(text)["input_ids"], end] for text in said(tokenizer.batch_decode(options["input_ids"]))]
         start = options["input_ids"].shape[1]
 
         def force(input_ids: Any, scores: Any) -> Any:

@@ -33,7 +33,10 @@ class Asked:
 
 @dataclass
 class SearchServer:
-    """Answers by path, in turn, the last one for good: JSON (dict, list), bytes, or (status, headers, bytes)."""
+    """Answers by path, in turn, the last one for good: JSON (dict, list), bytes, or (status, headers, bytes).
+
+    A function of the request may stand for any of these.
+    """
 
     url: str = ""
     asked: list[Asked] = field(default_factory=list)
@@ -43,9 +46,10 @@ class SearchServer:
         """Say what to answer to a path; ``*`` is any."""
         self._answers[path] = list(answers)
 
-    def next_answer(self, path: str) -> tuple[int, Mapping[str, str], bytes]:
-        answers = self._answers.get(path) or self._answers.get("*") or [(404, {}, b"no such path")]
+    def next_answer(self, asked: Asked) -> tuple[int, Mapping[str, str], bytes]:
+        answers = self._answers.get(asked.path) or self._answers.get("*") or [(404, {}, b"no such path")]
         found = answers.pop(0) if len(answers) > 1 else answers[0]
+        found = found(asked) if callable(found) else found
         if isinstance(found, dict | list):
             return 200, {"content-type": "application/json"}, json.dumps(found).encode()
         return (200, {"content-type": "text/html"}, found) if isinstance(found, bytes) else found
@@ -68,8 +72,9 @@ def serving() -> Iterator[SearchServer]:
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
             params = {name: values[0] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
             headers = {name.lower(): value for name, value in self.headers.items()}
-            server.asked.append(Asked(self.command, parts.path, params, headers, body))
-            status, extra, content = server.next_answer(parts.path)
+            asked = Asked(self.command, parts.path, params, headers, body)
+            server.asked.append(asked)
+            status, extra, content = server.next_answer(asked)
             self.send_response(status)
             for name, value in {"content-length": str(len(content)), **extra}.items():
                 self.send_header(name, value)
@@ -85,7 +90,10 @@ def serving() -> Iterator[SearchServer]:
             with suppress(OSError):  # the client hung up, as some tests mean it to
                 super().handle()
 
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Listener(ThreadingHTTPServer):
+        request_queue_size = 128
+
+    listener = Listener(("127.0.0.1", 0), Handler)
     listener.daemon_threads = True
     listener.block_on_close = False
     server.url = f"http://127.0.0.1:{listener.server_address[1]}"

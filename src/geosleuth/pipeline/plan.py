@@ -95,10 +95,13 @@ def is_local(host: str) -> bool:
         return "." not in host or host.endswith((".local", ".lan", ".internal", ".home.arpa"))
 
 
-def online_maps(request: LocateRequest, record: "Recording | None" = None) -> Atlas | None:
+def online_maps(
+    request: LocateRequest, record: "Recording | None" = None, offline: OfflineAtlas | None = None
+) -> Atlas | None:
     """Return the map services of ``--maps``, the offline atlas behind them; None where that alone is the map.
 
     With ``record`` every question is put to a service however it fares, so that a repetition gets the same answers.
+    ``offline`` is the atlas behind them, where it is not the usual one.
 
     Raises:
         UserError: there is no such service, or nobody agreed to its host.
@@ -112,14 +115,24 @@ def online_maps(request: LocateRequest, record: "Recording | None" = None) -> At
     from geosleuth.atlas.online.access import check_consent
     from geosleuth.atlas.online.base import OnlineAtlas
 
-    names = [name.strip().lower() for name in request.maps.split(",")]
+    names = _map_names(request)
     settings = _maps_settings(names, request, record)
     services = [make_online(name, settings) for name in names]
     for made in services:
         for service in (made.china, made.elsewhere) if isinstance(made, RegionRouter) else (made,):
             if isinstance(service, OnlineAtlas) and service.base_url:
                 check_consent(service.address(), settings)
-    return BackedAtlas(services, OfflineAtlas(), 0.0 if record else settings.breaker_rest_s)
+    return BackedAtlas(services, offline or OfflineAtlas(), 0.0 if record else settings.breaker_rest_s)
+
+
+def _map_names(request: LocateRequest) -> list[str]:
+    return [name.strip().lower() for name in request.maps.split(",")] if request.maps else []
+
+
+def server_settings(request: LocateRequest) -> "OnlineSettings":
+    """Return whom a process may ask that asks for all workers of a run, see `geosleuth.atlas.online.answer_server`."""
+    usual = online_settings(request.allow)
+    return replace(_maps_settings(_map_names(request), request, None), tries=usual.tries, total_s=usual.total_s)
 
 
 def _maps_settings(names: Sequence[str], request: LocateRequest, record: "Recording | None") -> "OnlineSettings":

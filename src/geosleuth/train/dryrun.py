@@ -29,6 +29,7 @@ from .recipe import DataPart, ModelPart, Recipe
 from .recipe_files import flat
 from .rollouts import Judging, RolloutSetup, judging_of, reward_of, rollout_setup
 from .samples import photo_chats, store_chats
+from .services import is_online
 
 _HEAD = 3
 _FOLDER = Path("dry-run")
@@ -268,6 +269,10 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str], absen
         f"environment: method {setting.method.name}, turns: {turns}, boxes: {setting.method.box_scale},"
         f" tools: {', '.join(tools) or 'none'}"
     )
+    if is_online(recipe.rollout):
+        asked = ", ".join(filter(None, (recipe.rollout.maps, recipe.rollout.web)))
+        how = "repeated from" if recipe.rollout.replay else "asked by one process a machine, kept in"
+        built.append(f"online services: {asked}; {how} {recipe.rollout.answers}")
     built.append(f"reward: {' + '.join(f'{one.weight:g} {one.name}' for one in setting.reward.parts)}")
     return setup
 

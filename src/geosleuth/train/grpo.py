@@ -43,6 +43,7 @@ from .rollouts import (
     usual_workers,
 )
 from .run_folder import Finished, Progress, finished, held_run, no_progress
+from .services import answers_served
 from .sft import silence, train_to_end
 from .trackers import check_trackers, tracker_callbacks
 from .training_log import metrics_callback
@@ -155,7 +156,7 @@ def run_grpo(
         MissingExtra: TRL, torch or transformers is not installed.
     """
     stay_offline()
-    with held_run(folder, recipe, resume=resume) as run:
+    with held_run(folder, recipe, resume=resume) as run, answers_served(recipe):
         if (before := finished(run)) is not None:
             return before
         check_folder(Path(recipe.model.path))

@@ -255,6 +255,8 @@ _HOUSEKEEPING = (
     "data.store", "data.photos", "data.shares", "data.method", "data.allow_test", "data.scenes", "data.world",
     "data.seed", "data.questions", "data.tries", "data.kept",
     "rollout.prompts", "rollout.prompts_sha256", "rollout.tiles", "rollout.turn_tokens",
+    # What tools ask is held against the paper as a departure.
+    "rollout.maps", "rollout.maps_url", "rollout.web", "rollout.allow", "rollout.answers", "rollout.replay",
     "ablation", "trainer",
     # Who judges and who encodes are held against the paper as departures.
     "rollout.judge", "rollout.judge_url", "rollout.encoder",
@@ -336,7 +338,8 @@ def _rollout_departures(recipe: Recipe, resolved: Mapping[str, Any]) -> list[Dep
         if set(have) != set(tools):
             found.append(Departure("tools", ", ".join(have) or "none", ", ".join(tools), where))
         online = {"geovista": "a web search", "twm": "AMAP's and Google's maps"}[paper]
-        found.append(Departure("what tools ask", "the offline atlas and its documents", online, where))
+        asked = " and ".join(filter(None, (rollout.maps, rollout.web))) or "the offline atlas and its documents"
+        found.append(Departure("what tools ask", asked, online, where))
     return found
 
 

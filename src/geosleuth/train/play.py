@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from geosleuth.agent import Trajectory, run
 from geosleuth.agent.locate import open_case
-from geosleuth.agent.setup import AgentSetup, Question, Resources
+from geosleuth.agent.setup import AgentSetup, Question
 from geosleuth.agent.trajectory import write_trajectory
 from geosleuth.answer import Answer
 from geosleuth.errors import ServiceFault, UserError
@@ -225,7 +225,7 @@ class SceneTable:
         stage = self.stage
         scene = design_scene(self.world, stage.seed, number, split=stage.split)
         posed = pose_scene(scene, reading=stage.reading, kept=stage.kept)
-        return scene, *open_case(posed.photos, self.setting.method, Resources(self.setting.atlas, reader=posed.reader))
+        return scene, *open_case(posed.photos, self.setting.method, self.setting.resources(posed.reader))
 
     async def _verified(self, case: Case, views: tuple[str, ...], tries: Sequence[Trajectory]) -> Trajectory:
         """Return the rule-based verifier's result, as in `geosleuth.team.parallel.locate_in_parallel`."""

@@ -124,6 +124,12 @@ class RolloutPart:
             there already.
         tools: those to switch on; None is the method's own, an empty list is none (SpotAgent's variant).
         tiles: a folder of satellite tiles, for the tool that shows places from above; photos only.
+        maps: online map services, such as "nominatim" or "amap+google", the offline atlas behind them; photos only.
+        maps_url: addresses of servers of your own of these, in the same order.
+        web: an online web search, such as "tavily"; None is the atlas's own documents.
+        allow: the hosts that these services may ask.
+        answers: the file that keeps every answer of these services; each call is paid once.
+        replay: ask nobody, and repeat a run from its ``answers``; a call that is not there ends the run.
         turns: the most turns of a rollout; None is the method's own.
         reading: what read_text reads with in drawn scenes.
         group: how many replies are drawn for a prompt.
@@ -158,6 +164,12 @@ class RolloutPart:
     prompts_sha256: str | None = None
     tools: tuple[str, ...] | None = None
     tiles: Path | None = None
+    maps: str | None = None
+    maps_url: tuple[str, ...] = ()
+    web: str | None = None
+    allow: tuple[str, ...] = ()
+    answers: Path | None = None
+    replay: bool = False
     turns: int | None = None
     reading: Literal["pixels", "clue boxes"] = "clue boxes"
     group: int = 8

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.prompt_files import read_prompts, with_prompts
+from geosleuth.agent.setup import Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, NotRecorded
 from geosleuth.photo.runtime import usable_cores
 from geosleuth.policies import Step
 from geosleuth.policies.registry import make_policy
@@ -51,6 +52,7 @@ from geosleuth.world.world import world_atlas
 from .architectures import boxes_of
 from .papers import ENCODER, JUDGE
 from .recipe import Recipe, RolloutPart
+from .services import check_services, resources_of
 from .training_log import part_name, within_name
 
 RULES = "rules"
@@ -152,6 +154,9 @@ class RolloutEnvironment(GeoEnvironment):
             self._say(step)
         episode = self._running()
         self._background.run(episode.close())
+        if isinstance(episode.trouble, NotRecorded):
+            # A rerun that goes on without an answer would be another run.
+            raise episode.trouble
         if self._truth is None:
             raise BadInput("a row has no truth, so there is nothing to reward")
         worked = tuple(one.failure is None for one in self.observations)
@@ -196,13 +201,15 @@ def rollout_setup(recipe: Recipe, judging: "Judging | None" = None) -> RolloutSe
     world = None if data.photos else open_world(data.world)
     reward = reward_of(rollout)
     judged = judging or judging_of(rollout, reward)
-    atlas = OfflineAtlas(tiles=rollout.tiles) if world is None else world_atlas(world)
-    geocoder = geocoder_of(atlas) if reward.needs_geocoder else None
+    check_services(recipe)
+    asks = resources_of(recipe) if world is None else Resources(world_atlas(world))
+    # Rewards are worked out offline, whatever tools may ask.
+    geocoder = geocoder_of(OfflineAtlas() if world is None else asks.atlas) if reward.needs_geocoder else None
     setting = offline_setting(
         method,
         reward=reward,
         helpers=Helpers(geocoder=geocoder, encoder=judged.encoder, judge=judged.judge),
-        atlas=atlas,
+        atlas=asks,
         tools=rollout.tools,
         budget=budget,
         answer_by="reply",

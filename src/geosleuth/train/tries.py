@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from geosleuth.data.filtering import PAPER_TRIES, Tries, read_tries, tries_of
 from geosleuth.errors import BadInput, require
 from geosleuth.files import write_bytes_atomically
-from geosleuth.train.grpo import EnvironmentPlan
 
-from .grpo import grpo_trainer
+from .grpo import EnvironmentPlan, grpo_trainer
 from .models import load_model
 from .prompts import Row, prompt_rows
 from .recipe import Recipe
 from .rollouts import RolloutSetup
 from .run_folder import Progress, no_progress
+from .services import answers_served
 
 
 def make_tries(
@@ -71,7 +71,7 @@ def make_tries(
             optim=replace(recipe.optim, batch=at_once, mini_batch=0, micro_batch=tries, steps=1),
             rollout=replace(recipe.rollout, group=tries, kl=0.0, objective="grpo"),
         )
-        with tempfile.TemporaryDirectory() as scratch:
+        with tempfile.TemporaryDirectory() as scratch, answers_served(recipe):
             _draw(
                 plan,
                 missing,

@@ -46,10 +46,15 @@ class TileSource:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A file that keeps every answer for good. With ``only``, nothing is asked that the file has no answer to."""
+    """A file that keeps every answer for good.
+
+    With ``only``, nothing is asked that the file has no answer to. With ``shared``, one process of this machine asks
+    for all others, see `geosleuth.atlas.online.answer_server`.
+    """
 
     path: Path
     only: bool = False
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,6 +310,16 @@ class Secret:
     def is_in(self, body: bytes) -> bool:
         """Whether a service sent the key back."""
         return bool(self._spellings.search(body.decode("latin-1")))
+
+
+class BearerKey(Secret):
+    """A key that goes on the wire after the word Bearer; without the word it is looked for and scrubbed."""
+
+    __slots__ = ()
+
+    def reveal(self) -> str:
+        """What the header holds."""
+        return f"Bearer {super().reveal()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,15 +18,18 @@ import ssl
 import threading
 import time
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from types import TracebackType
-from typing import Literal, NoReturn, Self, TypeVar, cast
+from typing import Any, Literal, NoReturn, Self, TypeVar, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import httpcore
@@ -34,13 +37,23 @@ import httpx
 
 from geosleuth import __version__
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.errors import GeosleuthError, Offline, ServiceFault
+from geosleuth.errors import BadInput, GeosleuthError, NotRecorded, Offline, ServiceFault
 from geosleuth.net import host_of
 
-from .access import Credentials, OnlineSettings, check_addresses, check_consent, redirected
+from .access import (
+    BearerKey,
+    Credentials,
+    OnlineSettings,
+    Secret,
+    check_addresses,
+    check_consent,
+    key_from_environment,
+    redirected,
+)
 from .cache import AnswerCache, question_key
 from .record import AnswerRecord, Recorded
 from .replies import clean
+from .shared_record import ask_shared
 
 CREDENTIALS = "geosleuth.credentials"
 """Under this name a request's extensions carry its keys past everything that may log an address."""
@@ -445,6 +458,49 @@ class Question:
     absent: tuple[int, ...] = ()
     accepted: tuple[int, ...] = (200,)
 
+    def to_wire(self) -> dict[str, Any]:
+        """Return the question for another process of this machine: keys by the names of their variables alone."""
+        named = ("url", "params", "method", "headers", "spacing_s", "absent", "accepted")
+        return {
+            **{name: getattr(self, name) for name in named},
+            "body": None if self.body is None else b64encode(self.body).decode(),
+            "keys": [
+                [place, field, secret.variable, isinstance(secret, BearerKey)]
+                for place in ("params", "headers")
+                for field, secret in getattr(self.credentials, place).items()
+            ],
+        }
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any], settings: OnlineSettings) -> "Question":
+        """Return the question again, with the keys that this process's environment holds.
+
+        Raises:
+            BadInput: a key is not in the environment.
+        """
+        keys: dict[str, dict[str, Secret]] = {"params": {}, "headers": {}}
+        for place, field_name, variable, is_bearer in wire["keys"]:
+            secret = key_from_environment(variable, host_of(wire["url"]), settings)
+            keys[place][field_name] = BearerKey(secret.reveal(), variable) if is_bearer else secret
+        return cls(
+            url=wire["url"],
+            params=tuple((name, value) for name, value in wire["params"]),
+            method=wire["method"],
+            body=None if wire["body"] is None else b64decode(wire["body"]),
+            headers=tuple((name, value) for name, value in wire["headers"]),
+            credentials=Credentials(**keys),
+            spacing_s=wire["spacing_s"],
+            absent=tuple(wire["absent"]),
+            accepted=tuple(wire["accepted"]),
+        )
+
+    @property
+    def shown(self) -> str:
+        """What is asked, in a line for messages."""
+        query = urlencode(list(self.params))
+        body = f" {self.body[:200].decode('utf-8', 'replace')}" if self.body else ""
+        return f"{self.method} {self.url}{'?' if query else ''}{query}{body}"
+
 
 class OnlineClient:
     """Asks services by the user's settings. Use it as an async context manager, or close it.
@@ -458,6 +514,7 @@ class OnlineClient:
         path = settings.cache_path or cache_dir() / "online.sqlite"
         self._cache = AnswerCache(path, settings.cache_max_bytes)
         self._record = AnswerRecord(settings.record.path) if settings.record else None
+        self.sent = 0
         self._breakers: dict[str, Breaker] = {}
         self._http: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -521,10 +578,14 @@ class OnlineClient:
         self, record: AnswerRecord, key: bytes, question: Question, decode: Callable[[bytes], T]
     ) -> T | None:
         """What a service answered when it was first asked; it is asked now where it never was."""
-        host = host_of(question.url)
-        kept = await asyncio.to_thread(record.get, key)
-        if kept is None and self.settings.only_recorded:
-            raise Offline(host, "this was never asked before, and only recorded answers are allowed")
+        host, recording = host_of(question.url), self.settings.record
+        if recording is not None and recording.shared and not recording.only:
+            return await self._from_server(recording.path, question, decode)
+        kept = await asyncio.to_thread(record.get, key, failures=self.settings.only_recorded)
+        if kept is None and recording is not None and recording.only:
+            raise NotRecorded(
+                f"{recording.path}: holds no answer to {question.shown} (key {key.hex()[:16]}), and nobody may be asked"
+            )
         if kept is None:
             try:
                 body, _ = await self._persist(question, decode)
@@ -537,6 +598,36 @@ class OnlineClient:
         if kept.trouble is not None:
             raise ServiceFault(host, kept.trouble)
         return None if kept.body is None else decode(kept.body)
+
+    async def _from_server(self, record: Path, question: Question, decode: Callable[[bytes], T]) -> T | None:
+        """What the one process of this machine answers that asks for all."""
+        host, wire, bad = host_of(question.url), question.to_wire(), None
+        for attempt in range(1, self.settings.tries + 1):
+            reply = await ask_shared(record, {"question": wire, "bad": bad})
+            if "unusable" in reply:
+                raise BadInput(reply["unusable"])
+            if reply["trouble"] is not None:
+                raise ServiceFault(host, reply["trouble"], retryable=reply["retryable"])
+            if reply["body"] is None:
+                return None
+            body = b64decode(reply["body"])
+            try:
+                return decode(body)
+            except ServiceFault as fault:
+                if not fault.retryable or attempt == self.settings.tries:
+                    raise
+                bad = sha256(body).hexdigest()
+        raise AssertionError("the last try either answers or raises")
+
+    async def fetch(self, question: Question) -> bytes | None:
+        """What a service answers now, past cache and record; None where it says that there is no such thing.
+
+        Raises:
+            BadInput: the user has not allowed the host.
+            ServiceFault: the service failed for good, or for as long as the settings allow to try.
+        """
+        body, _ = await self._persist(question, lambda body: body)
+        return body
 
     async def _persist(self, question: Question, decode: Callable[[bytes], T]) -> tuple[bytes | None, T | None]:
         host = check_consent(question.url, self.settings)
@@ -604,6 +695,7 @@ class OnlineClient:
 
     async def _send(self, question: Question, host: str) -> bytes | None:
         """One try, redirects included."""
+        self.sent += 1
         async with self._opened(question, host) as response:
             if response.status_code in question.absent:
                 return None

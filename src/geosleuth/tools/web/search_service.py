@@ -8,21 +8,11 @@ from typing import ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
-from geosleuth.atlas.online.access import Credentials, Secret, check_consent, key_from_environment
+from geosleuth.atlas.online.access import BearerKey, Credentials, check_consent, key_from_environment
 from geosleuth.atlas.online.http import Question
 from geosleuth.atlas.online.replies import clean
 from geosleuth.errors import BadInput
 from geosleuth.net import host_of
-
-
-class BearerKey(Secret):
-    """A key that goes on the wire after the word Bearer; without the word it is looked for and scrubbed."""
-
-    __slots__ = ()
-
-    def reveal(self) -> str:
-        """What the header holds."""
-        return f"Bearer {super().reveal()}"
 
 
 @dataclass(frozen=True, slots=True)

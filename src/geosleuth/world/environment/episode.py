@@ -32,7 +32,7 @@ from geosleuth.policies import Conversation, Step
 from geosleuth.policies.tagged import observation_text
 from geosleuth.score import Truth
 from geosleuth.score.rewards import Geocoder, Helpers, Reward, read_reward
-from geosleuth.tools import Observation, TextReader, ToolCall, Toolset, image_info
+from geosleuth.tools import Observation, TextReader, ToolCall, Toolset, WebSearch, image_info
 from geosleuth.tools.calls import OFFLINE, Need, supplied
 from geosleuth.tools.surfaces import Background
 from geosleuth.tools.toolset import all_tools
@@ -136,6 +136,7 @@ class Setting:
         method: words, form of answer and context.
         toolset: the tools that are on, named as the method names them.
         atlas: the world that tools ask.
+        web: where web searches go; None is the atlas's own documents.
         reward: what an answer earns.
         helpers: who is asked for that: a geocoder, an encoder, a judge.
         budget: what one episode may use.
@@ -149,9 +150,14 @@ class Setting:
     reward: Reward
     budget: Budget
     helpers: Helpers = field(default_factory=Helpers)
+    web: WebSearch | None = None
     answer_by: AnswerBy = "tool"
     force_answer: bool = False
     words: Callable[[Observation], str] = field(default=observation_text, repr=False)
+
+    def resources(self, reader: TextReader | None = None) -> Resources:
+        """Return what the tools of an episode may ask."""
+        return Resources(self.atlas, self.web, reader=reader)
 
     def earned(self, answer: Answer, truth: Truth) -> float:
         """Return what an answer earns, between ``reward.least`` and ``reward.most``."""
@@ -163,20 +169,21 @@ def offline_setting(
     *,
     reward: str | Reward = "ours",
     helpers: Helpers | None = None,
-    atlas: Atlas | None = None,
+    atlas: Atlas | Resources | None = None,
     tools: Iterable[str] | None = None,
     budget: Budget | None = None,
     answer_by: AnswerBy = "tool",
     force_answer: bool = False,
 ) -> Setting:
-    """Return a setting in which nothing leaves this machine.
+    """Return a setting in which nothing leaves this machine, unless the caller gives services that do.
 
     Args:
         method: a preset's name or a method of your own: it brings words, tools and budget.
         reward: what an answer earns: a preset's name, a YAML file, or a reward of your own.
         helpers: who is asked for that; left out, the atlas finds addresses and the judge by rule reads reasonings,
             each only where the reward can't do without.
-        atlas: the world that tools ask; the offline atlas with the user's regions if left out.
+        atlas: the world that tools ask, with a web search where there is one; the offline atlas with the user's
+            regions if left out.
         tools: those to switch on in place of the method's own, by any of their names; names that begin with a plus
             sign are added, see `Method.toolset`.
         budget: in place of the method's own.
@@ -186,7 +193,8 @@ def offline_setting(
     Raises:
         BadInput: there is no such method, tool or reward, a tool can't work offline, or the reward needs a helper.
     """
-    world = atlas or OfflineAtlas()
+    asks = atlas if isinstance(atlas, Resources) else Resources(atlas or OfflineAtlas())
+    world = asks.atlas
     earns = read_reward(reward) if isinstance(reward, str) else reward
     asked = helpers or Helpers(
         geocoder=geocoder_of(world) if earns.needs_geocoder else None,
@@ -196,7 +204,7 @@ def offline_setting(
     earns.score([], [], asked)
     chosen = method_of(method) if isinstance(method, str) else method
     # The papers' forms name search_web; in drawn worlds the atlas's documents stand in for the web.
-    have: frozenset[Need] = OFFLINE | {"web"} if chosen.paper else OFFLINE
+    have: frozenset[Need] = OFFLINE | {"web"} if chosen.paper or asks.web is not None else OFFLINE
     if "tiles" in supplied(world, offline=True):
         have |= {"tiles"}
     names = [one.name for one in all_tools().select(chosen.tools).usable(have)]
@@ -211,6 +219,7 @@ def offline_setting(
         method=chosen,
         toolset=toolset,
         atlas=world,
+        web=asks.web,
         reward=earns,
         helpers=asked,
         budget=budget or chosen.budget,
@@ -293,7 +302,7 @@ class Episode:
     def __init__(self, posed: Posed, setting: Setting) -> None:
         """Open the case; nothing runs yet."""
         self._truth, self._setting, self._method = posed.truth, setting, worded(setting)
-        self.case, self._views = open_case(posed.photos, setting.method, Resources(setting.atlas, reader=posed.reader))
+        self.case, self._views = open_case(posed.photos, setting.method, setting.resources(posed.reader))
         images = tuple(image_info(self.case, self.case.album[handle]) for handle in self.case.album.handles)
         task = Task(images, force_answer=setting.force_answer, views=self._views)
         self.images = images
