@@ -30,6 +30,7 @@ from .recipe_files import flat
 from .rollouts import Judging, RolloutSetup, judging_of, reward_of, rollout_setup
 from .samples import photo_chats, store_chats
 from .services import is_online
+from .validation import check_evaluation
 
 _HEAD = 3
 _FOLDER = Path("dry-run")
@@ -87,6 +88,7 @@ def dry_run(recipe: Recipe) -> Report:
     # Cheap checks come first.
     _try_arguments(recipe, resolved, built)
     setup = _try_setup(recipe, resolved, built, absent) if recipe.stage == "grpo" else None
+    _try_evaluation(recipe, built, absent)
     _try_template(recipe, setup, built)
     _try_model(recipe, resolved, built, absent)
     rows = _try_data(recipe, setup, built, absent)
@@ -275,6 +277,20 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str], absen
         built.append(f"online services: {asked}; {how} {recipe.rollout.answers}")
     built.append(f"reward: {' + '.join(f'{one.weight:g} {one.name}' for one in setting.reward.parts)}")
     return setup
+
+
+def _try_evaluation(recipe: Recipe, built: list[str], absent: list[str]) -> None:
+    """Check that the policy can be evaluated while it trains."""
+    part = recipe.evaluation
+    if not part.every:
+        return
+    if part.photos is not None and not _is_there(part.photos):
+        absent.append(f"evaluation: there is no {part.photos}; give it with evaluation.photos")
+        return
+    check_evaluation(recipe)
+    what = f"photos of {part.photos}" if part.photos else "held-out scenes"
+    best = "" if part.keep_best is None else f"; the best by {part.keep_best} is kept in RUN/best"
+    built.append(f"evaluation: every {part.every} steps, {part.scenes:,} {what}, tries: {part.tries}{best}")
 
 
 class _NoEncoder:

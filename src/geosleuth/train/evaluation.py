@@ -21,7 +21,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -46,7 +46,9 @@ from geosleuth.world.environment import Reading
 
 from .generator import MAX_NEW_TOKENS, Generate, Replier
 from .play import AT_ONCE, MakeSetting, PlayedScene, PlayedTry, Replies, SceneTable, Stage, play
-from .run_folder import Progress, no_progress
+from .prompts import prompt_rows
+from .recipe import DataPart
+from .run_folder import Progress, RunFolder, no_progress
 
 WITHIN_KM = THRESHOLD_SETS["thinking-with-map"].km
 """Half a kilometre to 750: fine, local, district, city, region, country."""
@@ -281,6 +283,7 @@ class Evaluation:
             "machine": self.machine,
             "wall_seconds": self.wall_seconds,
             "figures": self.figures,
+            "measures": measures_of(self.scenes),
             "slices": sliced(self.scenes),
         }
 
@@ -300,7 +303,9 @@ class EvaluationSettings:
         turns: the most turns of a try; None is the method's own.
         calls: the most calls of a try; None is the method's own.
         tools: in place of the method's own.
-        setting: a function of a module that makes a setting, in place of all these words.
+        setting: a function of a module that makes a setting, in place of all these words, or an object that does and
+            has a ``name``.
+        photos: a data set whose first photos are played in place of scenes.
         world: the world's seed.
         start: the number of the first scene.
         tries: how many tries at each scene.
@@ -320,6 +325,7 @@ class EvaluationSettings:
     calls: int | None = None
     tools: Iterable[str] | None = None
     setting: MakeSetting | None = None
+    photos: str | None = None
     world: int = 1
     start: int = 0
     tries: int = 1
@@ -382,7 +388,7 @@ def evaluate(
         raise BadInput('only a folder with weights can be played alone; take player="batched"')
     keep = folder / "trajectories" if folder and keep_trajectories else None
     stage, asked = _asked_of(policy, settings, playing.player, keep, pictures)
-    start, scenes = settings.start, settings.scenes
+    start, scenes = settings.start, len(stage.photos) or settings.scenes
     wanted = range(start, start + scenes)
     with closing(_Kept(folder, asked)) as kept:
         left = [number for number in wanted if number not in kept.scenes]
@@ -429,11 +435,13 @@ def _asked_of(
     stage = Stage(
         setting=one.setting or words, seed=one.seed, split=one.split, world=one.world, reading=one.reading,
         tries=one.tries, verified=one.verified, sampling=drawn, with_tools=one.with_tools, keep=keep, kept=kept,
+        photos=photo_rows(one),
     )  # fmt: skip
     asked = {
         "policy": _name(policy),
         "weights": fingerprint(policy) if isinstance(policy, Path) else getattr(policy, "fingerprint", None),
-        **({"setting": f"{one.setting.__module__}.{one.setting.__qualname__}"} if one.setting else words),
+        **({"setting": _setting_name(one.setting)} if one.setting else words),
+        **({"photos": one.photos} if one.photos else {}),
         "scenes": one.scenes, "seed": one.seed, "split": one.split, "world": one.world, "start": one.start,
         "reading": one.reading, "with_tools": one.with_tools, "tries": one.tries, "sampling": asdict(drawn),
         "max_new_tokens": one.max_new_tokens, "player": player,
@@ -443,6 +451,25 @@ def _asked_of(
         **({"quotes_lines": True} if not one.setting and method_of(str(words["method"])).quotes_lines else {}),
     }  # fmt: skip
     return stage, asked
+
+
+def _setting_name(setting: MakeSetting) -> str:
+    return str(getattr(setting, "name", None) or f"{setting.__module__}.{setting.__qualname__}")
+
+
+def photo_rows(settings: EvaluationSettings) -> tuple[Mapping[str, Any], ...]:
+    """Return the rows of the photos that are played; none where scenes are.
+
+    Raises:
+        BadInput: the data set can't be opened, or is empty.
+    """
+    if settings.photos is None:
+        return ()
+    # Nothing is learned here, so that test parts may be played.
+    rows = prompt_rows(DataPart(photos=(settings.photos,), limit=settings.scenes, allow_test=True))
+    if not rows:
+        raise BadInput(f"{settings.photos}: has no photos to play")
+    return tuple(rows)
 
 
 def read_evaluation(folder: Path) -> Evaluation:
@@ -460,6 +487,38 @@ def read_evaluation(folder: Path) -> Evaluation:
         raise BadInput(f"{folder / SCENES}: can't be read: {error.strerror or error}") from error
     ordered = tuple(scenes[number] for number in sorted(scenes))
     return Evaluation(asked, ordered, str(summary.get("machine", "")), float(summary.get("wall_seconds", 0.0)))
+
+
+def summary_figures(summary: Mapping[str, Any]) -> dict[str, float]:
+    """Return the figures of a summary by which policies of a run are compared; shares from 0 to 1.
+
+    ``within_25km`` has its interval as ``within_25km/low`` and ``/high``; ``pass@4_25km`` is there with several tries.
+    """
+    figures, found = summary["figures"], dict[str, float | None]()
+    for km in WITHIN_KM:
+        one = figures["within"][distance_name(km)]
+        name = f"within_{km:g}km"
+        found |= {name: _of_one(one["value"]), f"{name}/low": _of_one(one["low"]), f"{name}/high": _of_one(one["high"])}
+    for name, values in (summary.get("measures") or {}).items():
+        if name.startswith("pass@") and name != "pass@1":
+            found |= {f"{name}_{km:g}km": _of_one(value) for km, value in zip(WITHIN_KM, values, strict=True)}
+    found |= {name: figures[name]["value"] for name in ("reward", "median_km", "calls")}
+    found["answered"] = _of_one(figures["answered"]["value"])
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _of_one(percent: float | None) -> float | None:
+    return None if percent is None else percent / 100
+
+
+def evaluated_steps(run: RunFolder) -> dict[int, dict[str, float]]:
+    """Return the figures of a run's finished evaluations, by step; what can't be read is left out."""
+    found: dict[int, dict[str, float]] = {}
+    for path in run.evaluations.glob(f"step-*/{SUMMARY}"):
+        number = path.parent.name.removeprefix("step-")
+        with suppress(BadInput, KeyError, TypeError, ValueError):
+            found[int(number)] = summary_figures(_read_json(path))
+    return dict(sorted(found.items()))
 
 
 def machine_name() -> str:

@@ -47,6 +47,7 @@ from .services import answers_served
 from .sft import silence, train_to_end
 from .trackers import check_trackers, tracker_callbacks
 from .training_log import metrics_callback
+from .validation import add_evaluations, check_evaluation
 
 _EPSILON = 1e-4  # as in TRL, so that both objectives treat groups of equal rewards alike
 
@@ -163,6 +164,7 @@ def run_grpo(
         check_for_grpo(open_processor(recipe.model), tools=bool(rollout_setup(recipe).setting.toolset.names))
         grpo_config(recipe, folder, cpu=not has_gpu())
         check_trackers(recipe)
+        check_evaluation(recipe)
         rows = prompt_rows(recipe.data)
         model, processor = load_model(recipe.model)
         own = metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard)
@@ -176,6 +178,7 @@ def run_grpo(
             callbacks=(own, *tracker_callbacks(recipe, folder), *callbacks),
             environments=EnvironmentPlan(workers=workers),
         )
+        add_evaluations(trainer, recipe, run)
         try:
             return train_to_end(trainer, recipe.model, run, progress=progress, seconds=seconds)
         finally:

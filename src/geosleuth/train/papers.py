@@ -296,6 +296,7 @@ PAPER_TOOLS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
 )  # fmt: skip
 """The tools with which a paper reinforces; the others reinforce without."""
 
+_VALIDATED_STEPS = 10
 ENCODER = "paraphrase-multilingual-MiniLM-L12-v2"
 JUDGE = "Qwen3-32B, GPTQ-INT4"
 
@@ -313,8 +314,9 @@ def departures(recipe: Recipe, resolved: Mapping[str, Any]) -> list[Departure]:
         found.append(Departure("chat template", recipe.model.chat_template, own, "not printed"))
     if recipe.stage == "grpo":
         found += _rollout_departures(recipe, resolved)
-    if (paper, recipe.stage) == ("spotagent", "grpo"):
-        found.append(Departure("validation", "none while training", "one every 10 steps", "table 7"))
+    if (paper, recipe.stage) == ("spotagent", "grpo") and recipe.evaluation.every != _VALIDATED_STEPS:
+        own = f"one every {recipe.evaluation.every} steps" if recipe.evaluation.every else "none while training"
+        found.append(Departure("validation", own, f"one every {_VALIDATED_STEPS} steps", "table 7"))
     return found
 
 
@@ -389,7 +391,7 @@ def unaccounted(recipe: Recipe) -> list[str]:
 def _decides(name: str, recipe: Recipe) -> bool:
     """Return whether a field can change what comes of a recipe."""
     part = name.partition(".")[0]
-    if name in _HOUSEKEEPING or part == "run" or (part == "rollout" and recipe.stage != "grpo"):
+    if name in _HOUSEKEEPING or part in ("run", "evaluation") or (part == "rollout" and recipe.stage != "grpo"):
         return False
     if name in ("model.rank", "model.alpha", "model.targets"):
         return recipe.model.tuned == "lora"

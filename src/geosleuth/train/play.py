@@ -46,8 +46,9 @@ from geosleuth.policies.weights_engine import Chat, ChatMessage, Generated
 from geosleuth.score import Truth
 from geosleuth.team.parallel import EmbeddedVerifier, Try, draw_tries, embedded_method
 from geosleuth.tools import Case, Toolset
-from geosleuth.world import Scene, Split, World, design_scene, open_world, truth_of
-from geosleuth.world.environment import Reading, Setting, pose_scene, setting_of
+from geosleuth.world import Split, World, design_scene, open_world, truth_of
+from geosleuth.world.environment import Reading, Setting, pose_photo, pose_scene, setting_of
+from geosleuth.world.environment.episode import truth_of_row
 
 from .generator import Asked, ChatWords, Refused
 from .prompts import scene_id
@@ -81,6 +82,7 @@ class Stage:
         with_tools: False switches all tools off; the policy is offered none.
         keep: a folder that gets every trajectory, as ``scene-N.tryM.jsonl``.
         kept: a folder of pictures that were drawn before; those that are not there yet are drawn and put there.
+        photos: rows of `geosleuth.train.prompts` that are played in place of scenes; their numbers count from 0.
     """
 
     setting: Mapping[str, Any] | MakeSetting = field(hash=False)
@@ -95,9 +97,12 @@ class Stage:
     with_tools: bool = True
     keep: Path | None = None
     kept: Path | None = None
+    photos: tuple[Mapping[str, Any], ...] = field(default=(), hash=False, repr=False)
 
-    def opened(self) -> tuple[World, Setting]:
+    def opened(self) -> tuple[World | None, Setting]:
         """Return the world, and the setting with its map; what is not there yet is made, which takes up to a minute.
+
+        Photos stand in no drawn world.
 
         Raises:
             BadInput: a word can't be used.
@@ -105,8 +110,11 @@ class Stage:
         if callable(self.setting):
             setting = self.setting()
         else:
-            setting = setting_of({**self.setting, "world": self.world, "answer_by": "reply"})
-        return open_world(self.world), setting if self.with_tools else replace(setting, toolset=Toolset([]))
+            seed = None if self.photos else self.world
+            setting = setting_of({**self.setting, "world": seed, "answer_by": "reply"})
+        if not self.with_tools:
+            setting = replace(setting, toolset=Toolset([]))
+        return None if self.photos else open_world(self.world), setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +144,8 @@ class PlayedTry:
 class PlayedScene:
     """A scene, what there is to know of it, and its tries; ``verified`` is the verifier's answer, where one was asked.
 
+    Of a photo in a scene's place only the country is known.
+
     Attributes:
         number: which scene of its seed.
         id: the scene's own.
@@ -152,7 +162,7 @@ class PlayedScene:
     locatability: float
     finest: str | None
     country: str
-    tries: tuple[PlayedTry, ...]
+    tries: tuple[PlayedTry, ...] = ()
     verified: PlayedTry | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -189,7 +199,7 @@ class SceneTable:
         """Design, draw and play one scene; ``over`` is called as each of its tries ends."""
         stage, setting = self.stage, self.setting
         async with self._drawing:
-            scene, case, views = await asyncio.to_thread(self._posed, number)
+            scene, truth, case, views = await asyncio.to_thread(self._posed, number)
         tries = await draw_tries(
             case,
             stage.tries,
@@ -208,24 +218,27 @@ class SceneTable:
         asked = stage.verified and stage.tries > 1 and trajectories
         verified = await self._verified(case, views, trajectories) if asked else None
         self._keep(number, tries, verified)
-        truth = truth_of(scene)
-        return PlayedScene(
-            number,
-            scene.id,
-            scene.needs_zoom,
-            any(clue.misleading and clue.lines for clue in scene.clues),
-            scene.locatability,
-            scene.finest,
-            scene.spot.country,
-            tuple(self._scored(one.trajectory, truth, one.error) for one in tries),
-            None if verified is None else self._scored(verified, truth),
+        return replace(
+            scene,
+            tries=tuple(self._scored(one.trajectory, truth, one.error) for one in tries),
+            verified=None if verified is None else self._scored(verified, truth),
         )
 
-    def _posed(self, number: int) -> tuple[Scene, Case, tuple[str, ...]]:
+    def _posed(self, number: int) -> tuple[PlayedScene, Truth, Case, tuple[str, ...]]:
+        """Return a scene or photo with no tries yet, its truth, and what tools work on."""
         stage = self.stage
-        scene = design_scene(self.world, stage.seed, number, split=stage.split)
-        posed = pose_scene(scene, reading=stage.reading, kept=stage.kept)
-        return scene, *open_case(posed.photos, self.setting.method, self.setting.resources(posed.reader))
+        if self.world is None:
+            row = stage.photos[number]
+            posed, truth = pose_photo(row), truth_of_row(row)
+            played = PlayedScene(number, str(row["id"]), False, False, 0.0, None, truth.country or "")  # noqa: FBT003
+        else:
+            scene = design_scene(self.world, stage.seed, number, split=stage.split)
+            posed, truth = pose_scene(scene, reading=stage.reading, kept=stage.kept), truth_of(scene)
+            misleading = any(clue.misleading and clue.lines for clue in scene.clues)
+            played = PlayedScene(
+                number, scene.id, scene.needs_zoom, misleading, scene.locatability, scene.finest, scene.spot.country
+            )
+        return played, truth, *open_case(posed.photos, self.setting.method, self.setting.resources(posed.reader))
 
     async def _verified(self, case: Case, views: tuple[str, ...], tries: Sequence[Trajectory]) -> Trajectory:
         """Return the rule-based verifier's result, as in `geosleuth.team.parallel.locate_in_parallel`."""

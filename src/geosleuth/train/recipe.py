@@ -197,6 +197,37 @@ class RolloutPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationPart:
+    """How good the policy is while it trains: it is played in the agent's own loop, and the best one is kept.
+
+    It is played before the first step, every ``every`` steps and at the end. Results go to ``RUN/evaluations``, curves
+    onto the run's page, the best policy into ``RUN/best``.
+
+    Attributes:
+        every: optimiser steps between two evaluations; 0 plays none.
+        scenes: how many held-out scenes, or photos of the set, are played.
+        photos: a data set that `bench run` opens, in place of scenes.
+        tries: how many tries at each; with several there is pass@K.
+        seed: of the scenes.
+        method: whose words and tools; None is the rollouts', or in fine-tuning "default" (on photos ``data.method``).
+        max_new_tokens: the longest reply.
+        at_once: how many tries are under way at the same time.
+        keep_best: the figure by which the best policy is chosen, as ``metrics.jsonl`` has it after "evaluation/":
+            "within_25km", "reward", "median_km", "pass@4_25km"; None keeps none.
+    """
+
+    every: int = 0
+    scenes: int = 200
+    photos: str | None = None
+    tries: int = 1
+    seed: int = 7
+    method: str | None = None
+    max_new_tokens: int = 2048
+    at_once: int = 16
+    keep_best: str | None = "within_25km"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunPart:
     """Where a run is kept and how often, and on what it works.
 
@@ -249,6 +280,7 @@ class Recipe:
     data: DataPart = field(default_factory=DataPart)
     optim: OptimPart = field(default_factory=OptimPart)
     rollout: RolloutPart = field(default_factory=RolloutPart)
+    evaluation: EvaluationPart = field(default_factory=EvaluationPart)
     run: RunPart = field(default_factory=RunPart)
     trainer: Mapping[str, Any] = field(default_factory=dict, hash=False)
     paper: str | None = None

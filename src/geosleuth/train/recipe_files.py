@@ -15,7 +15,7 @@ from geosleuth.decode import decode, nearest
 from geosleuth.errors import BadInput
 from geosleuth.files import plain_yaml, plain_yaml_values, yaml_complaint
 
-from .recipe import Recipe
+from .recipe import EvaluationPart, Recipe
 
 _SUFFIXES = (".yaml", ".yml")
 _NOTHING: Mapping[str, Any] = {}
@@ -51,6 +51,11 @@ _BOUNDS: Mapping[str, tuple[float, float]] = {
     "rollout.entropy": (0, 1e6),
     "rollout.vllm_devices": (1, 4096),
     "rollout.vllm_share": (0.01, 1),
+    "evaluation.every": (0, 1e9),
+    "evaluation.scenes": (1, 1e6),
+    "evaluation.tries": (1, 1e4),
+    "evaluation.max_new_tokens": (1, 1e8),
+    "evaluation.at_once": (1, 1e5),
     "run.seed": (0, 2**32 - 1),
     "run.save_steps": (1, 1e9),
     "run.keep": (1, 1e6),
@@ -240,6 +245,8 @@ def _check_bounds(recipe: Recipe) -> None:
 
 def _check_used(recipe: Recipe) -> None:
     """Refuse values that the stage does not use; defaults are in every resolved recipe."""
+    if not recipe.evaluation.every and recipe.evaluation != EvaluationPart():
+        raise BadInput("evaluation: say after how many steps with evaluation.every, or leave it out")
     values, usual = flat(recipe), flat(Recipe(name=recipe.name, stage=recipe.stage, model=recipe.model))
     for name in values:
         if {name, name.partition(".")[0]} & set(_UNUSED[recipe.stage]) and values[name] != usual[name]:

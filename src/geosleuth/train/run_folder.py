@@ -5,6 +5,8 @@
     RUN/metrics.jsonl    figures, one JSON object a line
     RUN/checkpoints/     checkpoint-N, as transformers writes them
     RUN/policy/          the finished policy, for `--model hf:RUN/policy`
+    RUN/evaluations/     step-N, where the recipe evaluates while it trains: see `geosleuth.train.evaluation`
+    RUN/best/            the best policy by these, and best.json: which step, by what
     RUN/run.html         the page
     RUN/tensorboard/
     RUN/done.json        written last: the figures of the run
@@ -27,7 +29,7 @@ import shutil
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib import import_module
@@ -137,6 +139,21 @@ class RunFolder:
     def policy(self) -> Path:
         """The finished policy."""
         return self.path / "policy"
+
+    @property
+    def evaluations(self) -> Path:
+        """Evaluations of what it saved, in a folder for each step."""
+        return self.path / "evaluations"
+
+    @property
+    def best(self) -> Path:
+        """The best policy by its evaluations."""
+        return self.path / "best"
+
+    @property
+    def chosen(self) -> Path:
+        """The file that says which step the best policy is of."""
+        return self.path / "best.json"
 
     @property
     def page(self) -> Path:
@@ -252,21 +269,19 @@ def _damage(checkpoint: Path) -> str | None:
 def write_done(run: RunFolder, steps: int, figures: Mapping[str, float]) -> Finished:
     """Mark a run as finished; everything else must be written by then. Only finite figures are kept."""
     plain = {name: float(value) for name, value in figures.items() if isfinite(value)}
-    _mark_policy(run)
+    mark_policy(run, run.policy)
     write_text_atomically(run.done, json.dumps({"steps": steps, "figures": plain}, indent=1) + "\n")
     return Finished(run.path, run.policy, steps, plain)
 
 
-def _mark_policy(run: RunFolder) -> None:
-    """Say in the policy's folder whose test photos it has learned, by this run or by the one that it began from."""
-    if not run.recipe.is_file() or not run.policy.is_dir():
+def mark_policy(run: RunFolder, policy: Path) -> None:
+    """Say in a policy's folder whose test photos it has learned, by this run or by the one that it began from."""
+    if not run.recipe.is_file() or not policy.is_dir():
         return
     recipe = recipe_of(plain_yaml_values(run.recipe), str(run.recipe))
     names = {spec.partition(":")[0].partition("@")[0].strip().lower(): spec for spec in recipe.data.photos or ()}
     tests = [name for name in names if name in CARDS and CARDS[name].part == "test"] or list(names.values())
-    write_learned_tests(
-        run.policy, [*learned_tests(Path(recipe.model.path)), *(tests if recipe.data.allow_test else ())]
-    )
+    write_learned_tests(policy, [*learned_tests(Path(recipe.model.path)), *(tests if recipe.data.allow_test else ())])
 
 
 def finished(run: RunFolder) -> Finished | None:
@@ -283,6 +298,15 @@ def finished(run: RunFolder) -> Finished | None:
         return Finished(run.path, run.policy, int(record["steps"]), figures)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadInput(f"{run.done}: damaged; remove it, and resume the run to write it again") from error
+
+
+def read_best(run: RunFolder) -> dict[str, Any] | None:
+    """Return which step the best policy is of, by which figure, and its value; None if there is none."""
+    with suppress(OSError, ValueError):
+        found = json.loads(run.chosen.read_bytes())
+        if isinstance(found, dict) and {"step", "figure", "value"} <= set(found) and run.best.is_dir():
+            return found
+    return None
 
 
 def checkpoints_of(run: RunFolder) -> Iterator[tuple[int, Path]]:

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from statistics import fmean
@@ -18,9 +18,11 @@ from geosleuth.text.numbers import count, percent_sign, plural, threshold
 
 from .curves import STYLE, Axis, LineChart, Point, chart_on_page, key_of
 from .curves import Line as ChartLine
+from .evaluation import evaluated_steps
 from .rollouts import ANSWERED, CALL_RATE, CALLS, FAILURE_RATE
-from .run_folder import Finished, RunFolder, finished
+from .run_folder import Finished, RunFolder, finished, read_best
 from .training_log import (
+    EVALUATION,
     GPU_MEMORY,
     GPU_UTILISATION,
     MFU,
@@ -32,6 +34,8 @@ from .training_log import (
     within_of,
 )
 
+_WITHIN, _PASS = f"{EVALUATION}within_", f"{EVALUATION}pass@"
+_ENDS = ("/low", "/high")
 INSTEAD = {"tools/call_frequency": CALLS, "tools/failure_frequency": FAILURE_RATE}
 """Figures of TRL's that charts leave out where ours are there: TRL counts as failed only what reached no tool."""
 
@@ -80,7 +84,48 @@ def distance_words(figure: str) -> str | None:
     return None if km is None else f"within {threshold(km)}"
 
 
+def evaluated_within(figure: str) -> str | None:
+    """Return which distance a figure of held-out scenes or photos is about."""
+    return distance_words(f"accuracy/{figure.removeprefix(_WITHIN)}") if figure.startswith(_WITHIN) else None
+
+
+def evaluated_passes(figure: str) -> str | None:
+    """Return which K and distance a figure of several tries is about."""
+    if not figure.startswith(_PASS):
+        return None
+    k, _, km = figure.removeprefix(_PASS).partition("_")
+    near = distance_words(f"accuracy/{km}")
+    return None if near is None else f"pass@{k} {near}"
+
+
 SECTIONS = (
+    Section(
+        "evaluation",
+        "On what it does not learn from",
+        (
+            Spec(
+                "evaluation-within",
+                "Accuracy by distance",
+                evaluated_within,
+                "The share of tries at held-out scenes or photos whose point lies within the distance, with its 95 %"
+                " interval.",
+                percent=True,
+            ),
+            Spec(
+                "evaluation-pass",
+                "Pass@K",
+                evaluated_passes,
+                "How likely at least one of K tries lies within the distance.",
+                percent=True,
+            ),
+            Spec(
+                "evaluation-reward",
+                "Reward of the answers",
+                {f"{EVALUATION}reward": "mean reward"}.get,
+                "The mean over tries, by the evaluation's reward.",
+            ),
+        ),
+    ),
     Section(
         "reward",
         "What replies earn",
@@ -268,13 +313,12 @@ class Reviewed:
     @property
     def seconds(self) -> float:
         """Training time up to it, over all sessions."""
-        return float(self.lines[-1].get("seconds", 0.0)) if self.lines else 0.0
+        return max((float(line.get("seconds", 0.0)) for line in self.lines), default=0.0)
 
     def names(self) -> list[str]:
-        """Return every figure that some line has, in the order of first appearance."""
-        return [
-            name for name in dict.fromkeys(name for line in self.lines for name in line) if name not in _NOT_FIGURES
-        ]
+        """Return every figure that some line has, in the order of first appearance; ends of intervals are none."""
+        every = dict.fromkeys(name for line in self.lines for name in line)
+        return [name for name in every if name not in _NOT_FIGURES and not name.endswith(_ENDS)]
 
     def values(self, name: str) -> list[tuple[int, float]]:
         """Return the steps that have a figure, and the figure."""
@@ -302,7 +346,15 @@ def read_run(folder: Path) -> Reviewed:
     recipe = plain_yaml_values(kept.recipe) if kept.recipe.is_file() else {}
     if not isinstance(recipe, dict):
         raise BadInput(f"{kept.recipe}: is no recipe")
-    return Reviewed(folder, recipe, read_metrics(kept.metrics), finished(kept))
+    return Reviewed(folder, recipe, _with_evaluations(read_metrics(kept.metrics), kept), finished(kept))
+
+
+def _with_evaluations(lines: Sequence[Line], run: RunFolder) -> list[Line]:
+    """Return the lines with the figures of evaluations that lie in the run's folder, whoever made them."""
+    by_step: dict[int, Line] = {line["step"]: dict(line) for line in lines}
+    for step, figures in evaluated_steps(run).items():
+        by_step.setdefault(step, {"step": step}).update({f"{EVALUATION}{name}": one for name, one in figures.items()})
+    return [by_step[step] for step in sorted(by_step)]
 
 
 def nobody_trains(folder: Path) -> bool:
@@ -417,6 +469,8 @@ def headlines(run: Reviewed, moved: Mapping[str, Change]) -> list[str]:
     if one := moved.get(within_name(_HEADLINE_KM)):
         near = threshold(_HEADLINE_KM)
         found.append(f"Within {near} lay {_share(one.first)} of the first replies and {_share(one.last)} of the last.")
+    if best := read_best(RunFolder(run.folder)):
+        found.append(f"The best policy by {best['figure']} is that of step {best['step']}: {best['value']:.4g}.")
     return found
 
 
@@ -451,7 +505,7 @@ def _figure(run: Reviewed, spec: Spec) -> Html | None:
     there = run.names()
     shown = sorted((one for one in there if INSTEAD.get(one) not in there), key=lambda one: within_of(one) or 0.0)
     lines = tuple(
-        _line(words, values)
+        _with_interval(_line(words, values), run, figure)
         for figure in shown
         if (words := spec.pick(figure)) is not None and (values := run.values(figure))
     )
@@ -465,6 +519,14 @@ def _figure(run: Reviewed, spec: Spec) -> Html | None:
         chart_on_page(spec.identifier, chart),
         el("figcaption", None, spec.said, " ", key_of(chart)),
     )
+
+
+def _with_interval(line: ChartLine, run: Reviewed, figure: str) -> ChartLine:
+    """Return a line with the intervals of its points, where they were written down."""
+    low, high = (dict(run.values(f"{figure}{end}")) for end in _ENDS)
+    if not low or line.raw:
+        return line
+    return replace(line, points=tuple(replace(p, low=low.get(int(p.x)), high=high.get(int(p.x))) for p in line.points))
 
 
 def _line(words: str, values: Sequence[tuple[int, float]]) -> ChartLine:

@@ -44,6 +44,7 @@ from .samples import (
 )
 from .trackers import check_trackers, tracker_callbacks
 from .training_log import metrics_callback
+from .validation import add_evaluations, check_evaluation
 
 _MOST_LOADERS = 8
 # What differs between two runs of the same.
@@ -87,6 +88,7 @@ def run_sft(
             return before
         sft_config(recipe, folder, cpu=not has_gpu())
         check_trackers(recipe)
+        check_evaluation(recipe)
         model, processor = load_model(recipe.model)
         writer = Writer(processor)
         dataset, counted = dataset_of(
@@ -109,6 +111,7 @@ def run_sft(
             ),
             workers=workers,
         )
+        add_evaluations(trainer, recipe, run)
         return train_to_end(trainer, recipe.model, run, counted, progress=progress, seconds=seconds)
 
 

@@ -28,6 +28,8 @@ GPU_UTILISATION = "gpu_utilisation"
 GPU_MEMORY = "gpu_memory_gb"
 MFU = "mfu"
 """Model FLOPs utilisation: the share of the device's peak that the passes of the model come to, 0 to 1."""
+EVALUATION = "evaluation/"
+"""What stands before figures of held-out scenes or photos, see `geosleuth.train.evaluation.summary_figures`."""
 _PART, _WITHIN = "reward_parts/", "accuracy/"
 # What `Trainer.train` sums up at its end; it belongs to the whole run, not to its last step.
 _SUMMARY = frozenset({"train_runtime", "train_loss", "train_samples_per_second", "train_steps_per_second"})

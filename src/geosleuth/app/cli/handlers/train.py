@@ -39,6 +39,7 @@ from geosleuth.train.run_folder import (
     finished,
     is_first_process,
     last_checkpoint,
+    read_best,
     step_of,
 )
 from geosleuth.train.run_page import (
@@ -193,6 +194,9 @@ def _report_next_step(found: Finished) -> None:
     if found.complete:
         model = shlex.quote(f"hf:{found.policy}")
         talk(f"the policy: {found.policy}; to use it: geosleuth locate photo.jpg --model {model}")
+        run = RunFolder(found.folder)
+        if best := read_best(run):
+            talk(f"the best by {best['figure']}: {run.best}, of step {best['step']} ({best['value']:.4g})")
     else:
         talk(f"not finished, after {plural(found.steps, 'step', 'steps')}; run the same command to resume")
     talk(f"the page: {RunFolder(found.folder).page}")
@@ -491,10 +495,8 @@ def _evaluate_run(path: Path, given: dict[str, Any], over: OverPolicies, *, as_j
     from geosleuth.train.run_folder import RunFolder
     from geosleuth.train.saved_policies import SCRATCH, each_policy, evaluate_saved, opened
 
-    folder: Path | None = given.get("folder")
-    if folder is None:
-        raise BadInput("results of every saved policy are kept; name a folder with --out")
     run = RunFolder(path)
+    folder: Path = given.setdefault("folder", run.evaluations)
     rows: list[dict[str, Any]] = []
     settings = evaluation.EvaluationSettings(**_taken(given, evaluation.EvaluationSettings))
     playing = evaluation.PlaySettings(**_taken(given, evaluation.PlaySettings))
@@ -515,6 +517,8 @@ def _evaluate_run(path: Path, given: dict[str, Any], over: OverPolicies, *, as_j
         return
     document = {"within_km": list(km), "policies": rows}
     write_text_atomically(folder / "policies.json", f"{json.dumps(document, indent=1)}\n")
+    if folder.resolve() == run.evaluations.resolve():
+        write_page(path)
     if as_json:
         show_json(document)
         return
