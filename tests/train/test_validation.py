@@ -25,6 +25,7 @@ from geosleuth.train.run_page import read_run, render_run
 from geosleuth.train.sft import run_sft
 from geosleuth.train.training_log import metrics_callback, read_metrics
 from geosleuth.train.validation import add_evaluations, check_evaluation
+from in_process import geosleuth
 from later import later
 from scripted_grpo import FAR, MIDDLE, NEAR, make_photos, make_tiny, script_by_prompt, tiny_recipe
 from tiny_vlm import tiny_vlm_folder
@@ -160,6 +161,24 @@ def test_a_run_that_is_stopped_within_an_evaluation_resumes_it(
     shown = [[(line["step"], line["evaluation/reward"]) for line in read_run(one).lines if "evaluation/reward" in line]
              for one in (run.path, whole.folder)]  # fmt: skip
     assert shown[0] == shown[1]
+
+
+def test_saved_policies_are_played_at_photos_from_outside_and_the_best_is_kept(photos: Path, tmp_path: Path) -> None:
+    found = run_sft(fine_tuning(tmp_path, EvaluationPart()), tmp_path / "run")
+    run = RunFolder(found.folder)
+    words = ("train", "evaluate", run.path, "--data", photos, "--scenes", "1", "--tries", "2", "--max-new-tokens", "4",
+             "--method", "smilegeo", "--keep-best", "reward")  # fmt: skip
+    done = geosleuth(*words)
+    assert done.returncode == 0, done.stderr
+    assert steps_of(run) == [3, 4]
+    best = read_best(run)
+    assert best is not None
+    assert best["step"] == 3, "of equals the first"
+    assert weights(run.best) != weights(run.policy)
+    assert f"the best by reward: {run.best}, of step 3" in done.stderr
+    assert "On what it does not learn from" in run.page.read_text()
+    refused = geosleuth(*words[:-1], "luck")
+    assert (refused.returncode, "there is no figure 'luck'" in refused.stderr) == (2, True)
 
 
 @pytest.mark.slow

@@ -283,7 +283,7 @@ class Evaluation:
             "machine": self.machine,
             "wall_seconds": self.wall_seconds,
             "figures": self.figures,
-            "measures": measures_of(self.scenes),
+            "measures": measures_of(self.scenes) if self.scenes else {},
             "slices": sliced(self.scenes),
         }
 

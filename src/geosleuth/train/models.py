@@ -323,16 +323,35 @@ def save_policy(model: Any, processor: Any, folder: Path, *, dtype: str | None =
         if dtype is not None:
             _set_dtype(partial / "config.json", dtype)
         check_folder(partial)
-        _onto_disk(partial)
-        old = folder.with_name(f".{folder.name}.old")
-        shutil.rmtree(old, ignore_errors=True)
-        if folder.exists():
-            folder.replace(old)
-        partial.replace(folder)
-        shutil.rmtree(old, ignore_errors=True)
+        _put_in_place(partial, folder)
     except OSError as error:
         raise BadInput(f"{folder}: can't be written: {error.strerror or error}") from error
     return folder
+
+
+def copy_policy(policy: Path, folder: Path) -> None:
+    """Copy a policy's folder; the copy is complete or absent, and replaces what is there.
+
+    Raises:
+        BadInput: it can't be written there.
+    """
+    partial = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        shutil.copytree(policy, partial)
+        _put_in_place(partial, folder)
+    except OSError as error:
+        raise BadInput(f"{folder}: can't be written: {error.strerror or error}") from error
+
+
+def _put_in_place(partial: Path, folder: Path) -> None:
+    _onto_disk(partial)
+    old = folder.with_name(f".{folder.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if folder.exists():
+        folder.replace(old)
+    partial.replace(folder)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def save_trained(trainer: Any, part: ModelPart, folder: Path) -> None:

@@ -300,6 +300,25 @@ def finished(run: RunFolder) -> Finished | None:
         raise BadInput(f"{run.done}: damaged; remove it, and resume the run to write it again") from error
 
 
+_LOWER_IS_BETTER = frozenset({"median_km"})
+
+
+def keep_best(run: RunFolder, step: int, figure: str, value: float, save: Callable[[Path], object]) -> bool:
+    """Have a policy saved as the best of its run, where its figure is better than that of the best so far.
+
+    ``save`` writes it to a folder, complete or not at all. Returns whether it was better.
+    """
+    before = read_best(run)
+    sign = -1 if figure in _LOWER_IS_BETTER else 1
+    if before is not None and before["figure"] == figure and sign * value <= sign * before["value"]:
+        return False
+    save(run.best)
+    mark_policy(run, run.best)
+    # Written last: what a killed process has not noted is chosen again from the same step.
+    write_text_atomically(run.chosen, json.dumps({"step": step, "figure": figure, "value": value}) + "\n")
+    return True
+
+
 def read_best(run: RunFolder) -> dict[str, Any] | None:
     """Return which step the best policy is of, by which figure, and its value; None if there is none."""
     with suppress(OSError, ValueError):

@@ -11,16 +11,25 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from geosleuth.errors import BadInput
 from geosleuth.files import plain_yaml_values
 
-from .evaluation import SUMMARY, Evaluation, EvaluationSettings, PlaySettings, evaluate, read_evaluation
-from .models import open_processor, save_policy, saved_model
+from .evaluation import (
+    SUMMARY,
+    Evaluation,
+    EvaluationSettings,
+    PlaySettings,
+    evaluate,
+    read_evaluation,
+    summary_figures,
+)
+from .models import copy_policy, open_processor, save_policy, saved_model
 from .recipe_files import recipe_of
-from .run_folder import Progress, RunFolder, checkpoints_of, finished, is_whole, no_progress
+from .run_folder import Progress, RunFolder, checkpoints_of, finished, is_whole, keep_best, no_progress
 
 SCRATCH = ".policy"
 """The folder, beside the results, in which a checkpoint is made a policy for as long as it is played."""
@@ -107,9 +116,10 @@ def evaluate_saved(
     *,
     folder: Path,
     playing: PlaySettings = _USUAL,
+    best_by: str | None = None,
     progress: Progress = no_progress,
 ) -> Evaluation:
-    """Play one saved policy on scenes; what was played before is not played again.
+    """Play one saved policy on scenes or photos; what was played before is not played again.
 
     Args:
         run: the run.
@@ -117,6 +127,7 @@ def evaluate_saved(
         settings: what is played.
         folder: where results are kept, in a folder for each step.
         playing: how it is played.
+        best_by: the figure of `geosleuth.train.evaluation.summary_figures` by which ``RUN/best`` is chosen, if any.
         progress: hears how many scenes are done.
 
     Raises:
@@ -125,9 +136,13 @@ def evaluate_saved(
     own = folder / saved.name
     if (own / SUMMARY).is_file():
         known = read_evaluation(own)
-        asked: dict[str, Any] = {"scenes": settings.scenes, "seed": settings.seed, "tries": settings.tries}
+        names = ("scenes", "seed", "tries", "photos")
+        asked: dict[str, Any] = {name: getattr(settings, name) for name in names}
         if all(known.asked.get(name) == value for name, value in asked.items()):
             return known
         raise BadInput(f"{own}: holds another evaluation; choose another folder")
     with opened(run, saved, folder / SCRATCH) as policy:
-        return evaluate(policy, settings, playing=playing, folder=own, progress=progress)
+        found = evaluate(policy, settings, playing=playing, folder=own, progress=progress)
+        if best_by is not None and (value := summary_figures(found.to_dict()).get(best_by)) is not None:
+            keep_best(run, saved.step, best_by, value, partial(copy_policy, policy))
+        return found

@@ -5,7 +5,6 @@ replies are drawn with a random state of their own. An evaluation follows the ch
 run resumes it scene by scene. Results are those of `geosleuth train evaluate`, in ``RUN/evaluations/step-N``.
 """
 
-import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +14,6 @@ from typing import Any
 from geosleuth.bench.sets import open_set
 from geosleuth.bench.sets.dataset import is_for_testing
 from geosleuth.errors import BadInput, require
-from geosleuth.files import write_text_atomically
 from geosleuth.photo.runtime import no_probing
 from geosleuth.world.environment import Setting
 
@@ -24,10 +22,9 @@ from .generator import Replier
 from .models import save_policy
 from .recipe import Recipe, RolloutPart
 from .rollouts import reward_of, rollout_setup
-from .run_folder import RunFolder, mark_policy, read_best
+from .run_folder import RunFolder, keep_best
 from .training_log import EVALUATION
 
-_LOWER_IS_BETTER = frozenset({"median_km"})
 _SPREAD = ("fsdp", "zero3")
 
 
@@ -88,22 +85,32 @@ def check_evaluation(recipe: Recipe) -> None:
     if recipe.run.sharding in _SPREAD and recipe.run.devices > 1:
         raise BadInput(
             f"evaluation: with run.sharding {recipe.run.sharding} no process holds all weights; leave it out, and play"
-            " the checkpoints on another device: geosleuth train evaluate RUN/ --follow"
+            " the checkpoints on another device: geosleuth train evaluate RUN/ --follow --keep-best within_25km"
         )
-    known = figure_names(part.tries)
-    if part.keep_best is not None and part.keep_best not in known:
-        raise BadInput(f"evaluation.keep_best: there is no figure {part.keep_best!r}; there are {', '.join(known)}")
-    if part.photos is not None and part.keep_best is not None:
-        opened = open_set(part.photos)
-        first = next(iter(opened), None)
-        if first is not None and is_for_testing(opened.card, first):
-            raise BadInput(
-                f"evaluation.photos: {opened.card.title} is for testing, and a policy that was chosen by it has no"
-                " score on it; give another set, or evaluation.keep_best: null"
-            )
+    check_best_by(part.keep_best, part.tries, part.photos)
     settings = evaluation_settings(recipe)
     if settings.setting is not None:
         settings.setting()
+
+
+def check_best_by(figure: str | None, tries: int, photos: str | None) -> None:
+    """Check that the best policy can be chosen by a figure.
+
+    Raises:
+        BadInput: there is no such figure, or the photos are for testing.
+    """
+    if figure is None:
+        return
+    known = figure_names(tries)
+    if figure not in known:
+        raise BadInput(f"keep_best: there is no figure {figure!r}; there are {', '.join(known)}")
+    opened = None if photos is None else open_set(photos)
+    first = None if opened is None else next(iter(opened), None)
+    if opened is not None and first is not None and is_for_testing(opened.card, first):
+        raise BadInput(
+            f"{photos}: {opened.card.title} is for testing, and a policy that was chosen by it has no score on it;"
+            " give another set, or keep no best policy"
+        )
 
 
 def figure_names(tries: int) -> list[str]:
@@ -186,17 +193,8 @@ class _Hooks:
     def _keep_best(self, model: Any, found: Mapping[str, float], step: int) -> None:
         figure = self._recipe.evaluation.keep_best
         value = None if figure is None else found.get(figure)
-        if figure is None or value is None:
-            return
-        before = read_best(self._run)
-        sign = -1 if figure in _LOWER_IS_BETTER else 1
-        if before is not None and sign * value <= sign * before["value"]:
-            return
-        save_policy(model, self._trainer.processing_class, self._run.best)
-        mark_policy(self._run, self._run.best)
-        # Written last: what a killed run has not noted is chosen again from the same step.
-        document = {"step": step, "figure": figure, "value": value}
-        write_text_atomically(self._run.chosen, json.dumps(document) + "\n")
+        if figure is not None and value is not None:
+            keep_best(self._run, step, figure, value, partial(save_policy, model, self._trainer.processing_class))
 
 
 def _mend_best(run: RunFolder) -> None:

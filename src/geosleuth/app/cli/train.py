@@ -311,13 +311,19 @@ class EvaluateOptions:
     follow: Annotated[
         bool, typer.Option("--follow", rich_help_panel=_RUNS, help="Wait for further policies until the run has ended.")
     ] = False
+    keep_best: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="FIGURE", rich_help_panel=_RUNS, help="Copy the best policy to RUN/best, by within_25km or another."
+        ),
+    ] = None
     data: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(metavar="SET", rich_help_panel=_RUNS, help="Photos of a data set instead of scenes."),
+        typer.Option(metavar="SET", rich_help_panel=_SCENES, help="Photos of a data set instead, the first --scenes."),
     ] = None
     at_once: Annotated[
-        int, typer.Option(min=1, metavar="N", rich_help_panel=_RUNS, help="Photos that are worked on at once.")
-    ] = 4
+        int, typer.Option(min=1, metavar="N", rich_help_panel=_PLAY, help="Tries that are under way at once.")
+    ] = 64
     out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -362,8 +368,10 @@ def evaluate(options: EvaluateOptions) -> None:
         "batch": options.batch,
         "folder": options.out,
         "max_new_tokens": options.max_new_tokens,
+        "photos": options.data,
+        "at_once": options.at_once,
     }
-    over = work.OverPolicies(options.within, options.k, options.follow, options.data, options.at_once)
+    over = work.OverPolicies(options.within, options.k, options.follow, options.keep_best)
     work.evaluate(options.policy, words, over, temperature=options.temperature, as_json=options.as_json)
 
 

@@ -445,13 +445,12 @@ def _counts(found: Tries) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class OverPolicies:
-    """What is measured over the saved policies of a run: distances, K, whether to wait, photos in place of scenes."""
+    """What is measured over the saved policies of a run: distances, K, whether to wait, by what the best is kept."""
 
     within: str | None = None
     k: str | None = None
     follow: bool = False
-    data: str | None = None
-    at_once: int = 4
+    best_by: str | None = None
 
 
 def evaluate(
@@ -469,8 +468,8 @@ def evaluate(
     if policy != evaluation.DETECTIVE and is_run(Path(policy)):
         _evaluate_run(Path(policy), given, over, as_json=as_json)
         return
-    if over != OverPolicies(at_once=over.at_once):
-        raise BadInput("--within, --k, --follow and --data go with the folder of a whole run, such as runs/grpo/")
+    if over != OverPolicies():
+        raise BadInput("--within, --k, --follow and --keep-best go with the folder of a whole run, such as runs/grpo/")
     who: Path | str = policy if policy == evaluation.DETECTIVE else Path(policy)
     if isinstance(who, Path) and not who.is_dir():
         raise BadInput(f"{who}: not a folder with weights; give one, such as RUN/policy, or: {evaluation.DETECTIVE}")
@@ -493,7 +492,8 @@ def _evaluate_run(path: Path, given: dict[str, Any], over: OverPolicies, *, as_j
     from geosleuth.app.cli.handlers.bench import thresholds_km
     from geosleuth.train import evaluation
     from geosleuth.train.run_folder import RunFolder
-    from geosleuth.train.saved_policies import SCRATCH, each_policy, evaluate_saved, opened
+    from geosleuth.train.saved_policies import each_policy, evaluate_saved
+    from geosleuth.train.validation import check_best_by
 
     run = RunFolder(path)
     folder: Path = given.setdefault("folder", run.evaluations)
@@ -502,23 +502,22 @@ def _evaluate_run(path: Path, given: dict[str, Any], over: OverPolicies, *, as_j
     playing = evaluation.PlaySettings(**_taken(given, evaluation.PlaySettings))
     km = evaluation.WITHIN_KM if over.within is None else thresholds_km(over.within)
     ks = [int(part) for part in over.k.split(",")] if over.k else []
+    check_best_by(over.best_by, settings.tries, settings.photos)
     for saved in each_policy(run, follow=over.follow):
-        talk(f"{saved.name}: {'photos' if over.data else 'scenes'}")
-        if over.data is not None:
-            with opened(run, saved, folder / SCRATCH) as weights, libraries_quiet():
-                _tries_at_photos(weights, folder / saved.name, settings, over, as_json=as_json)
-            continue
+        talk(saved.name)
         stopped = f"stopped; {folder} keeps the scenes that were played; {RESUME}"
         with plain_ends(folder, partial(str, stopped)), progress("playing scenes") as bar, libraries_quiet():
-            found = evaluate_saved(run, saved, settings, folder=folder, playing=playing, progress=bar.at)
+            found = evaluate_saved(
+                run, saved, settings, folder=folder, playing=playing, best_by=over.best_by, progress=bar.at
+            )
         measures = evaluation.measures_of(found.scenes, km, ks)
         rows.append({"step": saved.step, "scenes": len(found.scenes), "measures": measures})
-    if over.data is not None:
-        return
     document = {"within_km": list(km), "policies": rows}
     write_text_atomically(folder / "policies.json", f"{json.dumps(document, indent=1)}\n")
     if folder.resolve() == run.evaluations.resolve():
         write_page(path)
+    if over.best_by is not None and (best := read_best(run)):
+        talk(f"the best by {best['figure']}: {run.best}, of step {best['step']} ({best['value']:.4g})")
     if as_json:
         show_json(document)
         return
@@ -529,18 +528,6 @@ def _evaluate_run(path: Path, given: dict[str, Any], over: OverPolicies, *, as_j
         for name, values in row["measures"].items()
     ]
     show(table_view(heads, table, caption=f"kept in {folder}"))
-
-
-def _tries_at_photos(weights: Path, out: Path, settings: Any, over: OverPolicies, *, as_json: bool) -> None:
-    from geosleuth.app.cli.handlers.team_compare import TriesSetting, measure_tries
-    from geosleuth.pipeline.request import LocateRequest
-
-    out.mkdir(parents=True, exist_ok=True)
-    request = LocateRequest(
-        model=f"hf:{weights}", parallel=settings.tries, method=settings.method, turns=settings.turns, seed=settings.seed
-    )
-    wanted = TriesSetting(k=over.k, within=over.within, photos=settings.scenes, at_once=over.at_once)
-    measure_tries(Path(over.data or ""), request, wanted, out=out / "tries.jsonl", as_json=as_json)
 
 
 def _taken(given: dict[str, Any], kind: Any) -> dict[str, Any]:
