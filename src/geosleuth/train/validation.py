@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from geosleuth.bench.sets import open_set
-from geosleuth.bench.sets.dataset import is_for_testing
 from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing
 from geosleuth.world.environment import Setting
@@ -106,7 +105,7 @@ def check_best_by(figure: str | None, tries: int, photos: str | None) -> None:
         raise BadInput(f"keep_best: there is no figure {figure!r}; there are {', '.join(known)}")
     opened = None if photos is None else open_set(photos)
     first = None if opened is None else next(iter(opened), None)
-    if opened is not None and first is not None and is_for_testing(opened.card, first):
+    if opened is not None and first is not None and "test" in (opened.card.part, first.fields.get("split")):
         raise BadInput(
             f"{photos}: {opened.card.title} is for testing, and a policy that was chosen by it has no score on it;"
             " give another set, or keep no best policy"

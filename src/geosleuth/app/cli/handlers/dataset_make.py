@@ -322,12 +322,13 @@ def split_set(spec: str, out: Path, asked: Splitting, *, overwrite: bool, as_jso
     data = open_set(spec)
     lats, lons = _points(data)
     parts = _parts(data, lats, lons, asked, list(shares), shares)
-    fields = field_names(data)
+    # Training refuses photos that say themselves that they are for testing.
+    fields = field_names(data, "split")
     with ExitStack() as held:
         writers = {part: held.enter_context(writing_table(path, fields)) for part, path in files.items()}
         for part, item in zip(parts, data, strict=True):
             if part != LEFT_OUT:
-                writers[part](item)
+                writers[part](item, {"split": part})
     counts = Counter(parts)
     if as_json:
         document = {"parts": {part: counts[part] for part in shares}, "left_out": counts[LEFT_OUT]}
