@@ -1,5 +1,6 @@
 """Reinforcement learning with a map service and a web search, recorded once and run again without them."""
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -12,13 +13,17 @@ import pytest
 
 from geosleuth.errors import BadInput, NotRecorded
 from geosleuth.train.dryrun import dry_run
+from geosleuth.train.evaluation import photo_rows
 from geosleuth.train.grpo import EnvironmentPlan, grpo_trainer
 from geosleuth.train.models import load_model
+from geosleuth.train.play import PlayedScene, SceneTable, Stage
 from geosleuth.train.prompts import prompt_rows
-from geosleuth.train.recipe import DataPart, OptimPart, Recipe, RolloutPart
+from geosleuth.train.recipe import DataPart, EvaluationPart, OptimPart, Recipe, RolloutPart
 from geosleuth.train.rollouts import rollout_setup
 from geosleuth.train.services import answers_served
+from geosleuth.train.validation import evaluation_settings
 from later import later
+from scripted import ScriptedPolicy, answers, call, calls
 from scripted_grpo import called, make_photos, make_tiny, script_by_prompt, tiny_recipe
 from search_server import Asked, SearchServer, serving
 
@@ -185,6 +190,34 @@ def test_a_call_that_was_not_recorded_ends_the_rerun(
     # The offline atlas knows it; in a rerun it may not stand in for the service.
     with pytest.raises(NotRecorded, match=r"holds no answer to GET .*/search\?q=Monaco"):
         play(rerun, "Monaco")
+    assert len(maps.asked) == 1
+
+
+def test_evaluations_ask_the_same_services_and_are_repeated_from_the_same_record(
+    tiny: Path, tmp_path: Path, services: tuple[SearchServer, SearchServer]
+) -> None:
+    maps, web = services
+    maps.answer("/search", place(0.05))
+    web.answer("/search", found)
+    recipe = online(tiny, tmp_path, maps)
+    recipe = replace(recipe, evaluation=EvaluationPart(every=1, scenes=1, photos=str(recipe.data.photos[0])))  # type: ignore[index]
+
+    def play(recipe: Recipe, name: str) -> PlayedScene:
+        settings = evaluation_settings(recipe)
+        assert settings.setting is not None
+        table = SceneTable(Stage(setting=settings.setting, photos=photo_rows(settings)))
+        policy = ScriptedPolicy([calls(call("maps_geocode", address=name)), answers(43.7, 7.4)])
+        return asyncio.run(table.play(0, policy))
+
+    with answers_served(recipe):
+        first = play(recipe, "Bar 1")
+    assert first.tries[0].tools == {"maps_geocode": 1}
+    assert first.tries[0].failures == {}
+    rerun = replace(recipe, rollout=replace(recipe.rollout, replay=True))
+    again = play(rerun, "Bar 1")
+    assert (again.tries[0].distance_km, again.tries[0].failures) == (first.tries[0].distance_km, {})
+    with pytest.raises(NotRecorded, match="holds no answer to"):
+        play(rerun, "Bar 2")
     assert len(maps.asked) == 1
 
 

@@ -37,7 +37,7 @@ from geosleuth.agent.locate import open_case
 from geosleuth.agent.setup import AgentSetup, Question
 from geosleuth.agent.trajectory import write_trajectory
 from geosleuth.answer import Answer
-from geosleuth.errors import ServiceFault, UserError
+from geosleuth.errors import NotRecorded, ServiceFault, UserError
 from geosleuth.geo import distance_km
 from geosleuth.policies import Conversation, Policy, Sampling, Step, Usage, Wire
 from geosleuth.policies.detective import Detective
@@ -214,6 +214,10 @@ class SceneTable:
             done=lambda _try: over(),
             question=Question(views=views, force_answer=setting.force_answer),
         )
+        for one in tries:
+            if isinstance(one.error, NotRecorded):
+                # What goes on without an answer would be no repetition.
+                raise one.error
         trajectories = [one.trajectory for one in tries if one.trajectory is not None]
         asked = stage.verified and stage.tries > 1 and trajectories
         verified = await self._verified(case, views, trajectories) if asked else None

@@ -138,11 +138,15 @@ class _Hooks:
         self._done = 0
 
     def on_train_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
+        wait = self._trainer.accelerator.wait_for_everyone
         if state.is_world_process_zero:
             _forget_later(self._run, state.global_step)
             _mend_best(self._run)
+        wait()
         # The last evaluation may have been cut off; without one, this is where the policy begins.
         self._done = max(evaluated_steps(self._run), default=-self._recipe.evaluation.every)
+        # All processes must have looked before the first one writes.
+        wait()
         self._when_due(state)
 
     def on_step_end(self, _args: Any, state: Any, control: Any, **_: Any) -> Any:

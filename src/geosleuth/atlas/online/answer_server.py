@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 _START_S, _END_S = 60.0, 5.0
+_WAITING = 1024
 _LEFT = "was not waited for"
 
 
@@ -215,7 +216,7 @@ def _run(settings: OnlineSettings, record: Path, pipe: "Connection[Any, Any]") -
 async def _serve(settings: OnlineSettings, record: Path, handle: int, pipe: "Connection[Any, Any]") -> None:
     token = secrets.token_urlsafe(32)
     server = AnswerServer(settings, record, token)
-    listener = await asyncio.start_server(server.handle, "127.0.0.1", 0, limit=MOST_BYTES)
+    listener = await asyncio.start_server(server.handle, "127.0.0.1", 0, limit=MOST_BYTES, backlog=_WAITING)
     port = listener.sockets[0].getsockname()[1]
     # What a server that was killed had announced is written over, not replaced: the lock is on this very file.
     os.truncate(handle, 0)
