@@ -18,7 +18,7 @@ from geosleuth.photo import open_photo
 from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.policies.box_scale import box_scale_for, box_scale_of
-from geosleuth.policies.protocol import Step
+from geosleuth.policies.protocol import Prompt, Step
 from geosleuth.tools.toolset import all_tools
 from geosleuth.train.architectures import ARCHITECTURES, boxes_of
 from geosleuth.train.models import load_model, save_policy
@@ -185,6 +185,8 @@ def test_replies_with_several_calls_come_to_the_same_transcript(tiny: Path, tmp_
     # The words before the first reply are the same, too.
     first = thinker.seen[0]
     assert prompt_for(setup.setting)[0]["content"] == first.system
-    assert shown[-1]["text"] == first.messages[0].text
+    asked = first.messages[0]
+    assert isinstance(asked, Prompt)
+    assert shown[-1]["text"] == asked.text
     assert [turn for turn, *_ in trained] == [number for number, reply in enumerate(replies, 1) for _ in reply]
     assert len(environment.observations) == sum(map(len, replies))

@@ -131,7 +131,7 @@ def test_a_rerun_from_the_record_earns_the_same_and_asks_nobody(
     tiny: Path, tmp_path: Path, services: tuple[SearchServer, SearchServer]
 ) -> None:
     maps, web = services
-    busy = (503, {}, b"busy")
+    busy: object = (503, {}, b"busy")
     maps.answer("/search", place(0.05), busy, place(0.05))
     web.answer("/search", found, found, busy, found)
     recipe = online(tiny, tmp_path, maps)

@@ -129,7 +129,7 @@ def test_a_rerun_opens_no_socket_and_names_what_it_lacks(upstream: SearchServer,
 
 
 def test_failures_are_counted_and_asked_again_but_never_kept_as_answers(upstream: SearchServer, tmp_path: Path) -> None:
-    down = (503, {}, b"down")
+    down: object = (503, {}, b"down")
     upstream.answer("/search", down, down, page)
     settings, path = shared(upstream, tmp_path, tries=2), tmp_path / "answers.sqlite"
     rerun = replace(settings, record=Recording(path, only=True, shared=True))
