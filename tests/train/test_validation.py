@@ -110,7 +110,9 @@ def test_the_best_policy_of_reinforcement_learning_is_kept(photos: Path, tmp_pat
 
     page = render_run(read_run(run.path), generated="now")
     assert "On what it does not learn from" in page
-    assert f"pass@2 within {threshold(25.0)}" in page
+    assert f"Pass@K within {threshold(25.0)}" in page
+    assert "one try: from 0" in page
+    assert "pass@2: from 0" in page
     assert "The best policy by pass@2_2km is that of step 2: 1." in page
 
 

@@ -36,6 +36,7 @@ from .training_log import (
 
 _WITHIN, _PASS = f"{EVALUATION}within_", f"{EVALUATION}pass@"
 _ENDS = ("/low", "/high")
+_HEADLINE_KM = 25.0
 INSTEAD = {"tools/call_frequency": CALLS, "tools/failure_frequency": FAILURE_RATE}
 """Figures of TRL's that charts leave out where ours are there: TRL counts as failed only what reached no tool."""
 
@@ -90,12 +91,11 @@ def evaluated_within(figure: str) -> str | None:
 
 
 def evaluated_passes(figure: str) -> str | None:
-    """Return which K and distance a figure of several tries is about."""
-    if not figure.startswith(_PASS):
-        return None
+    """Return of how many tries a figure is about, at the distance of the headlines."""
+    if figure == f"{_WITHIN}{_HEADLINE_KM:g}km":
+        return "one try"
     k, _, km = figure.removeprefix(_PASS).partition("_")
-    near = distance_words(f"accuracy/{km}")
-    return None if near is None else f"pass@{k} {near}"
+    return f"pass@{k}" if figure.startswith(_PASS) and km == f"{_HEADLINE_KM:g}km" else None
 
 
 SECTIONS = (
@@ -113,10 +113,11 @@ SECTIONS = (
             ),
             Spec(
                 "evaluation-pass",
-                "Pass@K",
+                f"Pass@K within {threshold(_HEADLINE_KM)}",
                 evaluated_passes,
                 "How likely at least one of K tries lies within the distance.",
                 percent=True,
+                least=2,
             ),
             Spec(
                 "evaluation-reward",
@@ -401,7 +402,6 @@ def review_document(run: Reviewed) -> dict[str, Any]:
 
 _MOST_POINTS = 400
 _SMOOTHED_FROM = 40
-_HEADLINE_KM = 25.0
 _HOW_TO_READ = (
     "Before and after are means over the first and the last tenth of the steps. Where there are many steps, thick lines"
     " are running means and thin ones the figures themselves."
