@@ -1,6 +1,10 @@
 """Evaluation while a policy trains: curves, the best policy, and runs that are stopped in the middle of one."""
 
 import json
+import os
+import socket
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -65,6 +69,12 @@ def weights(folder: Path) -> bytes:
     return (folder / "model.safetensors").read_bytes()
 
 
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
 def steps_of(run: RunFolder) -> list[int]:
     return sorted(int(path.parent.name.removeprefix("step-")) for path in run.evaluations.glob("*/evaluation.json"))
 
@@ -109,7 +119,7 @@ def test_the_best_policy_of_reinforcement_learning_is_kept(photos: Path, tmp_pat
     assert "evaluation/reward" not in lines.get(4, {})
 
     page = render_run(read_run(run.path), generated="now")
-    assert "On what it does not learn from" in page
+    assert "Held-out evaluation" in page
     assert f"Pass@K within {threshold(25.0)}" in page
     assert "one try: from 0" in page
     assert "pass@2: from 0" in page
@@ -178,7 +188,7 @@ def test_saved_policies_are_played_at_photos_from_outside_and_the_best_is_kept(p
     assert best["step"] == 3, "of equals the first"
     assert weights(run.best) != weights(run.policy)
     assert f"the best by reward: {run.best}, of step 3" in done.stderr
-    assert "On what it does not learn from" in run.page.read_text()
+    assert "Held-out evaluation" in run.page.read_text()
     refused = geosleuth(*words[:-1], "luck")
     assert (refused.returncode, "there is no figure 'luck'" in refused.stderr) == (2, True)
 
@@ -195,6 +205,27 @@ def test_held_out_scenes_are_played_in_both_stages(photos: Path, tmp_path: Path,
         asked = json.loads((folder / "evaluations" / f"step-{last}" / "asked.json").read_text())
         assert (asked["split"], asked["scenes"], asked["tries"]) == ("held-out", 1, 2)
         check_folder(folder / "best")
+
+
+@pytest.mark.slow
+def test_processes_that_train_together_wait_for_the_one_that_plays(photos: Path, tmp_path: Path) -> None:
+    recipe = fine_tuning(tmp_path, part(photos))
+    (tmp_path / "recipe.yaml").write_text(json.dumps(as_mapping(recipe)))
+    # What a run has of steps that are still to come is dropped by the first process alone.
+    (tmp_path / "run" / "evaluations" / "step-9").mkdir(parents=True)
+    command = [
+        sys.executable, "-m", "torch.distributed.run", "--nnodes", "1", "--nproc_per_node", "2", "--master_addr",
+        "127.0.0.1", "--master_port", str(free_port()), "-m", "geosleuth", "train", "coldstart", "--config",
+        tmp_path / "recipe.yaml", "--set", "run.devices=2", "--set", "optim.micro_batch=1", "--out", tmp_path / "run",
+    ]  # fmt: skip
+    done = subprocess.run(
+        command, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    run = RunFolder(tmp_path / "run")
+    assert steps_of(run) == [0, 2, 4]
+    assert not (run.evaluations / "step-9").exists()
+    check_folder(run.best)
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def evaluated_passes(figure: str) -> str | None:
 SECTIONS = (
     Section(
         "evaluation",
-        "On what it does not learn from",
+        "Held-out evaluation",
         (
             Spec(
                 "evaluation-within",
