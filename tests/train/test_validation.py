@@ -216,7 +216,8 @@ def test_processes_that_train_together_wait_for_the_one_that_plays(photos: Path,
     command = [
         sys.executable, "-m", "torch.distributed.run", "--nnodes", "1", "--nproc_per_node", "2", "--master_addr",
         "127.0.0.1", "--master_port", str(free_port()), "-m", "geosleuth", "train", "coldstart", "--config",
-        tmp_path / "recipe.yaml", "--set", "run.devices=2", "--set", "optim.micro_batch=1", "--out", tmp_path / "run",
+        str(tmp_path / "recipe.yaml"), "--set", "run.devices=2", "--set", "optim.micro_batch=1", "--out",
+        str(tmp_path / "run"),
     ]  # fmt: skip
     done = subprocess.run(
         command, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False, timeout=600
