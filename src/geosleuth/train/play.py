@@ -47,7 +47,7 @@ from geosleuth.score import Truth
 from geosleuth.team.parallel import EmbeddedVerifier, Try, draw_tries, embedded_method
 from geosleuth.tools import Case, Toolset
 from geosleuth.world import Scene, Split, World, design_scene, open_world, truth_of
-from geosleuth.world.environment import Reading, Setting, pose_scene, setting_of
+from geosleuth.world.environment import Control, Reading, Setting, pose_control, pose_scene, setting_of
 
 from .generator import Asked, ChatWords, Refused
 from .prompts import scene_id
@@ -74,6 +74,7 @@ class Stage:
         split: which places and designs may occur.
         world: the seed of the world where the scenes stand.
         reading: what read_text reads with.
+        control: what is taken from the policy; another scene is the one with the next number.
         tries: how many tries at each scene.
         verified: whether the rule-based verifier decides among two or more of them.
         sampling: how replies are drawn; greedily if left out.
@@ -88,6 +89,7 @@ class Stage:
     split: Split = "held-out"
     world: int = 1
     reading: Reading = "clue boxes"
+    control: Control = "none"
     tries: int = 1
     verified: bool = True
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.0))
@@ -224,7 +226,11 @@ class SceneTable:
     def _posed(self, number: int) -> tuple[Scene, Case, tuple[str, ...]]:
         stage = self.stage
         scene = design_scene(self.world, stage.seed, number, split=stage.split)
-        posed = pose_scene(scene, reading=stage.reading, kept=stage.kept)
+        if stage.control == "none":
+            posed = pose_scene(scene, reading=stage.reading, kept=stage.kept)
+        else:
+            other = design_scene(self.world, stage.seed, number + 1, split=stage.split)
+            posed = pose_control(scene, other, stage.control, stage.kept)
         return scene, *open_case(posed.photos, self.setting.method, Resources(self.setting.atlas, reader=posed.reader))
 
     async def _verified(self, case: Case, views: tuple[str, ...], tries: Sequence[Trajectory]) -> Trajectory:
