@@ -1,6 +1,7 @@
 """The tables and pictures of docs/nano.md, from the folders that `scripts/train_nano.py` leaves behind.
 
     python scripts/nano_results.py RUNS --pictures docs/images > tables.md
+    python scripts/nano_results.py benchmarks/data/nano_runs.tar.xz --pictures docs/images     the run of docs/nano.md
 
 RUNS holds an evaluation as e-NAME, a run of GRPO as g-NAME with its evaluation in it. What is missing is told on stderr
 and left out. NAME-bare is without tools, NAME-1 and NAME-2 are two seeds of one arm of a comparison.
@@ -9,9 +10,11 @@ and left out. NAME-bare is without tools, NAME-1 and NAME-2 are two seeds of one
 import argparse
 import json
 import sys
+import tarfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from geosleuth.errors import BadInput
@@ -25,13 +28,14 @@ NEAR = "25 km"
 SEARCHES = {"geocode", "clues"}
 """Tools of the method nano that ask the map."""
 STAGES = {"base": "base", "sft": "fine-tuning", "cold": "cold start", "main": "GRPO"}
-GAINS = (("base", "cold"), ("cold", "main"))
+GAINS = (("base", "cold"), ("cold", "main"), ("cold", "alone"))
 CONTROLS = {
     "main": "GRPO",
     "main-blank-image": "grey in place of the picture",
     "main-other-image": "the picture of another scene",
     "main-other-tools": "tools read the signs of another scene",
     "main-bare": "no tools",
+    "main-pixels": "signs read from pixels",
 }
 SEEDS = (1, 2)
 COMPARED = {
@@ -101,11 +105,20 @@ class Runs:
 def main() -> None:
     """Print tables, and draw pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", type=Path)
+    parser.add_argument("runs", type=Path, help="a folder, or an archive of it")
     parser.add_argument("--pictures", type=Path, required=True)
     given = parser.parse_args()
-    runs, pictures = Runs(given.runs), given.pictures
-    pictures.mkdir(parents=True, exist_ok=True)
+    given.pictures.mkdir(parents=True, exist_ok=True)
+    if given.runs.is_dir():
+        print_all(Runs(given.runs), given.pictures)
+        return
+    with TemporaryDirectory() as folder, tarfile.open(given.runs) as archive:
+        archive.extractall(folder, filter="data")
+        print_all(Runs(Path(folder)), given.pictures)
+
+
+def print_all(runs: Runs, pictures: Path) -> None:
+    """Print the tables of what is there, and draw it."""
     tools = {
         f"{name}{bare}": f"{words}{', no tools' if bare else ''}"
         for name, words in STAGES.items()
@@ -113,6 +126,9 @@ def main() -> None:
     }
     print_table("Stages", runs, tools)
     draw_bars(pictures / "nano-stages", "Nano model on held-out scenes, with tools, greedy", runs, STAGES)
+    print_table(
+        "GRPO beside other runs, and alone", runs, {one: f"{one}{runs.steps(one)}" for one in ("main", "alone")}
+    )
     print_gains("Gains, paired by scene, in points", runs, GAINS)
     draw_curves(pictures, runs)
     print_by_clue(runs)

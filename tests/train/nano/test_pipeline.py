@@ -52,7 +52,8 @@ def test_all_that_tables_compare_is_in_the_plan() -> None:
     arms = {name for rows in results.COMPARED.values() for name in rows} - {"cold"}
     wanted = {f"{arm}-{seed}" for arm in arms for seed in results.SEEDS}
     wanted |= {f"{name}{bare}" for name in results.STAGES for bare in ("", "-bare")} | set(results.CONTROLS)
-    assert wanted == made
+    # Reading from pixels is measured apart: the machine with the GPU has no OCR engine.
+    assert wanted - {"main-pixels"} == made
 
 
 def test_lessons_of_the_last_stage_are_kept_for_the_study_of_data_sizes() -> None:

@@ -69,7 +69,20 @@ def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens:
 
     trainer._generate_single_turn = MethodType(single_turn, trainer)  # noqa: SLF001  (TRL has no hook for it)
     _cache_templates(trainer)
+    _make_positions_on_cpu(model)
     return trainer
+
+
+def _make_positions_on_cpu(model: Any) -> None:
+    """Let a model work out its positions on the CPU: on a GPU each row waits some twenty times for a single number."""
+    own = model.model.get_rope_index
+
+    def get_rope_index(input_ids: Any, **given: Any) -> tuple[Any, Any]:
+        here = {name: value.cpu() if hasattr(value, "cpu") else value for name, value in given.items()}
+        positions, deltas = own(input_ids.cpu(), **here)
+        return positions.to(input_ids.device), deltas.to(input_ids.device)
+
+    model.model.get_rope_index = get_rope_index
 
 
 def _cache_templates(trainer: Any) -> None:
