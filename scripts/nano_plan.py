@@ -6,6 +6,11 @@ from typing import Any
 
 import train_nano
 
+ARMS: dict[str, dict[str, Any]] = {
+    "levels": {}, "city": {"reward": "geovista-city"}, "nocold": {"from": "base"}, "bare": {"bare": True},
+}  # fmt: skip
+"""Runs of GRPO that are compared, each with two seeds: what differs from "grpo" in the plan."""
+
 PLAN: dict[str, Any] = {
     "size": "nano", "held_out": 1000, "compared": 500, "scenes": 768, "tried": 640, "teachers": 10, "speakers": 6,
     "painters": 3, "loaders": 3, "own_cores": 6, "pool_gb": 46, "start": None, "early": True,
@@ -23,13 +28,7 @@ PLAN: dict[str, Any] = {
             "workers": 5, "prompts": 32, "micro": 32, "reward": "twm", "fade": True, "failed_cost": 0.1, "rate": 6e-5,
             "steps": 400, "seconds": 480,
         },
-        **{
-            f"{name}-{seed}": {**how, "seed": seed}
-            for seed in (1, 2)
-            for name, how in {
-                "levels": {}, "city": {"reward": "geovista-city"}, "nocold": {"from": "base"}, "bare": {"bare": True},
-            }.items()
-        },
+        **{f"{name}-{seed}": {**how, "seed": seed} for seed in (1, 2) for name, how in ARMS.items()},
     },
 }  # fmt: skip
 """"start" may name the policy of an earlier run, which is taught on in place of random weights and words. Stages of no
