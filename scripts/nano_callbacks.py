@@ -1,20 +1,7 @@
-"""When a run of GRPO ends, and how its rate falls: callbacks of `scripts/train_nano.py` for transformers' trainers."""
+"""How the rate of a run of GRPO falls: a callback of `scripts/train_nano.py` for transformers' trainers."""
 
 import time
-from pathlib import Path
 from typing import Any
-
-
-def stopping(base: Any, path: Path) -> Any:
-    """A callback that ends a run after the step whose number a file comes to hold."""
-
-    class Stopping(base):  # type: ignore[misc]
-        def on_step_end(self, _args: Any, state: Any, control: Any, **_: Any) -> Any:
-            if path.is_file() and state.global_step >= int(path.read_text()):
-                control.should_training_stop = True
-            return control
-
-    return Stopping()
 
 
 def fading(base: Any, rate: float, seconds: float) -> Any:

@@ -11,7 +11,6 @@ same command goes on. Programs are started before their turn and wait with every
 import argparse
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -36,7 +35,6 @@ _WORDS_ALONE = 0.4  # of the stage's time, before teachers begin and slow it
 # How fast other stages are by the base stage's speed: fine-tuning opens shards of its own first; photos of the cold
 # start are of one size, and few teach beside it.
 _SLOWER, _FASTER = 0.7, 1.3
-_FEWEST = 2  # steps that show the speed of a run
 _ENDING_S = 10.0
 _PATIENCE_S = 120.0  # for the first lessons of a kind
 
@@ -174,7 +172,7 @@ class Pipeline:
         return steps
 
     def reinforce(self) -> None:
-        """What there is so far is measured; then runs of GRPO side by side, and cold starts from fewer trajectories."""
+        """Runs of GRPO side by side; beside them, the stages before are measured, and control conditions at the end."""
         self._ready_to_reinforce()
         self._wait("maps", *self._started("teacher", "speaker"))
         for folder in self.pool.iterdir() if self.pool.is_dir() else ():
@@ -188,30 +186,19 @@ class Pipeline:
             pin(program, self._all)
         spread = ("--workers", self.plan["grpo"]["tries_workers"])
         self._evaluate("tries", "cold", "--attempts", 4, "--train-scenes", *spread, scenes=self.plan["tried"])
+        self._wait("tries")
+        for name in self.plan["runs"]:
+            self._reinforce(name)
         early = self._early()
         for name, of, *options in early:
-            self._evaluate(name, of, *options)
-        self._wait("tries", *(name for name, *_ in early))
-        runs: Mapping[str, Mapping[str, Any]] = self.plan["runs"]
-        late = [name for name, how in runs.items() if how.get("late")]
-        first = [name for name in runs if name not in late and name != "main"]
-        for name in ("main", *first):
-            self._reinforce(name)
-        fewer, measuring = self._beside(self._learn_from_fewer), self._beside(self._measure_main)
-        steps = self._end_together(first)
-        # A run gives its memory back when it was evaluated too.
-        self._wait(*(f"g-{name}" for name in first))
-        fewer.join()
-        self._let_end(late, steps)
-        for name in late:
-            self._reinforce(name)
-        measuring.join()
-        sizes = [f"cold-{size}" for size in self.plan["sizes"]]
-        for name in filter(self._done, sizes):
-            self._evaluate(f"e-{name}", name)
-        late_ones = [name for name, *_ in LATE if (self.root / "asked" / name).exists() or self._done(name)]
-        measured = [*(name for name, *_ in early), *late_ones, *(f"e-{name}" for name in filter(self._done, sizes))]
-        self._wait(*(f"g-{name}" for name in runs), *measured)
+            self._evaluate(name, of, *options, scenes=None if name == "e-cold" else self.plan["compared"])
+        self._ready(*(name for name, *_ in LATE))
+        self._wait_for_file(self.root / "runs" / "g-main" / "grpo.json", "g-main")
+        if not self._dead("g-main"):
+            for name, of, *options in LATE:
+                self._evaluate(name, of, *options, scenes=self.plan["compared"])
+            self._wait(*(name for name, *_ in LATE))
+        self._wait(*(f"g-{name}" for name in self.plan["runs"]), *(name for name, *_ in early))
 
     def _early(self) -> list[tuple[Any, ...]]:
         """Evaluations of the stages that were taught, and of the cold start wherever it comes from."""
@@ -233,27 +220,22 @@ class Pipeline:
                 spread = ("--worker", worker, "--of", self.plan["painters"])
                 self._start(name, "draw", "--kept", self.pictures, *which, *spread, low=True)
 
-    def _learn_from_fewer(self) -> None:
-        """Cold starts from some of the trajectories, two at a time."""
-        names = [f"cold-{size}" for size in self.plan["sizes"]]
-        for pair in (names[at : at + 2] for at in range(0, len(names), 2)):
-            for name in pair:
-                limit = ("--limit", name.rpartition("-")[2])
-                self._study(name, "coldstart", self._policy("sft"), *limit, steps=self.plan["size_steps"], endless=True)
-            self._wait(*pair)
-
-    def _measure_main(self) -> None:
-        """Evaluations of the run "main", as soon as it is trained."""
-        self._ready(*(name for name, *_ in LATE))
-        self._wait_for_file(self.root / "runs" / "g-main" / "grpo.json", "g-main")
-        for name, of, *options in LATE:
-            self._evaluate(name, of, *options)
-
     def _reinforce(self, name: str) -> None:
         how, common = self.plan["runs"][name], self.plan["grpo"]
         options = {
             key: how.get(key, common.get(key))
-            for key in ("prompts", "group", "reward", "objective", "seed", "failed_cost")
+            for key in (
+                "prompts",
+                "group",
+                "reward",
+                "objective",
+                "seed",
+                "failed_cost",
+                "steps",
+                "rate",
+                "micro",
+                "seconds",
+            )
         }
         said = [
             part
@@ -265,69 +247,32 @@ class Pipeline:
             said += ["--options", json.dumps(how["options"])]
         if how.get("fade"):
             said.append("--fade")
-        if how.get("tries"):
+        if how.get("bare"):
+            said += ["--no-tools", "--tools-later"]
+        if how.get("tries", common["tries"]):
             said += ["--tries", self.root / "runs" / "tries" / "tries.jsonl"]
-        if name != "main":
-            said += ["--stop-at", self._stop_file(name)]
         self._ask(
             f"g-{name}", "grpo", "--name", name, "--model", self._policy(how.get("from", "cold")),
-            "--out", self.root / "runs" / f"g-{name}", "--steps", common["steps"],
-            "--rate", how.get("rate", common["rate"]),
-            "--seconds", common["seconds"], "--scenes", how.get("scenes", self.plan["scenes"]),
-            "--held-out", self.plan["held_out"], "--pictures", self.pictures, "--workers", how.get("workers", 0),
-            "--micro", how.get("micro", common["micro"]), *said,
+            "--out", self.root / "runs" / f"g-{name}", "--scenes", self.plan["scenes"],
+            "--held-out", self.plan["held_out" if name == "main" else "compared"], "--pictures", self.pictures,
+            "--workers", how.get("workers", 0), *said,
         )  # fmt: skip
-
-    def _end_together(self, names: Sequence[str]) -> int:
-        """Once all of some runs have shown their speed, let them end after as many steps as the slowest can do."""
-        common, began = self.plan["grpo"], time.monotonic()
-        earlier = [int(path.read_text()) for path in map(self._stop_file, names) if path.is_file()]
-        if earlier:  # before a kill
-            return self._let_end(names, earlier[0])
-        mine = common["first_share"] * common["seconds"]
-        while not all(self._over(f"g-{name}") for name in names):
-            done = [self._steps(name) for name in names if not self._dead(f"g-{name}")]
-            passed = time.monotonic() - began
-            if passed > common["decide_after"] * mine and min(done) >= _FEWEST:
-                left = min(done) / passed * (mine - passed)
-                return self._let_end(names, max(max(done) + 1, int(min(done) + left)))
-            time.sleep(_TICK_S)
-        return int(common["steps"])
 
     def _started(self, *roles: str) -> list[str]:
         return [name for name in self._programs if name.startswith(roles)]
-
-    def _let_end(self, names: Sequence[str], steps: int) -> int:
-        for name in names:
-            write_text_atomically(self._stop_file(name), str(steps))
-        self._say(f"{', '.join(names)}: end after {steps} steps")
-        return steps
-
-    def _stop_file(self, name: str) -> Path:
-        return self.root / "asked" / f"{name}.steps"
-
-    def _steps(self, name: str) -> int:
-        """How far a run of GRPO is, by its own words: "main 12/400"."""
-        text = (self.root / "logs" / f"g-{name}").read_text(errors="replace")
-        found = re.findall(rf"^\S+ {re.escape(name)} (\d+)/\d+$", text, re.MULTILINE)
-        return int(found[-1]) if found else 0
 
     def _evaluate(self, name: str, of: str, *options: object, scenes: int | None = None) -> None:
         where = ("--policy", self._policy(of), "--out", self.root / "runs" / name, "--pictures", self.pictures)
         self._ask(name, "evaluate", *where, "--held-out", scenes or self.plan["held_out"], *options)
 
-    def _study(
-        self, name: str, stage: str, model: Path, *more: object, steps: float | None = None, endless: bool = False
-    ) -> None:
+    def _study(self, name: str, stage: str, model: Path, *, steps: float | None = None) -> None:
         how = self.plan[stage]
         steady = ("--schedule", "constant_with_warmup") if steps is None else ()
-        timed = () if endless else ("--seconds", how["seconds"])
         enough = ("--enough", how["enough"]) if "enough" in how else ()
         self._ask(
             name, "study", "--stage", stage, "--model", model, "--pool", self.pool, "--out", self.root / "runs" / name,
             "--steps", max(2, int(how["steps"] if steps is None else steps)), "--rate", how["rate"],
-            "--tokens", how["tokens"], "--loaders", 1 if endless else self.plan["loaders"], *timed, *steady, *enough,
-            *more,
+            "--tokens", how["tokens"], "--loaders", self.plan["loaders"], "--seconds", how["seconds"], *steady, *enough,
         )  # fmt: skip
 
     def _school(self, role: str, count: int, *options: object) -> None:

@@ -6,54 +6,56 @@ from typing import Any
 
 import train_nano
 
+ARMS: dict[str, dict[str, Any]] = {
+    "levels": {}, "city": {"reward": "geovista-city"}, "nocold": {"from": "base"}, "bare": {"bare": True},
+}  # fmt: skip
+"""Runs of GRPO that are compared, each with two seeds: what differs from "grpo" in the plan."""
+
 PLAN: dict[str, Any] = {
-    "size": "nano", "held_out": 1000, "scenes": 768, "teachers": 10, "speakers": 6, "painters": 2, "loaders": 3,
-    "own_cores": 6, "pool_gb": 46, "start": None, "early": True,
+    "size": "nano", "held_out": 1000, "compared": 500, "scenes": 768, "tried": 640, "teachers": 10, "speakers": 6,
+    "painters": 3, "loaders": 3, "own_cores": 6, "pool_gb": 46, "start": None, "early": True,
     # Seconds of each stage, its learning rate, tokens a step and most steps; words end when enough is said rightly.
-    "words": {"seconds": 120, "rate": 4e-4, "tokens": 16384, "steps": 2400, "enough": 0.965},
-    "base": {"seconds": 300, "rate": 4e-4, "tokens": 65536, "steps": 2800},
-    "sft": {"seconds": 30, "rate": 4e-4, "tokens": 65536, "steps": None},
-    "coldstart": {"seconds": 250, "rate": 4e-4, "tokens": 65536, "steps": None},
-    "sizes": [300, 1200, 5000, 100000], "size_steps": 250,
+    "words": {"seconds": 110, "rate": 4e-4, "tokens": 16384, "steps": 2400, "enough": 0.965},
+    "base": {"seconds": 220, "rate": 4e-4, "tokens": 65536, "steps": 2800},
+    "sft": {"seconds": 0, "rate": 4e-4, "tokens": 65536, "steps": None},
+    "coldstart": {"seconds": 220, "rate": 4e-4, "tokens": 65536, "steps": None},
     "grpo": {
-        "seconds": 640, "rate": 4e-5, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "first_share": 0.44,
-        "decide_after": 0.5, "tries_workers": 4, "failed_cost": 0.0,
+        "seconds": 620, "rate": 2e-5, "steps": 100, "prompts": 8, "group": 8, "micro": 16, "reward": "geovista",
+        "tries": True, "tries_workers": 12, "failed_cost": 0.0,
     },
-    "tried": 768,
     "runs": {
         "main": {
-            "workers": 12, "prompts": 32, "micro": 32, "reward": "twm", "fade": True, "tries": True, "failed_cost": 0.1,
+            "workers": 5, "prompts": 32, "micro": 32, "reward": "twm", "fade": True, "failed_cost": 0.1, "rate": 6e-5,
+            "steps": 400, "seconds": 480,
         },
-        "ours": {}, "nocold": {"from": "base"}, "twm": {"reward": "twm"},
-        "geoagent": {"reward": "geoagent-spatial"}, "spotagent": {"reward": "spotagent"},
-        "geovista": {"reward": "geovista"},
-        "betalow": {"late": True, "reward": "geovista", "options": {"beta": 1.5}},
-        "betahigh": {"late": True, "reward": "geovista", "options": {"beta": 4.0}},
-        "group4": {"late": True, "group": 4, "prompts": 32}, "group16": {"late": True, "group": 16, "prompts": 8},
-        "passk": {"late": True, "objective": "pass@k"}, "filtered": {"late": True, "tries": True},
-        "random": {"late": True, "seed": 1},
+        **{f"{name}-{seed}": {**how, "seed": seed} for seed in (1, 2) for name, how in ARMS.items()},
     },
 }  # fmt: skip
 """"start" may name the policy of an earlier run, which is taught on in place of random weights and words. Stages of no
 seconds are left out: what follows goes on from the stage before. Steps that are None follow from the speed of "base".
-"early" false leaves out the evaluations before GRPO.
+"early" false leaves out the evaluations of stages before GRPO.
 
-Runs of GRPO but "main" end after the same number of steps, which is decided once the speed of the first ones is
-known: as many as the slowest can do in the first share of the time, or one more than the fastest has done by then. The
-late ones follow when the first have been evaluated: all at once would not fit into the memory of one GPU."""
+Runs of GRPO but "main" are compared with each other: each has the same number of steps, and its policy is evaluated on
+the first "compared" held-out scenes. A run that is "bare" learns without tools, and is evaluated with them."""
 
 KEPT = tuple(train_nano.MIXES["coldstart"])
-"""Lessons that are drawn from after the cold start too; others are deleted by then, for the memory they may lie in."""
+"""Lessons that are drawn from in the last stage; others are deleted after it, for the memory they may lie in."""
 NEEDED = ("make", "maps", "words", "base", "sft", "cold", "tries")
 EARLY: tuple[tuple[Any, ...], ...] = (
-    ("e-cold", "cold"), ("e-cold-bare", "cold", "--no-tools"), ("e-cold-4", "cold", "--attempts", 4, "--workers", 10),
+    ("e-cold", "cold"), ("e-cold-bare", "cold", "--no-tools"),
     ("e-base", "base"), ("e-base-bare", "base", "--no-tools"),
     ("e-sft", "sft"), ("e-sft-bare", "sft", "--no-tools"),
 )  # fmt: skip
 """Evaluations that need no run of GRPO: a name, the policy, options."""
 LATE: tuple[tuple[Any, ...], ...] = (
-    ("e-main-4", "g-main", "--attempts", 4, "--workers", 10), ("e-main-bare", "g-main", "--no-tools"),
-)  # fmt: skip
+    ("e-main-bare", "g-main", "--no-tools"),
+    *(
+        (f"e-main-{control.replace(' ', '-')}", "g-main", "--control", control)
+        for control in train_nano.CONTROLS
+        if control != "none"
+    ),
+)
+"""Control conditions of the policy of "main", on the first "compared" held-out scenes."""
 
 
 def changed(plan: Mapping[str, Any], by: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,45 +1,53 @@
 """The tables and pictures of docs/nano.md, from the folders that `scripts/train_nano.py` leaves behind.
 
     python scripts/nano_results.py RUNS --pictures docs/images > tables.md
+    python scripts/nano_results.py benchmarks/data/nano_runs.tar.xz --pictures docs/images     the run of docs/nano.md
 
 RUNS holds an evaluation as e-NAME, a run of GRPO as g-NAME with its evaluation in it. What is missing is told on stderr
-and left out. NAME-bare is without tools, NAME-4 with four tries a scene.
+and left out. NAME-bare is without tools, NAME-1 and NAME-2 are two seeds of one arm of a comparison.
 """
 
 import argparse
 import json
 import sys
+import tarfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.train.curves import chart_alone, chart_of
 from geosleuth.train.evaluation import SLICES, Evaluation, compared, figures_of, read_evaluation
+from geosleuth.train.play import PlayedScene
 
 FAR = ("0.5 km", "25 km", "750 km")
 NEAR = "25 km"
 SEARCHES = {"geocode", "clues"}
 """Tools of the method nano that ask the map."""
 STAGES = {"base": "base", "sft": "fine-tuning", "cold": "cold start", "main": "GRPO"}
-GAINS = (("base", "cold"), ("cold", "main"), ("nocold", "main"))
+GAINS = (("base", "cold"), ("cold", "main"), ("cold", "alone"))
+CONTROLS = {
+    "main": "GRPO",
+    "main-blank-image": "grey in place of the picture",
+    "main-other-image": "the picture of another scene",
+    "main-other-tools": "tools read the signs of another scene",
+    "main-bare": "no tools",
+    "main-pixels": "signs read from pixels",
+}
+SEEDS = (1, 2)
 COMPARED = {
-    "rewards": {"ours": "ours", "geoagent": "GeoAgent's spatial reward", "spotagent": "SpotAgent",
-                "geovista": "GeoVista", "twm": "TwM"},
-    "filtering": {"random": "random sampling", "filtered": "dynamic filtering"},
-    "data": {"cold-300": "300", "cold-1200": "1,200", "cold-5000": "5,000", "cold-100000": "all"},
-    "group": {"group4": "4", "ours": "8", "group16": "16"},
-    "beta": {"betalow": "1.5", "geovista": "2, GeoVista's", "betahigh": "4"},
-    "objective": {"ours": "GRPO", "passk": "pass@k"},
-}  # fmt: skip
+    "coldstart": {"levels": "GRPO after cold start", "nocold": "GRPO from the base"},
+    "hierarchy": {"levels": "reward by levels", "city": "reward for the city alone"},
+    "toolfree": {"cold": "cold start, no GRPO", "levels": "GRPO with tools", "bare": "GRPO without tools, tools later"},
+}
+"""What is compared: an arm, or a stage, and its words. All of an arm's seeds count."""
 TITLES = {
-    "rewards": "Rewards compared, equal steps",
-    "filtering": "Scenes for GRPO, equal steps",
-    "data": "Cold start from so many trajectories",
-    "group": "Replies a group, equal replies a step",
-    "beta": "Beta of the hierarchical reward",
-    "objective": "Objectives, equal steps",
+    "coldstart": "With and without cold start",
+    "hierarchy": "Hierarchical and city-only reward",
+    "toolfree": "Learning without tools, answering with them",
 }
 CURVES = {"within 25 km": "accuracy/25km", "within 750 km": "accuracy/750km", "replies with calls": "tools/call_rate"}
 FAILED = {"failed calls": "tools/failure_rate"}
@@ -76,10 +84,18 @@ class Runs:
         history: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["history"]
         return history
 
-    def others(self) -> list[str]:
-        """Runs of GRPO that no comparison knows by name."""
-        known = {"main", "nocold", *(one for rows in COMPARED.values() for one in rows)}
-        return sorted({path.name.removeprefix("g-") for path in self._folder.glob("g-*")} - known)
+    def arm(self, name: str) -> tuple[PlayedScene, ...]:
+        """The scenes of an arm, each with a try of every seed; of a stage, its own."""
+        kept = [one for seed in SEEDS if (one := self.evaluation(f"{name}-{seed}"))] if name != "cold" else []
+        if name == "cold":
+            found = self.evaluation(name)
+            return found.scenes if found else ()
+        by_number = [{scene.number: scene for scene in one.scenes} for one in kept]
+        common = sorted(set.intersection(*map(set, by_number))) if by_number else []
+        return tuple(
+            replace(by_number[0][number], tries=tuple(one for seed in by_number for one in seed[number].tries))
+            for number in common
+        )
 
     def steps(self, name: str) -> str:
         """How many steps a run of GRPO had, as words after its name; nothing for other policies."""
@@ -89,11 +105,20 @@ class Runs:
 def main() -> None:
     """Print tables, and draw pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", type=Path)
+    parser.add_argument("runs", type=Path, help="a folder, or an archive of it")
     parser.add_argument("--pictures", type=Path, required=True)
     given = parser.parse_args()
-    runs, pictures = Runs(given.runs), given.pictures
-    pictures.mkdir(parents=True, exist_ok=True)
+    given.pictures.mkdir(parents=True, exist_ok=True)
+    if given.runs.is_dir():
+        print_all(Runs(given.runs), given.pictures)
+        return
+    with TemporaryDirectory() as folder, tarfile.open(given.runs) as archive:
+        archive.extractall(folder, filter="data")
+        print_all(Runs(Path(folder)), given.pictures)
+
+
+def print_all(runs: Runs, pictures: Path) -> None:
+    """Print the tables of what is there, and draw it."""
     tools = {
         f"{name}{bare}": f"{words}{', no tools' if bare else ''}"
         for name, words in STAGES.items()
@@ -102,20 +127,16 @@ def main() -> None:
     print_table("Stages", runs, tools)
     draw_bars(pictures / "nano-stages", "Nano model on held-out scenes, with tools, greedy", runs, STAGES)
     print_table(
-        "Without cold start", runs, {"base": "base", "nocold": "GRPO from the base", "main": "GRPO after cold start"}
+        "GRPO beside other runs, and alone", runs, {one: f"{one}{runs.steps(one)}" for one in ("main", "alone")}
     )
     print_gains("Gains, paired by scene, in points", runs, GAINS)
     draw_curves(pictures, runs)
     print_by_clue(runs)
+    print_table("Controls", runs, CONTROLS)
+    print_gains("Controls, less the policy itself", runs, [("main", one) for one in CONTROLS if one != "main"])
     for name, rows in COMPARED.items():
-        print_table(TITLES[name], runs, {one: f"{words}{runs.steps(one)}" for one, words in rows.items()}, fewest=2)
-        draw_bars(pictures / f"nano-{name}", TITLES[name], runs, rows)
-    others = runs.others()
-    told = {"cold": "cold start", "main": f"main{runs.steps('main')}"} if others else {}
-    print_table("Other runs of GRPO", runs, told | {one: f"{one}{runs.steps(one)}" for one in others})
-    reinforced = dict.fromkeys(one for name, rows in COMPARED.items() if name != "data" for one in (*rows, *others))
-    print_gains("Runs of GRPO over the cold start, paired by scene", runs, [("cold", one) for one in reinforced])
-    print_parallel(runs)
+        print_arms(TITLES[name], runs, rows)
+        draw_arms(pictures / f"nano-{name}", TITLES[name], runs, rows)
     print_against_detective(runs)
 
 
@@ -180,22 +201,35 @@ def print_by_clue(runs: Runs) -> None:
     show("Cold start by what scenes tell", columns, rows)
 
 
-def print_parallel(runs: Runs) -> None:
-    """One try, the verifier's choice among four, and the best of four: after cold start, where measured, and GRPO."""
-    columns = ("within", "one try", "verifier@4", "best@4", "verifier over one", "best over verifier")
-    for name, words in (("cold-4", "cold start"), ("main-4", "GRPO")):
-        found = runs.evaluation(name)
-        if found is None or "parallel" not in found.figures:
-            continue
-        rows = [
-            [
-                far,
-                *(f"{figures[one]:.1f}" for one in ("single", "verifier", "best")),
-                *(interval(figures[one]) for one in ("verifier_over_single", "best_over_verifier")),
-            ]
-            for far, figures in found.figures["parallel"].items()
-        ]
-        show(f"Four tries a scene, {words}", columns, rows)
+def print_arms(title: str, runs: Runs, rows: Mapping[str, str]) -> None:
+    """Every seed of every arm, and what each arm has over the first, all seeds together, scene by scene."""
+    seeds = {
+        f"{arm}-{seed}": f"{words}{runs.steps(f'{arm}-{seed}')}, seed {seed}"
+        for arm, words in rows.items()
+        if arm != "cold"
+        for seed in SEEDS
+    }
+    print_table(title, runs, {"cold": rows["cold"], **seeds} if "cold" in rows else seeds, fewest=2)
+    first, *others = rows
+    differences = []
+    for other in others:
+        sides = runs.arm(first), runs.arm(other)
+        if all(sides):
+            within = compared(*sides)["within"]
+            differences.append(
+                [
+                    f"{rows[other]} less {rows[first]}",
+                    *(f"{interval(within[far])}, p {within[far]['p']:.2g}" for far in FAR),
+                ]
+            )
+    show(f"{title}: differences, seeds together", ("difference", *FAR), differences)
+
+
+def draw_arms(path: Path, title: str, runs: Runs, rows: Mapping[str, str]) -> None:
+    """A group of bars for every distance, a bar an arm."""
+    there = {words: figures_of(scenes) for arm, words in rows.items() if (scenes := runs.arm(arm))}
+    if len(there) > 1:
+        draw(path, bars_of(title, there))
 
 
 def print_against_detective(runs: Runs) -> None:
@@ -223,10 +257,13 @@ def draw_bars(path: Path, title: str, runs: Runs, rows: Mapping[str, str]) -> No
     """A group of bars for every distance."""
     there = {words: found.figures for name, words in rows.items() if (found := runs.evaluation(name))}
     if len(there) > 1:
-        groups = [
-            {"name": far, "bars": [bar(words, one["within"][far]) for words, one in there.items()]} for far in FAR
-        ]
-        draw(path, {"kind": "bars", "title": title, "y": {"title": "within", "percent": True}, "groups": groups})
+        draw(path, bars_of(title, there))
+
+
+def bars_of(title: str, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """A chart of shares within distances."""
+    groups = [{"name": far, "bars": [bar(words, one["within"][far]) for words, one in figures.items()]} for far in FAR]
+    return {"kind": "bars", "title": title, "y": {"title": "within", "percent": True}, "groups": groups}
 
 
 def bar(name: str, figure: Mapping[str, float]) -> dict[str, Any]:
@@ -238,9 +275,8 @@ def bar(name: str, figure: Mapping[str, float]) -> dict[str, Any]:
 
 
 def draw_curves(pictures: Path, runs: Runs) -> None:
-    """How GRPO went, after cold start and without it, and in runs that are compared with nothing."""
-    others = [(name, name) for name in runs.others()]
-    for name, words in (("main", "after cold start"), ("nocold", "from the base"), *others):
+    """How GRPO went, after cold start and without it."""
+    for name, words in (("main", "after cold start"), ("nocold-1", "from the base")):
         if history := runs.history(name):
             draw_lines(pictures / f"nano-grpo-{name}", f"GRPO {words}", "share", history, CURVES)
             draw_lines(pictures / f"nano-failed-{name}", f"Failed calls, GRPO {words}", "of all calls", history, FAILED)

@@ -34,6 +34,7 @@ MIXES = {
     "coldstart": {"trajectory": 1.0, "undrawn": 0.6, "copying": 0.2, "telling": 0.3},
 }
 TURN_TOKENS = 96
+CONTROLS = ("none", "blank image", "other image", "other tools")
 PARENT = "NANO_PIPELINE"
 """The environment's name for the process that a program ends with."""
 LESSONS_A_FILE = 16
@@ -103,8 +104,8 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     grpo.add_argument("--objective", default="grpo")
     grpo.add_argument("--tries", type=Path)
     grpo.add_argument("--no-tools", action="store_true")
+    grpo.add_argument("--tools-later", action="store_true", help="evaluate with tools what was trained without")
     grpo.add_argument("--seed", type=int, default=0)
-    grpo.add_argument("--stop-at", type=Path, help="a file to which the number of the last step may be written")
     grpo.add_argument(
         "--workers", type=int, default=0, help="processes that serve the tools; 0 serves them in this one"
     )
@@ -112,6 +113,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     evaluate.add_argument("--policy", type=Path, required=True)
     evaluate.add_argument("--out", type=Path, required=True)
     evaluate.add_argument("--no-tools", action="store_true")
+    evaluate.add_argument("--control", default="none", choices=CONTROLS)
     evaluate.add_argument("--attempts", type=int, default=1)
     evaluate.add_argument("--train-scenes", action="store_true", help="tries on the scenes of GRPO, for filtering")
     evaluate.add_argument("--workers", type=int, default=0)
@@ -233,7 +235,7 @@ def reinforced(given: argparse.Namespace) -> None:
     from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
     from geosleuth.train.run_folder import RunFolder, last_checkpoint
     from geosleuth.train.sft import pacing
-    from nano_callbacks import fading, stopping
+    from nano_callbacks import fading
 
     if (given.out / "grpo.json").is_file():  # it was trained, and stopped while it was evaluated
         evaluated_after(given)
@@ -271,8 +273,6 @@ def reinforced(given: argparse.Namespace) -> None:
     )
     quicken(trainer, turn_tokens=TURN_TOKENS, max_batch=max(64, given.prompts * given.group))
     trainer.add_callback(pacing(transformers.TrainerCallback, saying(given.name), given.seconds))
-    if given.stop_at:
-        trainer.add_callback(stopping(transformers.TrainerCallback, given.stop_at))
     if given.fade:
         trainer.add_callback(fading(transformers.TrainerCallback, given.rate, given.seconds))
     trainer.remove_callback(transformers.PrinterCallback)
@@ -306,6 +306,7 @@ def reinforced(given: argparse.Namespace) -> None:
 def evaluated_after(given: argparse.Namespace) -> None:
     """Evaluate the policy of a GRPO run."""
     given.policy, given.attempts, given.train_scenes = given.out / "policy", 1, False
+    given.control, given.no_tools = "none", given.no_tools and not given.tools_later
     given.out = given.out / "evaluation"
     evaluated(given)
 
@@ -339,6 +340,7 @@ def evaluated(given: argparse.Namespace) -> None:
         seed=REINFORCED if given.train_scenes else HELD_OUT,
         split="train" if given.train_scenes else "held-out",
         with_tools=not given.no_tools,
+        control=given.control,
         method="nano",
         tries=given.attempts,
         verified=not given.train_scenes,

@@ -42,7 +42,7 @@ from geosleuth.policies.box_scale import box_scale_for
 from geosleuth.score.metrics import Accuracy, Estimate, mcnemar_p, mean_estimate, median_estimate, sign_flip_p
 from geosleuth.team.parallel.measures import best_at_n, mean_single, pass_at_k, range_at_n, right, verifier_at_n
 from geosleuth.world import Split
-from geosleuth.world.environment import Reading
+from geosleuth.world.environment import Control, Reading
 
 from .generator import MAX_NEW_TOKENS, Generate, Replier
 from .play import AT_ONCE, MakeSetting, PlayedScene, PlayedTry, Replies, SceneTable, Stage, play
@@ -300,6 +300,7 @@ class EvaluationSettings:
         method: a preset of `geosleuth.agent`; "default" if left out, and the detective's own for it.
         reward: a preset, or a file, by which answers are scored too.
         reading: what read_text reads with.
+        control: what is taken from the policy, to see what it needs; see `geosleuth.world.environment.controls`.
         turns: the most turns of a try; None is the method's own.
         calls: the most calls of a try; None is the method's own.
         tools: in place of the method's own.
@@ -321,6 +322,7 @@ class EvaluationSettings:
     method: str | None = None
     reward: str = "ours"
     reading: Reading = "clue boxes"
+    control: Control = "none"
     turns: int | None = None
     calls: int | None = None
     tools: Iterable[str] | None = None
@@ -421,6 +423,8 @@ def _asked_of(
 ) -> tuple[Stage, dict[str, Any]]:
     """Return where scenes are played, and what ``asked.json`` says of it."""
     one = asked_for
+    if one.control != "none" and one.reading != "clue boxes":
+        raise BadInput(f"the control {one.control!r} needs signs that are read by clue boxes")
     drawn = one.sampling or Sampling(temperature=0.0 if one.tries == 1 else 1.0, top_p=1.0)
     words: dict[str, Any] = {
         "method": one.method or (DETECTIVE if policy == DETECTIVE else "default"),
@@ -434,8 +438,8 @@ def _asked_of(
         words["box_scale"] = scale
     stage = Stage(
         setting=one.setting or words, seed=one.seed, split=one.split, world=one.world, reading=one.reading,
-        tries=one.tries, verified=one.verified, sampling=drawn, with_tools=one.with_tools, keep=keep, kept=kept,
-        photos=photo_rows(one),
+        control=one.control, tries=one.tries, verified=one.verified, sampling=drawn, with_tools=one.with_tools,
+        keep=keep, kept=kept, photos=photo_rows(one),
     )  # fmt: skip
     asked = {
         "policy": _name(policy),
@@ -447,6 +451,7 @@ def _asked_of(
         "max_new_tokens": one.max_new_tokens, "player": player,
         # Stored only if not the default, so that folders from before this option existed can be resumed.
         **({} if one.verified else {"verified": False}),
+        **({} if one.control == "none" else {"control": one.control}),
         # A method that quotes lines has other prompts than before.
         **({"quotes_lines": True} if not one.setting and method_of(str(words["method"])).quotes_lines else {}),
     }  # fmt: skip
@@ -465,6 +470,8 @@ def photo_rows(settings: EvaluationSettings) -> tuple[Mapping[str, Any], ...]:
     """
     if settings.photos is None:
         return ()
+    if settings.control != "none":
+        raise BadInput("control conditions are for drawn scenes; leave out the photos or the condition")
     # Nothing is learned here, so that test parts may be played.
     rows = prompt_rows(DataPart(photos=(settings.photos,), limit=settings.scenes, allow_test=True))
     if not rows:

@@ -47,7 +47,7 @@ from geosleuth.score import Truth
 from geosleuth.team.parallel import EmbeddedVerifier, Try, draw_tries, embedded_method
 from geosleuth.tools import Case, Toolset
 from geosleuth.world import Split, World, design_scene, open_world, truth_of
-from geosleuth.world.environment import Reading, Setting, pose_photo, pose_scene, setting_of
+from geosleuth.world.environment import Control, Reading, Setting, pose_control, pose_photo, pose_scene, setting_of
 from geosleuth.world.environment.episode import truth_of_row
 
 from .generator import Asked, ChatWords, Refused
@@ -75,6 +75,7 @@ class Stage:
         split: which places and designs may occur.
         world: the seed of the world where the scenes stand.
         reading: what read_text reads with.
+        control: what is taken from the policy; another scene is the one with the next number.
         tries: how many tries at each scene.
         verified: whether the rule-based verifier decides among two or more of them.
         sampling: how replies are drawn; greedily if left out.
@@ -90,6 +91,7 @@ class Stage:
     split: Split = "held-out"
     world: int = 1
     reading: Reading = "clue boxes"
+    control: Control = "none"
     tries: int = 1
     verified: bool = True
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.0))
@@ -237,7 +239,12 @@ class SceneTable:
             played = PlayedScene(number, str(row["id"]), False, False, 0.0, None, truth.country or "")  # noqa: FBT003
         else:
             scene = design_scene(self.world, stage.seed, number, split=stage.split)
-            posed, truth = pose_scene(scene, reading=stage.reading, kept=stage.kept), truth_of(scene)
+            if stage.control == "none":
+                posed = pose_scene(scene, reading=stage.reading, kept=stage.kept)
+            else:
+                other = design_scene(self.world, stage.seed, number + 1, split=stage.split)
+                posed = pose_control(scene, other, stage.control, stage.kept)
+            truth = truth_of(scene)
             misleading = any(clue.misleading and clue.lines for clue in scene.clues)
             played = PlayedScene(
                 number, scene.id, scene.needs_zoom, misleading, scene.locatability, scene.finest, scene.spot.country

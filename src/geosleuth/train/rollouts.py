@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
+from hashlib import blake2b
 from itertools import count
 from math import isfinite
 from multiprocessing import get_context, parent_process
@@ -69,6 +70,7 @@ ANSWERED = "answered"
 """The share of replies with an answer of the policy's own."""
 
 _CALL_TAG = "<tool_call>"
+_DIGEST = "_geosleuth_digest"
 _POSED = 8  # the replies of a group come one after the other, so that few are enough
 
 
@@ -439,11 +441,15 @@ class WorkerPool:
 
     Attributes:
         ahead: knows the calls of the turn that is under way.
+        batch: the number of the batch that is played.
+        pictures: those of the batch that the processes have sent, by digest; each process sends a picture once.
     """
 
     def __init__(self, make: MakeSetup, workers: int, wrap: WrapEnvironment | None = None) -> None:
         """Start nothing before the first task."""
         self.ahead: Ahead | None = None
+        self.batch = 0
+        self.pictures: dict[str, Any] = {}
         context = get_context("spawn")
         given = (make, wrap)
         self._workers = [
@@ -476,14 +482,22 @@ class RemoteEnvironment:
         """Begin a new rollout."""
         if not self._waiting:
             self._begin(columns, self._worker)
-        parts: list[dict[str, Any]] = self._waiting.popleft().result()
+        parts: list[dict[str, Any]] = self._received()
         return parts
+
+    def _received(self) -> Any:
+        """Return the next result, with its pictures in place."""
+        result, pictures = self._waiting.popleft().result()
+        for digest, picture in pictures.items():
+            setattr(picture, _DIGEST, digest)
+        self._pool.pictures.update(pictures)
+        return with_pictures(result, lambda digest: self._pool.pictures[digest])
 
     def _begin(self, columns: Mapping[str, Any], worker: ProcessPoolExecutor) -> None:
         self._worker = worker
         # What a stopped batch left behind.
         self._waiting.clear()
-        self._waiting.append(worker.submit(_reset, self._number, dict(columns)))
+        self._waiting.append(worker.submit(_reset, self._number, dict(columns), self._pool.batch))
 
     def _send_all(self, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """Send the calls of one reply."""
@@ -500,7 +514,7 @@ class RemoteEnvironment:
             self._pool.ahead.send()
         if not self._waiting:
             self._send(name, arguments)
-        return self._waiting.popleft().result()
+        return self._received()
 
     def _ending(self, step: Step | None) -> Callable[[], Ended]:
         return self._worker.submit(_end, self._number, step).result
@@ -523,6 +537,8 @@ def remote_environment(environment: type[RolloutEnvironment], tools: Sequence[st
 
 def send_resets(environments: Sequence[RemoteEnvironment], rows: Sequence[Mapping[str, Any]], pool: WorkerPool) -> None:
     """Begin all rollouts of a batch at once."""
+    pool.batch += 1
+    pool.pictures.clear()
     for number, (environment, row) in enumerate(zip(environments, rows, strict=True)):
         environment._begin(row, pool.worker(number, len(rows)))  # noqa: SLF001
 
@@ -551,6 +567,8 @@ class Ahead:
 
 _kind: type[RolloutEnvironment] | None = None
 _held: dict[int, RolloutEnvironment] = {}
+_sent: set[str] = set()
+_batch = 0
 
 
 def _open(make: MakeSetup, wrap: WrapEnvironment | None) -> None:
@@ -569,20 +587,54 @@ def _leave_with_parent() -> None:
         os._exit(1)
 
 
-def _reset(number: int, columns: dict[str, Any]) -> list[dict[str, Any]]:
+def _reset(number: int, columns: dict[str, Any], batch: int) -> tuple[Any, dict[str, Any]]:
+    global _batch  # noqa: PLW0603  (what this process is for)
     if _kind is None:
         raise RuntimeError("this process was not opened")
+    if batch != _batch:
+        _sent.clear()
+        _batch = batch
     if number not in _held:
         _held[number] = _kind()
-    return _held[number].reset(**columns)
+    return _packed(_held[number].reset(**columns))
+
+
+def _packed(result: Any) -> tuple[Any, dict[str, Any]]:
+    """Return a result with digests in place of pictures, and the pictures that this process has not sent yet."""
+    new: dict[str, Any] = {}
+
+    def named(picture: Any) -> str:
+        digest = picture_digest(picture)
+        if digest not in _sent:
+            _sent.add(digest)
+            new[digest] = picture
+        return digest
+
+    return with_pictures(result, named), new
+
+
+def with_pictures(result: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a tool's result with every picture changed."""
+    if not isinstance(result, list):
+        return result
+    return [{**part, "image": change(part["image"])} if part["type"] == "image" else part for part in result]
+
+
+def picture_digest(picture: Any) -> str:
+    """Return a digest of a picture's pixels; it is worked out once, so the picture must not change."""
+    found: str | None = getattr(picture, _DIGEST, None)
+    if found is None:
+        found = blake2b(picture.tobytes(), key=repr((picture.size, picture.mode)).encode()).hexdigest()
+        setattr(picture, _DIGEST, found)
+    return found
 
 
 def _hear(number: int, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
     _held[number]._hear(calls)  # noqa: SLF001
 
 
-def _call(number: int, name: str, arguments: dict[str, Any]) -> Any:
-    return getattr(_held[number], name)(**arguments)
+def _call(number: int, name: str, arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    return _packed(getattr(_held[number], name)(**arguments))
 
 
 def _end(number: int, step: Step | None) -> Ended:

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import time
 from importlib.util import module_from_spec, spec_from_file_location
-from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,12 +22,12 @@ SMALL: dict[str, Any] = {
     "base": {"seconds": 20, "rate": 4e-4, "tokens": 2048, "steps": 3},
     "sft": {"seconds": 6, "rate": 4e-4, "tokens": 2048},
     "coldstart": {"seconds": 6, "rate": 4e-4, "tokens": 2048},
-    "sizes": [4], "size_steps": 2, "tried": 2,
+    "tried": 2, "compared": 2,
     "grpo": {
-        "seconds": 600, "rate": 1e-4, "steps": 3, "prompts": 2, "group": 2, "micro": 2, "first_share": 0.5,
-        "decide_after": 0.1, "tries_workers": 0,
+        "seconds": 600, "rate": 1e-4, "steps": 2, "prompts": 2, "group": 2, "micro": 2, "tries": False,
+        "tries_workers": 0,
     },
-    "runs": {"main": {"workers": 1}, "ours": {}, "random": {"late": True}},
+    "runs": {"main": {"workers": 1, "steps": 3}, "city-1": {"reward": "geovista-city"}, "bare-1": {"bare": True}},
 }  # fmt: skip
 
 
@@ -49,10 +48,12 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_all_that_tables_compare_is_in_the_plan() -> None:
     pipeline, results = script("nano_pipeline"), script("nano_results")
     measured = {name.removeprefix("e-") for name, *_ in (*pipeline.EARLY, *pipeline.LATE)}
-    made = {*pipeline.PLAN["runs"], *measured, *(f"cold-{size}" for size in pipeline.PLAN["sizes"])}
-    wanted = {name for rows in results.COMPARED.values() for name in rows}
-    wanted |= {f"{name}{bare}" for name in results.STAGES for bare in ("", "-bare")} | {"main-4", "nocold"}
-    assert wanted <= made
+    made = {*pipeline.PLAN["runs"], *measured}
+    arms = {name for rows in results.COMPARED.values() for name in rows} - {"cold"}
+    wanted = {f"{arm}-{seed}" for arm in arms for seed in results.SEEDS}
+    wanted |= {f"{name}{bare}" for name in results.STAGES for bare in ("", "-bare")} | set(results.CONTROLS)
+    # Reading from pixels is measured apart: the machine with the GPU has no OCR engine.
+    assert wanted - {"main-pixels"} == made
 
 
 def test_lessons_of_the_last_stage_are_kept_for_the_study_of_data_sizes() -> None:
@@ -90,42 +91,6 @@ def test_stages_are_changed_setting_by_setting() -> None:
     assert plan["runs"] == {"main": {}}
 
 
-def test_how_far_a_run_is_by_its_own_words(tmp_path: Path) -> None:
-    pipeline = script("nano_pipeline")
-    one = pipeline.Pipeline(tmp_path, pipeline.PLAN)
-    (tmp_path / "logs" / "g-random").write_text("no random state given\n07:01:02 random 3/400\nof random 9/10 more\n")
-    (tmp_path / "logs" / "g-main").write_text("")
-    assert [one._steps(name) for name in ("random", "main")] == [3, 0]
-
-
-def test_runs_that_go_on_keep_the_step_at_which_they_were_to_end(tmp_path: Path) -> None:
-    pipeline = script("nano_pipeline")
-    one = pipeline.Pipeline(tmp_path, pipeline.PLAN)
-    one._let_end(["ours"], 12)
-    assert one._end_together(["ours", "twm"]) == 12
-    assert {path.name: path.read_text() for path in (tmp_path / "asked").iterdir()} == {
-        "ours.steps": "12", "twm.steps": "12",
-    }  # fmt: skip
-
-
-def test_runs_end_after_as_many_steps_as_the_slowest_can_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pipeline = script("nano_pipeline")
-    quarters = count(step=0.25)  # a clock that goes on whenever it is looked at
-    monkeypatch.setattr(pipeline, "time", SimpleNamespace(monotonic=lambda: next(quarters), sleep=lambda _: None))
-    grpo = pipeline.PLAN["grpo"] | {"seconds": 4.0, "first_share": 0.5, "decide_after": 0.2, "steps": 400}
-    one = pipeline.Pipeline(tmp_path, pipeline.PLAN | {"grpo": grpo})
-    for name, steps in {"ours": 30, "twm": 9}.items():
-        (tmp_path / "logs" / f"g-{name}").write_text(f"07:01:02 {name} {steps}/400\n")
-    # Half a second of two has passed, and the slowest has done 9.
-    assert one._end_together(["ours", "twm"]) == 36
-    for name in ("ours", "twm"):
-        one._stop_file(name).unlink()
-    (tmp_path / "logs" / "g-twm").write_text("07:01:02 twm 2/400\n")
-    grpo["seconds"] = 1.0
-    assert one._end_together(["ours", "twm"]) == 31  # one more than the fastest has done
-    assert one._end_together([]) == 400
-
-
 def test_a_teacher_that_was_stopped_goes_on_with_its_next_scene(tmp_path: Path) -> None:
     next_scene = script("train_nano").next_scene
     assert next_scene(tmp_path / "trajectory", "worker", 2, 5) == 2
@@ -154,20 +119,6 @@ def test_programs_end_with_the_one_that_started_them() -> None:
     while child.exists() and time.monotonic() < until:
         time.sleep(0.1)
     assert not child.exists()
-
-
-def test_a_run_of_grpo_ends_after_the_step_that_a_file_names(tmp_path: Path) -> None:
-    path = tmp_path / "steps"
-    stopping = script("nano_callbacks").stopping(object, path)
-
-    def stops(step: int) -> bool:
-        control = SimpleNamespace(should_training_stop=False)
-        stopping.on_step_end(None, SimpleNamespace(global_step=step), control)
-        return bool(control.should_training_stop)
-
-    assert not stops(3)
-    path.write_text("3")
-    assert [stops(step) for step in (2, 3, 4)] == [False, True, True]
 
 
 def test_a_rate_fades_in_the_second_half_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +172,7 @@ def test_a_run_can_go_on_with_grpo_alone(tmp_path: Path) -> None:
     none = {name: {"seconds": 0} for name in ("base", "sft", "coldstart")}
     plan = pipeline.changed(pipeline.PLAN, {"start": str(start), **none, "runs": {"main": {}}})
     one = pipeline.Pipeline(tmp_path / "root", plan)
-    assert [name for name, *_ in one._early()] == ["e-cold", "e-cold-bare", "e-cold-4"]
+    assert [name for name, *_ in one._early()] == ["e-cold", "e-cold-bare"]
     assert not pipeline.Pipeline(tmp_path / "root", {**plan, "early": False})._early()
     one.learn()
     assert [(place / "config.json").read_text() for place in (one.nano, one._policy("cold"))] == ["earlier"] * 2
@@ -231,13 +182,15 @@ def test_a_run_can_go_on_with_grpo_alone(tmp_path: Path) -> None:
 
 def test_steps_are_said_by_the_plan_or_follow_from_the_speed_of_the_base(tmp_path: Path) -> None:
     pipeline = script("nano_pipeline")
-    one = pipeline.Pipeline(tmp_path, pipeline.changed(pipeline.PLAN, {"coldstart": {"steps": 9}}))
-    assert one._planned_steps("coldstart", 1.3) == 9
-    with pytest.raises(SystemExit, match="the plan must say the steps of sft"):
-        one._planned_steps("sft", 0.7)
+    one = pipeline.Pipeline(
+        tmp_path, pipeline.changed(pipeline.PLAN, {"sft": {"steps": 9}, "coldstart": {"seconds": 30}})
+    )
+    assert one._planned_steps("sft", 0.7) == 9
+    with pytest.raises(SystemExit, match="the plan must say the steps of coldstart"):
+        one._planned_steps("coldstart", 1.3)
     (tmp_path / "runs" / "base").mkdir()
     (tmp_path / "runs" / "base" / "study.json").write_text(json.dumps({"steps": 100, "seconds": 50}))
-    assert one._planned_steps("sft", 0.7) == pytest.approx(0.7 * 2 * 30)
+    assert one._planned_steps("coldstart", 1.3) == pytest.approx(1.3 * 2 * 30)
 
 
 @pytest.mark.slow
@@ -248,13 +201,16 @@ def test_a_small_plan_from_random_weights_to_figures(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "failed" not in done.stderr
     runs = root / "runs"
-    evaluations = ["e-base", "e-cold-bare", "e-cold-4", "e-main-4", "g-main/evaluation", "g-random/evaluation"]
-    for name in evaluations:
+    for name in ("e-cold", "g-main/evaluation"):
         assert len((runs / name / "scenes.jsonl").read_text().splitlines()) == SMALL["held_out"], name
+    for name in ("e-base", "e-cold-bare", "e-main-blank-image", "e-main-other-tools", "g-bare-1/evaluation"):
+        assert len((runs / name / "scenes.jsonl").read_text().splitlines()) == SMALL["compared"], name
     steps = {name: json.loads((runs / f"g-{name}" / "grpo.json").read_text())["steps"] for name in SMALL["runs"]}
-    assert steps == {"main": 3, "ours": 3, "random": 3}
-    (root / "done" / "g-ours").unlink()
+    assert steps == {"main": 3, "city-1": 2, "bare-1": 2}
+    asked = json.loads((runs / "g-bare-1" / "evaluation" / "asked.json").read_text())
+    assert asked["with_tools"]
+    (root / "done" / "g-city-1").unlink()
     again = run(root, "--plan", tmp_path / "plan.json")
     assert again.returncode == 0, again.stderr
-    assert [line.rpartition(": ")[2] for line in again.stderr.splitlines() if "begins" in line] == ["g-ours"]
-    assert (root / "done" / "g-ours").exists()
+    assert [line.rpartition(": ")[2] for line in again.stderr.splitlines() if "begins" in line] == ["g-city-1"]
+    assert (root / "done" / "g-city-1").exists()

@@ -273,6 +273,10 @@ class EvaluateOptions:
     reading: Annotated[
         Literal["clue boxes", "pixels"], typer.Option(rich_help_panel=_PLAY, help="What read_text reads with.")
     ] = "clue boxes"
+    control: Annotated[
+        Literal["none", "blank image", "other image", "other tools"],
+        typer.Option(rich_help_panel=_PLAY, help="Show or read another scene, to see what the policy needs."),
+    ] = "none"
     turns: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, metavar="N", rich_help_panel=_PLAY, help="In place of the method's own."),
@@ -362,6 +366,7 @@ def evaluate(options: EvaluateOptions) -> None:
         "method": options.method,
         "reward": options.reward,
         "reading": options.reading,
+        "control": options.control,
         "turns": options.turns,
         "tries": options.each,
         "workers": options.workers,

@@ -8,14 +8,14 @@ and how stays TRL's.
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from hashlib import blake2b
 from types import MethodType
 from typing import Any
 
 from geosleuth.errors import require
+from geosleuth.train.rollouts import picture_digest
 
 from .fast import FastGenerator, image_ids
 from .trainer import Collator
@@ -69,22 +69,37 @@ def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens:
 
     trainer._generate_single_turn = MethodType(single_turn, trainer)  # noqa: SLF001  (TRL has no hook for it)
     _cache_templates(trainer)
+    _make_positions_on_cpu(model)
     return trainer
 
 
+def _make_positions_on_cpu(model: Any) -> None:
+    """Let a model work out its positions on the CPU: on a GPU each row waits some twenty times for a single number."""
+    own = model.model.get_rope_index
+
+    def get_rope_index(input_ids: Any, **given: Any) -> tuple[Any, Any]:
+        here = {name: value.cpu() if hasattr(value, "cpu") else value for name, value in given.items()}
+        positions, deltas = own(input_ids.cpu(), **here)
+        return positions.to(input_ids.device), deltas.to(input_ids.device)
+
+    model.model.get_rope_index = get_rope_index
+
+
 def _cache_templates(trainer: Any) -> None:
-    """Cache what templates make of tools, results and replies.
+    """Cache what templates make of prompts, tools, results and replies.
 
     Replies are identified by their tokens alone: the text before them always ends with the assistant's name.
     """
     transformers: Any = require("transformers", extra="train")
-    tokenizer = trainer.processing_class.tokenizer
+    processor, tokenizer = trainer.processing_class, trainer.processing_class.tokenizer
     trainer._env_tools = {  # noqa: SLF001
         name: [transformers.utils.get_json_schema(tool) if callable(tool) else tool for tool in tools]
         for name, tools in trainer._env_tools.items()  # noqa: SLF001
     }
     suffix_ids, parsed = trainer._get_tool_suffix_ids, tokenizer.parse_response  # noqa: SLF001
+    by_processor = processor.apply_chat_template
     written: dict[str, list[int]] = {}
+    rendered: dict[str, list[list[int]]] = {}
     read: dict[tuple[int, ...], dict[str, Any]] = {}
 
     def remembered_suffix_ids(messages: Any) -> list[int]:
@@ -95,6 +110,16 @@ def _cache_templates(trainer: Any) -> None:
             written[key] = suffix_ids(messages)
         return list(written[key])
 
+    def quick_template(conversation: Any, **options: Any) -> Any:
+        """Render one conversation without pictures by the tokenizer, which checks less than the processor."""
+        if options.get("return_dict") is not False or any(map(_has_picture, conversation)):
+            return by_processor(conversation, **options)
+        key = json.dumps([conversation, sorted(options.items())])
+        if key not in rendered:
+            _make_room(rendered)
+            rendered[key] = [tokenizer.apply_chat_template(conversation, **options)]
+        return rendered[key]
+
     def remembered_reply(ids: Any, *given: Any, **options: Any) -> dict[str, Any]:
         key = tuple(ids)
         if key not in read:
@@ -103,7 +128,50 @@ def _cache_templates(trainer: Any) -> None:
         return deepcopy(read[key])
 
     trainer._get_tool_suffix_ids = remembered_suffix_ids  # noqa: SLF001
+    trainer._tokenize_prompts = _once_for_each_prompt(trainer)  # noqa: SLF001
+    processor.apply_chat_template = quick_template
     tokenizer.parse_response = remembered_reply
+
+
+def _once_for_each_prompt(trainer: Any) -> Callable[[list[Any]], tuple[list[list[int]], Any, dict[str, Any]]]:
+    """Return TRL's ``_tokenize_prompts`` that works once on the prompt that the replies of a group share."""
+    torch: Any = require("torch", extra="train")
+    tokenize = trainer._tokenize_prompts  # noqa: SLF001
+
+    def tokenized(prompts: list[Any]) -> tuple[list[list[int]], Any, dict[str, Any]]:
+        names = trainer._batch_environments  # noqa: SLF001
+        keys = [json.dumps([name, prompt], default=picture_digest) for name, prompt in zip(names, prompts, strict=True)]
+        made: dict[str, tuple[list[list[int]], Any, dict[str, Any]]] = {}
+        try:
+            for key, name, prompt in zip(keys, names, prompts, strict=True):
+                if key not in made:
+                    trainer._batch_environments = [name]  # noqa: SLF001
+                    made[key] = tokenize([prompt])
+        finally:
+            trainer._batch_environments = names  # noqa: SLF001
+        ids = [list(made[key][0][0]) for key in keys]
+        images = None if any(made[key][1] is None for key in keys) else [list(made[key][1][0]) for key in keys]
+        fields: dict[str, list[Any]] = {}
+        for key in keys:
+            for name, value in made[key][2].items():
+                fields.setdefault(name, []).append(value)
+        return (
+            ids,
+            images,
+            {
+                name: torch.cat(values)
+                if isinstance(values[0], torch.Tensor)
+                else [row for one in values for row in one]
+                for name, values in fields.items()
+            },
+        )
+
+    return tokenized
+
+
+def _has_picture(message: Any) -> bool:
+    content = message.get("content")
+    return isinstance(content, list) and any(part.get("type") == "image" for part in content)
 
 
 def _make_room(kept: dict[Any, Any]) -> None:
@@ -124,28 +192,19 @@ def ready_images(processor: Any, keep: int = 2048) -> Iterator[None]:
 
     Args:
         processor: of a Qwen-VL model.
-        keep: how many pictures are kept, and how many patches of pictures, some 0.4 MB each.
+        keep: of how many pictures the patches are kept, some 0.4 MB each.
     """
     torch: Any = require("torch", extra="train")
     np: Any = require("numpy", extra="train")
     transformers: Any = require("transformers", extra="train")
     own, kind = processor.image_processor, type(processor.image_processor)
     collator, cell = Collator(processor), own.patch_size * own.merge_size
-    known: dict[int, tuple[Any, bytes]] = {}
-    kept: dict[bytes, tuple[Any, list[int]]] = {}
-
-    def digest(image: Any) -> bytes:
-        if id(image) not in known:
-            if len(known) >= keep:
-                known.clear()
-            # The picture is kept too: its id must not go to another one meanwhile.
-            known[id(image)] = image, blake2b(image.tobytes(), key=repr((image.size, image.mode)).encode()).digest()
-        return known[id(image)][1]
+    kept: dict[str, tuple[Any, list[int]]] = {}
 
     def preprocess(_self: Any, images: Any = None, *_: Any, **__: Any) -> Any:
         rows, grids = [], []
         for image in _flat(images):
-            name = digest(image)
+            name = picture_digest(image)
             if name not in kept:
                 if len(kept) >= keep:
                     kept.clear()

@@ -22,19 +22,18 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from io import BytesIO
 from typing import Any, Literal
 
 from PIL import Image
 
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.photo.text import script_of
 from geosleuth.tools.image_tools import around, thousandths
 from geosleuth.world.design import design_scene, truth_of
 from geosleuth.world.drawing import Drawing
 from geosleuth.world.environment import Posed
+from geosleuth.world.environment.controls import blank
 from geosleuth.world.scene import Clue, Mark, Scene
 from geosleuth.world.scene_reader import clue_reader
 from geosleuth.world.world import World
@@ -361,11 +360,3 @@ def without_pictures(opening: Chat) -> Chat:
         if isinstance(message["content"], list) else message
         for message in opening
     ]  # fmt: skip
-
-
-@cache
-def blank(size: tuple[int, int]) -> OpenedPhoto:
-    """Return an empty picture."""
-    stream = BytesIO()
-    Image.new("RGB", size, (128, 128, 128)).save(stream, "JPEG")
-    return open_photo(stream.getvalue())

@@ -1,5 +1,6 @@
 """Episodes to train in: one photo, the agent's own tools and rules, a reward at the end."""
 
+from .controls import Control, pose_control
 from .episode import (
     Episode,
     Posed,
@@ -17,6 +18,7 @@ from .episode import (
 from .for_trl import GeoEnvironment, environment_for, hear_replies, prompt_for
 
 __all__ = [
+    "Control",
     "Episode",
     "GeoEnvironment",
     "Posed",
@@ -26,6 +28,7 @@ __all__ = [
     "environment_for",
     "hear_replies",
     "offline_setting",
+    "pose_control",
     "pose_photo",
     "pose_scene",
     "prompt_for",
