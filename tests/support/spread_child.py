@@ -1,16 +1,18 @@
-"""The command ``geosleuth``, for processes that train together on a CPU.
+"""The command ``geosleuth``, for runs of a tiny model on a CPU, alone or of processes together.
 
     accelerate launch --config_file SPREAD.json spread_child.py train sft ...
 
-Two things differ from the command itself. accelerate 1.15 shards (FSDP) on accelerators alone: `AcceleratorState` keeps
-"MULTI_CPU" whatever its configuration says. Here it takes a CPU for one more accelerator, and everything that follows
-is its own. And where ``REPLAYED`` is set, replies are those of a script: each reply of a step calls a tool, and then
-answers what is due at its place in the batch of all processes. The model runs in full, see `scripted_grpo`.
+Two things may differ from the command itself. accelerate 1.15 shards (FSDP) on accelerators alone: `AcceleratorState`
+keeps "MULTI_CPU" whatever its configuration says. Here it takes a CPU for one more accelerator, and everything that
+follows is its own. And where ``REPLAYED`` is set, replies are those of a script: each reply of a step calls a tool, and
+then answers what is due at its place in the batch of all processes. The model runs in full, see `scripted_grpo`.
+``REACHED`` names a file for whatever Python looks up or connects to beyond this machine.
 """
 
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from scripted_grpo import FAR, MIDDLE, NEAR, called, script
@@ -65,7 +67,22 @@ def replay() -> None:
     module.load_model = scripted
 
 
+def watch(file: Path) -> None:
+    """Write down whom Python wants to reach; sockets between processes of one machine have a path for an address."""
+    file.touch()
+
+    def hear(event: str, given: tuple[Any, ...]) -> None:
+        address = given[1] if event == "socket.connect" else given[0] if event == "socket.getaddrinfo" else None
+        if event == "socket.getaddrinfo" or isinstance(address, tuple):
+            with file.open("a", encoding="utf-8") as stream:
+                stream.write(f"{event} {address}\n")
+
+    sys.addaudithook(hear)
+
+
 if __name__ == "__main__":
+    if reached := os.environ.get("REACHED"):
+        watch(Path(reached))
     from geosleuth.app.cli import main
 
     if os.environ.get("ACCELERATE_USE_FSDP") == "true":

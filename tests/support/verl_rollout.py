@@ -17,7 +17,7 @@ from scripted_grpo import NEAR, called
 from tiny_vlm import force
 
 sys.path.append(sys.argv[3])
-# torchvision from PyPI is built for CUDA's torch; the CPU's imports it once two operators are named, which no one calls.
+# PyPI's torchvision is built for CUDA's torch; the CPU's imports it once two operators have a name. Nobody calls them.
 for name in ("nms", "qnms"):
     import_module("torch").library.define(f"torchvision::{name}", "(Tensor a, Tensor b, float most) -> Tensor")
 
