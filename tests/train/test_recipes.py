@@ -216,6 +216,25 @@ def test_a_spread_that_can_not_be() -> None:
     assert accelerate_config(of_stage("sft"))["distributed_type"] == "NO"
 
 
+def test_every_process_loads_the_model_that_divergence_is_measured_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TRL spreads that model from what each process has: where only the first loads weights, the rest is noise."""
+    shards = {"run.sharding": "fsdp", "run.machines": 1, "rollout.vllm": False}
+    far, free = (read_recipe("spotagent-grpo", {**shards, "rollout.kl": kl}) for kl in (0.001, 0.0))
+    tuned = read_recipe("spotagent-grpo", {**shards, "model.tuned": "lora"})
+    told = [accelerate_config(one)["fsdp_config"]["fsdp_cpu_ram_efficient_loading"] for one in (far, free, tuned)]
+    assert told == [False, True, True]
+    for name, value in (
+        ("ACCELERATE_USE_FSDP", "true"),
+        ("FSDP_CPU_RAM_EFFICIENT_LOADING", "true"),
+        ("WORLD_SIZE", "8"),
+    ):
+        monkeypatch.setenv(name, value)
+    with pytest.raises(BadInput, match="fsdp_cpu_ram_efficient_loading: false"):
+        grpo_config(far, tmp_path, cpu=True)
+
+
 def test_flat_names_every_value_once() -> None:
     recipe = read_recipe("twm-grpo")
     parts = [getattr(recipe, one.name) for one in fields(recipe)]

@@ -140,7 +140,7 @@ def grpo_config(recipe: Recipe, folder: Path, *, cpu: bool) -> Any:
     TRL's own limit of turns is left open; `geosleuth.train.grpo` sets it to the budget of the environment.
 
     Raises:
-        BadInput: the batch can't be reached, or TRL refuses a value.
+        BadInput: the batch can't be reached, TRL refuses a value, or accelerate would leave the reference model empty.
         MissingExtra: TRL is not installed.
     """
     rollout = recipe.rollout
@@ -148,6 +148,11 @@ def grpo_config(recipe: Recipe, folder: Path, *, cpu: bool) -> Any:
         # TRL itself would notice in its first step.
         raise BadInput(
             f"recipe {recipe.name}: rollout.loss must be one of {', '.join(get_args(Loss))}, not {rollout.loss!r}"
+        )
+    if recipe.has_reference and _loads_in_first_process():
+        raise BadInput(
+            f"recipe {recipe.name}: with rollout.kl, accelerate's configuration must have"
+            " fsdp_cpu_ram_efficient_loading: false; otherwise only the first process loads the reference model"
         )
     with no_probing():
         trl = require("trl", extra="train")
@@ -226,7 +231,8 @@ def accelerate_config(recipe: Recipe) -> dict[str, Any]:
             "fsdp_transformer_layer_cls_to_wrap": f"{kind.layer},{kind.vision_layer}",
             "fsdp_offload_params": run.offload,
             "fsdp_state_dict_type": "SHARDED_STATE_DICT" if run.sharded_checkpoints else "FULL_STATE_DICT",
-            "fsdp_cpu_ram_efficient_loading": True,
+            # TRL spreads the reference from what each process has loaded, and this has but the first load weights.
+            "fsdp_cpu_ram_efficient_loading": not recipe.has_reference,
             # The trainer does it.
             "fsdp_activation_checkpointing": False,
         }
@@ -248,6 +254,12 @@ def accelerate_config(recipe: Recipe) -> dict[str, Any]:
 def processes() -> int:
     """Return how many processes this one trains together with, itself included, as accelerate and torchrun say it."""
     return max(1, int(os.environ.get("WORLD_SIZE") or 1))
+
+
+def _loads_in_first_process() -> bool:
+    """Return whether accelerate was told to shard, and to load weights in the first process alone."""
+    told = ("ACCELERATE_USE_FSDP", "FSDP_CPU_RAM_EFFICIENT_LOADING")
+    return processes() > 1 and all(os.environ.get(name) == "true" for name in told)
 
 
 def _common(recipe: Recipe, folder: Path, planned: Batches, *, cpu: bool) -> dict[str, Any]:

@@ -193,7 +193,7 @@ def _memory(recipe: Recipe, shape: ModelShape, trained: int, drawing: "_Drawing 
             host, weights, gradients = host + weights + gradients, 0.0, 0.0
     in_pieces = run.sharding in ("fsdp", "zero3")
     reference = 0.0
-    if recipe.stage == "grpo" and recipe.rollout.kl and recipe.model.tuned == "full":
+    if recipe.has_reference:
         reference = shape.weights * passed / (run.devices if in_pieces else 1)
     if in_pieces:
         passing: float = (2 * shape.layer_weights + shape.table_weights) * passed

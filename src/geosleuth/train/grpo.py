@@ -160,10 +160,10 @@ def run_grpo(
     with held_run(folder, recipe, resume=resume) as run, answers_served(recipe):
         if (before := finished(run)) is not None:
             return before
+        check_trackers(recipe, folder)
         check_folder(Path(recipe.model.path))
         check_for_grpo(open_processor(recipe.model), tools=bool(rollout_setup(recipe).setting.toolset.names))
         grpo_config(recipe, folder, cpu=not has_gpu())
-        check_trackers(recipe)
         check_evaluation(recipe)
         rows = prompt_rows(recipe.data)
         model, processor = load_model(recipe.model)

@@ -286,3 +286,8 @@ class Recipe:
     paper: str | None = None
     unpublished: tuple[str, ...] = ()
     ablation: str | None = None
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether a second copy of the model is held to measure divergence from; adapters are switched off instead."""
+        return self.stage == "grpo" and self.rollout.kl > 0 and self.model.tuned == "full"

@@ -86,8 +86,8 @@ def run_sft(
     with held_run(folder, recipe, resume=resume) as run:
         if (before := finished(run)) is not None:
             return before
+        check_trackers(recipe, folder)
         sft_config(recipe, folder, cpu=not has_gpu())
-        check_trackers(recipe)
         check_evaluation(recipe)
         model, processor = load_model(recipe.model)
         writer = Writer(processor)

@@ -1,9 +1,11 @@
 """A run's figures in trackers that people use beside TensorBoard: Trackio, and Weights & Biases without its service.
 
 Both keep their files in the run's folder. W&B works offline unless ``WANDB_MODE`` says otherwise; ``wandb sync``
-uploads what it wrote.
+uploads what it wrote. Both read their settings when they are first imported, which TRL may do: `check_trackers` must
+come before it. W&B that hears of its mode later has asked for its service's address by then.
 """
 
+import json
 import os
 from collections.abc import Mapping
 from importlib import import_module
@@ -11,6 +13,7 @@ from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing
@@ -21,8 +24,8 @@ from .recipe_files import as_mapping
 PROJECT = "geosleuth"
 
 
-def check_trackers(recipe: Recipe) -> None:
-    """Check that the trackers of a recipe are installed.
+def check_trackers(recipe: Recipe, folder: Path) -> None:
+    """Check that the trackers of a recipe are installed, and set where and how they work.
 
     Raises:
         BadInput: one is not; the message says how to install it.
@@ -30,6 +33,10 @@ def check_trackers(recipe: Recipe) -> None:
     for name in recipe.run.trackers:
         if find_spec(name) is None:
             raise BadInput(f"run.trackers: {name} is not installed; run: pip install {name}")
+        if name == "trackio":
+            os.environ.setdefault("TRACKIO_DIR", str(folder.absolute() / name))
+        else:
+            os.environ.setdefault("WANDB_MODE", "offline")
 
 
 def tracker_callbacks(recipe: Recipe, folder: Path) -> list[Any]:
@@ -38,7 +45,7 @@ def tracker_callbacks(recipe: Recipe, folder: Path) -> list[Any]:
     Raises:
         BadInput: a tracker is not installed.
     """
-    check_trackers(recipe)
+    check_trackers(recipe, folder)
     if not recipe.run.trackers:
         return []
     with no_probing():
@@ -53,43 +60,65 @@ class _Hooks:
     def __init__(self, name: str, recipe: Recipe, folder: Path) -> None:
         self._name, self._recipe, self._folder = name, recipe, folder
         self._tracker: Any = None
+        self._sent: set[Path] = set()
 
     def on_train_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         if state.is_world_process_zero:
             self._tracker = _opened(self._name, self._recipe, self._folder)
+            self._sent = set(self._tables())
 
     def on_log(self, _args: Any, state: Any, _control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
         if self._tracker is not None and logs:
-            self._tracker.log(_figures(logs), step=state.global_step)
+            self._tracker.log(_figures(logs) | self._completions(), step=state.global_step)
 
-    def on_train_end(self, *_: Any, **__: Any) -> None:
+    def on_train_end(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         if self._tracker is not None:
+            # TRL writes a step's table after it has told its figures.
+            if rest := self._completions():
+                self._tracker.log(rest, step=state.global_step)
             self._tracker.finish()
             self._tracker = None
+
+    def _tables(self) -> list[Path]:
+        return sorted((self._folder / "checkpoints" / "completions").glob("*.parquet"))
+
+    def _completions(self) -> dict[str, Any]:
+        """Return the replies since the last call as the tracker's table; nothing where none were kept."""
+        rows: list[dict[str, Any]] = []
+        for path in self._tables():
+            if path not in self._sent:
+                self._sent.add(path)
+                rows += import_module("pyarrow.parquet").read_table(path).to_pylist()
+        if not rows:
+            return {}
+        plain = [{name: _cell(value) for name, value in row.items()} for row in rows]
+        return {"completions": self._tracker.Table(dataframe=import_module("pandas").DataFrame(plain))}
 
 
 def _opened(name: str, recipe: Recipe, folder: Path) -> Any:
     """Return the tracker's module with a run begun; a resumed run goes on in the same one."""
     home = folder.absolute() / name
     home.mkdir(parents=True, exist_ok=True)
-    run = folder.absolute().name
+    told: dict[str, Any] = {"project": PROJECT, "name": home.parent.name, "config": as_mapping(recipe)}
+    tracker: Any = import_module(name)
     if name == "trackio":
-        # It reads its folder when it is imported.
-        os.environ.setdefault("TRACKIO_DIR", str(home))
-        tracker: Any = import_module(name)
-        tracker.init(project=PROJECT, name=run, config=as_mapping(recipe), resume="allow")
+        tracker.init(**told, resume="allow")
         return tracker
-    tracker = import_module(name)
+    # Two folders may have one name, and runs of one id are one run to the service.
+    known = home / "run-id"
+    if not known.is_file():
+        known.write_text(uuid4().hex, encoding="utf-8")
+    mode = os.environ["WANDB_MODE"]
+    # It makes a folder "wandb" of its own in there.
     tracker.init(
-        project=PROJECT,
-        name=run,
-        id=run,
-        dir=str(home),
-        config=as_mapping(recipe),
-        mode=os.environ.get("WANDB_MODE", "offline"),
-        resume="allow" if os.environ.get("WANDB_MODE") == "online" else None,
-    )
+        **told, id=known.read_text(encoding="utf-8"), dir=str(home.parent), mode=mode,
+        resume="allow" if mode == "online" else None,
+    )  # fmt: skip
     return tracker
+
+
+def _cell(value: Any) -> Any:
+    return value if isinstance(value, int | float | str) else json.dumps(value, ensure_ascii=False)
 
 
 def _figures(logs: Mapping[str, Any]) -> dict[str, float]:

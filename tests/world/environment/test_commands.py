@@ -26,7 +26,7 @@ def data(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("library", "files"),
     [
-        ("verl", {"rows.parquet", "tools.yaml"}),
+        ("verl", {"rows.parquet", "tools.yaml", "grpo.yaml", "train.sh"}),
         ("verifiers", {"pyproject.toml", "__init__.py", "rows.jsonl", "played.json"}),
     ],
 )

@@ -1,6 +1,9 @@
-"""Tools and rows for verl, read by verl's own loaders in an environment of its own."""
+"""Files for verl: read by verl's own loaders, and played in its own agent loop, in an environment of its own."""
 
 import json
+import os
+import subprocess
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -17,11 +20,16 @@ VERL = (
     "verl==0.9.1",
     "omegaconf",
     "antlr4-python3-runtime==4.9.3",
-    "tensordict",
+    "tensordict==0.10.0",
     "pyvers",
     "cloudpickle",
     "codetiming",
+    "hydra-core",
+    "cachetools",
+    "orjson",
 )
+# What verl opens pictures with; apart from it, as torchvision does not import beside the CPU's torch, see the child.
+PICTURES = ("torchvision==0.28.0", "qwen_vl_utils")
 TOOLS = ["image_zoom_in_tool", "search_web", "maps_geocode"]
 WORDS = {"method": "spotagent", "reward": "spotagent"}
 MONACO = Truth(LatLon(43.7384, 7.4246), "Monaco", None, "Monaco")
@@ -95,3 +103,35 @@ def test_verl_s_own_loaders_read_it_and_the_tools_work(tmp_path: Path, items: li
     assert bad.startswith("Error")
     assert worse.startswith("Error")
     assert told["scores"] == pytest.approx([1.0, 0.0])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("atlas_home")
+def test_verl_s_agent_loop_plays_a_rollout(tmp_path: Path, items: list[Item]) -> None:
+    from scripted_grpo import make_tiny
+
+    write_verl(tmp_path / "out", items, WORDS)
+    python, other = python_with(*VERL, deps=False), python_with(*PICTURES, deps=False)
+    model = str(make_tiny(tmp_path / "model"))
+    # Hydra writes the whole configuration that the script would train with. A tiny vocabulary makes long prompts.
+    done = subprocess.run(
+        ["bash", tmp_path / "out" / "train.sh", model, "data.max_prompt_length=20000", "--cfg", "job", "--resolve"],
+        env={**os.environ, "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    config = tmp_path / "config.yaml"
+    config.write_text(done.stdout, encoding="utf-8")
+    pictures = sysconfig.get_path("purelib", vars={"base": str(other.parent.parent)})
+    child = ROOT / "tests" / "support" / "verl_rollout.py"
+    told = json.loads(output_of(python, child, str(config), model, pictures))
+    assert told["rows"] == 2
+    assert told["turns"] == 6
+    # The model's words carry loss, the tools' do not.
+    assert told["learned"].count("<tool_call>") == 2
+    assert told["learned"].endswith('"country": "Monaco"}<|im_end|>')
+    assert "A cut of image-1" not in told["learned"]
+    assert "A cut of image-1" in told["heard"]
+    assert "Monaco (country); 43.7" in told["heard"]
+    assert told["pictures"] == 2
+    assert told["score"] == pytest.approx(1.0)

@@ -1,4 +1,4 @@
-"""The environment for verl: a YAML file of tools, rows in Parquet, a tool class and a reward function.
+"""The environment for verl: tools, rows in Parquet, a configuration, a script that starts it; a tool class, a reward.
 
 verl (0.9 on) makes one object per tool in a worker and hands every call the state of its rollout; all tools of a
 rollout share one episode here. The tools' workers never get the truth: it lies in the rows under
@@ -25,16 +25,31 @@ from geosleuth.tools import ToolCall, native_tools
 
 from .episode import Episode, Posed, Setting, row_of, setting_of, truth_of_row
 
-TOOLS_FILE, ROWS_FILE = "tools.yaml", "rows.parquet"
+TOOLS_FILE, ROWS_FILE, CONFIG_FILE, SCRIPT_FILE = "tools.yaml", "rows.parquet", "grpo.yaml", "train.sh"
 DATA_SOURCE = "geosleuth"
 _KEY = "geosleuth"
 _TOOL_CLASS = f"{__name__}.GeoTool"
+# Where the files are; the script sets it.
+_HERE = "${oc.env:GEOSLEUTH_VERL}"
+_SCRIPT = f"""\
+#!/bin/bash
+# Train with verl 0.9: bash {SCRIPT_FILE} /models/qwen3-vl-8b [any setting of verl's, such as trainer.n_gpus_per_node=4]
+set -euo pipefail
+GEOSLEUTH_VERL=$(cd "$(dirname "$0")" && pwd)
+export GEOSLEUTH_VERL
+model=$1
+shift
+exec python -m verl.trainer.main_ppo --config-dir "$GEOSLEUTH_VERL" --config-name {CONFIG_FILE.removesuffix(".yaml")} \\
+  actor_rollout_ref.model.path="$model" "$@"
+"""
+# verl cuts what a tool says to so many characters; 256 by default, which would cut most of it.
+_MOST_TOOL_CHARACTERS = 20_000
 # What verl's chat templates put between the tools' words and the model's.
 _AFTER_TOOLS = "</tool_response>"
 
 
 def write_verl(folder: Path, items: Iterable[Item], words: Mapping[str, Any]) -> int:
-    """Write ``tools.yaml`` and ``rows.parquet`` into a folder; return the number of rows.
+    """Write rows, tools, verl's configuration and a script that starts it into a folder; return the number of rows.
 
     Args:
         folder: made where it is not there; files of these names are replaced.
@@ -56,6 +71,8 @@ def write_verl(folder: Path, items: Iterable[Item], words: Mapping[str, Any]) ->
     parquet.write_table(arrow.Table.from_pylist(rows), sink)
     write_bytes_atomically(folder / ROWS_FILE, sink.getvalue().to_pybytes())
     write_text_atomically(folder / TOOLS_FILE, tools_yaml(setting, played))
+    write_text_atomically(folder / CONFIG_FILE, config_yaml(setting))
+    write_text_atomically(folder / SCRIPT_FILE, _SCRIPT)
     return len(rows)
 
 
@@ -69,6 +86,40 @@ def tools_yaml(setting: Setting, words: Mapping[str, Any]) -> str:
         for schema in native_tools(setting.toolset)
     ]
     return yaml.safe_dump({"tools": tools}, sort_keys=False, allow_unicode=True, width=120)
+
+
+def config_yaml(setting: Setting) -> str:
+    """Return what of verl's configuration differs from its own: files, tools, turns, the reward, and GRPO on 8 GPUs."""
+    import yaml
+
+    turns = {"enable": True, "format": "hermes", "tool_config_path": f"{_HERE}/{TOOLS_FILE}"}
+    limits = {"max_assistant_turns": setting.budget.turns, "max_tool_response_length": _MOST_TOOL_CHARACTERS}
+    rows = f"{_HERE}/{ROWS_FILE}"
+    config = {
+        "defaults": ["ppo_trainer", "_self_"],
+        "data": {
+            "train_files": rows, "val_files": rows, "train_batch_size": 64, "filter_overlong_prompts": True,
+            "max_prompt_length": 8192, "max_response_length": 8192,
+        },
+        "actor_rollout_ref": {
+            "actor": {
+                "optim": {"lr": 1e-6}, "ppo_mini_batch_size": 32, "ppo_micro_batch_size_per_gpu": 1,
+                "use_kl_loss": True, "kl_loss_coef": 0.001,
+            },
+            "ref": {"log_prob_micro_batch_size_per_gpu": 1},
+            "rollout": {
+                "name": "vllm", "n": 8, "tensor_model_parallel_size": 1, "log_prob_micro_batch_size_per_gpu": 1,
+                "multi_turn": turns | limits, "agent": {"default_agent_loop": "tool_agent"},
+            },
+        },
+        "algorithm": {"adv_estimator": "grpo"},
+        "reward": {"custom_reward_function": {"path": f"pkg://{__name__}", "name": compute_score.__name__}},
+        "trainer": {
+            "project_name": DATA_SOURCE, "experiment_name": setting.method.name, "logger": ["console"],
+            "n_gpus_per_node": 8, "nnodes": 1,
+        },
+    }  # fmt: skip
+    return yaml.safe_dump(config, sort_keys=False, width=120)
 
 
 def _row(number: int, item: Item, setting: Setting, words: Mapping[str, Any]) -> dict[str, Any]:
