@@ -107,8 +107,13 @@ def small_jpeg(image: "Image") -> bytes:
     return stream.getvalue()
 
 
-def summary_html(rows: Sequence[SummaryRow], *, title: str | None = None, generated: str | None = None) -> str:
-    """Return the page as text for UTF-8; it needs no other file, and its table works without scripts."""
+def summary_html(
+    rows: Sequence[SummaryRow], *, title: str | None = None, generated: str | None = None, what: str = "Photo"
+) -> str:
+    """Return the page as text for UTF-8; it needs no other file, and its table works without scripts.
+
+    ``what`` heads the column of names.
+    """
     made = generated or now()
     script = files(__package__).joinpath("summary.js").read_text(encoding="utf-8")
     heading = title or f"Where {plural(len(rows), 'photo was', 'photos were')} taken"
@@ -124,7 +129,7 @@ def summary_html(rows: Sequence[SummaryRow], *, title: str | None = None, genera
             el("p", {"class": "sure"}, _counted(rows)),
             el("p", {"class": "verdict"}, "Leads, not verdicts."),
         ),
-        el("main", {"id": "main"}, _map(rows), _table(rows)),
+        el("main", {"id": "main"}, _map(rows), _table(rows, what)),
         el("footer", None, f"Made with geosleuth {__version__}, {made}. This page is one file and loads nothing."),
         el("script", None, Html(script)),
     )
@@ -209,8 +214,8 @@ def _class(probability: float | None) -> str:
     return "sure" if probability >= _SURE else "likely"
 
 
-def _table(rows: Sequence[SummaryRow]) -> Html:
-    head = (("", ""), ("Photo", "text"), ("Place", "text"), ("How sure", "number"), ("Within", "number"),
+def _table(rows: Sequence[SummaryRow], what: str) -> Html:
+    head = (("", ""), (what, "text"), ("Place", "text"), ("How sure", "number"), ("Within", "number"),
             ("Status", "number"))  # fmt: skip
     headings = [el("th", {"scope": "col", "data-kind": kind or None}, words) for words, kind in head]
     return el(
@@ -234,7 +239,7 @@ def _row(number: int, row: SummaryRow) -> Html:
     # A relative path and nothing else: no scheme, no host.
     link = el("a", {"href": f"./{quote(row.report)}"}, label) if row.report is not None else label
     where = el("small", None, coordinates(row.point, row.radius_km)) if row.point is not None else ""
-    note = el("small", {"class": "row-note"}, clean(row.note, 200)) if row.note else ""
+    note = el("small", {"class": "row-note"}, clean(row.note, 600)) if row.note else ""
     sure, within = Html(""), ""
     if row.probability is not None:
         sure = join((percent_words(row.probability), el("small", None, how_sure(row.probability))))
