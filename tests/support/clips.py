@@ -8,9 +8,10 @@ from pathlib import Path
 
 import av
 import numpy as np
-from PIL import Image, ImageFilter
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 SIZE = (960, 540)
+_FONT = Path(__file__).resolve().parents[2] / "src/geosleuth/atlas/maps/fonts/sans-semibold.woff2"
 CODECS = {"mp4": "libx264", "mov": "libx264", "mkv": "libx264", "webm": "libvpx", "avi": "mpeg4"}
 """What is written into a file of each ending."""
 
@@ -110,3 +111,32 @@ def clip_bytes(
             container.mux(stream.encode(av.VideoFrame.from_image(picture)))
         container.mux(stream.encode())
     return kept.getvalue()
+
+
+PLACES: dict[str, tuple[str, ...]] = {
+    "Monaco": ("Boulangerie", "Rue Grimaldi", "Monaco"),
+    "Lisbon": ("Farmácia", "Rua Augusta", "Lisboa"),
+    "Rosenheim": ("Bäckerei Huber", "Rosenheim"),
+}
+"""Three places that the detective finds by what stands there."""
+
+_GROUNDS = ((150, 190, 225), (226, 205, 170), (120, 150, 110))
+
+
+def board(number: int, *lines: str, size: tuple[int, int] = (1280, 720)) -> Image.Image:
+    """A wall with a sign on it; walls of different numbers look different."""
+    picture = Image.new("RGB", size, _GROUNDS[number % len(_GROUNDS)])
+    pen = ImageDraw.Draw(picture)
+    for row in range(0, size[1], 40 + 10 * number):
+        pen.line((0, row, size[0], row + 12 * number), fill=(90, 80 + 30 * number, 70), width=3 + number)
+    pen.rectangle((240, 120, 1040, 560), fill=(250, 248, 240), outline=(40, 40, 40), width=6)
+    font = ImageFont.truetype(str(_FONT), 84)
+    for at, line in enumerate(lines):
+        pen.text((280, 160 + 120 * at), line, fill=(20, 20, 20), font=font)
+    return picture
+
+
+def three_places(path: Path, seconds: float = 1.5) -> Path:
+    """A clip that shows three places."""
+    shots = [still(board(number, *lines), seconds) for number, lines in enumerate(PLACES.values())]
+    return write_clip(path, shots, rate=12, size=(854, 480))

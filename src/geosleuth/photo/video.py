@@ -21,6 +21,7 @@ from typing import IO, Any
 import numpy as np
 
 from geosleuth.errors import BadInput, install_command
+from geosleuth.text.safe import one_line
 
 from .opening import OpenedPhoto, open_photo
 from .text import TextLine, read_text
@@ -50,6 +51,7 @@ _BLURRED = 0.65
 """A frame whose edges are less fine than this share of the finest of its scene is smeared."""
 
 _LEAST_SURE = 0.5
+_MOST_LINES = 6
 _NEW_LOOK = 0.8
 
 
@@ -80,6 +82,12 @@ class FrameOfClip:
     def telling(self) -> float:
         """How much it says: its words of three letters or more, each as likely as it is read right."""
         return sum(weight for _, weight in self.words)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Its lines of text, the surest first; captions are not of the place."""
+        lines = sorted(self.lines, key=lambda line: -line.confidence)
+        return tuple(one_line(line.text) for line in lines if not line.overlay)[:_MOST_LINES]
 
     @property
     def words(self) -> tuple[tuple[str, float], ...]:

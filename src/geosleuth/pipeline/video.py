@@ -40,14 +40,10 @@ class FrameTold:
     @property
     def words(self) -> str:
         """The second, and what it told or at least says, on one line."""
-        reads = "; ".join(self.told) or ", ".join(f'"{line}"' for line in self.reads) or "no text that can be read"
+        reads = (
+            "; ".join(self.told) or ", ".join(f'"{line}"' for line in self.frame.reads) or "no text that can be read"
+        )
         return f"{clock(self.frame.seconds)}  {reads}"
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Its lines of text, the surest first."""
-        lines = sorted(self.frame.lines, key=lambda line: -line.confidence)
-        return tuple(one_line(line.text) for line in lines if not line.overlay)[:_LINES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +69,7 @@ class PlaceFound:
                     "seconds": one.frame.seconds,
                     "sha256": sha256(one.frame.jpeg).hexdigest(),
                     "photo": one.photo,
-                    "reads": list(one.reads) if exact else [],
+                    "reads": list(one.frame.reads) if exact else [],
                     "told": list(one.told) if exact else [],
                 }
                 for one in self.frames
@@ -190,7 +186,7 @@ def merged(places: Sequence[PlaceFound]) -> list[PlaceFound]:
         if at is None:
             kept.append(place)
             continue
-        better, other = sorted((kept[at], place), key=lambda one: _rank(one.result.answer))
+        better, other = sorted((kept[at], place), key=lambda one: rank_of(one.result.answer))
         frames = (*better.frames, *(replace(frame, photo=None) for frame in other.frames))
         kept[at] = PlaceFound(
             tuple(sorted({*better.spans, *other.spans})),
@@ -208,5 +204,6 @@ def is_same(one: Answer, other: Answer) -> bool:
     return max(radii) <= COARSEST_KM and distance_km(one.point, other.point) <= max(NEAR_KM, min(radii))
 
 
-def _rank(answer: Answer) -> tuple[float, float]:
+def rank_of(answer: Answer) -> tuple[float, float]:
+    """Return what two answers about one place are ordered by, the finer and surer one first."""
     return (answer.radius_km if answer.radius_km is not None else COARSEST_KM), -(answer.probability or 0.0)

@@ -91,9 +91,10 @@ class RunFields(Asked):
 
 
 class NewRun(RunFields):
-    """What a run is to do, with a drawn area where there is one."""
+    """What a run is to do, with a drawn area where there is one, and on which photos where not on all."""
 
     area: Geometry | None = None
+    photos: Annotated[list[Annotated[int, Field(ge=1, le=_MOST)]], Field(min_length=1, max_length=1000)] | None = None
 
 
 class OneCall(RunFields):
