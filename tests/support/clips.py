@@ -114,8 +114,8 @@ def clip_bytes(
 
 
 PLACES: dict[str, tuple[str, ...]] = {
-    "Monaco": ("Boulangerie", "Rue Grimaldi", "Monaco"),
-    "Lisbon": ("Farmácia", "Rua Augusta", "Lisboa"),
+    "Helsinki": ("Helsinki", "Suomi"),
+    "Vaduz": ("Vaduz", "Liechtenstein"),
     "Rosenheim": ("Bäckerei Huber", "Rosenheim"),
 }
 """Three places that the detective finds by what stands there."""

@@ -12,7 +12,7 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,8 +40,8 @@ _READ_S = 3.0
 _MOST_MESSAGE, _MOST_JPEG = 1 << 20, 64 << 20
 _HASH_BYTES = 1 << 20
 
-ALIKE = 0.86
-"""From this cosine of their features on, two frames show the same place."""
+ALIKE = 0.9
+"""From this cosine of their features on, two frames show the same place, unless their words say otherwise."""
 
 _LEAST_SHARED = 6
 """Scenes that both show a line of so many letters are one place."""
@@ -52,6 +52,7 @@ _BLURRED = 0.65
 
 _LEAST_SURE = 0.5
 _MOST_LINES = 6
+_FIXED_PX = 8.0
 _NEW_LOOK = 0.8
 
 
@@ -291,7 +292,8 @@ def _message(pipe: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
 def places_shown(clip: Clip, *, progress: Progress = _NO_PROGRESS) -> list[Shown]:
     """Return the places that a clip shows, each with its most telling frames.
 
-    Scenes that look alike, or show the same line of text, are one place. Of each place those frames are taken that say
+    Scenes that show the same line of text are one place, and so are scenes that look alike and do not have different
+    words. Of each place those frames are taken that say
     most that the others don't, then sharp ones that look different.
 
     Raises:
@@ -340,9 +342,12 @@ def _grouped(frames: Sequence[FrameOfClip], cosines: "np.ndarray[Any, np.dtype[n
     """Return the frames of each place by their indices, in the order in which places are first seen."""
     scenes = sorted({frame.scene for frame in frames})
     of = {scene: [index for index, frame in enumerate(frames) if frame.scene == scene] for scene in scenes}
-    lines = {scene: {line for index in of[scene] for line in _long_lines(frames[index])} for scene in scenes}
-    # What stands in most scenes is the maker's and not the place's.
-    common = {line for line in set().union(*lines.values()) if 2 * sum(line in one for one in lines.values()) > len(of)}
+    lines = {scene: _long_lines([frames[index] for index in of[scene]]) for scene in scenes}
+    words = {
+        scene: {word for index in of[scene] for word, sure in frames[index].words if sure >= _LEAST_SURE}
+        for scene in scenes
+    }
+    fixed = _fixed_lines(list(lines.values()))
     first = {scene: scene for scene in scenes}
 
     def root(scene: int) -> int:
@@ -352,8 +357,11 @@ def _grouped(frames: Sequence[FrameOfClip], cosines: "np.ndarray[Any, np.dtype[n
 
     for at, one in enumerate(scenes):
         for other in scenes[at + 1 :]:
-            shared = lines[one] & lines[other] - (common if len(scenes) > 2 else set())
-            if shared or float(cosines[np.ix_(of[one], of[other])].max()) >= ALIKE:
+            shared = lines[one].keys() & lines[other].keys() - fixed
+            # Two walls with different signs on them look much the same.
+            differ = bool(words[one] and words[other]) and not words[one] & words[other]
+            alike = not differ and float(cosines[np.ix_(of[one], of[other])].max()) >= ALIKE
+            if shared or alike:
                 low, high = sorted((root(one), root(other)))
                 first[high] = low
     groups: dict[int, list[int]] = {}
@@ -366,13 +374,26 @@ def _grouped(frames: Sequence[FrameOfClip], cosines: "np.ndarray[Any, np.dtype[n
     return found
 
 
-def _long_lines(frame: FrameOfClip) -> set[str]:
-    folded = ("".join(filter(str.isalnum, line.text.casefold())) for line in frame.lines if _is_sure(line))
-    return {line for line in folded if len(line) >= _LEAST_SHARED}
+def _long_lines(frames: Sequence[FrameOfClip]) -> dict[str, tuple[float, float]]:
+    """Return the lines that a place may be known by, each with where it stands in the picture, in pixels."""
+    found = {}
+    for line in (line for frame in frames for line in frame.lines):
+        folded = "".join(filter(str.isalnum, line.text.casefold()))
+        if len(folded) >= _LEAST_SHARED and not line.overlay and line.confidence >= _LEAST_SURE:
+            left, top, right, bottom = line.bounds
+            found[folded] = (left + right) / 2, (top + bottom) / 2
+    return found
 
 
-def _is_sure(line: TextLine) -> bool:
-    return not line.overlay and line.confidence >= _LEAST_SURE
+def _fixed_lines(scenes: Sequence[Mapping[str, tuple[float, float]]]) -> set[str]:
+    """Return lines that stand in the same spot in most of several scenes: they are the maker's and not the place's."""
+    fixed = set()
+    for line in set[str]().union(*scenes):
+        spots = [scene[line] for scene in scenes if line in scene]
+        spread = max(max(values) - min(values) for values in zip(*spots, strict=True))
+        if len(spots) > 2 and 2 * len(spots) > len(scenes) and spread < _FIXED_PX:
+            fixed.add(line)
+    return fixed
 
 
 def choose(

@@ -49,10 +49,10 @@ _BLANK = 14.0
 
 CUT_LEAST = 12.0
 CUT_TIMES = 2.5
-CUT_COLOURS, CUT_LIKENESS = 0.18, 0.5
-"""A cut: the small picture changes by so many grey levels on average and by so many times what it changed before, and
-either its colours change by this share, or what is bright and dark in it agrees no better than this correlation. A fast
-pan changes much from frame to frame, but steadily, in the same colours."""
+CUT_COLOURS, CUT_LIKENESS = (0.35, 0.2), (0.45, 0.55)
+"""A cut: the small picture changes by so many grey levels on average and by so many times what it changed before. Also
+its colours change by the first share, or what is bright and dark in it agrees no better than the first correlation, or
+both by the second ones. A fast pan or zoom changes much from frame to frame, but steadily, in the same colours."""
 
 _RECENT = 12
 _ALIKE = 3.0
@@ -176,7 +176,9 @@ class Scenes:
         if change < CUT_LEAST or change < CUT_TIMES * usual:
             return False
         colours = float(np.abs(now.colours - before.colours).sum()) / 2
-        return colours > CUT_COLOURS or now.likeness_to(before) < CUT_LIKENESS
+        likeness = now.likeness_to(before)
+        far, unlike = CUT_COLOURS[0] < colours, likeness < CUT_LIKENESS[0]
+        return far or unlike or (colours > CUT_COLOURS[1] and likeness < CUT_LIKENESS[1])
 
 
 def look_at(frame: "VideoFrame", seconds: float) -> Look:
@@ -200,16 +202,15 @@ def detail_of(grey: Floats) -> tuple[float, float]:
     The second hardly hangs on what is shown, so that it tells blur: a sign on a plain wall has little detail and crisp
     edges, a smeared hedge much and none. Edges count in the direction in which they are weaker, since a pan smears one.
     """
-    fine = (
-        np.abs(np.diff(grey, n=2, axis=1))[_WIDE:-_WIDE, : -2 * _WIDE],
-        np.abs(np.diff(grey, n=2, axis=0))[: -2 * _WIDE, _WIDE:-_WIDE],
-    )
-    coarse = (
-        np.abs(grey[_WIDE:-_WIDE, 2 * _WIDE + 2 :] - grey[_WIDE:-_WIDE, 2 : -2 * _WIDE]),
-        np.abs(grey[2 * _WIDE + 2 :, _WIDE:-_WIDE] - grey[2 : -2 * _WIDE, _WIDE:-_WIDE]),
-    )
-    fine = tuple(_blocks(edges) for edges in fine)
-    coarse = tuple(_blocks(edges) for edges in coarse)
+    rows, columns = grey.shape
+
+    def shifted(down: int, across: int) -> Floats:
+        return grey[_WIDE + down : rows - _WIDE + down, _WIDE + across : columns - _WIDE + across]
+
+    middle = shifted(0, 0)
+    directions = ((0, 1), (1, 0))
+    fine = [_blocks(np.abs(shifted(y, x) + shifted(-y, -x) - 2 * middle)) for y, x in directions]
+    coarse = [_blocks(np.abs(shifted(_WIDE * y, _WIDE * x) - shifted(-_WIDE * y, -_WIDE * x))) for y, x in directions]
     weaker = np.minimum(*fine)
     count = max(1, round(_TEXTURED * weaker.size))
     richest = np.argsort(coarse[0] + coarse[1])[-count:]
@@ -259,7 +260,7 @@ class Decoder:
             opened = av.open(
                 self._stream, format=container.demuxer, options=options, metadata_errors="replace", io_open=_refuse
             )
-        except (av.error.FFmpegError, ValueError, OverflowError) as error:
+        except (av.error.FFmpegError, OSError, ValueError, OverflowError) as error:
             raise Refusal(_DAMAGED) from error
         with opened:
             stream = self._stream_of(opened)
@@ -313,7 +314,7 @@ class Decoder:
                 frames = packet.decode()
             except StopIteration:
                 return
-            except (av.error.FFmpegError, ValueError) as error:
+            except (av.error.FFmpegError, OSError, ValueError) as error:
                 self._errors += 1
                 if self._errors > _MOST_ERRORS or isinstance(error, av.error.EOFError):
                     self._note_damage()

@@ -11,7 +11,7 @@ from clips import PLACES, three_places
 from serving import Served
 
 expect.set_options(timeout=PATIENCE_MS)
-RUN_MS = 400_000
+RUN_MS = 240_000
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -55,11 +55,11 @@ def test_a_dropped_video_becomes_a_list_of_places_with_their_seconds(
     expect(page.locator('.pin[data-kind="place"]')).to_have_count(2)
     expect(page.locator('.pin[data-kind="answer"]')).to_have_count(1)
     places.nth(1).get_by_role("link").click()
-    expect(page.locator("h2.place")).to_contain_text("Lisbon")
+    expect(page.locator("h2.place")).to_contain_text("Vaduz")
     expect(places.nth(1)).to_have_class("shown")
     case = server.client.get(f"/api/cases/{page.url.split('/')[5]}").json()
     assert case["title"] == "walk.mp4"
-    assert sorted(len(run["photos"]) for run in case["runs"])[-1] < len(case["photos"])
+    assert max(len(run["photos"]) for run in case["runs"]) < len(case["photos"])
 
 
 def test_a_file_that_is_no_video_is_refused_in_words(open_page: Opener, tmp_path: Path, server: Served) -> None:
