@@ -3,9 +3,9 @@
     python benchmarks/video.py [--what frames|damaged|length|all] [--count N] [--damaged N] [--keep FOLDER] [--json]
                                [--check]
 
-- frames: clips of drawn street scenes, filmed as a hurried person does: fast pans with motion blur, a lens out of focus,
-  zooms, cuts to streets without writing. A board can be read in one short moment only. Found: a frame of that moment is
-  among those that the place is located from.
+- frames: clips of drawn street scenes, filmed as a hurried person does: fast pans with motion blur, a lens out of
+  focus, zooms, cuts to streets without writing. A board can be read in one short moment only. Found: a frame of that
+  moment is among those that the place is located from.
 - damaged: clips cut short, with flipped bytes, with lies in their headers, empty, or something else by name. Each is
   taken or refused in one line, within the limits; counted are faults, the longest time, and the most memory.
 - length: CPU seconds and memory for clips of one and four times the length.
@@ -35,7 +35,8 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from clips import CODECS, Shot, View, write_clip  # noqa: E402
 from drawn_streets import street_scene  # noqa: E402
 from geosleuth.errors import BadInput  # noqa: E402
-from geosleuth.photo.video import VideoLimits, places_shown, read_clip  # noqa: E402
+from geosleuth.photo.video import places_shown, read_clip  # noqa: E402
+from geosleuth.photo.video_limits import VideoLimits  # noqa: E402
 from geosleuth.world.drawing import Drawing, draw_scene  # noqa: E402
 from geosleuth.world.scene import Board  # noqa: E402
 

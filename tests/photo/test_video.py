@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -12,10 +13,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from clips import CODECS, PLACES, Shot, View, board, still, three_places, write_clip
+from clips import CODECS, PLACES, Shot, View, board, clip_bytes, still, three_places, write_clip
 from geosleuth.errors import BadInput
-from geosleuth.photo.video import FrameOfClip, VideoLimits, clock, places_shown, read_clip
-from geosleuth.photo.video_limits import container_of, is_video
+from geosleuth.photo.video import FrameOfClip, clock, places_shown, read_clip
+from geosleuth.photo.video_limits import VideoLimits, container_of, is_video
 
 SMALL = (320, 180)
 
@@ -71,7 +72,37 @@ def test_the_sharp_moment_of_a_hurried_pan_is_chosen(tmp_path: Path) -> None:
     assert "Boulangerie" in {line for frame in place.frames for line in frame.reads}
 
 
-def test_a_portrait_clip_comes_out_upright_and_black_is_no_frame(tmp_path: Path) -> None:
+def test_a_dissolve_parts_two_places_and_a_pan_does_not(tmp_path: Path) -> None:
+    one, other = (board(number, "Café", size=(640, 360)).resize(SMALL) for number in (0, 2))
+    shares = [0.0] * 15 + [at / 15 for at in range(16)] + [1.0] * 15
+    path = tmp_path / "dissolve.mp4"
+    path.write_bytes(clip_bytes("mp4", (Image.blend(one, other, share) for share in shares), rate=15, size=SMALL))
+    clip = read_clip(path)
+    assert len(clip.scenes) == 2
+    assert 1.2 < clip.scenes[1][0] < 2.2
+    wide = Image.new("RGB", (2560, 720))
+    wide.paste(board(0, "Café"), (0, 0))
+    wide.paste(board(2, "Bar"), (1280, 0))
+    pan = Shot(wide, (View(0, 0.25, width=0.5), View(3, 0.75, width=0.5)))
+    assert len(read_clip(write_clip(tmp_path / "pan.mp4", [pan], rate=15, size=SMALL)).scenes) == 1
+
+
+def test_a_clip_that_a_phone_filmed_upright_comes_out_upright(tmp_path: Path) -> None:
+    upright = Image.new("RGB", (180, 320), (40, 90, 200))
+    upright.paste((220, 30, 30), (0, 0, 180, 80))
+    stored = upright.transpose(Image.Transpose.ROTATE_90)
+    data = bytearray(clip_bytes("mov", iter([stored] * 6), rate=6, size=SMALL))
+    # The matrix of the track's header, as phones write it: to be turned clockwise by 90 degrees.
+    struct.pack_into(">9i", data, data.index(b"tkhd") + 44, 0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30)
+    path = tmp_path / "portrait.mov"
+    path.write_bytes(data)
+    picture = read_clip(path).frames[0].opened().photo.image
+    assert picture.size == (180, 320)
+    red, _, blue = picture.getpixel((90, 20))
+    assert red > 150 > blue
+
+
+def test_black_is_no_frame(tmp_path: Path) -> None:
     dark = still(Image.new("RGB", (640, 360)), 0.5)
     clip = read_clip(write_clip(tmp_path / "dark.mp4", [dark, still(board(1, "Bar"), 0.5)], rate=10, size=SMALL))
     assert all(frame.seconds >= 0.4 for frame in clip.frames)

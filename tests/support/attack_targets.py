@@ -129,7 +129,8 @@ def _video_seeds() -> list[bytes]:
 
 
 def _read_video(data: bytes, folder: Path) -> None:
-    from geosleuth.photo.video import VideoLimits, read_clip
+    from geosleuth.photo.video import read_clip
+    from geosleuth.photo.video_limits import VideoLimits
 
     read_clip(put(folder / "clip", data), VideoLimits(cpu_s=20, memory_bytes=1 << 30))
 

@@ -265,8 +265,8 @@ class _Child:
                 self._progress("looking through the video", float(told["at"]))
             elif "frame" in told and len(frames) < self._limits.max_kept:
                 one = told["frame"]
-                numbers = (float(one[name]) for name in ("sharpness", "crisp"))
-                frames.append(FrameOfClip(float(one["seconds"]), int(one["scene"]), *numbers, blob))
+                seconds, sharpness, crisp = (float(one[name]) for name in ("seconds", "sharpness", "crisp"))
+                frames.append(FrameOfClip(seconds, int(one["scene"]), sharpness, crisp, blob))
             elif "done" in told:
                 return frames, dict(told["done"])
         if self._late:

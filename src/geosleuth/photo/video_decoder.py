@@ -54,6 +54,11 @@ CUT_COLOURS, CUT_LIKENESS = (0.35, 0.2), (0.45, 0.55)
 its colours change by the first share, or what is bright and dark in it agrees no better than the first correlation, or
 both by the second ones. A fast pan or zoom changes much from frame to frame, but steadily, in the same colours."""
 
+DISSOLVE_LEAST, DISSOLVE_OFF = 18.0, 0.2
+"""A dissolve: within a second or two the small picture changes by so much, and in the middle of that time it is the mean
+of both ends but for this share of the change; the middle of a pan is no mean of its ends."""
+
+_HALVES = (3, 6)
 _RECENT = 12
 _ALIKE = 3.0
 """Frames of one scene that differ by less than this, in grey levels of the small picture, show the same."""
@@ -93,6 +98,14 @@ class Look:
     def change_from(self, other: "Look") -> float:
         """Return by how many grey levels the small picture differs, on average."""
         return float(np.abs(self.small - other.small).mean())
+
+    def is_unlike(self, other: "Look") -> bool:
+        """Return whether colours, or what is bright and dark, say that this is another scene."""
+        colours = float(np.abs(self.colours - other.colours).sum()) / 2
+        likeness = self.likeness_to(other)
+        if colours > CUT_COLOURS[0] or likeness < CUT_LIKENESS[0]:
+            return True
+        return colours > CUT_COLOURS[1] and likeness < CUT_LIKENESS[1]
 
     def likeness_to(self, other: "Look") -> float:
         """Return how far bright and dark parts agree, from -1 to 1."""
@@ -148,6 +161,7 @@ class Scenes:
         self.starts: list[float] = []
         self._before: Look | None = None
         self._changes: deque[float] = deque(maxlen=_RECENT)
+        self._past: deque[Look] = deque(maxlen=2 * max(_HALVES) + 1)
         self._dark = False
 
     @property
@@ -161,10 +175,14 @@ class Scenes:
         if look.blank:
             self._dark = True
             return False
-        begins = not self.starts or self._dark or (before is not None and self._is_cut(before, look))
+        if not self._past or look.seconds - self._past[-1].seconds > 0.9 / LOOKS_A_SECOND:
+            self._past.append(look)
+        cut = before is not None and self._is_cut(before, look)
+        begins = not self.starts or self._dark or cut or (look is self._past[-1] and self._is_dissolve())
         if begins:
             self.starts.append(look.seconds)
             self._changes.clear()
+            self._past.clear()
         elif before is not None:
             self._changes.append(look.change_from(before))
         self._dark = False
@@ -173,19 +191,24 @@ class Scenes:
     def _is_cut(self, before: Look, now: Look) -> bool:
         change = now.change_from(before)
         usual = float(np.median(self._changes)) if self._changes else 0.0
-        if change < CUT_LEAST or change < CUT_TIMES * usual:
-            return False
-        colours = float(np.abs(now.colours - before.colours).sum()) / 2
-        likeness = now.likeness_to(before)
-        far, unlike = CUT_COLOURS[0] < colours, likeness < CUT_LIKENESS[0]
-        return far or unlike or (colours > CUT_COLOURS[1] and likeness < CUT_LIKENESS[1])
+        return change >= CUT_LEAST and change >= CUT_TIMES * usual and now.is_unlike(before)
+
+    def _is_dissolve(self) -> bool:
+        for half in _HALVES:
+            if len(self._past) > 2 * half:
+                first, middle, last = (self._past[-1 - steps] for steps in (2 * half, half, 0))
+                change = last.change_from(first)
+                off = float(np.abs(middle.small - (first.small + last.small) / 2).mean())
+                if change >= DISSOLVE_LEAST and off < DISSOLVE_OFF * change and last.is_unlike(first):
+                    return True
+        return False
 
 
 def look_at(frame: "VideoFrame", seconds: float) -> Look:
     """Return a frame as it is compared."""
     small = frame.reformat(*LOOK_PX, format="rgb24", interpolation="AREA").to_ndarray().astype(np.float32)
     binned = (small.reshape(-1, 3) // 64).astype(np.int64) @ np.array([16, 4, 1])
-    colours = np.bincount(binned, minlength=64).astype(np.float32) / len(binned)
+    colours = (np.bincount(binned, minlength=64) / len(binned)).astype(np.float32)
     return Look(seconds, small, colours)
 
 
@@ -258,7 +281,7 @@ class Decoder:
         }
         try:
             opened = av.open(
-                self._stream, format=container.demuxer, options=options, metadata_errors="replace", io_open=_refuse
+                self._stream, "r", format=container.demuxer, options=options, metadata_errors="replace", io_open=_refuse
             )
         except (av.error.FFmpegError, OSError, ValueError, OverflowError) as error:
             raise Refusal(_DAMAGED) from error
@@ -280,8 +303,9 @@ class Decoder:
             raise Refusal("there is no picture in it, or in a form that can't be decoded here")
         stream = moving[0]
         context = stream.codec_context
-        if context is None or context.codec.name not in CODECS:
-            name = "unknown" if context is None else context.codec.name
+        # There is none for what FFmpeg has no decoder for.
+        name = str(getattr(context, "name", None) or "unknown")
+        if name not in CODECS:
             raise Refusal(f"its codec ({name[:20]}) is not supported; convert it to H.264")
         if context.width * context.height > limits.max_pixels:
             raise Refusal(
@@ -321,7 +345,7 @@ class Decoder:
                     return
                 continue
             for frame in frames:
-                own = frame.time
+                own = None if frame.pts is None or not frame.time_base else float(frame.pts * frame.time_base)
                 first = own if first is None and own is not None else first
                 seconds = self._decoded / rate if own is None else max(0.0, own - (first or 0.0))
                 self._decoded += 1

@@ -129,7 +129,8 @@ def looked_through(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     Raises:
         BadInput: it can't be read.
     """
-    from geosleuth.photo.video import VideoLimits, places_shown, read_clip
+    from geosleuth.photo.video import places_shown, read_clip
+    from geosleuth.photo.video_limits import VideoLimits
 
     clip = read_clip(Path(details["path"]), VideoLimits(**details["limits"]), name="the video")
     shown = places_shown(clip)
