@@ -91,9 +91,14 @@ class RunFields(Asked):
 
 
 class NewRun(RunFields):
-    """What a run is to do, with a drawn area where there is one, and on which photos where not on all."""
+    """What a run is to do, with a drawn area where there is one."""
 
     area: Geometry | None = None
+
+
+class NewRunOnPhotos(NewRun):
+    """The same on some photos of the case; on all where none are named."""
+
     photos: Annotated[list[Annotated[int, Field(ge=1, le=_MOST)]], Field(min_length=1, max_length=1000)] | None = None
 
 
