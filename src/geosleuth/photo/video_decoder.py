@@ -44,8 +44,8 @@ DETAIL_PX = 960
 _BLOCKS = 12
 _WIDE = 4
 _TEXTURED = 0.25
-_BLANK = 14.0
-"""Frames whose brightest parts are no brighter than this, of 255, are black: between two scenes, and never chosen."""
+_BLANK = 18.0
+"""Frames whose brightest part is no brighter than this, of 255, are black: between two scenes, and never chosen."""
 
 CUT_LEAST = 12.0
 CUT_TIMES = 2.5
@@ -55,8 +55,8 @@ its colours change by the first share, or what is bright and dark in it agrees n
 both by the second ones. A fast pan or zoom changes much from frame to frame, but steadily, in the same colours."""
 
 DISSOLVE_LEAST, DISSOLVE_OFF = 18.0, 0.2
-"""A dissolve: within a second or two the small picture changes by so much, and in the middle of that time it is the mean
-of both ends but for this share of the change; the middle of a pan is no mean of its ends."""
+"""A dissolve: within a second or two the small picture changes by so much, and in the middle of that time it is the
+mean of both ends but for this share of the change; the middle of a pan is no mean of its ends."""
 
 _HALVES = (3, 6)
 _RECENT = 12
@@ -93,7 +93,7 @@ class Look:
     @property
     def blank(self) -> bool:
         """Whether it is black."""
-        return float(np.percentile(self.small, 95)) < _BLANK
+        return float(self.small.max()) < _BLANK
 
     def change_from(self, other: "Look") -> float:
         """Return by how many grey levels the small picture differs, on average."""

@@ -46,6 +46,7 @@ class SummaryRow:
         status: whether a place was found, not found, or the work failed.
         place, point, probability, radius_km: the finding, no finer than its granularity.
         note: what else the reader must know, such as why it failed.
+        told: what led there, a line each, such as the seconds of a video.
         conflicts: whether the file itself claims another place.
         report: the single report, as a path relative to the summary; None if there is none.
         thumbnail: the photo as a small JPEG, see `small_jpeg`; None leaves it out.
@@ -61,6 +62,7 @@ class SummaryRow:
     report: str | None = None
     thumbnail: bytes | None = None
     conflicts: bool = False
+    told: tuple[str, ...] = ()
 
 
 def summary_row(
@@ -239,7 +241,8 @@ def _row(number: int, row: SummaryRow) -> Html:
     # A relative path and nothing else: no scheme, no host.
     link = el("a", {"href": f"./{quote(row.report)}"}, label) if row.report is not None else label
     where = el("small", None, coordinates(row.point, row.radius_km)) if row.point is not None else ""
-    note = el("small", {"class": "row-note"}, clean(row.note, 600)) if row.note else ""
+    told = [el("small", {"dir": "auto"}, clean(line, 600)) for line in row.told]
+    note = el("small", {"class": "row-note"}, clean(row.note, 200)) if row.note else ""
     sure, within = Html(""), ""
     if row.probability is not None:
         sure = join((percent_words(row.probability), el("small", None, how_sure(row.probability))))
@@ -250,7 +253,7 @@ def _row(number: int, row: SummaryRow) -> Html:
         {"id": f"photo-{number}", "class": row.status},
         el("td", {"class": "thumb"}, _image(row)),
         el("th", {"scope": "row", "data-sort": clean(row.name, 200)}, link),
-        el("td", {"data-sort": clean(row.place, 200)}, _place(row), where, note),
+        el("td", {"data-sort": clean(row.place, 200)}, _place(row), where, *told, note),
         el("td", {"data-sort": _number(row.probability)}, sure),
         el("td", {"data-sort": _number(row.radius_km)}, within),
         el("td", {"data-sort": _ORDER.index(row.status)}, _STATUS[row.status]),

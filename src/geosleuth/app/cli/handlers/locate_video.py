@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from geosleuth.answer.answer import percent_words, radius_words
 from geosleuth.answer.formats import Entry
 from geosleuth.answer.formats.geojson import dump
 from geosleuth.app.console import (
@@ -20,6 +21,7 @@ from geosleuth.app.console import (
     quiet_libraries,
     show,
     show_json,
+    table_view,
     talk,
 )
 from geosleuth.app.report import card, small_jpeg, summary_html, summary_row
@@ -158,24 +160,34 @@ def _page(result: VideoResult, name: str, *, exact: bool, linked: bool = False) 
             report=f"place-{number}.html" if linked else None,
             thumbnail=small_jpeg(best.frame.opened().photo.image) if exact else None,
         )
-        told = " · ".join(one.words for one in place.frames) if exact else ""
-        rows.append(replace(row, note="; ".join(filter(None, (row.note, told)))))
+        rows.append(replace(row, told=tuple(one.words for one in place.frames) if exact else ()))
     places = plural(len(rows), "place", "places")
     return summary_html(rows, title=f"{places} in {name if exact else 'a video'}", what="Seconds")
 
 
 def places_card(result: VideoResult, plan: Plan) -> "RenderableType":
-    """Return all places for the terminal."""
+    """Return all places for the terminal: several of them first as a table, then each with what its seconds told."""
     from rich.console import Group
     from rich.text import Text
 
-    parts: list[RenderableType] = []
+    rows = [summary_row(place.when, place.result) for place in result.places]
+    heads = ("", "Seconds", "Place", ">How sure", ">Within")
+    lines = [
+        (
+            str(number),
+            row.name,
+            row.place or "no place found",
+            "" if row.probability is None else percent_words(row.probability),
+            "" if row.radius_km is None else radius_words(row.radius_km),
+        )
+        for number, row in enumerate(rows, 1)
+    ]
+    parts: list[RenderableType] = [table_view(heads, lines)] if len(rows) > 1 else []
     for number, place in enumerate(result.places, 1):
-        head = f"Place {number} of {len(result.places)}: {place.when}"
-        parts += [Text(head, style="bold")]
+        parts.append(Text(f"Place {number} of {len(result.places)}: {place.when}", style="bold"))
         if plan.granularity == "exact":
             parts += [Text(f"  {one.words}") for one in place.frames]
-        parts += [Text(""), card(place.result)]
+        parts += [Text(""), card(place.result), Text("")]
     return Group(*parts)
 
 
