@@ -8,6 +8,7 @@ from pathlib import Path
 
 import av
 import numpy as np
+from av.video.stream import VideoStream
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 SIZE = (960, 540)
@@ -101,6 +102,7 @@ def clip_bytes(
     name = codec or CODECS[ending]
     with av.open(kept, "w", format=form) as container:
         stream = container.add_stream(name, rate=Fraction(rate))
+        assert isinstance(stream, VideoStream)
         stream.width, stream.height = size
         stream.pix_fmt = "yuvj420p" if name == "mjpeg" else "yuv420p"
         if name == "libx264":
@@ -108,7 +110,7 @@ def clip_bytes(
         else:
             stream.bit_rate = 4_000_000
         for picture in frames:
-            container.mux(stream.encode(av.VideoFrame.from_image(picture)))
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(np.asarray(picture.convert("RGB")), format="rgb24")))
         container.mux(stream.encode())
     return kept.getvalue()
 

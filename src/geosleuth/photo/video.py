@@ -47,7 +47,7 @@ _LEAST_SHARED = 6
 """Scenes that both show a line of so many letters are one place."""
 
 MOST_READ = 24
-_BLURRED = 0.65
+_BLURRED = 0.75
 """A frame whose edges are less fine than this share of the finest of its scene is smeared."""
 
 _LEAST_SURE = 0.5

@@ -69,6 +69,7 @@ _MOST_ERRORS = 200
 _NEWS_S = 0.4
 _DIE_WITH_PARENT = 1
 _SPARE_CPU_S = 20
+_WHOLE = 0.9
 
 
 class Refusal(Exception):
@@ -290,6 +291,9 @@ class Decoder:
             for frame, seconds in self._frames(opened, stream):
                 self._see(frame, seconds)
             self._close_slot()
+            promised_s = _duration_s(opened, stream) or 0.0
+            if not self._notes and self._last_s < _WHOLE * promised_s - 1:
+                self._note(f"it ends after {self._last_s:.0f} s, though it should last {promised_s:.0f} s")
             if not self._pool.kept:
                 raise Refusal(_DAMAGED if not self._decoded else "it shows nothing but black")
             self._tell(opened, stream)
@@ -320,7 +324,7 @@ class Decoder:
         rate = float(stream.average_rate or 30)
         if duration is not None and duration * min(rate, 240.0) > limits.max_frames:
             context.skip_frame = "NONKEY"
-            self._notes.append("it is long: only its key frames were looked at")
+            self._note("it is long: only its key frames were looked at")
         stream.thread_type = "NONE"
         return stream
 
@@ -340,8 +344,8 @@ class Decoder:
                 return
             except (av.error.FFmpegError, OSError, ValueError) as error:
                 self._errors += 1
+                self._note("parts of it are damaged and were left out")
                 if self._errors > _MOST_ERRORS or isinstance(error, av.error.EOFError):
-                    self._note_damage()
                     return
                 continue
             for frame in frames:
@@ -350,18 +354,15 @@ class Decoder:
                 seconds = self._decoded / rate if own is None else max(0.0, own - (first or 0.0))
                 self._decoded += 1
                 if seconds > self._limits.max_duration_s or self._decoded > self._limits.max_frames:
-                    self._notes.append(f"only the first {self._last_s:.0f} s were looked at")
+                    self._note(f"only the first {self._last_s:.0f} s were looked at")
                     return
                 if frame.width * frame.height <= self._limits.max_pixels:
                     yield frame, seconds
             if time.process_time() > until:
-                self._notes.append(f"only the first {self._last_s:.0f} s were looked at: it takes long to decode")
+                self._note(f"only the first {self._last_s:.0f} s were looked at: it takes long to decode")
                 return
-            if self._errors:
-                self._note_damage()
 
-    def _note_damage(self) -> None:
-        words = "parts of it are damaged and were left out"
+    def _note(self, words: str) -> None:
         if words not in self._notes:
             self._notes.append(words)
 
