@@ -89,3 +89,17 @@ def test_axe_finds_no_serious_fault(
     page.locator(".map-view").scroll_into_view_if_needed()
     page.wait_for_timeout(1500)
     shot(page, f"video-map-{theme}-{size['width']}")
+
+
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_a_chosen_video_is_named_in_the_tray(
+    open_page: Opener, clip: Path, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
+) -> None:
+    page = open_page(color_scheme=theme, viewport=size)
+    page.locator("input[type=file]").set_input_files(clip)
+    expect(page.locator(".tray-video")).to_have_text("walk.mp4")
+    assert serious_faults(page, "main") == []
+    shot(page, f"video-chosen-{theme}-{size['width']}")
+    page.get_by_role("button", name="Leave out walk.mp4").click()
+    expect(page.get_by_role("button", name="Choose photos")).to_be_visible()
