@@ -115,7 +115,7 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
           onAgain={() => setAsking(true)}
         />
       )}
-      {asking ? <RunAgain row={row} like={run} onClose={() => setAsking(false)} onBegun={show} /> : null}
+      {asking ? <RunAgain row={row} like={run} photos={places.length > 0 && run !== null ? run.photos : null} onClose={() => setAsking(false)} onBegun={show} /> : null}
       {deleting === null ? null : (
         <Confirm
           title={t("deleteRun.title", { n: row.runs.indexOf(deleting) + 1 })}

@@ -62,6 +62,19 @@ def test_a_dropped_video_becomes_a_list_of_places_with_their_seconds(
     assert max(len(run["photos"]) for run in case["runs"]) < len(case["photos"])
 
 
+def test_a_place_that_is_run_again_keeps_to_its_own_frames(open_page: Opener, seen: str, server: Served) -> None:
+    page = open_page(seen, viewport=WIDE)
+    before = page.url
+    page.get_by_role("button", name="New run").click()
+    page.get_by_role("dialog").get_by_role("button", name="Find the place").click()
+    page.wait_for_url(lambda url: url != before)
+    again, first = (
+        server.client.get(f"/api/runs/{url.rsplit('/', 1)[1]}").json()["photos"] for url in (page.url, before)
+    )
+    assert again == first
+    expect(page.locator("h2.place")).to_contain_text("Helsinki", timeout=RUN_MS)
+
+
 def test_a_file_that_is_no_video_is_refused_in_words(open_page: Opener, tmp_path: Path, server: Served) -> None:
     broken = tmp_path / "broken.mp4"
     broken.write_bytes(b"\0\0\0\x18ftypisom" + bytes(500))
