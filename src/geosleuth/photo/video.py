@@ -39,6 +39,8 @@ _READ_PX = 1280
 _READ_S = 3.0
 _MOST_MESSAGE, _MOST_JPEG = 1 << 20, 64 << 20
 _HASH_BYTES = 1 << 20
+_ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR")
+"""What the decoder's process needs of ours: no key of any service is among it."""
 
 ALIKE = 0.9
 """From this cosine of their features on, two frames show the same place, unless their words say otherwise."""
@@ -233,7 +235,8 @@ class _Child:
             BadInput: the clip can't be read, or takes longer than it may.
         """
         # Without -P, modules in the current folder would be imported. Threads of numpy reserve memory.
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+        environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+        environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
         with subprocess.Popen(
             [sys.executable, "-P", "-m", "geosleuth.photo.video_decoder", json.dumps(asdict(self._limits))],
             stdin=self._stream.fileno(),
