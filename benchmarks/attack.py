@@ -44,7 +44,7 @@ def main() -> int:
     outcomes: list[tuple[Outcome, Outcome | None]] = []
     if not given.json:
         print(f"{platform.python_version()} on {platform.machine()}, {os.cpu_count()} cores; memory limit 3 GiB each")
-        print("videos: this version opens none\n" + " | ".join(HEADER), flush=True)
+        print(" | ".join(HEADER), flush=True)
 
     def one(name: str) -> tuple[Outcome, Outcome | None]:
         target = TARGETS[name]

@@ -20,11 +20,12 @@ NOTICE = Path(__file__).resolve().parents[1] / "NOTICE"
 BEGIN = "Dependencies, which are installed beside this package and are not part of it"
 NOT_FOR_USERS = frozenset({"attack", "dev", "docs"})
 COPYLEFT = re.compile(r"\b(?:A?GPL|GNU)", re.IGNORECASE)
-COPYLEFT_EXTRAS: Mapping[str, str] = {"libzim": "zim", "pillow-heif": "heif"}
+COPYLEFT_EXTRAS: Mapping[str, str] = {"libzim": "zim", "pillow-heif": "heif", "av": "video"}
 """What only an extra may bring, and which."""
 
 STATED: Mapping[str, str] = {
     "agent-client-protocol": "Apache-2.0",
+    "av": "BSD-3-Clause; its wheels hold FFmpeg (LGPL-3.0), x264 and x265 (GPL-2.0)",
     "mistralai": "Apache-2.0",
     "pillow-heif": "BSD-3-Clause; its wheels hold libheif and libde265 (LGPL-3.0) and x265 (GPL-2.0)",
     "opencv-python-headless": "Apache-2.0; its wheels hold FFmpeg (LGPL-2.1)",

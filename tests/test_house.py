@@ -288,6 +288,7 @@ def test_the_extras_are_those_we_promise() -> None:
         "train",
         "cluster",
         "heif",
+        "video",
         "zim",
         "overture",
         "bench",

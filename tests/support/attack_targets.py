@@ -119,6 +119,23 @@ def _open_photo(data: bytes, _folder: Path) -> None:
 
 
 @cache
+def _video_seeds() -> list[bytes]:
+    """Short clips, one of each container."""
+    from clips import CODECS, clip_bytes
+
+    size = (64, 48)
+    pictures = [Image.new("RGB", size, (90 * at % 255, 120, 200 - 40 * at)) for at in range(4)]
+    return [clip_bytes(ending, iter(pictures), rate=4, size=size) for ending in sorted(CODECS)]
+
+
+def _read_video(data: bytes, folder: Path) -> None:
+    from geosleuth.photo.video import read_clip
+    from geosleuth.photo.video_limits import VideoLimits
+
+    read_clip(put(folder / "clip", data), VideoLimits(cpu_s=20, memory_bytes=1 << 30))
+
+
+@cache
 def _extract_seeds(ending: str) -> list[bytes]:
     """A small town as an extract: nodes, ways, an area, relations; its blocks are not packed."""
     import osmium
@@ -822,6 +839,8 @@ def _asked(host: str, data: bytes) -> int:
 def _targets() -> Iterator[Target]:
     for form in PHOTO_FORMATS:
         yield Target(f"photo-{form}", "photos", partial(photo_seeds, form), _plain(_open_photo), count=6000)
+    # Each is decoded by a process of its own, which takes half a second to start.
+    yield Target("video", "videos", _video_seeds, _plain(_read_video), count=300, seconds=60)
     spoil: Spoil
     for ending, spoil, count in (("osm.pbf", spoilt_bytes, 3000), ("osm", spoilt_text, 1000)):
         read = _plain(partial(_import_osm, ending))

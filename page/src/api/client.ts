@@ -1,7 +1,7 @@
 /** The server's answers, typed; whatever goes wrong is a Trouble with one line for people. */
 import { t } from "../strings";
 import type {
-  About, ApiTrouble, Box, CaseRow, CheckedView, CompareView, Feedback, GuideView, KeyList, Keeping, MapJob, MapOffer, MapsView, PhotoRow, ResultView, RunRequest, RunRow, NewShadow, Point, Settings, ShadowsView, SightingsView, StandMark, StandView,
+  About, ApiTrouble, Box, CaseRow, CheckedView, CompareView, Feedback, GuideView, KeyList, Keeping, MapJob, MapOffer, MapsView, PhotoRow, ResultView, RunRequest, RunRow, NewShadow, Point, Settings, ShadowsView, SightingsView, StandMark, StandView, VideoRow,
 } from "./types";
 
 export class Trouble extends Error {
@@ -95,10 +95,16 @@ export const api = {
     const response = await ask(path, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: photo });
     return (await response.json()) as PhotoRow;
   },
+  addVideo: async (caseId: string, name: string, video: Blob): Promise<VideoRow[]> => {
+    const path = `/api/cases/${id(caseId)}/videos?${new URLSearchParams({ name })}`;
+    const response = await ask(path, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: video });
+    return ((await response.json()) as { videos: VideoRow[] }).videos;
+  },
+  videos: async (caseId: string) => (await get<{ videos: VideoRow[] }>(`/api/cases/${id(caseId)}/videos`)).videos,
   photoUrl: (caseId: string, number: number, size: "thumb" | "view") => `/api/cases/${id(caseId)}/photos/${number}?size=${size}`,
   read: async (caseId: string, number: number, box: Box) => (await send<{ lines: { text: string; box: Box; confidence: number }[] }>("POST", `/api/cases/${id(caseId)}/photos/${number}/read`, { box })).lines,
   stand: (caseId: string, number: number, marks: StandMark[], fov_deg: number | null) => send<StandView>("POST", `/api/cases/${id(caseId)}/photos/${number}/stand`, { marks, fov_deg }),
-  start: (caseId: string, request: Partial<RunRequest>) => send<RunRow>("POST", `/api/cases/${id(caseId)}/runs`, request),
+  start: (caseId: string, request: Partial<RunRequest> & { photos?: number[] }) => send<RunRow>("POST", `/api/cases/${id(caseId)}/runs`, request),
   run: (runId: string) => get<RunRow>(`/api/runs/${id(runId)}`),
   deleteRun: (runId: string) => send<void>("DELETE", `/api/runs/${id(runId)}`),
   eventsUrl: (runId: string, after: number) => `/api/runs/${id(runId)}/events${after >= 0 ? `?after=${after}` : ""}`,

@@ -25,6 +25,24 @@ export interface PhotoRow {
   added: number;
 }
 
+/** A place that a video shows: from when to when, in seconds, its frames, and the run that locates it. */
+export interface VideoPlace {
+  spans: [number, number][];
+  frames: { photo: number; seconds: number; reads: string[] }[];
+  run: string | null;
+}
+
+export interface VideoRow {
+  name: string;
+  sha256: string;
+  seconds: number;
+  width: number;
+  height: number;
+  scenes: number;
+  notes: string[];
+  places: VideoPlace[];
+}
+
 export interface AnswerSummary {
   place: string | null;
   lat: number | null;

@@ -9,6 +9,8 @@ import { Confirm } from "../ui/Dialog";
 import { Banner, Empty, Loading } from "../ui/parts";
 import { CaseHead } from "./CaseHead";
 import { RunAgain } from "./RunAgain";
+import { useVideos } from "../video/useVideos";
+import { VideoPlaces } from "../video/VideoPlaces";
 import { RunPane } from "./RunPane";
 
 const AGAIN_MS = 3000;
@@ -20,6 +22,7 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
   const [deleting, setDeleting] = useState<RunRow | null>(null);
   const [asking, setAsking] = useState(false);
   const known = useRef(false);
+  const places = useVideos(row);
 
   const load = async (): Promise<void> => {
     try {
@@ -89,6 +92,7 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
     <article class="case">
       <CaseHead row={row} run={run} onChanged={setRow} />
       {trouble === null ? null : <Banner kind="bad">{t("error.goneWaiting")}</Banner>}
+      <VideoPlaces row={row} places={places} shown={run?.id ?? null} onChanged={setRow} />
       {run === null ? (
         <div class="stack">
           <Empty>{t("case.noRunLong")}</Empty>
@@ -103,6 +107,7 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
           key={run.id}
           row={row}
           run={run}
+          places={places}
           onOver={() => void load()}
           onChanged={setRow}
           onContinued={show}
@@ -110,7 +115,7 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
           onAgain={() => setAsking(true)}
         />
       )}
-      {asking ? <RunAgain row={row} like={run} onClose={() => setAsking(false)} onBegun={show} /> : null}
+      {asking ? <RunAgain row={row} like={run} photos={places.length > 0 && run !== null ? run.photos : null} onClose={() => setAsking(false)} onBegun={show} /> : null}
       {deleting === null ? null : (
         <Confirm
           title={t("deleteRun.title", { n: row.runs.indexOf(deleting) + 1 })}

@@ -8,8 +8,8 @@ import { t } from "../strings";
 import { Dialog } from "../ui/Dialog";
 import { Banner } from "../ui/parts";
 
-/** A fresh run on the same photos, with other wishes. */
-export function RunAgain({ row, like, onClose, onBegun }: { row: CaseRow; like: RunRow | null; onClose(): void; onBegun(run: RunRow): void }) {
+/** A fresh run on the same photos, with other wishes; ``photos`` where they are not all of the case. */
+export function RunAgain({ row, like, photos, onClose, onBegun }: { row: CaseRow; like: RunRow | null; photos: number[] | null; onClose(): void; onBegun(run: RunRow): void }) {
   const before = like?.request;
   const [wishes, setWishes] = useState<Partial<RunRequest>>(before ? { hint: before.hint, within: before.within, model: before.model } : {});
   const [busy, setBusy] = useState(false);
@@ -17,7 +17,7 @@ export function RunAgain({ row, like, onClose, onBegun }: { row: CaseRow; like: 
   const begin = async (): Promise<void> => {
     setBusy(true);
     try {
-      const run = await withConsent((send_to) => api.start(row.id, { ...tidy(wishes), send_to }));
+      const run = await withConsent((send_to) => api.start(row.id, { ...tidy(wishes), send_to, ...(photos ? { photos } : {}) }));
       if (run !== null) {
         onClose();
         onBegun(run);

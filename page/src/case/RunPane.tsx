@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { CaseRow, CheckedView, RunRow } from "../api/types";
+import type { CaseRow, CheckedView, RunRow, VideoPlace } from "../api/types";
 import { MapView } from "../map/MapView";
 import { numbersOf } from "../photo/numbering";
 import type { Marking, Share } from "../photo/marking";
@@ -14,6 +14,7 @@ import { t } from "../strings";
 import { Banner } from "../ui/parts";
 import { Panel } from "../ui/Panel";
 import { Tabs, type Tab } from "../ui/Tabs";
+import { placeMarks } from "../video/videos";
 import { Candidates } from "./Candidates";
 import { CheckPlace } from "./CheckPlace";
 import { Claims } from "./Claims";
@@ -41,6 +42,8 @@ type Column = "photo" | "map" | "steps";
 interface RunPaneProps {
   row: CaseRow;
   run: RunRow;
+  /** Of a video, all places that it shows. */
+  places: readonly VideoPlace[];
   onOver(): void;
   onChanged(row: CaseRow): void;
   onContinued(run: RunRow): void;
@@ -49,7 +52,7 @@ interface RunPaneProps {
 }
 
 /** The finding in words; under it the photo with its clues, the map with its candidates, and how it went. */
-export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, onAgain }: RunPaneProps) {
+export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDelete, onAgain }: RunPaneProps) {
   const shown = useRun(run, onOver);
   const { view, result, answer, clues, candidates, live } = shown;
   const gathered = useMemo(() => new Gathered(), []);
@@ -109,6 +112,7 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
     ? { kind: "point", how: t("stand.nowPhoto", { n: stand.features.value.length + 1 }), onDone: seen }
     : (shadows.markingOf(photo, photos[photo]?.width ?? 1, photos[photo]?.height ?? 1) ?? reading.marking(photo, shownNumber));
   const shapes = useMemo(() => [...stand.shapes.value, ...shadows.shapes.value], [stand.shapes.value, shadows.shapes.value]);
+  const more = useMemo(() => [...stand.mapMarks.value, ...placeMarks(row, places, run.id)], [stand.mapMarks.value, row, places, run.id]);
   function seen(at: Share): void {
     stand.seen(photo, at);
     setColumn("map");
@@ -212,7 +216,7 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
               if (stand.pending.value === null) void check(lat, lon);
               else stand.placed({ lat, lon }, shownNumber);
             }}
-            more={stand.mapMarks.value}
+            more={more}
             shapes={shapes}
             pinWords={stand.pending.value === null ? undefined : { title: t("stand.nowMap"), how: t("stand.pinHow") }}
             highlighted={strongestOf(linked, candidates.map((one) => one.id))}

@@ -9,6 +9,7 @@ import { seenWords } from "../state/seen";
 import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { Banner } from "../ui/parts";
+import { beginVideo, isVideo } from "../video/videos";
 import { caseOf, chosenOf, drop, filesOf, tidy, type Chosen, type Refused } from "./intake";
 import { Tray } from "./Tray";
 import { Wishes } from "./Wishes";
@@ -64,7 +65,23 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
     setRefused([]);
   };
 
+  const startVideo = async (): Promise<void> => {
+    setTrouble(null);
+    try {
+      const begun = await beginVideo(photos.map((one) => one.file), wishes, setBusy);
+      if (begun === null) return;
+      onBegun();
+      clear();
+      go({ screen: "case", ...begun });
+    } catch (thrown) {
+      setTrouble(troubleOf(thrown).message);
+    } finally {
+      setBusy(null);
+    }
+  };
+
   const start = async (): Promise<void> => {
+    if (photos.some((one) => isVideo(one.file))) return startVideo();
     const groups = onePlace ? [photos] : photos.map((photo) => [photo]);
     let last: { caseId: string; runId: string } | null = null;
     let done = 0;
@@ -187,7 +204,7 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
           ref={picker}
           type="file"
           hidden
-          accept="image/*,.heic,.heif"
+          accept="image/*,video/*,.heic,.heif,.mkv"
           multiple
           onChange={(event) => {
             add([...(event.currentTarget.files ?? [])]);

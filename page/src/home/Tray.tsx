@@ -1,5 +1,6 @@
 import { t } from "../strings";
 import { Icon } from "../ui/Icon";
+import { isVideo } from "../video/videos";
 import type { Chosen } from "./intake";
 
 /** The photos that were chosen and not sent yet. */
@@ -8,7 +9,14 @@ export function Tray({ photos, refused, onRemove, onMore }: { photos: readonly C
     <ul class="tray" aria-label={t("home.chosen")}>
       {photos.map((photo) => (
         <li key={photo.key} class={`tray-photo ${refused.has(photo.key) ? "refused" : ""}`}>
-          <img src={photo.preview} alt={photo.file.name} />
+          {isVideo(photo.file) ? (
+            <span class="tray-video">
+              <Icon name="play" size={28} />
+              {photo.file.name}
+            </span>
+          ) : (
+            <img src={photo.preview} alt={photo.file.name} />
+          )}
           {refused.has(photo.key) ? <span class="tray-refused">{t("home.refusedShort")}</span> : null}
           <button type="button" class="square small onphoto" aria-label={t("home.remove", { name: photo.file.name })} onClick={() => onRemove(photo)}>
             <Icon name="close" size={14} />

@@ -44,7 +44,7 @@ export class Engine {
   private asked = "";
   private missed = false;
   /** A map in a tab that is not shown has no size yet: what it should show once it has one. */
-  private waiting: "answer" | "all" | null = null;
+  private waiting: "answer" | "places" | "all" | null = null;
 
   constructor(container: HTMLElement, label: string, private readonly hooks: EngineHooks) {
     this.map = new GlMap({
@@ -156,14 +156,14 @@ export class Engine {
     this.shareTouch();
   }
 
-  /** The answer and what lies within its radius, or everything that is still open. */
-  fit(what: "answer" | "all"): void {
+  /** The answer and what lies within its radius, it and the other places of a video, or everything that is still open. */
+  fit(what: "answer" | "places" | "all"): void {
     const { clientWidth, clientHeight } = this.map.getContainer();
     this.waiting = clientWidth > 0 ? null : what;
     if (this.waiting) return;
-    const answer = this.marks.filter((mark) => mark.kind === "answer");
+    const answer = this.marks.filter((mark) => mark.kind === "answer" || (what === "places" && mark.kind === "place"));
     const open = this.marks.filter((mark) => mark.kind !== "dropped");
-    const shown = what === "answer" && answer.length > 0 ? answer : open.length > 0 ? open : this.marks;
+    const shown = what !== "all" && answer.length > 0 ? answer : open.length > 0 ? open : this.marks;
     const places = shown.flatMap((mark) => (mark.outline ? spotsOf(mark.outline) : [mark]));
     const bounds = around(places.length > 0 ? places : this.area ? spotsOf(this.area) : []) ?? START;
     this.movedByHand = false;
@@ -216,8 +216,9 @@ export class Engine {
   private fitIfNew(): void {
     const answer = this.marks.find((mark) => mark.kind === "answer");
     const open = this.marks.filter((mark) => mark.kind === "answer" || mark.kind === "rival");
+    const places = this.marks.filter((mark) => mark.kind === "place");
     const key = answer
-      ? `answer ${answer.lat} ${answer.lon} ${answer.radiusKm}`
+      ? `${places.map((mark) => `${mark.lat} ${mark.lon}`).join()} answer ${answer.lat} ${answer.lon} ${answer.radiusKm}`
       : open.map((mark) => `${mark.id} ${mark.lat} ${mark.lon}`).sort().join();
     const areaOnly = open.length === 0 && !answer && this.area ? JSON.stringify(this.area) : "";
     if (key + areaOnly === this.fitted || key + areaOnly === "") return;
@@ -225,7 +226,7 @@ export class Engine {
     // Whoever opens the map to draw wants to draw around the candidates.
     const first = !this.followed && open.length > 0;
     this.followed ||= open.length > 0;
-    if (!this.movedByHand && (this.mode === "look" || first)) this.fit(answer ? "answer" : "all");
+    if (!this.movedByHand && (this.mode === "look" || first)) this.fit(answer ? (places.length > 0 ? "places" : "answer") : "all");
   }
 
   private chosen(id: string): void {

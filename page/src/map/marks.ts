@@ -4,7 +4,7 @@ import { coordinates, kilometres, percent } from "../format";
 import { t } from "../strings";
 import type { Spot } from "./geometry";
 
-export type MarkKind = "answer" | "rival" | "dropped" | "claimed" | "pinned" | "feature" | "camera";
+export type MarkKind = "answer" | "rival" | "dropped" | "claimed" | "pinned" | "feature" | "camera" | "place";
 
 export interface Mark extends Spot {
   id: string;

@@ -5,7 +5,7 @@ import type { Mark } from "./marks";
 const SVG = "http://www.w3.org/2000/svg";
 const DROP = "M14 1C6.8 1 1 6.700 1 13.900 1 23.600 14 35 14 35s13-11.400 13-21.100C27 6.700 21.200 1 14 1z";
 const DIAMOND = "M14 9l13 13-13 13L1 22z";
-const ORDER = { camera: 7, feature: 6, pinned: 5, answer: 4, claimed: 3, rival: 2, dropped: 1 } as const;
+const ORDER = { camera: 7, feature: 6, pinned: 5, answer: 4, place: 4, claimed: 3, rival: 2, dropped: 1 } as const;
 
 interface Pin {
   marker: Marker;

@@ -18,6 +18,7 @@ const PATHS = {
   save: "M12 4v11M7.5 11L12 15.5 16.5 11M5 20h14",
   gear: "M4 7h10M18 7h2M4 17h2M10 17h10M16 9a2 2 0 1 0 0-4 2 2 0 0 0 0 4M8 19a2 2 0 1 0 0-4 2 2 0 0 0 0 4",
   stop: "M7 7h10v10H7z",
+  play: "M8 5l11 7-11 7z",
   check: "M5 12.5l4.5 4.5L19 7.5",
   warn: "M12 4l9 16H3zM12 10v4.5M12 17.2h.01",
   compare: "M4 5h7v14H4zM13 5h7v14h-7z",

@@ -241,7 +241,7 @@ def _declared_size(name: bytes, body: bytes) -> tuple[int, int] | None:
     return None
 
 
-_HEIC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"mif1", b"msf1"}
+HEIC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"mif1", b"msf1"}
 LEAST_LIBHEIF = (1, 21)
 """Older ones can be made to read beyond their memory (CVE-2025-68431 and before)."""
 
@@ -262,7 +262,7 @@ def take_apart(data: bytes, limits: Limits) -> Carrier:
         carrier = take_apart_webp(data, limits)
     elif data[:4] in (b"II*\0", b"MM\0*"):
         carrier = take_apart_tiff(data, limits)
-    elif data[4:8] == b"ftyp" and data[8:12] in _HEIC_BRANDS:
+    elif data[4:8] == b"ftyp" and data[8:12] in HEIC_BRANDS:
         carrier = _heic(data)
     else:
         raise Unfit(f"this is not a photo that can be opened; {_SUPPORTED}")

@@ -66,16 +66,23 @@ async def check_claim(finding: Finding, plan: Plan, atlas: OfflineAtlas) -> Chec
         shown = (await cap(Answer(plan.check), finding.granularity, OfflineGazetteer(atlas))).point or plan.check
         verdict, reason = _by_distance(plan.check, finding.answer, coarse=True)
         return Checked(shown, verdict, f"{reason}; it was compared as given, and is shown rounded")
-    if isinstance(plan.policy, Detective) and finding.album is not None:
-        conversation = conversation_of(
-            finding.trajectory.events,
-            context=plan.method.context,
-            tools=plan.toolset,
-            picture=finding.album.__getitem__,
-        )
-        return _by_clues(plan.check, finding.answer, plan.policy.review(conversation))
+    if (reasoning := reasoning_of(finding, plan)) is not None:
+        return _by_clues(plan.check, finding.answer, reasoning)
     verdict, reason = _by_distance(plan.check, finding.answer)
     return Checked(plan.check, verdict, reason)
+
+
+def reasoning_of(finding: Finding, plan: Plan) -> Reasoning | None:
+    """Return the detective's reasoning on a run; None if another policy worked on it, or it may not be shown."""
+    if finding.granularity != "exact" or finding.album is None or not isinstance(plan.policy, Detective):
+        return None
+    conversation = conversation_of(
+        finding.trajectory.events,
+        context=plan.method.context,
+        tools=plan.toolset,
+        picture=finding.album.__getitem__,
+    )
+    return plan.policy.review(conversation)
 
 
 def _by_distance(claimed: LatLon, answer: Answer, *, coarse: bool = False) -> tuple[Verdict, str]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from geosleuth.app.service import shapes
-from geosleuth.app.service.http import maps, schemas
+from geosleuth.app.service.http import maps, schemas, videos
 
 SOURCES = Path(__file__).parents[3] / "page" / "src"
 
@@ -101,6 +101,8 @@ def test_no_file_has_grown_past_reading() -> None:
         ("MapOffer", maps.MapOfferShown),
         ("MapJob", maps.MapJobShown),
         ("RegionRow", maps.RegionShown),
+        ("VideoRow", videos.VideoShown),
+        ("VideoPlace", videos.PlaceShown),
     ],
 )
 def test_rows_are_what_the_server_promises(name: str, served: Any) -> None:

@@ -103,7 +103,7 @@ class PhotoOptions:
         typer.Argument(
             metavar="PHOTO...",
             help="A photo: a file, an https address, - (standard input) or clipboard:. Several, folders or quoted "
-            "patterns are worked on as a batch.",
+            "patterns are worked on as a batch. Or one video.",
         ),
     ]
 
@@ -172,6 +172,8 @@ def locate(options: LocateOptions) -> None:
 
       geosleuth locate holiday/ --out findings/
 
+      geosleuth locate clip.mp4 --out places.html
+
       geosleuth locate https://example.org/street.jpg --yes
 
       geosleuth locate photo.jpg --model openai:gpt-5
@@ -181,6 +183,7 @@ def locate(options: LocateOptions) -> None:
     from geosleuth.app.cli.handlers.locate import locate_photos
     from geosleuth.app.cli.handlers.locate_batch import inputs_of, locate_batch
     from geosleuth.app.cli.handlers.photo_sources import local_photos
+    from geosleuth.photo.video_limits import is_video
 
     request = request_of(
         options,
@@ -192,7 +195,11 @@ def locate(options: LocateOptions) -> None:
     )
     with local_photos(options.photos, request) as words:
         paths, many = inputs_of(words, batch=options.batch, same_place=options.same_place)
-        if many:
+        if any(map(is_video, paths)):
+            from geosleuth.app.cli.handlers.locate_video import locate_video
+
+            locate_video(paths, request, as_json=options.as_json)
+        elif many:
             locate_batch(paths, request, as_json=options.as_json, jobs=options.jobs)
         else:
             locate_photos(paths, request, as_json=options.as_json)

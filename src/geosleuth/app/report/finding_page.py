@@ -38,6 +38,7 @@ async def report_html(
     pictures: Pictures | None = None,
     generated: str | None = None,
     claim: Sequence[str] = (),
+    frames: Sequence[str] = (),
 ) -> str:
     """Return the report as text, to be written as UTF-8.
 
@@ -51,12 +52,13 @@ async def report_html(
             Without either no photo is shown.
         generated: when the page was made, as it is to be read; now, if left out.
         claim: what the finding says of a claimed place: the verdict, then arguments for and against.
+        frames: of a video, which second told what, a line for each frame.
     """
     finding = as_finding(found)
     digest = digest_of(finding)
     maps = await draw_maps(digest, atlas)
     own = finding.album.__getitem__ if finding.album is not None else None
-    return render_report(finding, digest, maps, pictures or own, generated or now(), claim)
+    return render_report(finding, digest, maps, pictures or own, generated or now(), claim, frames)
 
 
 def render_report(
@@ -66,6 +68,7 @@ def render_report(
     pictures: Pictures | None,
     generated: str,
     claim: Sequence[str] = (),
+    frames: Sequence[str] = (),
 ) -> str:
     """Return the page from what was gathered for it."""
     # Of several tries, the pictures and the text are those of the one that was picked.
@@ -84,6 +87,7 @@ def render_report(
         more_reason=more_reason,
         conflict=conflict_of(finding, digest),
         claim=tuple(claim),
+        frames=tuple(frames),
         photos=embedded.figures(seen) if embedded else "",
         maps=_maps(digest, maps),
         cards=[_card(piece, seen, embedded) for piece in digest.evidence[:BEST]],

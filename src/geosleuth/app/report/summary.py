@@ -46,6 +46,7 @@ class SummaryRow:
         status: whether a place was found, not found, or the work failed.
         place, point, probability, radius_km: the finding, no finer than its granularity.
         note: what else the reader must know, such as why it failed.
+        told: what led there, a line each, such as the seconds of a video.
         conflicts: whether the file itself claims another place.
         report: the single report, as a path relative to the summary; None if there is none.
         thumbnail: the photo as a small JPEG, see `small_jpeg`; None leaves it out.
@@ -61,6 +62,7 @@ class SummaryRow:
     report: str | None = None
     thumbnail: bytes | None = None
     conflicts: bool = False
+    told: tuple[str, ...] = ()
 
 
 def summary_row(
@@ -107,8 +109,13 @@ def small_jpeg(image: "Image") -> bytes:
     return stream.getvalue()
 
 
-def summary_html(rows: Sequence[SummaryRow], *, title: str | None = None, generated: str | None = None) -> str:
-    """Return the page as text for UTF-8; it needs no other file, and its table works without scripts."""
+def summary_html(
+    rows: Sequence[SummaryRow], *, title: str | None = None, generated: str | None = None, what: str = "Photo"
+) -> str:
+    """Return the page as text for UTF-8; it needs no other file, and its table works without scripts.
+
+    ``what`` heads the column of names.
+    """
     made = generated or now()
     script = files(__package__).joinpath("summary.js").read_text(encoding="utf-8")
     heading = title or f"Where {plural(len(rows), 'photo was', 'photos were')} taken"
@@ -124,7 +131,7 @@ def summary_html(rows: Sequence[SummaryRow], *, title: str | None = None, genera
             el("p", {"class": "sure"}, _counted(rows)),
             el("p", {"class": "verdict"}, "Leads, not verdicts."),
         ),
-        el("main", {"id": "main"}, _map(rows), _table(rows)),
+        el("main", {"id": "main"}, _map(rows), _table(rows, what)),
         el("footer", None, f"Made with geosleuth {__version__}, {made}. This page is one file and loads nothing."),
         el("script", None, Html(script)),
     )
@@ -209,8 +216,8 @@ def _class(probability: float | None) -> str:
     return "sure" if probability >= _SURE else "likely"
 
 
-def _table(rows: Sequence[SummaryRow]) -> Html:
-    head = (("", ""), ("Photo", "text"), ("Place", "text"), ("How sure", "number"), ("Within", "number"),
+def _table(rows: Sequence[SummaryRow], what: str) -> Html:
+    head = (("", ""), (what, "text"), ("Place", "text"), ("How sure", "number"), ("Within", "number"),
             ("Status", "number"))  # fmt: skip
     headings = [el("th", {"scope": "col", "data-kind": kind or None}, words) for words, kind in head]
     return el(
@@ -234,6 +241,7 @@ def _row(number: int, row: SummaryRow) -> Html:
     # A relative path and nothing else: no scheme, no host.
     link = el("a", {"href": f"./{quote(row.report)}"}, label) if row.report is not None else label
     where = el("small", None, coordinates(row.point, row.radius_km)) if row.point is not None else ""
+    told = [el("small", {"dir": "auto"}, clean(line, 600)) for line in row.told]
     note = el("small", {"class": "row-note"}, clean(row.note, 200)) if row.note else ""
     sure, within = Html(""), ""
     if row.probability is not None:
@@ -245,7 +253,7 @@ def _row(number: int, row: SummaryRow) -> Html:
         {"id": f"photo-{number}", "class": row.status},
         el("td", {"class": "thumb"}, _image(row)),
         el("th", {"scope": "row", "data-sort": clean(row.name, 200)}, link),
-        el("td", {"data-sort": clean(row.place, 200)}, _place(row), where, note),
+        el("td", {"data-sort": clean(row.place, 200)}, _place(row), where, *told, note),
         el("td", {"data-sort": _number(row.probability)}, sure),
         el("td", {"data-sort": _number(row.radius_km)}, within),
         el("td", {"data-sort": _ORDER.index(row.status)}, _STATUS[row.status]),

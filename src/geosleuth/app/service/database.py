@@ -66,6 +66,13 @@ CREATE TABLE told (
 ) WITHOUT ROWID;
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
+_LATER = """
+CREATE TABLE IF NOT EXISTS videos (
+    case_id TEXT NOT NULL REFERENCES cases ON DELETE CASCADE, number INTEGER PRIMARY KEY, shown TEXT NOT NULL
+)
+"""
+"""What folders of earlier versions lack."""
+
 _RUN = (
     "number, id, case_id, parent, state, request, rejected, photos, granularity, created, started, ended, answer, "
     "trouble"
@@ -128,6 +135,7 @@ class Store:
                     for statement in filter(str.strip, _SCHEMA.split(";\n")):
                         conn.execute(statement)
                     conn.execute(f"PRAGMA user_version = {VERSION}")
+                conn.execute(_LATER)
         except sqlite3.OperationalError as error:
             conn.close()
             if "locked" in str(error):
@@ -323,6 +331,17 @@ class Store:
             self._db.execute("DELETE FROM photos WHERE case_id = ? AND number = ?", (case_id, number))
             self._db.execute("UPDATE cases SET changed = ? WHERE id = ?", (time.time(), case_id))
         self._empty_log()
+
+    async def add_video(self, case_id: str, shown: Mapping[str, Any]) -> None:
+        """Add what a video shows; its frames are photos already."""
+        text = plain_json(shown)
+        await self._do(lambda: self._db.execute("INSERT INTO videos (case_id, shown) VALUES (?, ?)", (case_id, text)))
+
+    async def videos(self, case_id: str) -> list[dict[str, Any]]:
+        """Return what the videos of a case show."""
+        asked = "SELECT shown FROM videos WHERE case_id = ? ORDER BY number"
+        rows = await self._do(lambda: self._db.execute(asked, (case_id,)).fetchall())
+        return [json.loads(text) for (text,) in rows]
 
     # Runs.
 

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, TypeVar, cast
 
 from geosleuth import __version__
-from geosleuth.agent import Budget, EndReason, Hypothesis, Spent, Trajectory, conversation_of
+from geosleuth.agent import Budget, EndReason, Hypothesis, Spent, Trajectory
 from geosleuth.agent.display import Seen, first_views, is_withheld, shares_of, text_seen
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.formats import area_geometry
@@ -18,9 +18,8 @@ from geosleuth.clues.text_clue import named_there
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
 from geosleuth.photo import Claims
-from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.team import Voice, spent_together, voices
-from geosleuth.policies.detective import KIND_WORDS, Detective, Reasoning, clue_id
+from geosleuth.policies.detective import KIND_WORDS, Reasoning, clue_id
 from geosleuth.policies.detective.candidates import full_name, standing
 from geosleuth.policies.feedback import whole_country
 from geosleuth.text.numbers import distance
@@ -160,19 +159,6 @@ MOST_TEXT = 10_000
 _MOST_ODDS = 12
 
 
-def reasoning_of(finding: Finding, plan: Plan) -> Reasoning | None:
-    """Return the detective's reasoning on a run; None if another policy worked on it, or it may not be shown."""
-    if finding.granularity != "exact" or finding.album is None or not isinstance(plan.policy, Detective):
-        return None
-    conversation = conversation_of(
-        finding.trajectory.events,
-        context=plan.method.context,
-        tools=plan.toolset,
-        picture=finding.album.__getitem__,
-    )
-    return plan.policy.review(conversation)
-
-
 def clue_views(reasoning: Reasoning | None, trajectory: Trajectory) -> list[ClueView]:
     """Return the clues of a run, the strongest first, and those that a person has ruled out."""
     if reasoning is None:
@@ -255,7 +241,7 @@ def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultV
 
     Args:
         finding: the result, already capped.
-        reasoning: the detective's, see `reasoning_of`; its clues are shown at ``exact`` only.
+        reasoning: the detective's, see `geosleuth.pipeline.result.reasoning_of`; its clues are shown at ``exact`` only.
     """
     trajectory = finding.trajectory
     shown_run = finding.picked or trajectory

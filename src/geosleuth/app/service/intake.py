@@ -161,7 +161,7 @@ class Intake:
         pictures = {px: self._folders.picture(case_id, number, px) for px in (THUMB_PX, VIEW_PX)}
         path = self._folders.photo(case_id, number)
         try:
-            await self._receive(data, part)
+            await self.receive(data, part, self._limits.photo.max_bytes)
             order = {"path": str(part), "limits": asdict(self._limits.photo), "pictures": _paired(pictures)}
             found, _ = await self._opener.work("open_photo", order)
             # Others may have come in meanwhile.
@@ -184,20 +184,26 @@ class Intake:
             return True
         return False
 
-    async def _receive(self, data: AsyncIterator[bytes], path: Path) -> None:
-        received, most = 0, self._limits.photo.max_bytes
+    async def receive(self, data: AsyncIterator[bytes], path: Path, most: int, what: str = "photo") -> None:
+        """Write what comes in to a file, ``most`` bytes of it.
+
+        Raises:
+            TooLarge: there is more.
+            BadInput: there is nothing, or it can't be written.
+        """
+        received = 0
         stream = await asyncio.to_thread(path.open, "wb")
         try:
             async for piece in data:
                 received += len(piece)
                 if received > most:
-                    raise TooLarge(f"the photo is larger than the {most / 1024**2:g} MiB allowed; give a smaller copy")
+                    raise TooLarge(f"the {what} is larger than the {most / 1024**2:g} MiB allowed; give a smaller copy")
                 await asyncio.to_thread(_write, stream, piece)
             await asyncio.to_thread(_settle, stream)
         finally:
             stream.close()
         if not received:
-            raise BadInput("the photo is empty; give a photo")
+            raise BadInput(f"the {what} is empty; give a {what}")
 
     async def delete(self, case_id: str, number: int) -> None:
         """See `CaseService.delete_photo`."""

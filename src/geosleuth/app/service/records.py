@@ -14,6 +14,7 @@ from geosleuth.answer.formats import FORMATS, Format
 from geosleuth.answer.granularity import Granularity
 from geosleuth.errors import BadInput, UserError
 from geosleuth.photo import Limits
+from geosleuth.photo.video_limits import VideoLimits
 
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 """A run waits, is worked on, came to its end, broke, was called off, or its server ended while it was worked on."""
@@ -57,10 +58,11 @@ class ServiceLimits:
     ``opening_bytes`` is the memory of the process that opens photos, as far as the system can limit it, and
     ``opening_s`` its time for one photo. ``asking_s`` is the time for a file, a picture or a check. ``run_bytes`` is
     the memory of each process that works on runs or reads them; None leaves it to `share_of_memory`, 0 sets no limit.
-    ``uploads`` is how many photos come in at once.
+    ``uploads`` is how many photos come in at once. ``video`` is what a video may cost.
     """
 
     photo: Limits = field(default_factory=Limits)
+    video: VideoLimits = field(default_factory=VideoLimits)
     photos_per_case: int = 24
     cases: int = 100_000
     waiting_runs: int = 500

@@ -18,13 +18,13 @@ from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
 from geosleuth.photo import OpenedPhoto
 from geosleuth.pipeline.plan import Plan, make_plan
-from geosleuth.pipeline.result import result_document
+from geosleuth.pipeline.result import reasoning_of, result_document
 from geosleuth.pipeline.run import ResumeFrom, run_plan
 from geosleuth.pipeline.team import files_beside
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.feedback import feedback_words
 
-from .finding_view import for_the_wire, reasoning_of, result_view
+from .finding_view import for_the_wire, result_view
 from .records import request_from_dict
 from .requests import check_consent, locate_request, rejected_from_dict, with_rejected
 from .stream_events import EventTranslator, StreamItem

@@ -38,6 +38,7 @@ from .records import (
     text,
 )
 from .requests import allowed_granularity, continued, settled
+from .video import Videos
 
 Keys = Callable[[], Mapping[str, str]]
 """Returns the services' keys by environment variable, whenever a run begins; may be slow."""
@@ -75,6 +76,7 @@ class CaseService:
             self._feed, self._job_of, workers=workers, cancel_s=limits.cancel_s, memory_bytes=memory_bytes
         )
         self._intake = Intake(self._store, self._folders, limits)
+        self._videos = Videos(self._store, self._folders, self._intake, limits)
         self._helpers = WorkerPool("helps", HELPERS, seconds=limits.asking_s, memory_bytes=memory_bytes)
         self._settings = Settings()
         self.maps = Maps()
@@ -134,7 +136,7 @@ class CaseService:
         """End all processes and release the folder; interrupted runs can be continued later."""
         await asyncio.gather(*self._starting, return_exceptions=True)
         await self._jobs.close()
-        await asyncio.gather(self._intake.end(), self._helpers.end(), self.maps.end())
+        await asyncio.gather(self._intake.end(), self._videos.end(), self._helpers.end(), self.maps.end())
         self._feed.end_all()
         await self._store.close()
 
@@ -280,6 +282,29 @@ class CaseService:
         await self._check_quota()
         return await self._intake.add(case_id, name, data)
 
+    async def add_video(self, case_id: str, name: str, data: AsyncIterator[bytes]) -> list[dict[str, Any]]:
+        """Look through a video, and make its telling frames the photos of an empty case; return what `videos` does.
+
+        Raises:
+            NotThere: there is no such case.
+            WrongState: the case has photos.
+            TooLarge: the file is larger than allowed.
+            TooMany: others come in already, or all cases take the disk that they may.
+            BadInput: not a video, or it can't be read within the limits.
+        """
+        await self._check_quota()
+        await self._videos.add(case_id, name, data)
+        return await self.videos(case_id)
+
+    async def videos(self, case_id: str) -> list[dict[str, Any]]:
+        """Return the videos of a case: their places, when each is shown, its frames, and the run that locates it.
+
+        Raises:
+            NotThere: there is no such case.
+        """
+        exact = self._settings.granularity == "exact"
+        return await self._videos.of_case(await self._store.case(case_id), exact=exact)
+
     async def delete_photo(self, case_id: str, number: int) -> None:
         """Delete a photo that no run has looked at.
 
@@ -343,8 +368,10 @@ class CaseService:
 
     # Runs.
 
-    async def start(self, case_id: str, request: RunRequest) -> RunRow:
-        """Queue a run; the request is checked first, and nothing has been sent when this returns.
+    async def start(self, case_id: str, request: RunRequest, photos: Sequence[int] | None = None) -> RunRow:
+        """Queue a run on some photos of a case, or on all.
+
+        The request is checked first, and nothing has been sent when this returns.
 
         Raises:
             NotThere: there is no such case.
@@ -355,11 +382,14 @@ class CaseService:
         case = await self._store.case(case_id)
         if not case.photos:
             raise BadInput("the case has no photo yet; add one first")
+        there = [photo.number for photo in case.photos]
+        if missing := sorted(set(photos or ()) - set(there)):
+            raise BadInput(f"this case has no photo {missing[0]}")
         await self._check_quota()
         wanted = settled(request, self._settings)
         row = RunRow(
             new_id(), case_id, None, "queued", wanted, wanted.granularity,
-            tuple(photo.number for photo in case.photos), datetime.now(UTC),
+            tuple(number for number in there if photos is None or number in photos), datetime.now(UTC),
         )  # fmt: skip
         return await self._enqueue(row)
 

@@ -16,10 +16,10 @@ from geosleuth.photo import OpenedPhoto, Photo, encode
 from geosleuth.photo.views import FIRST_VIEW_PIXELS, render
 from geosleuth.pipeline.outputs import entries_of
 from geosleuth.pipeline.plan import DETECTIVE, Plan, make_plan
-from geosleuth.pipeline.result import check_claim, result_document
+from geosleuth.pipeline.result import check_claim, reasoning_of, result_document
 from geosleuth.pipeline.team import try_file, verifier_file
 
-from .finding_view import for_the_wire, reasoning_of, result_view
+from .finding_view import for_the_wire, result_view
 from .records import (
     BY_ENDING,
     FILES,

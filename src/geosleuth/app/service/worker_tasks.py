@@ -69,6 +69,13 @@ def _write_jpeg(image: Any, most_px: int, path: Path) -> None:
     write_bytes_atomically(path, encode(View("", small, (0, 0, *image.size), ""), quality=JPEG_QUALITY))
 
 
+async def read_video(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Look through an untrusted video."""
+    from .video import looked_through
+
+    return await asyncio.to_thread(looked_through, details)
+
+
 async def photos_of(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
     """Open the photos of a run; messages name them by number, not by path.
 
@@ -237,6 +244,7 @@ async def get_map(details: Mapping[str, Any], _blob: bytes, publish: Publish) ->
 
 TASKS: Mapping[str, Task] = {
     "open_photo": open_photo,
+    "read_video": read_video,
     "check_words": check_words,
     "reject": reject,
     "locate": locate,

@@ -22,6 +22,7 @@ EXTRAS = {
     "zim": "search Wikipedia or Wikivoyage in Kiwix files",
     "overture": "add Overture Maps places to the atlas",
     "heif": "open HEIC photos, as phones make them",
+    "video": "locate videos",
     "attack": "mutate files by what they reach, in `make attack`",
     "docs": "building the documentation site",
     "dev": "develop geosleuth itself",

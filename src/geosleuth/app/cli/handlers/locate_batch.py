@@ -70,13 +70,18 @@ from geosleuth.text.numbers import plural
 from geosleuth.text.safe import one_line
 
 
-async def report_of(finding: Finding, atlas: Atlas | None, *, checked: Checked | None = None) -> str:
-    """Return the report of one finding, with what was found out about a place that somebody claims."""
+async def report_of(
+    finding: Finding, atlas: Atlas | None, *, checked: Checked | None = None, frames: Sequence[str] = ()
+) -> str:
+    """Return the report of one finding, with what was found out about a place that somebody claims.
+
+    ``frames`` says for a video which second told what, a line each.
+    """
     from geosleuth.app.report import report_html
 
     pictures = finding.album.__getitem__ if finding.album is not None else None
     claim = () if checked is None else tuple(checked_lines(checked))
-    return await report_html(finding, atlas=atlas, pictures=pictures, claim=claim)
+    return await report_html(finding, atlas=atlas, pictures=pictures, claim=claim, frames=frames)
 
 
 async def write_outputs(

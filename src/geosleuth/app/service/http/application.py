@@ -17,7 +17,7 @@ from geosleuth.app.service import CaseService, DiskFull, NeedsConsent, NotThere,
 from geosleuth.errors import GeosleuthError, MissingExtra, ServiceFault, UserError
 from geosleuth.policies.registry import SERVICES
 
-from . import guide, locate, maps, routes, static_page
+from . import guide, locate, maps, routes, static_page, videos
 from .door import Door
 from .keys import Keys
 from .limits import JSON_BYTES, Bodies, Paced
@@ -25,6 +25,7 @@ from .responses import GuardHeaders, Heads, Refused, guard_headers, refusal
 from .state import ServeSettings, State
 
 _UPLOADS = re.compile(r"/api/(?:cases/[^/]*/photos|locate)/?")
+_VIDEOS = re.compile(r"/api/cases/[^/]*/videos/?")
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 _KEY = re.compile(r"needs a key: set the environment variable ([A-Z_]+)")
 _KINDS = {404: ("missing", "there is nothing at this address"), 405: ("method", "that can't be done at this address")}
@@ -68,6 +69,7 @@ def make_app(service: CaseService, settings: ServeSettings | None = None, *, key
         routes.about_router,
         routes.cases_router,
         routes.runs_router,
+        videos.router,
         locate.router,
         guide.router,
         maps.router,
@@ -76,10 +78,14 @@ def make_app(service: CaseService, settings: ServeSettings | None = None, *, key
     ):
         app.include_router(router)
     _add_handlers(app)
-    photo_bytes = settings.limits.photo.max_bytes
+    photo_bytes, video_bytes = settings.limits.photo.max_bytes, settings.limits.video.max_bytes
+
+    def most_bytes(path: str) -> int:
+        return photo_bytes if _UPLOADS.fullmatch(path) else video_bytes if _VIDEOS.fullmatch(path) else JSON_BYTES
+
     # The last one added stands outermost.
     app.add_middleware(Heads)
-    app.add_middleware(Bodies, most_bytes=lambda path: photo_bytes if _UPLOADS.fullmatch(path) else JSON_BYTES)
+    app.add_middleware(Bodies, most_bytes=most_bytes)
     app.add_middleware(Door, hosts=settings.hosts, sessions=state.sessions, attempts=state.attempts)
     app.add_middleware(Paced, pace=state.pace)
     app.add_middleware(GuardHeaders)

@@ -41,7 +41,7 @@ from .schemas import (
     NewFeedback,
     NewKey,
     NewOutlines,
-    NewRun,
+    NewRunOnPhotos,
     NewSettings,
     NewShadows,
     NewStand,
@@ -214,9 +214,9 @@ _LastSeen = Annotated[int | None, Header(alias="Last-Event-ID", ge=-1, le=2**53,
 
 
 @runs_router.post("/cases/{case}/runs", status_code=202)
-async def start(case: CaseId, asked: NewRun, request: Request) -> RunShown:
+async def start(case: CaseId, asked: NewRunOnPhotos, request: Request) -> RunShown:
     """Start a run. Where photos would leave this machine, every host must be named in `send_to`."""
-    return RunShown.of(await State.of(request).service.start(case, asked.request(asked.area)))
+    return RunShown.of(await State.of(request).service.start(case, asked.request(asked.area), asked.photos))
 
 
 @runs_router.get("/runs/{run}")

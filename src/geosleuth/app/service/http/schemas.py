@@ -96,6 +96,12 @@ class NewRun(RunFields):
     area: Geometry | None = None
 
 
+class NewRunOnPhotos(NewRun):
+    """The same on some photos of the case; on all where none are named."""
+
+    photos: Annotated[list[Annotated[int, Field(ge=1, le=_MOST)]], Field(min_length=1, max_length=1000)] | None = None
+
+
 class OneCall(RunFields):
     """The same in an address, for a photo that is sent as the body; ``keep`` keeps the case afterwards."""
 

@@ -1,0 +1,78 @@
+"""``/api/cases/{case}/videos``: a video in, the places that it shows out."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from .responses import Refused
+from .schemas import REFUSALS, CaseId, Shown
+from .state import State
+
+router = APIRouter(prefix="/api/cases", tags=["cases"], responses=REFUSALS)
+
+_FILE = {"schema": {"type": "string", "format": "binary"}}
+_UPLOAD = {
+    "requestBody": {
+        "required": True,
+        "description": "The file, as it is: MP4, MOV, MKV, WebM or AVI.",
+        "content": {"application/octet-stream": _FILE, "video/*": _FILE},
+    }
+}
+
+
+class FrameShown(Shown):
+    """A frame: the photo that it is now, its second, and the text that is read in it."""
+
+    photo: int
+    seconds: float
+    reads: list[str]
+
+
+class PlaceShown(Shown):
+    """A place: the stretches of time in which it is shown, its frames, and the run that locates it."""
+
+    spans: list[list[float]]
+    frames: list[FrameShown]
+    run: str | None
+
+
+class VideoShown(Shown):
+    """What was seen of a video; ``notes`` say what was left out."""
+
+    name: str
+    sha256: str
+    seconds: float
+    width: int
+    height: int
+    scenes: int
+    notes: list[str]
+    places: list[PlaceShown]
+
+
+class VideoList(Shown):
+    """The videos of a case."""
+
+    videos: list[VideoShown]
+
+
+@router.post("/{case}/videos", status_code=201, openapi_extra=_UPLOAD)
+async def add_video(
+    case: CaseId,
+    request: Request,
+    name: Annotated[str, Query(max_length=255, description="What the file is called.")] = "",
+) -> VideoList:
+    """Add a video to an empty case: its telling frames become the case's photos. Start a run for each place."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/octet-stream" and not kind.startswith("video/"):
+        raise Refused(415, "media", "send the file itself, as application/octet-stream or video/…")
+    return _shown(await State.of(request).service.add_video(case, name, request.stream()))
+
+
+@router.get("/{case}/videos")
+async def videos(case: CaseId, request: Request) -> VideoList:
+    """The videos of a case with their places; places that were located as one are one."""
+    return _shown(await State.of(request).service.videos(case))
+
+
+def _shown(found: list[dict[str, Any]]) -> VideoList:
+    return VideoList.model_validate({"videos": found})
