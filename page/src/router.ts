@@ -6,6 +6,7 @@ export type Route =
   | { screen: "case"; caseId: string; runId: string | null }
   | { screen: "compare"; left: string; right: string }
   | { screen: "see" }
+  | { screen: "review" }
   | { screen: "settings" };
 
 const ID = "([0-9a-f]{4,64})";
@@ -19,6 +20,7 @@ export function routeOf(hash: string): Route {
   const pair = COMPARE.exec(path);
   if (pair?.[1] !== undefined && pair[2] !== undefined) return { screen: "compare", left: pair[1], right: pair[2] };
   if (path === "/see") return { screen: "see" };
+  if (path === "/review") return { screen: "review" };
   return path === "/settings" ? { screen: "settings" } : { screen: "home" };
 }
 
@@ -30,6 +32,8 @@ export function hashOf(route: Route): string {
       return `#/compare/${route.left}/${route.right}`;
     case "see":
       return "#/see";
+    case "review":
+      return "#/review";
     case "settings":
       return "#/settings";
     case "home":

@@ -1,9 +1,8 @@
 """``geosleuth setup``: stand-in servers on loopback are found, tried and set; a broken one is named."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,8 +14,9 @@ from geosleuth.pipeline.defaults import Defaults, config_file, read_defaults, wi
 from geosleuth.pipeline.request import LocateRequest
 from in_process import Done, whole_command
 from later import later
-from locating import FINAL, photo_file
-from openai_server import Reply, Request, ServerUrl, failure, openai_server
+from locating import photo_file
+from model_servers import reply, speaks
+from openai_server import Reply, ServerUrl, failure, openai_server
 from serving import served_here
 
 later("pydantic_ai")
@@ -46,32 +46,6 @@ def at(monkeypatch: pytest.MonkeyPatch, prefix: str, url: str) -> None:
     from geosleuth.policies.registry import SERVICES
 
     monkeypatch.setitem(SERVICES, prefix, replace(SERVICES[prefix], base_url=url))
-
-
-def reply(document: Any) -> Reply:
-    return Reply(json.dumps(document).encode())
-
-
-def speaks(kind: str) -> Callable[[Request], Reply]:
-    """A server as these programs are: their own addresses beside OpenAI's."""
-    listed = reply({"object": "list", "data": [{"id": "sees:4b"}, {"id": "blind:7b"}]})
-
-    def answer(request: Request) -> Reply:
-        path = request.path.partition("?")[0]
-        if path == "/v1/models":
-            return listed
-        if path == "/v1/chat/completions":
-            return FINAL
-        if kind == "ollama" and path == "/api/show":
-            sees = request.json["model"] == "sees:4b"
-            return reply({"capabilities": ["completion", "vision"] if sees else ["completion"]})
-        if kind == "lmstudio" and path == "/api/v0/models":
-            return reply({"data": [{"id": "sees:4b", "type": "vlm"}, {"id": "blind:7b", "type": "llm"}]})
-        if kind == "server" and path == "/props":
-            return reply({"modalities": {"vision": True}})
-        return failure(404)
-
-    return answer
 
 
 @pytest.fixture(params=["ollama", "lmstudio", "vllm", "server"])
@@ -213,4 +187,38 @@ def test_a_file_that_must_be_mended_is_named(text: str) -> None:
 def test_words_that_fit_nothing_are_refused() -> None:
     for words in (("--base-url", NOBODY), ("--model", "openai:NAME"), ("--model", "nobody:x"), ("--model", "vllm:x")):
         assert setup(*words).returncode == 2
+    assert not config_file().exists()
+
+
+def test_ollama_fetches_a_model_after_a_yes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert setup("--pull", "--yes").returncode == 2, "nobody is there to fetch it"
+    with openai_server([speaks("ollama", models=())]) as url:
+        monkeypatch.setenv("OLLAMA_BASE_URL", url)
+        offer = "Ollama runs and can fetch qwen3-vl:4b (about 3.3 GB from registry.ollama.ai, Apache 2.0)"
+        assert offer in setup().stderr
+        refused = setup("--pull")
+        assert (refused.returncode, "add --yes" in refused.stderr) == (2, True)
+        assert not [one for one in url.requests if one.path == "/api/pull"]
+        done = setup("--pull", "--yes", "--json")
+        assert done.returncode == 0, done.stderr
+        assert [one.json["model"] for one in url.requests if one.path == "/api/pull"] == ["qwen3-vl:4b"]
+        assert json.loads(done.stdout)["tried"]["answer"] == "Monaco"
+    assert read_defaults() == Defaults("ollama:qwen3-vl:4b", str(url))
+
+
+@pytest.mark.parametrize(
+    ("pull", "told"),
+    [
+        (failure(500), "status 500"),
+        (Reply(b'{"status": "pulling manifest"}\n{"error": "no space left"}\n'), "no space left"),
+        (Reply(b'{"status": "pulling manifest"}\n'), "it broke off"),
+        (Reply(b"<html>\n"), "no progress"),
+        (Reply(b'{"status": "x"}\n' * 9, manner="cut"), "the connection broke"),
+    ],
+)
+def test_a_fetch_that_fails_changes_nothing(pull: Reply, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with openai_server([speaks("ollama", models=(), pull=pull)]) as url:
+        monkeypatch.setenv("OLLAMA_BASE_URL", url)
+        done = setup("--pull", "--yes")
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
     assert not config_file().exists()

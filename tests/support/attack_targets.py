@@ -118,6 +118,50 @@ def _open_photo(data: bytes, _folder: Path) -> None:
     first_view(open_photo(data, Limits()).photo)
 
 
+def _sidecar_seeds() -> list[bytes]:
+    from geosleuth.answer import Answer
+    from geosleuth.answer.formats import Context, Entry, to_xmp
+    from geosleuth.geo import LatLon
+
+    made = to_xmp([Entry(Answer(LatLon(43.7384, 7.4246), radius_km=1.0), Context(city="Monaco", country_code="MC"))])
+    return [made.encode(), made.encode("utf-16")]
+
+
+def _read_sidecar(data: bytes, folder: Path) -> None:
+    from geosleuth.photo.sidecar import read_sidecars
+
+    (folder / "photo.jpg.xmp").write_bytes(data)
+    read_sidecars(folder / "photo.jpg")
+
+
+_LISTED = {
+    "format": "geosleuth-photos", "version": 1,
+    "photos": [
+        {"sha256": "ab" * 32, "path": "../a.jpg", "status": "located", "place": "Monaco", "lat": 43.7, "lon": 7.4,
+         "radius_km": 1.5, "probability": 0.9, "conflicts": False},
+    ],
+}  # fmt: skip
+_DECIDED = (
+    b'{"format": "geosleuth-review", "version": 1}\n'
+    b'{"photos": ["abababababababab"], "verdict": "corrected", "lat": 43.7, "lon": 7.4, "country": "Monaco"}\n'
+    b'{"wrote": "../a.jpg.xmp", "photo": "abababababababab", "sha256": "00"}\n'
+)
+
+
+def _open_review(part: str, data: bytes, folder: Path) -> None:
+    from geosleuth.app.review import JOURNAL, LIST, Review
+
+    (folder / LIST).parent.mkdir(exist_ok=True)
+    (folder / LIST).write_bytes(data if part == "photos" else json.dumps(_LISTED).encode())
+    (folder / JOURNAL).write_bytes(data if part == "decisions" else _DECIDED)
+    review = Review.open(folder)
+    try:
+        review.counts()
+        review.details(review.ids()[0])
+    finally:
+        review.close()
+
+
 @cache
 def _video_seeds() -> list[bytes]:
     """Short clips, one of each container."""
@@ -841,6 +885,10 @@ def _targets() -> Iterator[Target]:
         yield Target(f"photo-{form}", "photos", partial(photo_seeds, form), _plain(_open_photo), count=6000)
     # Each is decoded by a process of its own, which takes half a second to start.
     yield Target("video", "videos", _video_seeds, _plain(_read_video), count=300, seconds=60)
+    yield Target("sidecar", "photos", _sidecar_seeds, _plain(_read_sidecar), spoilt_text, 3000, guided=True)
+    listed, decided = (_plain(partial(_open_review, part)) for part in ("photos", "decisions"))
+    yield Target("review-photos", "photos", lambda: [json.dumps(_LISTED).encode()], listed, spoilt_json, 2000)
+    yield Target("review-decisions", "photos", lambda: [_DECIDED], decided, spoilt_lines, 2000)
     spoil: Spoil
     for ending, spoil, count in (("osm.pbf", spoilt_bytes, 3000), ("osm", spoilt_text, 1000)):
         read = _plain(partial(_import_osm, ending))

@@ -67,12 +67,12 @@ export async function ask(path: string, init: RequestInit = {}): Promise<Respons
   return response;
 }
 
-async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   const response = await ask(path, signal ? { signal } : {});
   return (await response.json()) as T;
 }
 
-async function send<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+export async function send<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const told = body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const response = await ask(path, { method, ...told, ...(signal ? { signal } : {}) });
   return (response.status === 204 ? undefined : await response.json()) as T;

@@ -155,6 +155,10 @@ export interface About {
   regions: string[];
   granularities: Granularity[];
   formats: string[];
+  /** Whether no model was chosen yet. */
+  setup: boolean;
+  /** Whether a batch is under review. */
+  review: boolean;
 }
 
 export interface Settings {

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { History } from "./History";
+import { FirstVisit } from "../setup/FirstVisit";
 import { Intake } from "./Intake";
 
 export function Home() {
@@ -8,6 +9,7 @@ export function Home() {
   return (
     <div class="home">
       <Intake first={known === 0} onBegun={() => setVersion(version + 1)} />
+      <FirstVisit />
       <History version={version} onCount={setKnown} />
     </div>
   );

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
 import { bytes as sized } from "../format";
 import { t } from "../strings";
@@ -17,11 +17,18 @@ export function Disk() {
     );
   };
   useEffect(look, []);
+  const cancel = useRef<HTMLButtonElement>(null);
+  const first = useRef<HTMLButtonElement>(null);
+  // The button that was pressed is gone: whoever uses keys goes on at what took its place.
+  const ask = (now: boolean): void => {
+    setSure(now);
+    requestAnimationFrame(() => (now ? cancel : first).current?.focus());
+  };
   const wipe = async (): Promise<void> => {
     try {
       const { cases } = await api.wipe();
       setSaid(t("disk.wiped", { count: cases }));
-      setSure(false);
+      ask(false);
       look();
     } catch (thrown) {
       setTrouble(troubleOf(thrown).message);
@@ -39,15 +46,17 @@ export function Disk() {
             <button type="button" class="danger" onClick={() => void wipe()}>
               {t("disk.wipeNow")}
             </button>
-            <button type="button" onClick={() => setSure(false)}>
+            <button ref={cancel} type="button" onClick={() => ask(false)}>
               {t("action.cancel")}
             </button>
           </div>
         </>
       ) : (
-        <button type="button" onClick={() => setSure(true)}>
-          {t("disk.wipe")}
-        </button>
+        <div class="buttons">
+          <button ref={first} type="button" onClick={() => ask(true)}>
+            {t("disk.wipe")}
+          </button>
+        </div>
       )}
       <p role="status" class="quiet">
         {said}

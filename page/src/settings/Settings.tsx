@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
 import type { Settings as Kept } from "../api/types";
 import { about, meet, settings } from "../state/server";
+import { SetupLater } from "../setup/FirstVisit";
 import { chooseTheme, themeChoice, type ThemeChoice } from "../state/theme";
 import { t } from "../strings";
 import { Field } from "../ui/Field";
@@ -18,6 +19,7 @@ const THEMES: readonly ThemeChoice[] = ["system", "light", "dark"];
 export function Settings() {
   const [draft, setDraft] = useState<Kept | null>(settings.value);
   const [state, setState] = useState<"idle" | "saved" | string>("idle");
+  const [choosing, setChoosing] = useState(false);
   const kept = settings.value;
   useEffect(() => {
     if (draft === null && kept !== null) setDraft(kept);
@@ -150,6 +152,24 @@ export function Settings() {
           </span>
         </div>
       </form>
+      {choosing ? (
+        <SetupLater
+          onDone={() => {
+            setChoosing(false);
+            setDraft(settings.value);
+          }}
+        />
+      ) : (
+        <section class="settings-part" aria-labelledby="models-title">
+          <h2 id="models-title">{t("setup.part")}</h2>
+          <p class="quiet">{t("setup.openHelp")}</p>
+          <div class="buttons">
+            <button type="button" onClick={() => setChoosing(true)}>
+              {t("setup.open")}
+            </button>
+          </div>
+        </section>
+      )}
       <Disk />
       <Maps />
       <Keys />

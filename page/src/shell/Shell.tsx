@@ -1,9 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CaseScreen } from "../case/CaseScreen";
-import { Compare } from "../compare/Compare";
 import { Home } from "../home/Home";
 import { hashOf, route, type Route } from "../router";
-import { Settings } from "../settings/Settings";
 import { question } from "../state/consent";
 import { mapAskedFor } from "../state/maps";
 import { serverGone, signInWanted } from "../state/server";
@@ -17,6 +15,9 @@ import { SignIn } from "./SignIn";
 import { TopBar } from "./TopBar";
 
 const Checklist = later(async () => (await import("../guide/Checklist")).Checklist);
+const Compare = later(async () => (await import("../compare/Compare")).Compare);
+const Settings = later(async () => (await import("../settings/Settings")).Settings);
+const Review = later(async () => (await import("../review/Review")).Review);
 const GetMap = later(async () => (await import("../maps/GetMap")).GetMap);
 
 function Screen({ at }: { at: Route }) {
@@ -29,6 +30,8 @@ function Screen({ at }: { at: Route }) {
       return <Compare key={hashOf(at)} left={at.left} right={at.right} />;
     case "see":
       return <Checklist />;
+    case "review":
+      return <Review />;
     case "settings":
       return <Settings />;
   }

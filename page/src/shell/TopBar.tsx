@@ -1,5 +1,5 @@
 import { hashOf, route } from "../router";
-import { settings, signedIn, signInWanted } from "../state/server";
+import { about, settings, signedIn, signInWanted } from "../state/server";
 import { api } from "../api/client";
 import { chooseTheme, theme } from "../state/theme";
 import { t } from "../strings";
@@ -30,6 +30,11 @@ export function TopBar({ onHelp }: { onHelp(): void }) {
         <a href={hashOf({ screen: "see" })} aria-current={here === "see" ? "page" : undefined}>
           {t("shell.see")}
         </a>
+        {about.value?.review ? (
+          <a href={hashOf({ screen: "review" })} aria-current={here === "review" ? "page" : undefined}>
+            {t("shell.review")}
+          </a>
+        ) : null}
         <a href={hashOf({ screen: "settings" })} aria-current={here === "settings" ? "page" : undefined}>
           {t("shell.settings")}
         </a>
@@ -44,7 +49,7 @@ export function TopBar({ onHelp }: { onHelp(): void }) {
         <button type="button" class="plain square" aria-label={next === "dark" ? t("shell.toDark") : t("shell.toLight")} onClick={() => chooseTheme(next)}>
           <Icon name={next === "dark" ? "moon" : "sun"} />
         </button>
-        <button type="button" class="plain square" aria-label={t("shell.help")} title={t("shell.help")} onClick={onHelp}>
+        <button type="button" class="plain square shell-help" aria-label={t("shell.help")} title={t("shell.help")} onClick={onHelp}>
           <Icon name="help" />
         </button>
         {signedIn.value ? (

@@ -280,7 +280,7 @@ async def _cap_claims(claims: Claims, granularity: Granularity, gazetteer: Gazet
     point = claims.point
     if point is not None:
         point = (await cap(Answer(point), granularity, gazetteer)).point
-    return replace(claims, point=point, altitude_m=None, heading_deg=None, panorama=None, notes=())
+    return replace(claims, point=point, altitude_m=None, heading_deg=None, panorama=None, notes=(), sidecars=())
 
 
 def open_case(photos: Sequence[OpenedPhoto], method: Method, resources: Resources) -> tuple[Case, tuple[str, ...]]:

@@ -74,9 +74,12 @@ def within_reach(*, offline: bool) -> list[Reachable]:
     return found
 
 
-def look_around() -> tuple[list[Reachable], list[Broken]]:
-    """Return every model within reach, with what is known of it, and the servers that are there and broken."""
-    served = _served(PATIENT_SECONDS, look=True)
+def look_around(*, ask: bool = True) -> tuple[list[Reachable], list[Broken]]:
+    """Return every model within reach, with what is known of it, and the servers that are there and broken.
+
+    Without ``ask`` no server is asked: weights and keys alone.
+    """
+    served = _served(PATIENT_SECONDS, look=True) if ask else []
     models = [one for one in served if isinstance(one, Reachable)]
     return [*models, *_weights(), *keyed(ringed=True)], [one for one in served if isinstance(one, Broken)]
 
@@ -104,8 +107,14 @@ def keyed(*, ringed: bool = False) -> Iterator[Reachable]:
         if where is None and ringed and keyring_key(prefix):
             where = "its key is in the system's keyring"
         if where is not None:
-            host = host_of(service.base_url or "") or f"{service.title}'s servers"
-            yield Reachable(f"{prefix}:NAME", where, sees=None, sent_to=host)
+            yield hosted(prefix, where)
+
+
+def hosted(prefix: str, where: str) -> Reachable:
+    """Return a service of others, any model of it."""
+    service = SERVICES[prefix]
+    host = host_of(service.base_url or "") or f"{service.title}'s servers"
+    return Reachable(f"{prefix}:NAME", where, sees=None, sent_to=host)
 
 
 def _served(seconds: float, *, look: bool) -> list[Reachable | Broken]:

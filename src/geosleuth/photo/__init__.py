@@ -8,6 +8,7 @@ from .metadata import Claims, PanoramaClaim
 from .opening import OpenedPhoto, check_case_pixels, open_photo, open_photos
 from .panorama import PanoramaView, cut_views, looks_equirectangular
 from .photo import Kind, Limits, Photo
+from .sidecar import SidecarClaim
 from .views import MUCH_REDUCED, BoxScale, View, crop, encode, first_view, to_pixels
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "PanoramaClaim",
     "PanoramaView",
     "Photo",
+    "SidecarClaim",
     "View",
     "check_case_pixels",
     "crop",

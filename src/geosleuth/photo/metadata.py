@@ -8,6 +8,7 @@ from geosleuth.geo import LatLon, distance_km
 
 from .carrier import Carrier, FileFormat
 from .exif import Said, finite, is_estimate, xmp_point, xmp_values
+from .sidecar import SidecarClaim
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -31,7 +32,7 @@ class Claims:
     `estimated` is set where the file says that its place was estimated, as copies that geosleuth writes do: such a
     place is no second opinion, agrees with nothing and contradicts nothing. `taken_at` has a time zone only where the
     file gives one. `size_px` is the size as stored, before turning. `focal_35mm` is the focal length in mm that would
-    show as much on 35 mm film.
+    show as much on 35 mm film. `sidecars` is what XMP files beside the photo's say.
     """
 
     format: FileFormat
@@ -49,6 +50,7 @@ class Claims:
     panorama: PanoramaClaim | None = None
     notes: tuple[str, ...] = ()
     estimated: bool = False
+    sidecars: tuple[SidecarClaim, ...] = ()
 
     @property
     def own_point(self) -> LatLon | None:

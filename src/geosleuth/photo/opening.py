@@ -6,7 +6,7 @@ import stat
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from .exif import read_exif
 from .metadata import Claims, claims_of
 from .panorama import looks_equirectangular
 from .photo import Kind, Limits, Photo
+from .sidecar import read_sidecars
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -188,7 +189,8 @@ def open_photo(
 
     Sizes are checked before anything is decoded, damaged and cut files are refused, and nothing is written. The photo
     comes out upright and in RGB: transparency over white, 16-bit channels scaled to 8, of several frames or pages the
-    first (HEIC: the primary one). CMYK is converted by the plain formula; colour profiles are not applied.
+    first (HEIC: the primary one). CMYK is converted by the plain formula; colour profiles are not applied. XMP sidecars
+    beside a path are read as claims, too.
 
     Args:
         source: a path, or the content of a file.
@@ -220,6 +222,8 @@ def open_photo(
     if carrier.several:
         notes.append("the file holds several pictures; only the first is looked at")
     claims = claims_of(data, carrier, said, notes)
+    if not isinstance(source, bytes):
+        claims = replace(claims, sidecars=read_sidecars(Path(os.fsdecode(path))))
     if kind is None:
         kind = "panorama" if looks_equirectangular(image, claims.panorama) else "photo"
     return OpenedPhoto(Photo(image, kind), claims)

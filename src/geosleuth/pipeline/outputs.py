@@ -11,6 +11,7 @@ from geosleuth.agent.display import whole_country
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer
 from geosleuth.answer.formats import Context, Entry, Format, format_of
+from geosleuth.answer.formats.context import Reviewed
 from geosleuth.answer.granularity import Granularity
 from geosleuth.atlas.granular import country_outline
 from geosleuth.errors import BadInput
@@ -127,7 +128,13 @@ def check_is_none_of(path: Path, files: Iterable[Path], what: str) -> None:
         raise BadInput(f"{path}: is {what}; choose another name")
 
 
-def entries_of(trajectory: Trajectory, photos: Iterable[tuple[str, Path]], granularity: Granularity) -> list[Entry]:
+def entries_of(
+    trajectory: Trajectory,
+    photos: Iterable[tuple[str, Path]],
+    granularity: Granularity,
+    *,
+    reviewed: Reviewed | None = None,
+) -> list[Entry]:
     """A finding, capped already, with its context: once for each photo, given by its hash and its path."""
     answer = trajectory.answer or Answer()
     country = whole_country(trajectory, granularity)
@@ -141,6 +148,7 @@ def entries_of(trajectory: Trajectory, photos: Iterable[tuple[str, Path]], granu
         sources=tuple(sources),
         country_code=country_code(answer.address.country.conclusion or ""),
         outline=outline.polygons if outline else [],
+        reviewed=reviewed,
     )
     return [
         Entry(answer, replace(context, sha256=sha256, file_name=path.name).capped(granularity))

@@ -16,6 +16,7 @@ from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.geo.extent import plain
 from geosleuth.names import country_name
+from geosleuth.photo import SidecarClaim
 from geosleuth.policies.detective import Detective, Reasoning, evidence_line
 from geosleuth.team.parallel import answered as came_to_an_answer
 from geosleuth.team.parallel import chains_read, evidence_named
@@ -219,12 +220,17 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
                 "claimed_point": plain(claims.point),
                 "claim_conflicts": conflict,
                 "claim_estimated": claims.estimated,
+                "sidecar_claims": [_sidecar(one) for one in claims.sidecars],
             }
             for claims, conflict in zip(finding.claims, finding.conflicts, strict=True)
         ],
         **({"team": team_document(finding)} if finding.team else {}),
         **({"check": plain(checked)} if checked is not None else {}),
     }
+
+
+def _sidecar(one: SidecarClaim) -> dict[str, Any]:
+    return {"point": plain(one.point), "place": one.place, "estimated": one.estimated, "trouble": one.trouble}
 
 
 def team_document(finding: Finding) -> dict[str, Any]:
@@ -294,11 +300,18 @@ def result_schema() -> dict[str, Any]:
         "output_tokens": maybe(WHOLE),
         "usd": maybe(NUMBER),
     }
+    sidecar = {
+        "point": maybe(record(POINT)),
+        "place": maybe(TEXT),
+        "estimated": YES_NO,
+        "trouble": maybe(TEXT),
+    }
     photo = {
         "sha256": TEXT,
         "claimed_point": maybe(record(POINT)),
         "claim_conflicts": maybe(YES_NO),
         "claim_estimated": YES_NO,
+        "sidecar_claims": many(record(sidecar)),
     }
     check = {
         "claimed": record(POINT),

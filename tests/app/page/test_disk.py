@@ -4,6 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
+from browser import serious_faults
 from serving import photo_bytes, served_here
 
 
@@ -20,6 +21,9 @@ def test_all_cases_are_deleted_after_a_second_look(browser: Browser, home: Path,
         expect(page.get_by_text("Saved")).to_be_visible()
         assert server.client.get("/api/settings").json()["quota_mb"] == 50
         page.get_by_role("button", name="Delete all cases…").press("Enter")
+        # Whoever uses keys stands at the harmless one of the two.
+        expect(page.get_by_role("button", name="Cancel")).to_be_focused()
+        assert serious_faults(page, "main") == []
         assert len(server.client.get("/api/cases").json()["cases"]) == 1
         page.get_by_role("button", name="Delete all cases now").click()
         expect(page.get_by_text("Deleted cases: 1.")).to_be_visible()

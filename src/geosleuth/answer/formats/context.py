@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import ceil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -89,6 +89,8 @@ def rings_of(polygon: "Polygon") -> list[Ring]:
 
 
 ESTIMATED = "estimated from the picture by geosleuth"
+Reviewed = Literal["confirmed", "corrected"]
+"""What a person did with a place: a confirmed one stays an estimate, one that they put in its place is their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ class Context:
         country_code: ISO 3166-1 alpha-2 of the answer's country, if looked up.
         city: the answer's city, if looked up: an answer gives only its finest place.
         outline: the country that is the whole finding, as polygons; empty if the finding is a circle.
+        reviewed: whether a person has confirmed or corrected the place.
         geosleuth: this program's version.
     """
 
@@ -123,7 +126,15 @@ class Context:
     country_code: str | None = None
     city: str | None = None
     outline: Polygons = field(default_factory=list, hash=False, repr=False)
+    reviewed: Reviewed | None = None
     geosleuth: str = __version__
+
+    @property
+    def place_method(self) -> str:
+        """Return how the place was found, in ASCII."""
+        if self.reviewed == "corrected":
+            return "set by a person in geosleuth"
+        return f"{ESTIMATED}, confirmed by a person" if self.reviewed else ESTIMATED
 
     @property
     def made_by(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from geosleuth.answer.answer import Answer
 from geosleuth.geo import rounded
 
-from .context import ESTIMATED, Context, Entry, metres, xml_text
+from .context import Context, Entry, metres, xml_text
 
 _NAMESPACES = {
     "exif": "http://ns.adobe.com/exif/1.0/",
@@ -39,7 +39,7 @@ def to_xmp(entries: Sequence[Entry]) -> str:
     rdf = ET.SubElement(packet, "rdf:RDF", {"xmlns:rdf": _RDF})
     about = {"rdf:about": "", **{f"xmlns:{prefix}": uri for prefix, uri in _NAMESPACES.items()}}
     description = ET.SubElement(rdf, "rdf:Description", about)
-    for name, value in (_place(answer) | _names(answer, context) | _provenance(answer, context)).items():
+    for name, value in (_place(answer, context) | _names(answer, context) | _provenance(answer, context)).items():
         if value:
             ET.SubElement(description, name).text = xml_text(value)
     _location_created(description, answer, context)
@@ -47,7 +47,7 @@ def to_xmp(entries: Sequence[Entry]) -> str:
     return _BEGIN + ET.tostring(packet, encoding="unicode") + _END
 
 
-def _place(answer: Answer) -> dict[str, str | None]:
+def _place(answer: Answer, context: Context) -> dict[str, str | None]:
     if answer.point is None:
         return {}
     point = rounded(answer.point, answer.radius_km)
@@ -56,7 +56,7 @@ def _place(answer: Answer) -> dict[str, str | None]:
         "exif:GPSLatitude": _angle(point.lat, "N", "S"),
         "exif:GPSLongitude": _angle(point.lon, "E", "W"),
         "exif:GPSMapDatum": "WGS-84",
-        "exif:GPSProcessingMethod": ESTIMATED,
+        "exif:GPSProcessingMethod": context.place_method,
         "exif:GPSHPositioningError": None if answer.radius_km is None else f"{metres(answer.radius_km)}/1",
     }
 
@@ -94,7 +94,8 @@ def _provenance(answer: Answer, context: Context) -> dict[str, str | None]:
     return {
         "xmp:MetadataDate": context.when_text,
         "geosleuth:Located": "True" if answer.located else "False",
-        "geosleuth:Estimated": "True",
+        "geosleuth:Estimated": "False" if context.reviewed == "corrected" else "True",
+        "geosleuth:Reviewed": context.reviewed,
         "geosleuth:Probability": None if answer.probability is None else f"{answer.probability:g}",
         "geosleuth:RadiusKm": None if answer.radius_km is None else f"{answer.radius_km:g}",
         "geosleuth:Granularity": context.granularity,

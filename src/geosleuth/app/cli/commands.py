@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, str] = {
     "locate": "Find out where a photo was taken. The result is a lead with its uncertainty, not a verdict.",
     "setup": "Find models within reach, try one on an example photo, and make it the default.",
     "serve": "Serve the page and the HTTP API on this machine, until Ctrl-C.",
+    "review": "Review the findings of a batch on the page: confirm, correct or reject them, singly or many at once.",
     "wipe": "Delete all cases of the page from this disk: photos, runs, notes.",
     "mcp": "Serve the tools over the Model Context Protocol: every tool, open_photo for handles, and locate as one.",
     "verify": "Check an evidence package: every byte of it, and with the photo what its tools answered. Offline.",

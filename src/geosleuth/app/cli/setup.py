@@ -20,6 +20,10 @@ class SetupOptions:
         Optional[str],  # noqa: UP045
         typer.Option(metavar="URL", help="Where the model is served."),
     ] = None
+    pull: Annotated[
+        bool,
+        typer.Option("--pull", help="Have Ollama on this machine fetch a small open vision model, and use it."),
+    ] = False
     untried: Annotated[bool, typer.Option("--untried", help="Do not try the model on an example photo first.")] = False
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False
     as_json: JsonFlag = False
@@ -36,6 +40,8 @@ def setup(options: SetupOptions) -> None:
       geosleuth setup
 
       geosleuth setup --model ollama:qwen3-vl:4b --yes
+
+      geosleuth setup --pull
 
       geosleuth setup --model none
     """

@@ -22,7 +22,7 @@ from geosleuth.policies.detective.answering import WITH_A_MODEL
 from geosleuth.text.numbers import distance, plural
 from geosleuth.text.safe import one_line
 
-from .digest import ESTIMATE, Digest, Rival, as_finding, digest_of
+from .digest import ESTIMATE, Digest, Rival, as_finding, digest_of, sidecar_lines
 
 Mask = npt.NDArray[np.bool_]
 Frame = tuple[float, float, float]
@@ -255,9 +255,10 @@ def _short(words: str) -> str:
 
 def _claims(finding: Finding, digest: Digest) -> Iterator[str]:
     for number, (claims, conflict) in enumerate(zip(finding.claims, finding.conflicts, strict=True), 1):
+        which = f"photo {number}: " if len(finding.claims) > 1 else ""
+        yield from (f"{which}{line}" for line in sidecar_lines(claims, digest))
         if claims.point is None:
             continue
-        which = f"photo {number}: " if len(finding.claims) > 1 else ""
         claim = f"{which}{coordinates(claims.point)}" if digest.exact else f"{which}a place"
         if claims.estimated:
             yield f"{claim}, {ESTIMATE}"

@@ -313,6 +313,8 @@ def claims_of(finding: Finding, digest: Digest) -> list[list[tuple[str, object]]
 
 def _claims(claims: Claims, conflict: bool | None, digest: Digest) -> Iterator[tuple[str, object]]:  # noqa: FBT001
     yield "Place", _claimed_place(claims, conflict, digest)
+    for line in sidecar_lines(claims, digest):
+        yield "Sidecar", clean(line, 500)
     if claims.taken_at is not None:
         zone = "" if claims.taken_at.tzinfo else " (time zone not given)"
         yield "Taken", f"{claims.taken_at.isoformat(sep=' ', timespec='seconds')}{zone}"
@@ -327,6 +329,22 @@ def _claims(claims: Claims, conflict: bool | None, digest: Digest) -> Iterator[t
     yield "File", f"{claims.format}, {width:,} × {height:,} pixels, {claims.file_bytes:,} bytes"
     if claims.notes:
         yield "Noticed", clean("; ".join(claims.notes), 500)
+
+
+def sidecar_lines(claims: Claims, digest: Digest) -> Iterator[str]:
+    """Yield what each XMP sidecar says, a line each; below ``exact`` none is left."""
+    for one in claims.sidecars:
+        if one.trouble is not None:
+            yield f"There is one, but {one.trouble}."
+            continue
+        named = f" ({one.place})" if one.point and one.place else ""
+        line = f"{coordinates(one.point)}{named}" if one.point else one.place or ""
+        if one.point is not None and digest.answer.point is not None:
+            line += f", {distance(distance_km(one.point, digest.answer.point))} away"
+        if one.estimated:
+            yield f"{line}, {ESTIMATE} A claim from the sidecar."
+        else:
+            yield f"{line}. A claim from the sidecar, not evidence."
 
 
 def _claimed_place(claims: Claims, conflict: bool | None, digest: Digest) -> object:  # noqa: FBT001  (three-valued)

@@ -507,6 +507,14 @@ class Store:
         """Store settings."""
         await self._do(self._store_settings, changes)
 
+    async def forget_settings(self, names: Sequence[str]) -> None:
+        """Delete settings, so that they are as if never changed."""
+        await self._do(self._forget_settings, names)
+
+    def _forget_settings(self, names: Sequence[str]) -> None:
+        with committed(self._db):
+            self._db.executemany("DELETE FROM settings WHERE name = ?", [(name,) for name in names])
+
     def _store_settings(self, changes: Mapping[str, Any]) -> None:
         with committed(self._db):
             self._db.executemany(

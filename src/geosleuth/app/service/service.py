@@ -38,6 +38,7 @@ from .records import (
     text,
 )
 from .requests import allowed_granularity, continued, settled
+from .setup import Setup
 from .video import Videos
 
 Keys = Callable[[], Mapping[str, str]]
@@ -46,6 +47,7 @@ Keys = Callable[[], Mapping[str, str]]
 HELPERS = 2
 
 _NOT_COPIED = ("state", "ended")
+_SEEN = "setup_seen"
 _NO_WORDS: dict[str, Any] = {"hint": None, "area": False, "copied": False}
 
 
@@ -80,6 +82,7 @@ class CaseService:
         self._helpers = WorkerPool("helps", HELPERS, seconds=limits.asking_s, memory_bytes=memory_bytes)
         self._settings = Settings()
         self.maps = Maps()
+        self.setup = Setup(keys)
         self._starting: list[asyncio.Task[None]] = []
 
     @classmethod
@@ -136,7 +139,9 @@ class CaseService:
         """End all processes and release the folder; interrupted runs can be continued later."""
         await asyncio.gather(*self._starting, return_exceptions=True)
         await self._jobs.close()
-        await asyncio.gather(self._intake.end(), self._videos.end(), self._helpers.end(), self.maps.end())
+        await asyncio.gather(
+            self._intake.end(), self._videos.end(), self._helpers.end(), self.maps.end(), self.setup.end()
+        )
         self._feed.end_all()
         await self._store.close()
 
@@ -161,6 +166,35 @@ class CaseService:
         self._settings = changed
         await self.sweep()
         return changed
+
+    async def setup_wanted(self) -> bool:
+        """Return whether nobody has chosen a model yet, nor said that none is wanted."""
+        from geosleuth.pipeline.defaults import config_file
+
+        kept = await self._store.settings()
+        return "model" not in kept and _SEEN not in kept and not await asyncio.to_thread(config_file().exists)
+
+    async def dismiss_setup(self) -> None:
+        """Do not offer the set-up by itself again."""
+        await self._store.store_settings({_SEEN: True})
+
+    async def set_default_model(self, model: str | None, base_url: str | None) -> Settings:
+        """Make a model the default of the page, the command and all else; None is the detective.
+
+        Raises:
+            BadInput: there is no such model, or the default can't be kept.
+        """
+        from geosleuth.pipeline.defaults import Defaults, write_defaults
+
+        if model is not None:
+            await self.setup.check(model, base_url)
+        await asyncio.to_thread(write_defaults, Defaults(model, base_url if model is not None else None))
+        chosen = await asyncio.to_thread(_set_up)
+        # What the settings said before gives way, now and whenever the default changes.
+        await self._store.forget_settings(("model", "base_url"))
+        await self._store.store_settings({_SEEN: True, **{k: v for k, v in chosen.items() if k == "offline"}})
+        self._settings = replace(self._settings, **{"model": None, "base_url": None, **chosen})
+        return self._settings
 
     async def sweep(self) -> int:
         """Delete cases older than the settings allow; return how many."""
@@ -357,6 +391,20 @@ class CaseService:
             BadInput: values that can't be.
         """
         made, _ = await self._helpers.work("shadows", asked)
+        return made
+
+    async def picture_of_file(self, path: Path, *, most_px: int) -> bytes:
+        """Return a photo of this machine's user as JPEG, opened in another process; no metadata is in it.
+
+        Raises:
+            BadInput: it can't be opened.
+        """
+        _, made = await self._helpers.work("show_photo", {"path": str(path), "most_px": most_px})
+        return made
+
+    async def places(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return places of the offline atlas that a query may mean, or what a point is called."""
+        made, _ = await self._helpers.work("places", asked)
         return made
 
     async def _photo(self, case_id: str, number: int) -> dict[str, Any]:

@@ -61,12 +61,32 @@ async def open_photo(details: Mapping[str, Any], _blob: bytes, _publish: Publish
 
 def _write_jpeg(image: Any, most_px: int, path: Path) -> None:
     from geosleuth.files import write_bytes_atomically
+
+    write_bytes_atomically(path, _jpeg(image, most_px))
+
+
+def _jpeg(image: Any, most_px: int) -> bytes:
     from geosleuth.photo import View, encode
 
     scale = min(1.0, most_px / max(image.size))
     size = (max(1, round(image.size[0] * scale)), max(1, round(image.size[1] * scale)))
     small = image.resize(size, reducing_gap=3.0)
-    write_bytes_atomically(path, encode(View("", small, (0, 0, *image.size), ""), quality=JPEG_QUALITY))
+    return encode(View("", small, (0, 0, *image.size), ""), quality=JPEG_QUALITY)
+
+
+async def show_photo(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return a photo of this machine's user as a small JPEG."""
+    from geosleuth.photo import open_photo as opened_photo
+
+    opened = await asyncio.to_thread(opened_photo, details["path"], name="the photo")
+    return {}, _jpeg(opened.photo.image, details["most_px"])
+
+
+async def places(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return places that a query may mean, or what a point is called."""
+    from .places import places_of
+
+    return await places_of(details), b""
 
 
 async def read_video(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
@@ -242,6 +262,14 @@ async def get_map(details: Mapping[str, Any], _blob: bytes, publish: Publish) ->
     return await brought(details, publish), b""
 
 
+async def try_model(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Try a model on an example photo."""
+    from .setup import tried
+
+    with keys_in_place(details["keys"]):
+        return await tried(details), b""
+
+
 TASKS: Mapping[str, Task] = {
     "open_photo": open_photo,
     "read_video": read_video,
@@ -259,4 +287,7 @@ TASKS: Mapping[str, Task] = {
     "shadows": shadows,
     "offer_map": offer_map,
     "get_map": get_map,
+    "try_model": try_model,
+    "show_photo": show_photo,
+    "places": places,
 }

@@ -70,6 +70,12 @@ def altitudes_at(lats: FloatArray, lons: FloatArray) -> FloatArray:
     return np.divide(total, weights, out=np.full_like(total, np.nan), where=weights > 0)
 
 
+def altitude_grid() -> NDArray[np.int16]:
+    """Return all cells in metres, from the north and the west; the sea is 0. Takes 19 MB."""
+    cells = np.concatenate([_band(number) for number in range(_BANDS)])
+    return np.where(cells == _NO_DATA, 0, _LOWEST_M + _STEP_M * cells.astype(np.int16)).astype(np.int16)
+
+
 def _cells(rows: NDArray[np.int_], columns: NDArray[np.int_]) -> NDArray[np.uint8]:
     cells = np.empty(rows.shape, dtype=np.uint8)
     for number in np.unique(rows):

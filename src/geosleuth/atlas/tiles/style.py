@@ -8,6 +8,7 @@ from typing import Any, Final
 from geosleuth.atlas.maps import style as look
 from geosleuth.errors import BadInput
 
+from .relief import MAX_ZOOM, SIDE_PX
 from .settlements import COUNTRIES_TO_ZOOM
 from .world_tiles import Detail
 
@@ -124,6 +125,8 @@ DARK: Final = Palette(
 
 
 SOURCE: Final = "atlas"
+RELIEF: Final = "relief"
+_RELIEF_TO_ZOOM: Final = 9
 _THEMES: Final = {"light": LIGHT, "dark": DARK}
 # Names of fonts on the reader's machine; a weight in the first one's name counts for whichever is found.
 _PLAIN: Final = ("Noto Sans Regular", "Noto Sans", "system-ui")
@@ -136,7 +139,7 @@ _FINER = 0.75
 Layer = dict[str, Any]
 
 
-def make_style(theme: str, detail: Detail, tiles_url: str, attribution: str) -> dict[str, Any]:
+def make_style(theme: str, detail: Detail, tiles_url: str, relief_url: str, attribution: str) -> dict[str, Any]:
     """A style for one theme with the layers that a granularity admits.
 
     Raises:
@@ -166,7 +169,8 @@ def make_style(theme: str, detail: Detail, tiles_url: str, attribution: str) -> 
                 "maxzoom": detail.max_zoom,
                 # MapLibre shows this as HTML, and regions are files from anywhere.
                 "attribution": html.escape(attribution),
-            }
+            },
+            RELIEF: {"type": "raster", "tiles": [relief_url], "tileSize": SIDE_PX, "maxzoom": MAX_ZOOM},
         },
         "layers": layers,
     }
@@ -204,6 +208,14 @@ def _ground(colours: Palette) -> list[Layer]:
     return [
         {"id": "sea", "type": "background", "paint": {"background-color": colours.sea}},
         _layer("land", "fill", "land", world, filter=_is("class", "land")),
+        # Below the land of added regions: it is for where there is none, and too coarse for streets.
+        {
+            "id": RELIEF,
+            "type": "raster",
+            "source": RELIEF,
+            "maxzoom": _RELIEF_TO_ZOOM,
+            "paint": {"raster-opacity": _grown((1, 0.35), (4, 0.6), (6, 0.5), (_RELIEF_TO_ZOOM, 0))},
+        },
         # A layer of its own, since a layer's edges lie above all of its fills: so the coarser coast is covered.
         _layer("local-land", "fill", "land", local, filter=["!=", ["get", "class"], "land"]),
     ]

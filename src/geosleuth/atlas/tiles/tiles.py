@@ -114,15 +114,14 @@ class Tiles:
             BadInput: no such theme or granularity.
         """
         detail = detail_of(finest)
-        return make_style(
-            theme, detail, f"{url_prefix}/{{z}}/{{x}}/{{y}}.mvt?v={self.version}", self.attribution(finest)
-        )
+        urls = (f"{url_prefix}/{{z}}/{{x}}/{{y}}.mvt?v={self.version}", f"{url_prefix}/relief/{{z}}/{{x}}/{{y}}.png")
+        return make_style(theme, detail, *urls, self.attribution(finest))
 
     def attribution(self, finest: Granularity = "exact") -> str:
         """Whom to credit for the map, as plain text."""
         names = [info.attribution for info in self._regions()[1]] if detail_of(finest).ground else []
         return " · ".join(
-            dict.fromkeys([*(name for name in names if name), "Natural Earth", "country-coder", "GeoNames"])
+            dict.fromkeys([*(name for name in names if name), "Natural Earth", "country-coder", "GeoNames", "Mapzen"])
         )
 
     @property

@@ -10,6 +10,7 @@ import glob
 import hashlib
 import json
 import re
+import shlex
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
@@ -40,6 +41,7 @@ from geosleuth.app.console import (
     talk,
 )
 from geosleuth.app.report import SummaryRow, summary_html, summary_row
+from geosleuth.app.review import LIST, Listed, path_from, write_list
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import write_bytes_atomically, write_text_atomically
@@ -513,6 +515,7 @@ def _write(done: Sequence[Done], plan: Plan, *, yes: bool) -> None:
     if plan.outputs.folder is not None:
         write_text_atomically(plan.outputs.folder / INDEX, summary_html([one.row for one in done]))
         talk(f"wrote {plan.outputs.folder / INDEX}")
+        _write_list(plan.outputs.folder, done, exact=plan.granularity == "exact")
     for path in plan.outputs.files:
         if path in pages:
             write_text_atomically(path, summary_html([replace(one.row, report=None) for one in done]))
@@ -526,6 +529,30 @@ def _write(done: Sequence[Done], plan: Plan, *, yes: bool) -> None:
 
 def _document(one: Done) -> dict[str, Any]:
     return {"name": one.row.name, "status": one.row.status, "note": one.row.note or None, **(one.document or {})}
+
+
+def _write_list(folder: Path, done: Sequence[Done], *, exact: bool) -> None:
+    """Write what ``geosleuth review`` goes by; where names and places may not be told, there is nothing to review."""
+    if not exact:
+        (folder / LIST).unlink(missing_ok=True)
+        return
+    write_list(folder, [_listed(folder, one) for one in done if one.entries])
+    talk(f"to confirm, correct or reject the findings: geosleuth review {shlex.quote(str(folder))}")
+
+
+def _listed(folder: Path, one: Done) -> Listed:
+    row = one.row
+    return Listed(
+        sha256=one.entries[0].context.sha256 or "",
+        path=path_from(folder, one.path),
+        status=row.status,
+        place=row.place,
+        lat=row.point.lat if row.point else None,
+        lon=row.point.lon if row.point else None,
+        radius_km=row.radius_km,
+        probability=row.probability,
+        conflicts=row.conflicts,
+    )
 
 
 def _show(done: Sequence[Done]) -> None:

@@ -11,7 +11,7 @@ from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.console import progress, show, show_json, table_view
 from geosleuth.errors import BadInput
 from geosleuth.geo.extent import plain
-from geosleuth.photo import Claims, first_view, open_photo
+from geosleuth.photo import Claims, SidecarClaim, first_view, open_photo
 from geosleuth.photo.text import TextLine, read_text
 from geosleuth.text import printable
 from geosleuth.tools.similar import NO_TROUBLE, ImageIndex, IndexSummary, Match, build_index, default_index_path
@@ -75,6 +75,7 @@ def _claims_view(found: Claims) -> RenderableType:
         {
             "format": f"{found.format}, {found.size_px[0]} x {found.size_px[1]}, {found.file_bytes:,} bytes",
             "claims to be at": None if point is None else f"{point.lat:.5f}, {point.lon:.5f} ({kind})",
+            "claims of the sidecar": [printable(_sidecar_line(one)) for one in found.sidecars],
             "claims to be taken": None if found.taken_at is None else str(_value(found.taken_at)),
             "camera": printable(" ".join(part for part in (found.camera_make, found.camera_model) if part)),
             "focal length": None if found.focal_35mm is None else f"{found.focal_35mm:g} mm (35 mm equivalent)",
@@ -83,6 +84,14 @@ def _claims_view(found: Claims) -> RenderableType:
             "notes": [printable(note) for note in found.notes],
         }
     )
+
+
+def _sidecar_line(one: SidecarClaim) -> str:
+    if one.trouble is not None:
+        return one.trouble
+    point = "" if one.point is None else f"{one.point.lat:.5f}, {one.point.lon:.5f}"
+    kind = "estimated from the picture, not measured" if one.estimated else "a claim, not evidence"
+    return f"{'; '.join(filter(None, (point, one.place)))} ({kind})"
 
 
 def _text_view(lines: list[TextLine]) -> RenderableType:

@@ -18,14 +18,15 @@ from geosleuth.net import is_loopback
 
 if TYPE_CHECKING:
     from geosleuth.app.cli.serve import ServeOptions
+    from geosleuth.app.review import Review
 
 TOKEN_VARIABLE = "GEOSLEUTH_TOKEN"  # noqa: S105 -- its name, not a token
 LEAST_TOKEN = 16
 """Characters of a token: a short one can be guessed."""
 
 
-def serve_here(options: "ServeOptions") -> None:
-    """Serve until stopped.
+def serve_here(options: "ServeOptions", *, review: "Review | None" = None) -> None:
+    """Serve until stopped, with a batch under review if there is one.
 
     Raises:
         BadInput: the port is taken, the address is not this machine's, the token is missing or too short, or
@@ -45,6 +46,7 @@ def serve_here(options: "ServeOptions") -> None:
         settings = door_of(options.host, options.allowed_host, token)
         if options.run_memory is not None:
             settings = replace(settings, limits=replace(settings.limits, run_bytes=int(options.run_memory * 1024**3)))
+        settings = replace(settings, review=review)
         folder = options.home or data_dir() / "desk"
         stopped_by = serve_on(
             listener, settings, folder, options.workers, open_page=options.open_page, as_json=options.as_json

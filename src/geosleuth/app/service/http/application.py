@@ -17,7 +17,7 @@ from geosleuth.app.service import CaseService, DiskFull, NeedsConsent, NotThere,
 from geosleuth.errors import GeosleuthError, MissingExtra, ServiceFault, UserError
 from geosleuth.policies.registry import SERVICES
 
-from . import guide, locate, maps, routes, static_page, videos
+from . import guide, locate, maps, relief, review, routes, setup, static_page, videos
 from .door import Door
 from .keys import Keys
 from .limits import JSON_BYTES, Bodies, Paced
@@ -73,6 +73,9 @@ def make_app(service: CaseService, settings: ServeSettings | None = None, *, key
         locate.router,
         guide.router,
         maps.router,
+        setup.router,
+        review.router,
+        relief.router,
         routes.tiles_router,
         static_page.router,
     ):

@@ -59,6 +59,7 @@ from .schemas import (
     event_schema,
     model_of,
 )
+from .setup import is_local
 from .state import EventStream, State
 from .static_page import tile_origin
 
@@ -371,6 +372,8 @@ async def about(request: Request) -> AboutShown:
         regions=await run_in_threadpool(region_names),
         granularities=list(GRANULARITIES),
         formats=list(get_args(FileFormat)),
+        setup=is_local(request) and await state.service.setup_wanted(),
+        review=is_local(request) and state.settings.review is not None,
     )
 
 
@@ -467,7 +470,7 @@ _AT_ONCE = 2
 _Zoom = Annotated[int, Path(ge=0, le=16)]
 _Cell = Annotated[int, Path(ge=0, le=2**16)]
 # A new version has a new address; without a version, a tile's lifetime is unknown.
-_FOR_A_WHILE, _NOT_AT_ALL = "private, max-age=86400", "no-store"
+FOR_A_WHILE, _NOT_AT_ALL = "private, max-age=86400", "no-store"
 
 
 @tiles_router.get(
@@ -485,8 +488,8 @@ async def tile(
     """A vector tile, made from the base atlas and the added regions."""
     state = State.of(request)
     finest = state.service.settings.granularity
-    made = await to_thread.run_sync(state.tiles.tile, z, x, y, finest, limiter=_limiter(state))
-    headers = {"Cache-Control": _FOR_A_WHILE if v else _NOT_AT_ALL}
+    made = await to_thread.run_sync(state.tiles.tile, z, x, y, finest, limiter=limiter(state))
+    headers = {"Cache-Control": FOR_A_WHILE if v else _NOT_AT_ALL}
     return Response(made, 200, headers, MEDIA_TYPE) if made else Response(None, 204, headers)
 
 
@@ -497,10 +500,10 @@ async def style(theme: Literal["light", "dark"], request: Request) -> dict[str, 
     # Workers of the page know no relative addresses.
     prefix = f"{str(request.base_url).rstrip('/')}/tiles"
     finest = state.service.settings.granularity
-    return await to_thread.run_sync(state.tiles.style, theme, finest, prefix, limiter=_limiter(state))
+    return await to_thread.run_sync(state.tiles.style, theme, finest, prefix, limiter=limiter(state))
 
 
-def _limiter(state: State) -> CapacityLimiter:
+def limiter(state: State) -> CapacityLimiter:
     """Few at once, so that a map which opens leaves the processor to others."""
     if state.tile_limiter is None:
         state.tile_limiter = CapacityLimiter(_AT_ONCE)

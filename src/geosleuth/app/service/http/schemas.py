@@ -503,7 +503,10 @@ class ModelShown(Shown):
 
 
 class AboutShown(Shown):
-    """What this server is, has and takes."""
+    """What this server is, has and takes.
+
+    ``setup`` says whether no model was chosen yet, ``review`` whether a batch is under review.
+    """
 
     version: str
     offline: bool
@@ -516,6 +519,8 @@ class AboutShown(Shown):
     regions: list[str]
     granularities: list[Granularity]
     formats: list[str]
+    setup: bool
+    review: bool
 
 
 class SettingsShown(Shown):

@@ -109,7 +109,8 @@ async def _serve(
         app = make_app(service, settings, keys=keys)
         state: State = app.state.geosleuth
         server = _Server(_config(app, caps), state.stopping)
-        announcing = asyncio.create_task(_announce(server, address_of(listener), open_page=open_page, as_json=as_json))
+        url = address_of(listener) + ("/#/review" if settings.review is not None else "")
+        announcing = asyncio.create_task(_announce(server, url, open_page=open_page, as_json=as_json))
         try:
             await server.serve(sockets=[listener])
         finally:

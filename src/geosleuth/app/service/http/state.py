@@ -28,6 +28,7 @@ from .responses import Refused, refuse
 if TYPE_CHECKING:
     from anyio import CapacityLimiter
 
+    from geosleuth.app.review import Review
     from geosleuth.atlas.tiles import Tiles
 
 HEARTBEAT_S = 15.0
@@ -191,6 +192,7 @@ class ServeSettings:
         write_s: how long a reader may leave its stream unread.
         sweep_s: how often cases are looked over whose time is up.
         limits: what the service takes in, as it was opened with.
+        review: a batch whose findings are reviewed.
     """
 
     hosts: Hosts = field(default_factory=Hosts)
@@ -203,6 +205,7 @@ class ServeSettings:
     write_s: float = WRITE_S
     sweep_s: float = 3600.0
     limits: ServiceLimits = field(default_factory=ServiceLimits)
+    review: "Review | None" = None
 
 
 class State:

@@ -1,0 +1,89 @@
+import { useEffect, useState } from "preact/hooks";
+import { setupApi, type SetupView } from "../api/setup";
+import { troubleOf } from "../api/client";
+import { notify } from "../state/announce";
+import { meet, settings } from "../state/server";
+import { t } from "../strings";
+import { Icon } from "../ui/Icon";
+import { Banner, Loading } from "../ui/parts";
+import { Offer } from "./Offer";
+import { ModelRow } from "./ModelRow";
+import "./setup.css";
+
+const DETECTIVE = "none";
+
+/** What is within reach, what each costs and where photos go; one is tried and made the default. */
+export function Setup({ onDone, onDismiss }: { onDone(): void; onDismiss?: () => void }) {
+  const [view, setView] = useState<SetupView | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const act = async (work: () => Promise<void>): Promise<void> => {
+    setBusy(true);
+    setTrouble(null);
+    try {
+      await work();
+    } catch (thrown) {
+      setTrouble(troubleOf(thrown).message);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const look = (): Promise<void> => act(async () => setView(await setupApi.look()));
+  useEffect(() => {
+    // Offline nobody is asked before somebody wants it, not even a server on this machine.
+    if (settings.value?.offline === false) void look();
+    else
+      setupApi.read().then(setView, (thrown: unknown) => setTrouble(troubleOf(thrown).message));
+  }, []);
+  const choose = (model: string, baseUrl: string | null): Promise<void> =>
+    act(async () => {
+      settings.value = await setupApi.setDefault(model, baseUrl);
+      notify(model === DETECTIVE ? t("setup.setDetective") : t("setup.set", { model }));
+      onDone();
+      void meet();
+    });
+  const models = view?.models ?? [];
+  const blind = models.filter((one) => one.sees === false);
+  // Those that keep photos here come first.
+  const listed = models.filter((one) => one.sees !== false).sort((left, right) => Number(left.sent_to !== null) - Number(right.sent_to !== null));
+  return (
+    <section class="setup" aria-labelledby="setup-title">
+      <header class="setup-head">
+        <h2 id="setup-title">{t("setup.title")}</h2>
+        {onDismiss === undefined ? null : (
+          <button type="button" class="plain square" aria-label={t("setup.dismiss")} title={t("setup.dismiss")} onClick={onDismiss}>
+            <Icon name="close" />
+          </button>
+        )}
+      </header>
+      <p class="quiet">{t("setup.lead")}</p>
+      {view === null && trouble === null ? <Loading /> : null}
+      {listed.length > 0 ? (
+        <ul class="setup-models">
+          {listed.map((one) => (
+            <ModelRow key={`${one.model} ${one.base_url ?? ""}`} one={one} busy={busy} isDefault={view?.default === one.model} onChoose={(model) => void choose(model, one.base_url)} />
+          ))}
+        </ul>
+      ) : view?.asked ? (
+        <p>{t("setup.nothing")}</p>
+      ) : null}
+      {blind.length > 0 ? <p class="quiet">{t("setup.blind", { models: blind.map((one) => one.model).join(", ") })}</p> : null}
+      {view?.broken.map((one) => (
+        <Banner key={one.where} kind="caution">
+          {t("setup.broken", { title: one.title, where: one.where, trouble: one.trouble })}
+        </Banner>
+      ))}
+      {view?.offer ? <Offer offer={view.offer} before={view.pull} onFetched={() => void look()} /> : null}
+      {trouble === null ? null : <Banner kind="bad">{trouble}</Banner>}
+      <div class="buttons">
+        <button type="button" class={view?.asked ? "" : "primary"} disabled={busy} onClick={() => void look()}>
+          <Icon name="search" size={16} /> {view?.asked ? t("setup.lookAgain") : t("setup.look")}
+        </button>
+        <button type="button" disabled={busy} onClick={() => void choose(DETECTIVE, null)}>
+          {t("setup.without")}
+        </button>
+      </div>
+      <p class="quiet">{t("setup.asks")}</p>
+    </section>
+  );
+}
