@@ -149,7 +149,12 @@ class Pipeline:
                 self._stage_ends("cold", shards="trajectory")
 
     def _ready_to_reinforce(self) -> None:
-        self._ready(*(f"g-{name}" for name in self.plan["runs"]), "tries", *(name for name, *_ in self._early()))
+        self._ready("g-main", *(("tries",) if self._tried() else ()))
+
+    def _tried(self) -> bool:
+        """Whether a run wants to know which scenes teach something."""
+        common = self.plan["grpo"]["tries"]
+        return any(how.get("tries", common) for how in self.plan["runs"].values())
 
     def _left_out(self, name: str, stage: str, *, after: str) -> bool:
         """Whether a stage has no time; its policy is then that of the one before."""
@@ -172,7 +177,7 @@ class Pipeline:
         return steps
 
     def reinforce(self) -> None:
-        """Runs of GRPO side by side; beside them, the stages before are measured, and control conditions at the end."""
+        """GRPO alone; then the runs that are compared, beside evaluations of the stages and of control conditions."""
         self._ready_to_reinforce()
         self._wait("maps", *self._started("teacher", "speaker"))
         for folder in self.pool.iterdir() if self.pool.is_dir() else ():
@@ -184,21 +189,22 @@ class Pipeline:
         self._own = self._rest = self._all
         for program in self._programs.values():
             pin(program, self._all)
-        spread = ("--workers", self.plan["grpo"]["tries_workers"])
-        self._evaluate("tries", "cold", "--attempts", 4, "--train-scenes", *spread, scenes=self.plan["tried"])
-        self._wait("tries")
-        for name in self.plan["runs"]:
+        if self._tried():
+            spread = ("--workers", self.plan["grpo"]["tries_workers"])
+            self._evaluate("tries", "cold", "--attempts", 4, "--train-scenes", *spread, scenes=self.plan["tried"])
+            self._wait("tries")
+        with self._told("main"):
+            self._reinforce("main")
+            self._wait_for_file(self.root / "runs" / "g-main" / "grpo.json", "g-main")
+        early, arms = self._early(), [name for name in self.plan["runs"] if name != "main"]
+        late = () if self._dead("g-main") else LATE
+        measured = (*early, *late)
+        self._ready(*(f"g-{name}" for name in arms), *(name for name, *_ in measured))
+        for name in arms:
             self._reinforce(name)
-        early = self._early()
-        for name, of, *options in early:
+        for name, of, *options in measured:
             self._evaluate(name, of, *options, scenes=None if name == "e-cold" else self.plan["compared"])
-        self._ready(*(name for name, *_ in LATE))
-        self._wait_for_file(self.root / "runs" / "g-main" / "grpo.json", "g-main")
-        if not self._dead("g-main"):
-            for name, of, *options in LATE:
-                self._evaluate(name, of, *options, scenes=self.plan["compared"])
-            self._wait(*(name for name, *_ in LATE))
-        self._wait(*(f"g-{name}" for name in self.plan["runs"]), *(name for name, *_ in early))
+        self._wait(*(f"g-{name}" for name in self.plan["runs"]), *(name for name, *_ in measured))
 
     def _early(self) -> list[tuple[Any, ...]]:
         """Evaluations of the stages that were taught, and of the cold start wherever it comes from."""
@@ -237,6 +243,11 @@ class Pipeline:
                 "seconds",
             )
         }
+        if isinstance(options["reward"], Mapping):
+            written = self.root / "rewards" / f"{name}.yaml"
+            written.parent.mkdir(exist_ok=True)
+            write_text_atomically(written, json.dumps(options["reward"]))
+            options["reward"] = written
         said = [
             part
             for key, value in options.items()
@@ -247,8 +258,8 @@ class Pipeline:
             said += ["--options", json.dumps(how["options"])]
         if how.get("fade"):
             said.append("--fade")
-        if how.get("bare"):
-            said += ["--no-tools", "--tools-later"]
+        if how.get("bare") or how.get("toolless"):
+            said += ["--no-tools", *(["--tools-later"] if how.get("bare") else [])]
         if how.get("tries", common["tries"]):
             said += ["--tries", self.root / "runs" / "tries" / "tries.jsonl"]
         self._ask(

@@ -42,12 +42,14 @@ COMPARED = {
     "coldstart": {"levels": "GRPO after cold start", "nocold": "GRPO from the base"},
     "hierarchy": {"levels": "reward by levels", "city": "reward for the city alone"},
     "toolfree": {"cold": "cold start, no GRPO", "levels": "GRPO with tools", "bare": "GRPO without tools, tools later"},
+    "reasons": {"spatial": "spatial reward", "reasons": "spatial, semantic and consistency"},
 }
 """What is compared: an arm, or a stage, and its words. All of an arm's seeds count."""
 TITLES = {
     "coldstart": "With and without cold start",
     "hierarchy": "Hierarchical and city-only reward",
     "toolfree": "Learning without tools, answering with them",
+    "reasons": "Three levels with reasons, no tools: spatial reward, and all of GeoAgent's",
 }
 CURVES = {"within 25 km": "accuracy/25km", "within 750 km": "accuracy/750km", "replies with calls": "tools/call_rate"}
 FAILED = {"failed calls": "tools/failure_rate"}

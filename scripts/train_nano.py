@@ -31,9 +31,10 @@ MIXES = {
     "words": {"echo": 1.0},
     "base": {"perception": 1.0, "reading": 1.0, "format": 1.0, "copying": 1.5, "echo": 2.0, "telling": 2.0},
     "sft": {"perception": 0.7, "levels": 1.6, "reading": 0.5, "format": 0.6, "echo": 0.4, "telling": 0.6},
-    "coldstart": {"trajectory": 1.0, "undrawn": 0.6, "copying": 0.2, "telling": 0.3},
+    "coldstart": {"trajectory": 1.0, "undrawn": 0.6, "copying": 0.2, "telling": 0.3, "levels": 0.3},
 }
-TURN_TOKENS = 96
+TURN_TOKENS = 160
+"""An answer in three levels with reasons takes up to some 150."""
 CONTROLS = ("none", "blank image", "other image", "other tools")
 PARENT = "NANO_PIPELINE"
 """The environment's name for the process that a program ends with."""
@@ -224,6 +225,7 @@ def reinforced(given: argparse.Namespace) -> None:
     import transformers
 
     from geosleuth.agent.methods import method
+    from geosleuth.score.rewards import read_reward
     from geosleuth.tools.toolset import all_tools
     from geosleuth.train.generator import shrinking
     from geosleuth.train.grpo import EnvironmentPlan, grpo_trainer
@@ -256,7 +258,7 @@ def reinforced(given: argparse.Namespace) -> None:
         rollout=RolloutPart(
             method="nano", tools=tools, group=given.group, prompt_tokens=512, reply_tokens=1400,
             turn_tokens=TURN_TOKENS, reward=given.reward, reward_options=given.options, objective=given.objective,
-            failed_call_cost=given.failed_cost,
+            failed_call_cost=given.failed_cost, judge="rules" if read_reward(given.reward).needs_judge else None,
         ),
         run=RunPart(seed=given.seed, save_steps=10**6, tensorboard=False),
     )  # fmt: skip

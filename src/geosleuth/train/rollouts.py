@@ -142,6 +142,8 @@ class RolloutEnvironment(GeoEnvironment):
         made = tuple(ToolCall(f"call-{first + at}", name, arguments) for at, (name, arguments) in enumerate(calls))
         try:
             result = self._say(Step(calls=made))
+        except ImportError:  # a library is missing: no model does that
+            raise
         except Exception as error:  # noqa: BLE001  (a model must not be able to stop a training run; kept in `trouble`)
             self._running().trouble = error
             self._ready = tuple((one, refused(one, BROKE)) for one in made)

@@ -16,6 +16,8 @@ from geosleuth.train.nano.shards import Encoded, ShardWriter
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
 sys.path.append(str(SCRIPTS))  # scripts find their neighbours
+from nano_plan import ARMS  # noqa: E402
+
 SMALL: dict[str, Any] = {
     "size": "tiny", "held_out": 3, "scenes": 4, "teachers": 1, "speakers": 1, "painters": 1, "loaders": 0,
     "words": {"seconds": 6, "rate": 4e-4, "tokens": 1024, "steps": 12},
@@ -27,7 +29,10 @@ SMALL: dict[str, Any] = {
         "seconds": 600, "rate": 1e-4, "steps": 2, "prompts": 2, "group": 2, "micro": 2, "tries": False,
         "tries_workers": 0,
     },
-    "runs": {"main": {"workers": 1, "steps": 3}, "city-1": {"reward": "geovista-city"}, "bare-1": {"bare": True}},
+    "runs": {
+        "main": {"workers": 1, "steps": 3}, "city-1": {"reward": "geovista-city"}, "bare-1": {"bare": True},
+        "reasons-1": {**ARMS["reasons"], "group": 4},
+    },
 }  # fmt: skip
 
 
@@ -206,9 +211,12 @@ def test_a_small_plan_from_random_weights_to_figures(tmp_path: Path) -> None:
     for name in ("e-base", "e-cold-bare", "e-main-blank-image", "e-main-other-tools", "g-bare-1/evaluation"):
         assert len((runs / name / "scenes.jsonl").read_text().splitlines()) == SMALL["compared"], name
     steps = {name: json.loads((runs / f"g-{name}" / "grpo.json").read_text())["steps"] for name in SMALL["runs"]}
-    assert steps == {"main": 3, "city-1": 2, "bare-1": 2}
-    asked = json.loads((runs / "g-bare-1" / "evaluation" / "asked.json").read_text())
-    assert asked["with_tools"]
+    assert steps == {"main": 3, "city-1": 2, "bare-1": 2, "reasons-1": 2}
+    with_tools = {
+        name: json.loads((runs / f"g-{name}" / "evaluation" / "asked.json").read_text())["with_tools"]
+        for name in ("bare-1", "reasons-1")
+    }
+    assert with_tools == {"bare-1": True, "reasons-1": False}
     (root / "done" / "g-city-1").unlink()
     again = run(root, "--plan", tmp_path / "plan.json")
     assert again.returncode == 0, again.stderr

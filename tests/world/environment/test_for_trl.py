@@ -226,6 +226,20 @@ def test_a_tool_that_breaks_does_not_break_the_training(setting: Setting) -> Non
     assert made.get_reward() == 0.0
 
 
+def test_a_missing_library_ends_the_training(setting: Setting) -> None:
+    @tool("broken")
+    async def broken(case: Case) -> Output:
+        """Need what is not there."""
+        raise ModuleNotFoundError(f"No module named 'pyproj' {case.box_scale}")
+
+    from dataclasses import replace
+
+    made: Any = environment_for(replace(setting, toolset=Toolset([broken])))()
+    made.reset(**ROW)
+    with pytest.raises(ModuleNotFoundError, match="pyproj"):
+        made.broken()
+
+
 @pytest.mark.parametrize("row", [{}, {"photo": PHOTO}, {"photo": PHOTO, "lat": 91, "lon": 0}, {"photo": "none.jpg"}])
 def test_a_row_that_cannot_be_used_is_named_before_the_rollout(setting: Setting, row: dict[str, Any]) -> None:
     with pytest.raises(BadInput):

@@ -127,6 +127,8 @@ async def draw_tries(
                 sinks=(events.append, *follow.sinks),
             )
             made = Try(number, found, album=album)
+        except ImportError:  # a library is missing: that is so for all tries
+            raise
         except Exception as error:  # noqa: BLE001  (one try's trouble is not the others')
             made = Try(number, _until_then(events, follow.store), error)
         done(made)

@@ -53,7 +53,6 @@ AREAS = ("phone", "postcode", "distance")
 _CROPS = 4
 _BOXES = 8
 _LOOKS = 4
-_CLUES_TOLD = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,21 +114,33 @@ def sign_reading(scene: Scene, drawing: Drawing, chance: random.Random) -> Lesso
 
 
 def levels(scene: Scene, marks: Sequence[Mark], opening: Chat) -> Lesson:
-    """Return the answer from the picture alone: what its clues say, then country, town and point."""
+    """Return the answer from the picture alone: country, region and town, each with what a clue says of it, and point.
+
+    A level that no clue in sight speaks of is named without a reason.
+    """
     marked = {mark.clue for mark in marks}
-    plain = [clue for clue in scene.clues if clue.visibility == "plain" and clue.id in marked]
-    readable = [clue for clue in plain if not clue.misleading]
-    readable.sort(key=lambda clue: ("precise", "region", "country").index(clue.level))
-    said = " ".join(clue.says for clue in readable[:_CLUES_TOLD])
-    answer = answer_words(scene.spot.country_name, scene.spot.town, scene.spot.point, digits=2)
-    return Lesson("levels", [*opening, assistant_turn(f"{said}\n{answer}".strip())])
+    readable = [
+        clue
+        for clue in scene.clues
+        if clue.visibility == "plain" and clue.id in marked and not clue.misleading
+    ]  # fmt: skip
+    said = {clue.level: clue.says for clue in reversed(readable)}
+    named = {"country": scene.spot.country_name, "region": scene.spot.region, "city": scene.spot.town}
+    reasons = {"country": said.get("country"), "region": said.get("region"), "city": said.get("precise")}
+    fields = {
+        level: {"reasoning": reasons[level], "conclusion": name} if reasons[level] else name
+        for level, name in named.items()
+        if name
+    }
+    return Lesson("levels", [*opening, assistant_turn(_as_json(fields, scene.spot.point, digits=2))])
 
 
 def answer_words(country: str, city: str | None, point: LatLon, *, digits: int = 5) -> str:
     """Return the answer in the form that the method nano asks for, from coarse to fine."""
-    fields: dict[str, Any] = {"country": country}
-    if city:
-        fields["city"] = city
+    return _as_json({"country": country} | ({"city": city} if city else {}), point, digits=digits)
+
+
+def _as_json(fields: Mapping[str, Any], point: LatLon, *, digits: int) -> str:
     words = json.dumps(fields, ensure_ascii=False)
     return f'{words[:-1]}, "lat": {point.lat:.{digits}f}, "lon": {point.lon:.{digits}f}}}'
 

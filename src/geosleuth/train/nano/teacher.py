@@ -224,7 +224,9 @@ def teach(
         if notes.calls_left and (believed := _believed(scene, notes)) and notes.is_new(CLUES, text=believed):
             notes.call(CLUES, text=believed)
         return Lesson(kind, [*notes.messages, country_guess(world, scene)], tools=True), None, notes
-    words = answer_words(scene.spot.country_name, None, best)
+    town = scene.spot.town_on_signs
+    named = any(town in shown and best in points for shown, points in notes.lists)
+    words = answer_words(scene.spot.country_name, town if named else None, best)
     lesson = Lesson(kind, [*notes.messages, assistant_turn(words)], tools=True)
     return lesson, distance_km(best, truth), notes
 
@@ -370,6 +372,7 @@ def look_ups(
         if point is None or distance_km(point, business.point) > (AREA_KM if by_phone else NEAR_KM):
             continue
         call = {"type": "function", "function": {"name": name, "arguments": arguments}}
+        shown_town = town.name_on_signs if town.name_on_signs in text and not by_phone else None
         yield Lesson(
             "copying",
             [
@@ -377,7 +380,7 @@ def look_ups(
                 user_turn(question),
                 {"role": "assistant", "content": [], "tool_calls": [call]},
                 {"role": "tool", "name": name, "content": [{"type": "text", "text": text}]},
-                assistant_turn(answer_words(country_name(town.country), None, point)),
+                assistant_turn(answer_words(country_name(town.country), shown_town, point)),
             ],
             tools=True,
         )

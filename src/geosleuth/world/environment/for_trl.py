@@ -90,6 +90,8 @@ class GeoEnvironment(EnvironmentBase):
             if call.name == ANSWER_TOOL and self._setting.answer_by == "tool":
                 return self._answer(call)
             result = self._say(Step(calls=(call,)))
+        except ImportError:  # a library is missing: no model does that
+            raise
         except Exception as error:  # noqa: BLE001  (a model must not be able to stop a training run; kept in `trouble`)
             episode.trouble = error
             return refused(call, BROKE)
