@@ -27,11 +27,39 @@ def test_a_missing_module_names_the_exact_command(module: str) -> None:
 
 def test_the_command_belongs_to_the_python_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     words = shlex.split(install_command("serve"))
-    assert words == [sys.executable, "-m", "pip", "install", "geosleuth[serve]"]
+    assert words[:4] == [sys.executable, "-m", "pip", "install"]
+    assert words[-1].endswith("[serve]")
     done = subprocess.run([*words[:3], "--version"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     monkeypatch.setattr(sys, "executable", "/a folder/python")
     assert shlex.split(install_command("serve"))[0] == "/a folder/python"
+
+
+@pytest.mark.parametrize(
+    ("record", "wanted"),
+    [
+        ('{{"url": "file://{there}", "dir_info": {{}}}}', ["{there}[serve]"]),
+        ('{{"url": "file://{there}", "dir_info": {{"editable": true}}}}', ["-e", "{there}[serve]"]),
+        ('{{"url": "file:///no/such/folder", "dir_info": {{}}}}', ["geosleuth[serve]"]),
+        ('{{"url": "https://example.org/geosleuth.whl", "archive_info": {{}}}}', ["geosleuth[serve]"]),
+        ("not JSON", ["geosleuth[serve]"]),
+        ("[]", ["geosleuth[serve]"]),
+        (None, ["geosleuth[serve]"]),
+    ],
+)
+def test_an_extra_comes_from_where_geosleuth_came_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: str | None, wanted: list[str]
+) -> None:
+    clone = tmp_path / "a clone"
+    clone.mkdir()
+    info = tmp_path / "site" / "geosleuth-9.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: geosleuth\nVersion: 9\n")
+    if record is not None:
+        (info / "direct_url.json").write_text(record.format(there=str(clone).replace(" ", "%20")))
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    words = shlex.split(install_command("serve"))
+    assert words[4:] == [word.format(there=clone) for word in wanted]
 
 
 def test_a_message_is_one_line_whatever_it_quotes() -> None:

@@ -100,9 +100,32 @@ class DataFault(GeosleuthError):
 def install_command(extra: str) -> str:
     """The exact shell command that installs one extra where this Python looks for it.
 
-    A plain ``pip`` may belong to another Python than the one that runs.
+    A plain ``pip`` may belong to another Python than the one that runs. Where geosleuth was installed from a folder or
+    a file of this machine, the extra comes from there too: an index may not have the package, or another version.
     """
-    return f"{shlex.quote(sys.executable or 'python3')} -m pip install 'geosleuth[{extra}]'"
+    source, editable = _installed_from()
+    wanted = f"{source or 'geosleuth'}[{extra}]"
+    option = "-e " if editable else ""
+    return f"{shlex.quote(sys.executable or 'python3')} -m pip install {option}{shlex.quote(wanted)}"
+
+
+def _installed_from() -> tuple[str | None, bool]:
+    """Return the local folder or file that geosleuth was installed from (PEP 610), and whether it is editable."""
+    # Imported here: only those pay for it who lack something.
+    import json
+    from importlib import metadata
+    from pathlib import Path
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        record = json.loads(metadata.distribution("geosleuth").read_text("direct_url.json") or "{}")
+        address = urlsplit(record.get("url", ""))
+        editable = bool(record.get("dir_info", {}).get("editable"))
+    except (metadata.PackageNotFoundError, ValueError, AttributeError):
+        return None, False
+    path = url2pathname(address.path)
+    return (path, editable) if address.scheme == "file" and Path(path).exists() else (None, False)
 
 
 def require(module: str, *, extra: str) -> ModuleType:

@@ -5,10 +5,18 @@ from importlib import metadata
 from io import StringIO
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from geosleuth import __version__
-from geosleuth.app.cli.handlers.doctor import EXTRAS, doctor_document, doctor_view, install_lines
+from geosleuth.app.cli.handlers.doctor import (
+    EXTRAS,
+    EXTRAS_BY_USE,
+    FOR_DEVELOPERS,
+    doctor_document,
+    doctor_view,
+    install_lines,
+)
 from geosleuth.errors import install_command
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -40,14 +48,27 @@ def test_missing_parts_come_with_the_command_that_installs_them() -> None:
 
 def test_people_can_read_it() -> None:
     out = StringIO()
-    Console(file=out, width=200).print(doctor_view())
+    Console(file=out, width=200).print(doctor_view(everything=True))
     text = out.getvalue()
     assert f"geosleuth {__version__}" in text
-    for extra, purpose in EXTRAS.items():
-        assert extra in text
-        assert purpose in text
+    for use, extras in EXTRAS_BY_USE.items():
+        assert use in text
+        for extra, purpose in extras.items():
+            assert extra in text
+            assert purpose in text
+
+
+def test_extras_for_developers_are_shown_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("geosleuth.app.cli.handlers.doctor._version", lambda _: None)
+    out = StringIO()
+    Console(file=out, width=200).print(doctor_view())
+    lines, all_lines = install_lines(), install_lines(everything=True)
+    for extra, purpose in EXTRAS_BY_USE[FOR_DEVELOPERS].items():
+        assert purpose not in out.getvalue()
+        assert install_command(extra) not in lines
+        assert install_command(extra) in all_lines
 
 
 def test_every_missing_extra_has_its_command_on_a_line_of_its_own() -> None:
-    wanted = [state["install"] for state in doctor_document()["extras"].values() if state["install"]]
-    assert install_lines()[1:] == wanted
+    wanted = {state["install"] for state in doctor_document()["extras"].values() if state["install"]}
+    assert {line for line in install_lines(everything=True) if not line.startswith("To ")} == wanted

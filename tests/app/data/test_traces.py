@@ -11,6 +11,7 @@ from factory_scenes import plain_picture, scene_of
 from geosleuth.agent import read_trajectory
 from geosleuth.data import Store
 from geosleuth.data.factory import Recipe, atlas_of, kept_files, photo_of, replays
+from geosleuth.errors import install_command
 from geosleuth.photo import open_photo
 from homes import home_with_base
 from in_process import Done, geosleuth
@@ -130,7 +131,7 @@ def test_a_store_alone_names_the_folder_of_the_run_and_its_card_names_the_scenes
 def test_a_missing_extra_is_told_before_anything_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     done = geosleuth("traces", "geoagent", "--count", "2", "--out", tmp_path / "run", "--store", tmp_path / "s")
-    refused(done, "geosleuth[bench]")
+    refused(done, install_command("bench"))
     assert not (tmp_path / "run").exists()
 
 

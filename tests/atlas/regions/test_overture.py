@@ -10,7 +10,7 @@ from geosleuth.atlas.regions import Regions, import_overture
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 
-pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'geosleuth[overture]'")
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install '.[overture]'")
 writer = pytest.importorskip("pyarrow.parquet")
 
 

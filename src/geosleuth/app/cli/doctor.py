@@ -1,11 +1,17 @@
 """``geosleuth doctor``: what is installed here and what is not."""
 
+from typing import Annotated
+
 import typer
 
 from geosleuth.app.cli.options import JsonFlag
 
 
-def doctor(*, as_json: JsonFlag = False) -> None:
+def doctor(
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Also list the extras for developing geosleuth.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
     """Say what is installed, what is not, and the command that brings it.
 
     Example: geosleuth doctor
@@ -16,6 +22,6 @@ def doctor(*, as_json: JsonFlag = False) -> None:
     if as_json:
         show_json(doctor_document())
     else:
-        show(doctor_view())
-        for line in install_lines():
+        show(doctor_view(everything=everything))
+        for line in install_lines(everything=everything):
             typer.echo(line)

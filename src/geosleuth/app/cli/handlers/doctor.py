@@ -10,23 +10,36 @@ from geosleuth.errors import install_command
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-# The extras people choose between, and what each is for; the parts of each are read from the package's own metadata.
-EXTRAS = {
-    "models": "let a hosted model think, or one on a server of your own",
-    "weights": "let a model in a folder of this machine think",
-    "serve": "the HTTP API and the MCP server",
-    "train": "train policies",
-    "bench": "data sets in Parquet, vector indexes, satellite files",
-    "cluster": "run benchmarks on many machines",
-    "inspect": "run benchmarks in Inspect AI",
-    "zim": "search Wikipedia or Wikivoyage in Kiwix files",
-    "overture": "add Overture Maps places to the atlas",
-    "heif": "open HEIC photos, as phones make them",
-    "video": "locate videos",
-    "attack": "mutate files by what they reach, in `make attack`",
-    "docs": "building the documentation site",
-    "dev": "develop geosleuth itself",
+# The extras people choose between, by what they want to do, and what each is for; the parts of each are read from the
+# package's own metadata.
+EXTRAS_BY_USE = {
+    "locate photos and videos": {
+        "models": "let a hosted model think, or one on a server of your own",
+        "weights": "let a model in a folder of this machine think",
+        "heif": "open HEIC photos, as phones make them",
+        "video": "locate videos",
+        "zim": "search Wikipedia or Wikivoyage in Kiwix files",
+        "overture": "add Overture Maps places to the atlas",
+    },
+    "serve": {
+        "serve": "the web app, the HTTP API and the MCP server",
+    },
+    "measure": {
+        "bench": "data sets in Parquet, vector indexes, satellite files",
+        "cluster": "run benchmarks on many machines",
+        "inspect": "run benchmarks in Inspect AI",
+    },
+    "train": {
+        "train": "train policies",
+    },
+    "develop geosleuth": {
+        "attack": "mutate files by what they reach, in `make attack`",
+        "docs": "building the documentation site",
+        "dev": "develop geosleuth itself",
+    },
 }
+FOR_DEVELOPERS = "develop geosleuth"
+EXTRAS = {extra: purpose for extras in EXTRAS_BY_USE.values() for extra, purpose in extras.items()}
 
 
 def doctor_document() -> dict[str, Any]:
@@ -91,19 +104,23 @@ def _version(name: str) -> str | None:
         return None
 
 
-def doctor_view() -> "RenderableType":
-    """Return the same for people."""
+def doctor_view(*, everything: bool = False) -> "RenderableType":
+    """Return the same for people; the extras of developers only with ``everything``."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
     facts = doctor_document()
     table = Table(title="Extras", title_justify="left")
-    for name in ("extra", "for", "state"):
-        table.add_column(name)
-    for extra, found in facts["extras"].items():
-        state = f"missing {', '.join(found['missing'])}" if found["missing"] else "installed"
-        table.add_row(extra, found["for"], Text(state, style="yellow" if found["missing"] else "green"))
+    for name in ("to", "extra", "for", "state"):
+        table.add_column(name, overflow="fold")
+    for use, extras in _shown(everything=everything).items():
+        for position, (extra, purpose) in enumerate(extras.items()):
+            missing = facts["extras"][extra]["missing"]
+            state = (
+                Text(f"missing {', '.join(missing)}", style="yellow") if missing else Text("installed", style="green")
+            )
+            table.add_row("" if position else use, extra, purpose, state, end_section=position == len(extras) - 1)
     head = f"geosleuth {facts['geosleuth']}, Python {facts['python']}, {facts['machine']}"
     core = ", ".join(f"{name} {version}" for name, version in facts["core"].items())
     default = facts["default_model"]
@@ -115,7 +132,15 @@ def doctor_view() -> "RenderableType":
     return Group(Text(head), Text(f"core: {core}"), Text(told), table)
 
 
-def install_lines() -> list[str]:
+def install_lines(*, everything: bool = False) -> list[str]:
     """Return the commands that bring what is missing, to be printed as they are: a broken line can't be copied."""
-    commands = [found["install"] for found in doctor_document()["extras"].values() if found["install"]]
-    return ["To install what is missing:", *commands] if commands else []
+    extras = doctor_document()["extras"]
+    lines = []
+    for use, shown in _shown(everything=everything).items():
+        commands = [extras[extra]["install"] for extra in shown if extras[extra]["install"]]
+        lines += [f"To {use}, install what is missing:", *commands] if commands else []
+    return lines
+
+
+def _shown(*, everything: bool) -> dict[str, dict[str, str]]:
+    return {use: extras for use, extras in EXTRAS_BY_USE.items() if everything or use != FOR_DEVELOPERS}
