@@ -83,6 +83,8 @@ def test_the_command_writes_one_and_verifies_it(folder: Path, model: str) -> Non
     assert told.returncode == 0, told.stdout
     assert "whole: 7 files" in told.stdout
     assert "the same when asked again" in told.stdout
+    finding = next(line for line in told.stdout.splitlines() if line.startswith("finding: "))
+    assert finding.endswith(result["answer"]["country"]["conclusion"])
     document = json.loads(whole_command("verify", case, "--json").stdout)
     assert (document["whole"], document["sha256"]) == (True, digest)
 
@@ -141,7 +143,20 @@ def test_what_is_cut_off_or_added_is_found(folder: Path, small: bytes, cut: int,
 @settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=200)
 @given(noise=st.binary(max_size=300), keep=st.integers(0, 22))
 def test_noise_is_no_package(folder: Path, small: bytes, noise: bytes, keep: int) -> None:
-    changed(folder, noise + small[len(small) - keep :])
+    path = folder / "noise.zip"
+    path.write_bytes(noise + small[len(small) - keep :])
+    with pytest.raises(BadInput, match=r"noise\.zip: no evidence package|^the (end of the zip file|zip's directory): "):
+        open_package(path)
+
+
+def test_a_photo_is_no_package_and_half_a_package_is_a_changed_one(folder: Path, small: bytes) -> None:
+    photo = whole_command("verify", folder / "photo.jpg")
+    assert (photo.returncode, photo.stdout) == (2, "")
+    assert f"{folder / 'photo.jpg'}: no evidence package" in photo.stderr
+    half = folder / "half.zip"
+    half.write_bytes(small[: len(small) // 2])
+    cut = whole_command("verify", half)
+    assert (cut.returncode, cut.stdout.startswith("changed: the end of the zip file")) == (1, True)
 
 
 @pytest.mark.parametrize(

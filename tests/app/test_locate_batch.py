@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from geosleuth.agent import read_trajectory
+from geosleuth.app.review import Review
+from geosleuth.errors import BadInput
 from geosleuth.photo import open_photo
 from later import later
 from locating import FINAL, at, locate_here, photo_file
@@ -212,3 +214,12 @@ def test_a_model_that_keeps_failing_stops_the_batch(tmp_path: Path) -> None:
         again = locate_here(photos, *at(url), *words, "--json")
     assert [one["status"] for one in again.document["photos"]].count("located") == 9
     assert "not_tried" not in again.document
+
+
+def test_a_folder_without_a_batch_says_how_to_make_one(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "none"):
+        with pytest.raises(
+            BadInput, match="no batch of findings; make one with: geosleuth locate PHOTOS --out "
+        ) as told:
+            Review.open(folder)
+        assert f"{folder}/" in str(told.value)

@@ -158,6 +158,38 @@ def test_no_place_names_the_model_that_is_within_reach() -> None:
     assert printed[1] == "", "nothing stands between the heading and the reason"
 
 
+@pytest.mark.parametrize(
+    ("hint", "area", "advice"),
+    [
+        (None, None, ", or say what you see or know: --seen, --hint, --within."),
+        ("by the sea", "France", ", or say what you see or know: --seen."),
+        ("It was taken at 2026-07-14 15:30.", None, ", or say what you see or know: --seen, --hint, --within."),
+        ("Somebody sees in it: red soil.", None, ", or say what you see or know: --hint, --within."),
+        ("by the sea Somebody sees in it: red soil.", "France", f"({WITH_A_MODEL})."),
+    ],
+)
+def test_what_was_given_is_not_asked_for_again(hint: str | None, area: str | None, advice: str) -> None:
+    words = f"No readable text found. Connect a vision model ({WITH_A_MODEL}), "
+    finding = finding_of(Answer(explanation=f"{words}or say what you see or know: --seen, --hint, --within."))
+    events = [
+        replace(one, body=replace(one.body, task=replace(one.body.task, hint=hint, area=area)))
+        if isinstance(one.body, Started)
+        else one
+        for one in finding.trajectory.events
+    ]
+    asked = replace(finding, trajectory=replace(finding.trajectory, events=tuple(events)))
+    text = " ".join(" ".join(shown(asked, maps=False)).split())
+    assert f"{advice} ruled out" in text
+
+
+def test_a_capped_finding_without_a_place_has_a_reason() -> None:
+    answer = Answer(explanation="Of the text found, Rue Grimaldi is left.")
+    finding = asyncio.run(cap_finding(finding_of(answer), "city"))
+    text = " ".join(" ".join(shown(finding, maps=False)).split())
+    assert "why No place could be named. The details are left out: they may tell more than the city." in text
+    assert "Grimaldi" not in text
+
+
 def test_claims_are_told_apart() -> None:
     claims = Claims("JPEG", 1, SHA, SIZE, LatLon(48.8584, 2.2945))
     text = " ".join(" ".join(shown(finding_of(claims=(claims,)), maps=False)).split())

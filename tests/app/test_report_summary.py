@@ -12,7 +12,7 @@ from findings import MONACO, SHA, SIZE, Page, album, finding_of, saying
 from geosleuth.agent import Ended
 from geosleuth.agent.events import Spent
 from geosleuth.agent.locate import cap_finding
-from geosleuth.answer import Answer
+from geosleuth.answer import Address, Answer
 from geosleuth.app.report import SummaryRow, small_jpeg, summary_html, summary_row
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims
@@ -40,6 +40,19 @@ def test_a_row_for_every_photo() -> None:
     (thumbnail,) = page.named("img")
     assert thumbnail["src"].startswith("data:image/jpeg;base64,")
     assert [row["class"] for row in page.named("tr") if "class" in row] == ["located", "unlocated", "failed"]
+
+
+def test_a_whole_country_or_region_has_its_name_and_no_point() -> None:
+    shanghai = LatLon(31.2222, 121.4581)
+    china = finding_of(Answer(shanghai, Address.of("China"), probability=0.8, radius_km=2400))
+    zhejiang = finding_of(Answer(LatLon(30.2, 120.2), Address.of("China", "Zhejiang"), probability=0.8, radius_km=200))
+    row = summary_row("a.jpg", china)
+    assert (row.point, row.wide) == (shanghai, True)
+    page = page_of(row, summary_row("b.jpg", zhejiang), summary_row("c.jpg", finding_of()))
+    assert "China 80 % likely found" in page.text
+    assert "Zhejiang, China 80 % likely found" in page.text
+    assert "Without a dot: 2 whole countries or regions." in page.text
+    assert [link["href"] for link in page.named("a")] == ["#photo-3"]
 
 
 def test_dots_lead_to_their_rows() -> None:

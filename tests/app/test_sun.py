@@ -73,3 +73,14 @@ def test_what_can_not_be_is_refused_in_one_line(words: list[str], said: str) -> 
     done = sun(*words)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.usefixtures("atlas_home")
+def test_only_a_picture_that_was_written_is_spoken_of(tmp_path: Path) -> None:
+    time, later = "2026-05-01T09:00:00+00:00", "2026-05-01T15:30:00+00:00"
+    also = ("--also", f"{later},{ratio(later)}")
+    out = str(tmp_path / "band.png")
+    for words in ((), also):
+        assert "picture" not in sun(time, "--shadow", ratio(time), *words).stdout
+        drawn = sun(time, "--shadow", ratio(time), *words, "--out", out, "--overwrite").stdout
+        assert "The picture shows it in orange" in " ".join(drawn.split())

@@ -1,6 +1,7 @@
 """The field guide: its tables are whole, and what a player of geography games knows comes out of them."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -235,6 +236,18 @@ def test_the_command_weighs_and_prints_json(tmp_path: Path) -> None:
     document = json.loads(done.stdout)
     assert document["sightings"][0]["attribute"] == "driving_side"
     assert sum(document["countries"].values()) == pytest.approx(1.0)
+
+
+def test_the_command_shows_every_sighting_whole() -> None:
+    words = "two yellow centre lines side by side, left-hand traffic"
+    printed = subprocess.run(
+        [sys.executable, "-m", "geosleuth", "clues", "weigh", words],
+        capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "80"},
+    ).stdout  # fmt: skip
+    above, below = printed.split("moved")
+    assert "probability" in above
+    left = " ".join(line[:41] for line in below.splitlines()).split()
+    assert "double with black between Driving side: Traffic on the left" in " ".join(left)
 
 
 def test_the_command_takes_a_region_without_a_table_as_its_country(tmp_path: Path) -> None:

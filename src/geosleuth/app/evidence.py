@@ -185,7 +185,7 @@ def open_package(path: Path) -> Package:
     """Check every byte of a package, and that its parts agree.
 
     Raises:
-        BadInput: it can't be read, or is larger than any package.
+        BadInput: it can't be read, is larger than any package, or is none at all.
         Changed: something in it was changed; the message says what.
     """
     try:
@@ -195,6 +195,9 @@ def open_package(path: Path) -> Package:
         raise BadInput(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > MOST_BYTES:
         raise BadInput(f"{path}: is larger than {MOST_BYTES // 1024**2} MiB; no package is")
+    # One of both is left of a package that was cut off, or changed in any one byte.
+    if not data.startswith(_LOCAL) and data[-_END_BYTES : -_END_BYTES + 4] != _END:
+        raise BadInput(f"{path}: no evidence package")
     files = _checked(data)
     result, versions = _object(files, RESULT), _object(files, VERSIONS)
     package = Package(hashlib.sha256(data).hexdigest(), files, result, versions)
@@ -242,7 +245,7 @@ def _told(manifest: bytes) -> dict[str, str]:
 def _directory(data: bytes) -> Iterator[tuple[str, int, int, int]]:
     """Yield name, checksum, place and size of each file, as the directory at the end has them."""
     if len(data) < _END_BYTES or data[-_END_BYTES : -_END_BYTES + 4] != _END:
-        raise Changed("the end of the zip file: it is not where it should be, or it is no zip file")
+        raise Changed("the end of the zip file: it is not where it should be")
     _, _, _, count, size, at, _ = _TAIL.unpack(data[-_END_BYTES + 4 :])
     if count > MOST_FILES:
         raise Changed(f"the zip's directory: it lists {count:,} files; a package has {MOST_FILES:,} at most")

@@ -11,6 +11,7 @@ hold what was looked at. What somebody else wrote there is never replaced or rem
 import hashlib
 import json
 import os
+import shlex
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -392,14 +393,16 @@ class Review:
 
 def _listed(folder: Path) -> list[Listed]:
     path = folder / LIST
-    how = "run geosleuth locate FOLDER --out DIR/ (without --granularity), then review DIR"
+    how = f"make one with: geosleuth locate PHOTOS --out {shlex.quote(str(folder))}/ (without --granularity)"
     try:
         with path.open("rb") as stream:
             document = json.loads(stream.read(MAX_JSON_BYTES))
         rows = document["photos"] if document["format"] == _FORMAT else None
         listed = [decode(row, Listed, "empty") for row in rows or ()]
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise BadInput(f"{folder}: no batch of findings; {how}") from error
     except OSError as error:
-        raise BadInput(f"{folder}: holds no batch to review: {error.strerror or error}; {how}") from error
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, RecursionError, BadInput) as error:
         raise BadInput(f"{path}: is no list of a batch; {how}") from error
     for one in listed:

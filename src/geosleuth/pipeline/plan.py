@@ -512,9 +512,13 @@ def _usual_method(request: LocateRequest) -> str:
     return DETECTIVE if request.model in (None, DETECTIVE) else _DEFAULT_METHOD
 
 
+TAKEN, SEEN = "It was taken at ", "Somebody sees in it: "
+"""How the sentences begin that follow the user's own hint."""
+
+
 def _hint(request: LocateRequest, taken: datetime | None, checked: LatLon | None) -> str | None:
     """What a model is told; the detective is told more exactly."""
-    when = None if taken is None else f"It was taken at {taken.isoformat(sep=' ', timespec='minutes')}."
+    when = None if taken is None else f"{TAKEN}{taken.isoformat(sep=' ', timespec='minutes')}."
     claim = None
     if checked is not None and request.model not in (None, DETECTIVE):
         claim = (
@@ -522,7 +526,7 @@ def _hint(request: LocateRequest, taken: datetime | None, checked: LatLon | None
             "what speaks for it and against it, look there and elsewhere on the map, and answer with the place where "
             "you find that it was taken. Begin the explanation with FOR, AGAINST or UNDECIDED."
         )
-    seen = None if request.seen is None else f"Somebody sees in it: {request.seen}."
+    seen = None if request.seen is None else f"{SEEN}{request.seen}."
     return _joined(request.hint, seen, when, claim, by=" ")
 
 

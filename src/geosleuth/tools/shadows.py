@@ -11,7 +11,7 @@ from geosleuth.names import country_name, required_country_code
 from geosleuth.photo import Photo
 
 from .calls import Case, Output
-from .sun import sun_anywhere, sun_at, windows_of
+from .sun import IN_THE_PICTURE, sun_anywhere, sun_at, windows_of
 from .sun_sight import Band, Sight, Window, draw_band, find_band, outline_of, read_clock, sight_of, together
 from .viewer import percent, point_data
 
@@ -114,7 +114,7 @@ async def _band(case: Case, question: ShadowQuestion, sights: Sequence[Sight]) -
         end = read_clock(shadow.time_end, "time_end") if shadow.time_end.strip() else start
         own = await asyncio.to_thread(windows_of, start, end, code)
         if len(sights) == 1:
-            one = await sun_anywhere(case, own, sight, code)
+            one = await sun_anywhere(case, own, sight, code, draw=question.picture)
             band = await asyncio.to_thread(find_band, own, sight.bounds, code, sight.step_deg)
             area = await asyncio.to_thread(outline_of, band.seen)
             return Output(one.text, _data(band, area), one.images, one.sources)
@@ -126,6 +126,8 @@ async def _band(case: Case, question: ShadowQuestion, sights: Sequence[Sight]) -
     picture = await asyncio.to_thread(draw_band, band, windows, [], code) if question.picture else None
     within = f", in {country_name(code)} alone" if code else ""
     lines = [f"Where the sun stands {'; and '.join(words)}{within}:", *_countries(band)]
+    if picture is not None:
+        lines.append(f"{IN_THE_PICTURE}.")
     lines.append("A lead, not a fix: slopes, a tilted camera and a clock that is off all move the band.")
     images = (Photo(picture),) if picture else ()
     return Output("\n".join(lines), _data(band, area), images, ("sun formula", "borders, GeoNames"))

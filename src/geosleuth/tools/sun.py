@@ -174,17 +174,21 @@ def _fit_text(*, fits: bool, stretches: list[tuple[datetime, datetime]], sight: 
 
 
 _COUNTRIES_SHOWN = 12
+IN_THE_PICTURE = "The picture shows it in orange; a red dot has the sun in the zenith"
 _RING_STEP_DEG = 2.0
 
 
-async def sun_anywhere(case: Case, windows: Sequence[Window], sight: Sight, country: str | None) -> Output:
-    """Everywhere that the sun is seen so in any of the windows."""
+async def sun_anywhere(
+    case: Case, windows: Sequence[Window], sight: Sight, country: str | None, *, draw: bool = True
+) -> Output:
+    """Everywhere that the sun is seen so in any of the windows; with ``draw`` on a map as well."""
     band = await asyncio.to_thread(find_band, windows, sight.bounds, country, sight.step_deg)
     exact = [(moment, point) for moment in _moments(windows) for point in _points(moment, sight)]
     names = await asyncio.gather(*(_name(case, point) for _, point in exact))
-    picture = await asyncio.to_thread(draw_band, band, windows, [point for _, point in exact], country)
+    points = [point for _, point in exact]
+    picture = await asyncio.to_thread(draw_band, band, windows, points, country) if draw else None
     return Output(
-        text=_text(windows, sight, country, band, exact, names),
+        text=_text(windows, sight, country, band, exact, names, drawn=picture is not None),
         data=_data(windows, sight, country, band, exact, names),
         images=(Photo(picture),) if picture else (),
         sources=("sun formula", "borders, GeoNames"),
@@ -213,6 +217,8 @@ def _text(
     band: Band,
     exact: Sequence[tuple[datetime, LatLon]],
     names: Sequence[str],
+    *,
+    drawn: bool,
 ) -> str:
     within = f", in {country_name(country)} alone" if country else ""
     when = _when(windows)
@@ -234,8 +240,8 @@ def _text(
             if country
             else "No land at all: check the time, or widen the tolerance."
         )
-    if band.seen.any():
-        lines.append("The picture shows it in orange; a red dot has the sun in the zenith, a cross is an exact point.")
+    if drawn:
+        lines.append(f"{IN_THE_PICTURE}, a cross is an exact point.")
     lines.append("A lead, not a fix: slopes, a tilted camera and a clock that is off all move the band.")
     return "\n".join(lines)
 

@@ -169,7 +169,10 @@ def test_wrong_words_are_said_in_the_words_of_the_api(server: Served, case: str)
     assert message.startswith("within 'Atlantis'")
     assert "file" not in message
     assert "area" in message
-    assert error_of(server.client.post(url, json={"modle": "detective"}))[:2] == (422, "invalid")
+    misspelt = error_of(server.client.post(url, json={"modle": "detective"}))
+    assert misspelt == (422, "invalid", "no such option: modle; did you mean model?")
+    unknown = error_of(server.client.post(url, json={"colour": "red"}))
+    assert unknown == (422, "invalid", "no such option: colour")
     assert error_of(server.client.post(url, json={"turns": 0}))[:2] == (422, "invalid")
 
 

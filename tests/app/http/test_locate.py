@@ -79,6 +79,11 @@ def test_a_client_that_leaves_calls_the_run_off(server: Served, long_replayed: s
     assert cases(server) == before
 
 
+def test_a_misspelt_option_is_named_with_the_one_that_is_meant(server: Served) -> None:
+    reply = server.locate(PHOTO, withn="France")
+    assert reply.json()["error"]["message"] == "no such option: withn; did you mean within?"
+
+
 def test_what_is_refused_leaves_no_case(server: Served) -> None:
     before = cases(server)
     for reply, status in (

@@ -3,8 +3,10 @@
 import pytest
 
 from geosleuth.atlas.facts import all_countries, country_facts
+from geosleuth.atlas.facts.writing_names import LANGUAGE_NAMES, SCRIPT_NAMES
 from geosleuth.errors import BadInput
 from geosleuth.names.country_names import countries as geonames_countries
+from in_process import geosleuth
 
 LEFT_DRIVING_STATES = {
     *("AG", "AU", "BB", "BD", "BN", "BS", "BT", "BW", "CY", "DM", "FJ", "GB", "GD", "GY", "ID", "IE", "IN", "JM", "JP"),
@@ -91,3 +93,18 @@ def test_what_is_no_country_is_bad_input_in_one_short_line(name: str) -> None:
         country_facts(name)
     assert len(str(caught.value)) < 200
     assert "\n" not in str(caught.value)
+
+
+def test_scripts_and_the_languages_of_most_people_have_names() -> None:
+    for facts in all_countries().values():
+        assert set(facts.scripts) <= set(SCRIPT_NAMES), facts.code
+        for language in facts.languages[:8]:
+            assert LANGUAGE_NAMES.get(language.code, language.name) != language.code, (facts.code, language.code)
+
+
+def test_the_card_of_a_country_is_in_words() -> None:
+    japan = geosleuth("atlas", "country", "Japan").stdout
+    for words in ("Central Okinawan", "Japanese (kanji, hiragana, katakana)", "such as 154-0023 or 350-1106"):
+        assert words in japan
+    assert "000000, where 0 is any digit" in geosleuth("atlas", "country", "North Korea").stdout
+    assert "NRU68" in geosleuth("atlas", "country", "Nauru").stdout

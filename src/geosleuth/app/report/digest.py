@@ -28,6 +28,7 @@ from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.geo import LatLon, coordinates, distance_km
 from geosleuth.names import fold
 from geosleuth.photo import Claims
+from geosleuth.pipeline.plan import SEEN, TAKEN
 from geosleuth.pipeline.team import spent_together
 from geosleuth.policies.detective.answering import CONNECT
 from geosleuth.text.numbers import distance, plural
@@ -64,6 +65,9 @@ _AGAINST = ("Against it speaks ", "Nothing that was found speaks against it.")
 _RIVALS = ("It could also be ",)
 _HANGS = ("It hangs on ", "Left out one by one, ")
 _HELP = ("What would help: ", CONNECT)
+_KNOWN = ("--seen", "--hint", "--within")
+_SAY_WHAT_YOU_KNOW = f", or say what you see or know: {', '.join(_KNOWN)}"
+_NO_REASON = "No place could be named. The details are left out: they may tell more than the {told_as}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +182,7 @@ def digest_of(finding: Finding) -> Digest:
         sure=sure_line(answer, country),
         verdict=_verdict(finding, located=located),
         evidence=_evidence(finding) if told_as == "exact" else (),
-        account=account_of(answer.explanation or "") if told_as == "exact" else Account(),
+        account=_account(answer, trajectory, told_as, located=located),
         rivals=tuple(_rivals(answer, {fold(one.place) for one in dropped})),
         dropped=dropped,
         spent=spent_together(finding),
@@ -190,6 +194,23 @@ def _evidence(finding: Finding) -> tuple[str, ...]:
     """The evidence for the answer; of several tries also that of the one that was picked."""
     runs = [finding.trajectory, *([finding.picked] if finding.picked else [])]
     return tuple(dict.fromkeys(piece for one in runs for piece in best_evidence(one, None)))
+
+
+def _account(answer: Answer, trajectory: Trajectory, told_as: Granularity, *, located: bool) -> Account:
+    """Return the explanation in its parts, no finer than ``told_as``, and without advice that was followed already."""
+    if told_as != "exact":
+        return Account() if located else Account(_NO_REASON.format(told_as=told_as))
+    account = account_of(answer.explanation or "")
+    hint, area = trajectory.task.hint or "", trajectory.task.area
+    # The words of --seen and --taken follow those of --hint.
+    given = {
+        "--seen": SEEN in hint,
+        "--hint": bool(hint) and not hint.startswith((SEEN, TAKEN)),
+        "--within": bool(area),
+    }
+    asked = [option for option in _KNOWN if not given[option]]
+    known = f", or say what you see or know: {', '.join(asked)}" if asked else ""
+    return replace(account, would_help=account.would_help.replace(_SAY_WHAT_YOU_KNOW, known))
 
 
 def account_of(explanation: str) -> Account:

@@ -11,6 +11,7 @@ import numpy as np
 
 from geosleuth import __version__
 from geosleuth.agent import Trajectory
+from geosleuth.agent.display import tells_evidence_alone
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.answer import how_sure, percent_words, radius_words
 from geosleuth.bench.page.charts import n
@@ -20,7 +21,7 @@ from geosleuth.geo import LatLon, coordinates
 from geosleuth.pipeline.outputs import SUMMARY_GENERATOR
 from geosleuth.text.numbers import count, plural
 
-from .digest import as_finding, digest_of
+from .digest import Digest, as_finding, digest_of
 from .finding_page import document, now
 from .pictures import WORLD, uri
 
@@ -50,6 +51,7 @@ class SummaryRow:
         conflicts: whether the file itself claims another place.
         report: the single report, as a path relative to the summary; None if there is none.
         thumbnail: the photo as a small JPEG, see `small_jpeg`; None leaves it out.
+        wide: whether the finding is a whole country or region: the point stands for it, and is not shown.
     """
 
     name: str
@@ -63,6 +65,7 @@ class SummaryRow:
     thumbnail: bytes | None = None
     conflicts: bool = False
     told: tuple[str, ...] = ()
+    wide: bool = False
 
 
 def summary_row(
@@ -92,7 +95,19 @@ def summary_row(
         report=report,
         thumbnail=(thumbnail or _first_picture(finding)) if digest.exact else None,
         conflicts=conflicts,
+        wide=_is_wide(digest),
     )
+
+
+def _is_wide(digest: Digest) -> bool:
+    """Return whether a finding is a whole country or region.
+
+    A model's odds are for its circle, whatever it names; see `geosleuth.agent.display.whole_country`.
+    """
+    address = digest.answer.address
+    named_alone = tells_evidence_alone(digest.trajectory) or digest.granularity in ("region", "country")
+    region = bool(address.region.conclusion) and not address.precise.conclusion
+    return digest.country is not None or (named_alone and region)
 
 
 def _first_picture(finding: Finding) -> bytes | None:
@@ -153,7 +168,7 @@ def _counted(rows: Sequence[SummaryRow]) -> Html:
 
 
 def _map(rows: Sequence[SummaryRow]) -> Html:
-    placed = [(number, row, row.point) for number, row in enumerate(rows) if row.point is not None]
+    placed = [(number, row, row.point) for number, row in enumerate(rows) if row.point is not None and not row.wide]
     if not placed:
         return Html("")
     x, y = to_page(np.array([at.lat for *_, at in placed]), np.array([at.lon for *_, at in placed]))
@@ -192,10 +207,16 @@ def _map(rows: Sequence[SummaryRow]) -> Html:
                 "Each dot is a finding; it leads to its row. How sure: ",
                 join(el("span", {"class": "key-line"}, el("span", {"class": f"spot spot-{kind}"}), words)
                      for kind, words in legend),
+                _without_a_dot(rows),
                 "" if view[2] >= WORLD[0] else " The map shows the part of the world where the findings are.",
             ),
         ),
     )  # fmt: skip
+
+
+def _without_a_dot(rows: Sequence[SummaryRow]) -> str:
+    wide = sum(1 for row in rows if row.wide)
+    return f" Without a dot: {plural(wide, 'whole country or region', 'whole countries or regions')}." if wide else ""
 
 
 def _view(x: Sequence[float], y: Sequence[float]) -> tuple[float, float, float, float]:
@@ -240,13 +261,13 @@ def _row(number: int, row: SummaryRow) -> Html:
     label = name(row.name, 80)
     # A relative path and nothing else: no scheme, no host.
     link = el("a", {"href": f"./{quote(row.report)}"}, label) if row.report is not None else label
-    where = el("small", None, coordinates(row.point, row.radius_km)) if row.point is not None else ""
+    where = el("small", None, coordinates(row.point, row.radius_km)) if row.point is not None and not row.wide else ""
     told = [el("small", {"dir": "auto"}, clean(line, 600)) for line in row.told]
     note = el("small", {"class": "row-note"}, clean(row.note, 200)) if row.note else ""
     sure, within = Html(""), ""
     if row.probability is not None:
         sure = join((percent_words(row.probability), el("small", None, how_sure(row.probability))))
-    if row.radius_km is not None:
+    if row.radius_km is not None and not row.wide:
         within = radius_words(row.radius_km)
     return el(
         "tr",

@@ -140,7 +140,8 @@ class Store:
             conn.close()
             if "locked" in str(error):
                 raise BadInput(
-                    f"{self._path}: in use by another geosleuth process; end that one, or set another GEOSLEUTH_HOME"
+                    f"{self._path}: in use by another geosleuth process; "
+                    "end that one, or add --home FOLDER to keep cases elsewhere"
                 ) from error
             raise BadInput(f"{self._path}: can't be used: {error}") from error
         except sqlite3.DatabaseError as error:

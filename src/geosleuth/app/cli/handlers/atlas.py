@@ -1,6 +1,7 @@
 """What the ``atlas`` commands do; imported only when one runs."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
@@ -41,7 +42,7 @@ from geosleuth.text.numbers import distance, plural
 
 if TYPE_CHECKING:
     from geosleuth.atlas.facts.brands import BrandHit
-    from geosleuth.atlas.facts.countries import CountryFacts
+    from geosleuth.atlas.facts.countries import CountryFacts, Postcode
     from geosleuth.atlas.facts.lookups import PhoneInfo
     from geosleuth.atlas.regions import RegionInfo, RegionStore
 
@@ -490,20 +491,22 @@ def document_view(found: Sequence[Document]) -> RenderableType:
 
 def country_view(facts: "CountryFacts") -> RenderableType:
     """Facts of a country that a photo may show."""
-    languages = [f"{language.name}" for language in facts.languages]
+    from geosleuth.atlas.facts.writing_names import LANGUAGE_NAMES, SCRIPT_NAMES
+
+    languages = [LANGUAGE_NAMES.get(one.code, one.name) for one in facts.languages]
     return facts_view(
         {
             "country": f"{facts.name} ({facts.code}, {facts.iso3})",
             "capital": facts.capital,
             "continent": facts.continent,
             "languages": languages[:8],
-            "scripts": facts.scripts,
+            "scripts": [SCRIPT_NAMES.get(script, script) for script in facts.scripts],
             "driving side": facts.driving_side,
             "speed unit": facts.speed_unit,
             "calling code": [f"+{code.lstrip('+')}" for code in facts.calling_codes],
             "internet": facts.tlds,
             "currency": [f"{money.name} ({money.code})" for money in facts.currencies],
-            "postcode": None if facts.postcode is None else facts.postcode.pattern,
+            "postcode": None if facts.postcode is None else _postcode(facts.postcode),
             "plate": None if facts.plate is None else f"{facts.plate.pattern}; {facts.plate.colours}",
             "neighbours": [country_name(code) for code in facts.neighbours],
             "population": f"{facts.population:,}",
@@ -511,6 +514,14 @@ def country_view(facts: "CountryFacts") -> RenderableType:
             "roads, km": None if facts.road_km is None else f"{facts.road_km:,.0f}",
         }
     )
+
+
+def _postcode(postcode: "Postcode") -> str:
+    """Return how postcodes look: by examples, where there are any, else in digits and letters."""
+    if postcode.examples:
+        return f"such as {' or '.join(postcode.examples[:2])}"
+    digits = re.sub(r"\\d\{(\d+)\}", lambda found: "0" * int(found[1]), postcode.pattern.strip("()"))
+    return f"{digits}, where 0 is any digit" if digits != postcode.pattern.strip("()") else digits
 
 
 def brand_view(hits: Sequence["BrandHit"]) -> RenderableType:

@@ -38,7 +38,7 @@ def weigh(sightings: Sequence[str], *, within: Sequence[str] = (), as_json: bool
         talk("Nothing was understood. `geosleuth clues guide` lists what the field guide knows.")
         return
     tables = field_guide()
-    show(_table(("country", "odds", "regions"), [
+    show(_table(("country", "probability", "regions"), [
         (country_name(code), f"{share:.0%}", _regions(weighed.regions.get(code, {})))
         for code, share in list(weighed.countries.items())[:_SHOWN]
         if share >= _LEAST_SHARE
@@ -49,7 +49,7 @@ def weigh(sightings: Sequence[str], *, within: Sequence[str] = (), as_json: bool
             ", ".join(f"{country_name(move.place)} x{move.factor:.2g}" for move in moves) or "nothing",
         )
         for one, moves in zip(weighed.sightings, weighed.moves, strict=True)
-    ]))  # fmt: skip
+    ], wrapped=True))  # fmt: skip
 
 
 def tell_apart(candidates: Sequence[str], *, as_json: bool) -> None:
@@ -107,10 +107,11 @@ def _regions(shares: Mapping[str, float]) -> str:
     return ", ".join(f"{place} {share:.0%}" for place, share in list(shares.items())[:_SHOWN_REGIONS])
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wrapped: bool = False) -> Table:
+    """Return a table whose first column stays on one line, unless ``wrapped``."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for at, name in enumerate(columns):
-        table.add_column(name, overflow="fold", no_wrap=at == 0)
+        table.add_column(name, overflow="fold", no_wrap=at == 0 and not wrapped)
     for row in rows:
         table.add_row(*row)
     return table

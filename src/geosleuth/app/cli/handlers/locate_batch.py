@@ -568,8 +568,8 @@ def _show(done: Sequence[Done]) -> None:
     for one in done:
         row = one.row
         sure = "" if row.probability is None else percent_words(row.probability)
-        sure += f", {radius_words(row.radius_km)}" if sure and row.radius_km is not None else ""
-        point = "" if row.point is None else coordinates(row.point, row.radius_km)
+        sure += f", {radius_words(row.radius_km)}" if sure and row.radius_km is not None and not row.wide else ""
+        point = "" if row.point is None or row.wide else coordinates(row.point, row.radius_km)
         place = row.place or {"failed": f"failed: {row.note}", "unlocated": "can't tell"}.get(row.status, "")
         place += " (the file claims another place)" if row.conflicts else ""
         verdict = (one.document or {}).get("check", {}).get("verdict", "")

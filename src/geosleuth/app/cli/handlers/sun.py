@@ -52,6 +52,7 @@ async def _found(options: "SunOptions", shadows: list[Shadow]) -> Output:
         country=options.country,
         tolerance_deg=options.tolerance,
         direction_tolerance_deg=options.direction_tolerance,
+        picture=options.out is not None,
     )
     return await read_shadows(case, question)
 

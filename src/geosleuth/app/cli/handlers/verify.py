@@ -9,6 +9,8 @@ from typing import Any
 import typer
 
 from geosleuth.agent import ToolObserved
+from geosleuth.answer import Address, Level
+from geosleuth.answer.answer import envelope
 from geosleuth.app.console import quiet_libraries, show_json
 from geosleuth.app.evidence import Changed, Package, open_package
 from geosleuth.errors import BadInput
@@ -55,9 +57,10 @@ def verify_package(path: Path, photos: Sequence[Path], sha256: str | None, *, as
 def _place(package: Package) -> str:
     answer = package.result.get("answer")
     named = answer if isinstance(answer, dict) else {}
-    levels = [named.get(level) for level in ("precise", "region", "country")]
-    said = [one.get("conclusion") for one in levels if isinstance(one, dict)]
-    return one_line(str(next(filter(None, said), "no place was found")))[:200]
+    levels = {level: named.get(level) for level in ("precise", "region", "country")}
+    said = {level: one.get("conclusion") for level, one in levels.items() if isinstance(one, dict)}
+    address = Address(**{level: Level(str(words)) for level, words in said.items() if words})
+    return one_line(envelope(address) or "no place was found")[:200]
 
 
 def _held_against(package: Package, photos: Sequence[Path]) -> list[str]:

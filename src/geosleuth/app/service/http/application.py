@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from difflib import get_close_matches
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -133,9 +134,9 @@ def _add_handlers(app: FastAPI) -> None:
         status, kind = next((status, kind) for cls, status, kind in _STATUSES if isinstance(error, cls))
         return refusal(status, kind, in_words_of_the_api(str(error)))
 
-    async def invalid(_: Request, error: Exception) -> Response:
+    async def invalid(request: Request, error: Exception) -> Response:
         errors = error.errors() if isinstance(error, RequestValidationError) else []
-        return refusal(422, "invalid", _invalid(errors))
+        return refusal(422, "invalid", _invalid(errors, request.scope.get("route")))
 
     async def left(_: Request, _error: Exception) -> Response:
         return refusal(400, "left", "the request broke off")
@@ -178,7 +179,7 @@ def _where_keys_go(wanted: re.Match[str]) -> str:
     )
 
 
-def _invalid(errors: Any) -> str:
+def _invalid(errors: Any, route: object) -> str:
     """Return the first thing that is wrong with a request; what was sent is not repeated, it may be a key."""
     if not errors:
         return "the request does not have the form that is asked for"
@@ -188,8 +189,21 @@ def _invalid(errors: Any) -> str:
     if tuple(first.get("loc", ())) == ("body",):
         return "the request's body is to be a JSON object, such as {}, sent as application/json"
     where = ".".join(str(part) for part in first.get("loc", ()) if part != "body")
+    if first.get("type") == "extra_forbidden":
+        option = where.removeprefix("query.")
+        meant = get_close_matches(option, _options(route), n=1)
+        return f"no such option: {option[:60]}" + (f"; did you mean {meant[0]}?" if meant else "")
     what = str(first.get("msg", "can't be read"))
     return f"{where}: {what}" if where else what
+
+
+def _options(route: object) -> list[str]:
+    """Return what a route takes in its address and in its body."""
+    if not isinstance(route, APIRoute):
+        return []
+    params = (*route.dependant.query_params, *route.dependant.body_params)
+    models = [getattr(one.field_info.annotation, "model_fields", {one.name: None}) for one in params]
+    return [name for fields in models for name in fields]
 
 
 def _operation(route: APIRoute) -> str:
