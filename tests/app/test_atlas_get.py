@@ -239,6 +239,10 @@ def test_at_a_terminal_the_person_is_asked(server: ExtractServer) -> None:
     with subprocess.Popen(words, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE) as child:
         os.close(theirs)
         seen = b""
+        while b"Ask 127.0.0.1? [y/N]" not in seen:
+            seen += os.read(ours, 1024)
+        assert server.asked == []
+        os.write(ours, b"y\n")
         while b"Go on? [y/N]" not in seen:
             seen += os.read(ours, 1024)
         os.write(ours, b"n\n")
@@ -251,6 +255,29 @@ def test_at_a_terminal_the_person_is_asked(server: ExtractServer) -> None:
     size_kb = round(len(server.files["/andorra-latest.osm.pbf"]) / 1000)
     assert get_country("AD") == f"geosleuth atlas get andorra ({size_kb} KB)"
     assert get_country("GB") == "geosleuth atlas get 'united kingdom'"
+
+
+def test_at_a_terminal_nothing_is_asked_before_a_yes(server: ExtractServer) -> None:
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "geosleuth", "atlas", "get", "andorra", "--mirror", server.url]
+    with subprocess.Popen(words, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE) as child:
+        os.close(theirs)
+        os.write(ours, b"n\n")
+        said = b""
+        while b"was not asked" not in said:
+            said += os.read(ours, 1024)
+        assert child.wait(60) == 2
+    os.close(ours)
+    assert b"stopped; 127.0.0.1 was not asked" in said
+    assert server.asked == []
+
+
+def test_who_is_offline_learns_how_to_add_a_file(atlas_home: Path) -> None:
+    done = geosleuth("atlas", "get", "andorra", "--yes", "--mirror", "http://127.0.0.1:1")
+    assert done.returncode == 1
+    assert "can't be reached" in done.stderr
+    assert "or add a file that you have: geosleuth atlas add FILE.osm.pbf" in done.stderr
+    assert left_behind(atlas_home) == []
 
 
 def test_the_catalogue_is_fetched_once_and_anew_for_an_update(server: ExtractServer, tmp_path: Path) -> None:

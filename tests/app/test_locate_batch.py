@@ -1,14 +1,17 @@
 """Several photos at once: a batch that can be gone on with, and photos of one place."""
 
 import json
+import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from geosleuth.agent import read_trajectory
+from geosleuth.app.console import this_command
 from geosleuth.app.review import Review
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, install_command
 from geosleuth.photo import open_photo
 from later import later
 from locating import FINAL, at, locate_here, photo_file
@@ -223,3 +226,37 @@ def test_a_folder_without_a_batch_says_how_to_make_one(tmp_path: Path) -> None:
         ) as told:
             Review.open(folder)
         assert f"{folder}/" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("called", "words"),
+    [
+        ("venv of mine/bin/geosleuth", "'venv of mine/bin/geosleuth'"),
+        ("/there/geosleuth/__main__.py", f"{shlex.quote(sys.executable)} -m geosleuth"),
+        ("/there/pytest", "geosleuth"),
+    ],
+)
+def test_the_next_command_is_one_that_works(monkeypatch: pytest.MonkeyPatch, called: str, words: str) -> None:
+    monkeypatch.setattr(sys, "argv", [called, "locate"])
+    assert this_command() == words
+
+
+def test_the_command_on_the_path_needs_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "geosleuth"
+    own.write_text("#!/bin/sh\n")
+    own.chmod(0o755)
+    monkeypatch.setattr(sys, "argv", [str(own)])
+    assert this_command() == str(own)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert this_command() == "geosleuth"
+
+
+def test_without_the_extra_the_batch_says_how_to_review(
+    tmp_path: Path, server: ServerUrl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    photo = photo_file(tmp_path)
+    words = (photo, "--batch", *at(server), "--out", f"{tmp_path / 'run'}/")
+    assert "it needs an extra" not in locate_here(*words).err
+    monkeypatch.setattr("geosleuth.app.cli.handlers.locate_batch.find_spec", lambda _: None)
+    told = locate_here(*words).err
+    assert f"review {tmp_path / 'run'}; it needs an extra, so first run: {install_command('serve')}" in told

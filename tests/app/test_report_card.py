@@ -182,6 +182,12 @@ def test_what_was_given_is_not_asked_for_again(hint: str | None, area: str | Non
     assert f"{advice} ruled out" in text
 
 
+def test_a_finding_prints_as_one_line() -> None:
+    assert str(finding_of()) == "La Terrasse, Monaco; 72 % within 220 m of 43.7307, 7.4255"
+    assert str(finding_of(Answer())) == "no place was found"
+    assert repr(finding_of(Answer())) == "<Finding: no place was found>"
+
+
 def test_a_capped_finding_without_a_place_has_a_reason() -> None:
     answer = Answer(explanation="Of the text found, Rue Grimaldi is left.")
     finding = asyncio.run(cap_finding(finding_of(answer), "city"))

@@ -239,19 +239,23 @@ class Finding:
         return tuple(claims.conflicts_with(answer.point, radius_km) for claims in self.claims)
 
     def __repr__(self) -> str:
+        return f"<Finding: {self}>"
+
+    def __str__(self) -> str:
+        """Return place, odds and point in one line."""
         from .display import whole_country
 
         answer = self.answer
         if answer.point is None and not answer.address:
-            return "<Finding: no place was found>"
+            return "no place was found"
         place = envelope(answer.address) or "an unnamed place"
         odds = None if answer.probability is None else percent_words(answer.probability)
         if whole_country(self.trajectory, self.granularity):
-            return f"<Finding: {place}{'; ' if odds else ''}{odds or ''}>"
+            return f"{place}{'; ' if odds else ''}{odds or ''}"
         within = None if answer.radius_km is None else f"within {radius_words(answer.radius_km)}"
         point = None if answer.point is None else f"of {coordinates(answer.point, answer.radius_km)}"
         sure = " ".join(part for part in (odds, within, point) if part)
-        return f"<Finding: {place}{'; ' if sure else ''}{sure}>"
+        return f"{place}{'; ' if sure else ''}{sure}"
 
     def _repr_html_(self) -> str:
         from .display import notebook_card

@@ -3,6 +3,8 @@
 import json
 import logging
 import os
+import shlex
+import shutil
 import signal
 import sys
 import warnings
@@ -206,6 +208,16 @@ def offline_atlas(*, needed: bool) -> "OfflineAtlas":
         with building() as tell:
             ensure_base(tell)
     return OfflineAtlas()
+
+
+def this_command() -> str:
+    """Return how this program was called, as the first words of another command."""
+    called = Path(sys.argv[0] or "geosleuth")
+    if called.name == "__main__.py":
+        return f"{shlex.quote(sys.executable or 'python3')} -m geosleuth"
+    found = shutil.which("geosleuth")
+    on_path = found is not None and called.exists() and Path(found).samefile(called)
+    return "geosleuth" if on_path or called.name != "geosleuth" else shlex.quote(str(called))
 
 
 def asked(question: str) -> bool:

@@ -32,7 +32,7 @@ from geosleuth.atlas import gazetteers_dir, regions_dir
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.extracts import ask_offer, check_room, download, downloads_dir, dropped, fetch_catalogue
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
-from geosleuth.errors import BadInput, require
+from geosleuth.errors import BadInput, Offline, require
 from geosleuth.geo.extent import plain
 from geosleuth.names import fold
 from geosleuth.text.numbers import size
@@ -56,11 +56,23 @@ def get_maps(options: GetOptions) -> None:
     hosts = " and ".join(dict.fromkeys(source.hosts))
     if not options.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(f"this asks {hosts} for a file and downloads it; add --yes to allow it")
+    if not options.yes and not asked(f"This asks {hosts} which files there are, and how large. Ask {hosts}?"):
+        raise BadInput(f"stopped; {hosts} was not asked")
     if source.kind in ("map", "overture") and options.place is not None:
         # Here and not in one of the atlas's threads, so that an interrupt stops the building at once.
         with building() as tell:
             ensure_base(tell)
     talk(f"asking {hosts}")
+    try:
+        _get(options, source)
+    except Offline as error:
+        if source.kind != "map":
+            raise
+        add_file = "or add a file that you have: geosleuth atlas add FILE.osm.pbf"
+        raise Offline(error.host, f"{error.trouble.rstrip('?')}; {add_file}") from error
+
+
+def _get(options: GetOptions, source: Source) -> None:
     if options.wikipedia and options.place is not None:
         _wikipedia(options, options.place, source)
         return

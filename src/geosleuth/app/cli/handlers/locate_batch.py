@@ -15,6 +15,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +40,12 @@ from geosleuth.app.console import (
     show,
     show_json,
     talk,
+    this_command,
 )
 from geosleuth.app.report import SummaryRow, summary_html, summary_row
 from geosleuth.app.review import LIST, Listed, path_from, write_list
 from geosleuth.atlas import Atlas, OfflineAtlas
-from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.errors import BadInput, GeosleuthError, install_command
 from geosleuth.files import write_bytes_atomically, write_text_atomically
 from geosleuth.geo import LatLon, coordinates, rounded
 from geosleuth.photo import open_photo
@@ -537,7 +539,9 @@ def _write_list(folder: Path, done: Sequence[Done], *, exact: bool) -> None:
         (folder / LIST).unlink(missing_ok=True)
         return
     write_list(folder, [_listed(folder, one) for one in done if one.entries])
-    talk(f"to confirm, correct or reject the findings: geosleuth review {shlex.quote(str(folder))}")
+    missing = [module for module in ("fastapi", "uvicorn") if find_spec(module) is None]
+    before = f"; it needs an extra, so first run: {install_command('serve')}" if missing else ""
+    talk(f"to confirm, correct or reject the findings: {this_command()} review {shlex.quote(str(folder))}{before}")
 
 
 def _listed(folder: Path, one: Done) -> Listed:
