@@ -12,7 +12,12 @@ from geosleuth.lazy import exported, lazy_pattern
 def test_a_pattern_is_compiled_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[str] = []
     plain = re.compile
-    monkeypatch.setattr(re, "compile", lambda source, flags=0: compiled.append(source) or plain(source, flags))
+
+    def watched(source: str, flags: int = 0) -> re.Pattern[str]:
+        compiled.append(source)
+        return plain(source, flags)
+
+    monkeypatch.setattr(re, "compile", watched)
     pattern = lazy_pattern(r"(\d+) KM", re.IGNORECASE)
     assert compiled == []
     assert [match[1] for match in pattern.finditer("3 km, 12 km")] == ["3", "12"]

@@ -17,7 +17,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import version
 from itertools import permutations
@@ -470,8 +470,12 @@ def _table() -> _Table:
     """The national words, by how they are looked up; kept on disk."""
     from msgspec import msgpack
 
-    kept = prepared(f"national-{tables_version(NATIONAL_WORDS)}")
-    return kept.load("table", lambda: msgpack.encode(_put_together()), partial(msgpack.decode, type=_Table))
+    def read(kept: bytes) -> _Table:
+        table: _Table = msgpack.decode(kept, type=_Table)
+        return table
+
+    folder = prepared(f"national-{tables_version(NATIONAL_WORDS)}")
+    return folder.load("table", lambda: msgpack.encode(_put_together()), read)
 
 
 def _put_together() -> _Table:

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 from zlib import crc32
@@ -239,8 +239,12 @@ def _table() -> _Table:
     """The tables of words, by how they are looked up; kept on disk, since folding them takes a tenth of a second."""
     from msgspec import msgpack
 
-    kept = prepared(f"vocabulary-{tables_version(_SIGN_WORDS, NATIONAL_WORDS)}")
-    return kept.load("table", lambda: msgpack.encode(_put_together()), partial(msgpack.decode, type=_Table))
+    def read(kept: bytes) -> _Table:
+        table: _Table = msgpack.decode(kept, type=_Table)
+        return table
+
+    folder = prepared(f"vocabulary-{tables_version(_SIGN_WORDS, NATIONAL_WORDS)}")
+    return folder.load("table", lambda: msgpack.encode(_put_together()), read)
 
 
 def _put_together() -> _Table:
