@@ -116,7 +116,7 @@ def write(page: Page, *, copies: bool = False) -> None:
     if copies:
         dialog.get_by_label("Copies of JPEG and PNG photos").check()
     dialog.get_by_role("button", name="Write now").click()
-    expect(dialog).to_contain_text("Wrote")
+    expect(dialog).to_contain_text("Sidecars written")
 
 
 def test_findings_are_confirmed_corrected_and_rejected(
