@@ -24,8 +24,8 @@ from .grid import (
     Layer,
     LocalGrids,
     Region,
+    kept_layer,
     nearest_label,
-    read_layer,
     unpack,
 )
 
@@ -182,7 +182,7 @@ class Borders:
 
     @classmethod
     def load(cls) -> "Borders":
-        """The borders that come with the package, read once (a fifth of a second) and kept."""
+        """The borders that come with the package, read once and kept."""
         return _load()
 
     def lookup(self, lats: npt.ArrayLike, lons: npt.ArrayLike, *, waters: bool = True) -> Labels:
@@ -281,4 +281,4 @@ def _floats(values: npt.ArrayLike) -> Floats:
 
 @lru_cache(maxsize=1)
 def _load() -> Borders:
-    return Borders(read_layer(), lambda: Arcs.from_bytes(unpack(OUTLINES)))
+    return Borders(kept_layer(), lambda: Arcs.from_bytes(unpack(OUTLINES)))

@@ -23,10 +23,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
+from geosleuth import __version__
+from geosleuth.atlas.folders import prepared
 from geosleuth.errors import DataFault
 from geosleuth.geo import EARTH_RADIUS_KM
 
@@ -300,6 +303,44 @@ def read_layer(path: Path = BORDERS) -> Layer:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DataFault(f"{path} is damaged ({error}); install geosleuth again") from error
+
+
+def kept_layer(path: Path = BORDERS) -> Layer:
+    """Return the same, from where it is kept unpacked: unpacking takes a fifth of a second.
+
+    Raises:
+        DataFault: the file is missing or damaged.
+    """
+
+    def unpacked() -> list[npt.NDArray[Any]]:
+        read = read_layer(path)
+        lines = read.arcs
+        regions = np.frombuffer(_regions_json(read.regions), dtype=np.uint8)
+        return [
+            lines.x,
+            lines.y,
+            lines.starts,
+            lines.left,
+            lines.right,
+            read.coarse,
+            read.blocks,
+            read.numbers,
+            regions,
+        ]
+
+    kept = prepared(f"borders-{__version__}-1-{_checksums(path)}").arrays("layer", unpacked)
+    x, y, starts, left, right, coarse, blocks, numbers, regions = kept
+    rows = json.loads(regions.tobytes())
+    return Layer(Arcs(x, y, starts, left, right), coarse, blocks, numbers, tuple(Region(*row) for row in rows))
+
+
+def _checksums(path: Path) -> str:
+    """Return what changes with the content of a zip file, without reading it."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return f"{crc32(repr([(one.filename, one.CRC) for one in archive.infolist()]).encode()):08x}"
+    except (OSError, zipfile.BadZipFile, ValueError) as error:
+        raise DataFault(f"{path} can't be read ({error}); install geosleuth again") from error
 
 
 def pack(parts: dict[str, bytes]) -> bytes:
