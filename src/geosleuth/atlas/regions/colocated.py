@@ -17,7 +17,7 @@ from geosleuth.geo import bearings_deg as compass
 from geosleuth.names import fold
 
 from .pbf import spans
-from .region_names import Keep
+from .region_names import Keep, search_names
 from .region_store import (
     OpenRegion,
     RegionStore,
@@ -74,15 +74,40 @@ def resolve(
 
 
 def _meaning(store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None) -> Meaning:
-    found = []
-    known = False
-    for region in regions if len(regions) > 1 else ():
-        with store.explained(region.info.name):
-            known = known or region.index.knows(text)
+    """Feature ids with how well they fit.
+
+    "Casino" is a kind and a chain of shops: both are meant, but not everything that is spelled a little like it.
+    """
+    found: Meaning = []
+    reaches: list[Keep | None] = []
     for region in regions:
         with store.explained(region.info.name):
-            found.append(_meant(region, text, within, len(regions), beside=known))
+            reaches.append(_reach(region, within))
+            of_kind = of_category(region, text)
+            found.append((of_kind, np.ones(len(of_kind))))
+    if "=" not in text and fold(text):
+        is_kind = any(len(ids) for ids, _ in found)
+        named = _named(store, regions, text, reaches, alike=not is_kind)
+        for at, (owners, fits) in enumerate(named):
+            ids, scores = np.concatenate([found[at][0], owners]), np.concatenate([found[at][1], fits])
+            order = np.lexsort((-scores, ids))
+            ids, first = np.unique(ids[order], return_index=True)
+            found[at] = ids, scores[order][first]
+    for at, (region, reach, (ids, scores)) in enumerate(zip(regions, reaches, found, strict=True)):
+        if reach is not None and len(ids):
+            with store.explained(region.info.name):
+                kept = reach(ids)
+            found[at] = ids[kept], scores[kept]
     return found
+
+
+def _reach(region: OpenRegion, within: Extent | None) -> Keep | None:
+    """Whether features may lie in an extent.
+
+    A street may pass through it though its middle lies outside; its positions are looked at one by one later.
+    """
+    inner = filter_of(region, within)
+    return None if inner is None else lambda ids: inner(ids) | are_streets(region, ids)
 
 
 def _placed(
@@ -194,54 +219,45 @@ _MOST_COMPARED: Final = 4_000_000
 _POLAR: Final = 85.0
 
 
-def _meant(region: OpenRegion, text: str, within: Extent | None, of: int, *, beside: bool) -> tuple[Ints, FloatArray]:
-    """Feature ids with how well they fit."""
-    # A street may pass through the extent though its middle lies outside; its positions are looked at one by one later.
-    inner = filter_of(region, within)
-    reach = None if inner is None else lambda ids: inner(ids) | are_streets(region, ids)
-    of_kind = of_category(region, text)
-    if reach is not None:
-        of_kind = of_kind[reach(of_kind)]
-    if "=" in text:
-        return of_kind, np.ones(len(of_kind))
-    # "Casino" is a kind and a chain of shops: both are meant, but not everything that is spelled a little like it.
-    likenesses = not (len(of_kind) or (beside and not region.index.knows(text)))
-    named = _named(region, text, reach, of if likenesses else 0, begins=not len(of_kind))
-    ids = np.concatenate([of_kind, np.fromiter(named, dtype=np.int64, count=len(named))])
-    scores = np.concatenate([np.ones(len(of_kind)), np.fromiter(named.values(), dtype=np.float64, count=len(named))])
-    order = np.lexsort((-scores, ids))
-    ids, first = np.unique(ids[order], return_index=True)
-    return ids, scores[order][first]
-
-
-def _named(region: OpenRegion, text: str, reach: Keep | None, of: int, *, begins: bool) -> dict[int, float]:
+def _named(
+    store: RegionStore, regions: Sequence[OpenRegion], text: str, reaches: Sequence[Keep | None], *, alike: bool
+) -> Meaning:
     """Features of that name. The exact ones are all taken; of the rest those with every word, or spelled nearly so.
 
-    ``of`` says among how many regions likenesses are looked for, 0 for not at all; ``begins``, whether longer names
-    that begin so will do.
+    ``alike`` says whether likenesses, and longer names that begin so, will do.
     """
     key = fold(text)
-    if not key:
-        return {}
-    found: dict[int, float] = {}
-    for hit in region.index.called(key):
-        found[hit.owner] = 1.0
-    for name, borne in region.index.beginning(f"{key} ", _BEGINNING) if begins else ():
-        for _, _, owners in borne:
-            for owner in owners:
-                found[owner] = max(found.get(owner, 0.0), 0.6 + 0.35 * len(key) / len(name))
-    hits = region.index.search(text, limit=_POOL, keep=reach, of=of) if of else []
-    words = set(key.split())
-    for hit in hits:
-        least = max(_LEAST_SCORE, hits[0].score - _CUT_BELOW_BEST)
-        if words <= set(fold(hit.text).split()):
-            least = _LEAST_WITH_ALL_WORDS
-        if hit.score >= least:
-            found[hit.owner] = max(hit.score, found.get(hit.owner, 0.0))
-    if reach is None:
-        return found
-    ids = np.array(sorted(found), dtype=np.int64)
-    return {owner: found[owner] for owner in ids[reach(ids)].tolist()}
+    found: list[dict[int, float]] = [{} for _ in regions]
+    for region, scores in zip(regions, found, strict=True):
+        with store.explained(region.info.name):
+            for hit in region.index.called(key):
+                scores[hit.owner] = 1.0
+            for name, borne in region.index.beginning(f"{key} ", _BEGINNING) if alike else ():
+                for _, _, owners in borne:
+                    for owner in owners:
+                        scores[owner] = max(scores.get(owner, 0.0), 0.6 + 0.35 * len(key) / len(name))
+    if alike:
+        hits = search_names(
+            [region.index for region in regions],
+            text,
+            limit=_POOL,
+            keeps=reaches,
+            reading=lambda number: store.explained(regions[number].info.name),
+        )
+        words = set(key.split())
+        for number, hit in hits:
+            least = max(_LEAST_SCORE, hits[0][1].score - _CUT_BELOW_BEST)
+            if words <= set(fold(hit.text).split()):
+                least = _LEAST_WITH_ALL_WORDS
+            if hit.score >= least:
+                found[number][hit.owner] = max(hit.score, found[number].get(hit.owner, 0.0))
+    return [
+        (
+            np.fromiter(scores, dtype=np.int64, count=len(scores)),
+            np.fromiter(scores.values(), dtype=np.float64, count=len(scores)),
+        )
+        for scores in found
+    ]
 
 
 def _object_numbers(

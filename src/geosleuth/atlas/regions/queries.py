@@ -3,7 +3,7 @@
 import logging
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km
 
 from .addresses import (
     METRES_A_DEGREE,
+    LikeStreets,
     exact_addresses,
     find_addresses,
     find_crossings,
@@ -32,8 +33,8 @@ from .colocated import find_colocated
 from .feature_kinds import ADDRESS, matching_kinds
 from .geometry import E7
 from .pbf import Ints
-from .region_file import ATTRIBUTE, osm_key
-from .region_names import Keep
+from .region_file import ATTRIBUTE, osm_key, osm_text
+from .region_names import Keep, Reading, search_names
 from .region_store import (
     DamagedRegion,
     OpenRegion,
@@ -45,6 +46,7 @@ from .region_store import (
     in_boxes,
     nearest_metres,
     place_of,
+    rows_in,
     rows_of,
     text_of,
     touches,
@@ -89,27 +91,21 @@ class Regions:
     ) -> list[Hit]:
         """Named features by name, phone, website or number; a category narrows."""
         limit = _checked_limit(limit)
-
-        known = self._known(text, within)
-
-        def found_in(region: OpenRegion, of: int) -> list[_Found]:
-            keep = filter_of(region, within, category)
-            return self._named(region, text, limit, keep, near, of, beside=known)
-
-        return self._best(found_in, within, limit=limit)
+        found = self._jointly(lambda regions: self._named(regions, text, limit, within, category, near), within)
+        return self._made(_distinct(found), limit)
 
     def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
         """Features whose name begins so, the best known first."""
         limit = _checked_limit(limit)
 
-        def found_in(region: OpenRegion, _of: int) -> list[_Found]:
+        def found_in(region: OpenRegion) -> list[_Found]:
             found = region.index.prefix(prefix, limit=200)
-            rows = rows_of(region, [hit.owner for hit in found])
+            rows = rows_in(region, [hit.owner for hit in found])
             hits = []
             for hit in found:
                 row = rows.get(hit.owner)
                 if row is not None:
-                    fame = row[10] if near is None else 0.5 * row[10] + 0.5 * _nearness(near, row)
+                    fame = _fame(region, row, near, 0.5)
                     hits.append(_Found(region, row, min(1.0, 0.5 * hit.score + 0.5 * fame), hit, near))
             return hits
 
@@ -134,13 +130,11 @@ class Regions:
         """Features of that very name or, where there are none, address; to look for likenesses takes much longer."""
         is_address = "," not in name and any(map(str.isdigit, name))
 
-        def found_in(region: OpenRegion, _of: int) -> list[Hit | _Found]:
+        def found_in(region: OpenRegion) -> list[Hit | _Found]:
             found = [hit for hit in region.index.exact(name) if hit.role != ATTRIBUTE]
-            keep = filter_of(region, within)
-            fits = keep(np.array([hit.owner for hit in found], dtype=np.int64)) if keep and found else None
-            named = [hit for at, hit in enumerate(found) if fits is None or fits[at]]
+            named = _kept(found, filter_of(region, within)) if found else []
             houses = exact_addresses(region, name, within) if is_address and not named else []
-            return [*self._scored(region, named, None, limit), *houses]
+            return [*self._scored([region], [(0, hit) for hit in named], None, limit), *houses]
 
         return self._best(found_in, within, limit=limit)
 
@@ -155,7 +149,7 @@ class Regions:
         reach_m = min(radius_m, _FIRST_REACH_M)
         while True:  # widened step by step: nobody wants the thousand features of a town to see the twenty nearest
             around = partial(_around, point=point, radius_m=reach_m, category=category, limit=limit)
-            found = _distinct(sorted(self._ask(around, Disc(point, reach_m / 1000)), key=_order))
+            found = list(_distinct(sorted(self._ask(around, Disc(point, reach_m / 1000)), key=_order)))
             if len(found) >= limit or reach_m >= radius_m:
                 break
             reach_m = min(reach_m * (2 if reach_m < _CROWDED_M else 4), radius_m)
@@ -166,8 +160,19 @@ class Regions:
         """Where two streets meet; where they only come near each other the match is "near"."""
         limit, names = _checked_limit(limit), (first, second)
         # Streets of these very names are meant wherever they meet, and nothing that is spelled otherwise.
-        found = self._best(lambda region, _: named_crossings(region, names, within), within, limit=limit)
-        return found or self._best(lambda region, of: find_crossings(region, names, within, of), within, limit=limit)
+        found = self._best(lambda region: named_crossings(region, names, within), within, limit=limit)
+        if found:
+            return found
+
+        def found_in(regions: Sequence[OpenRegion]) -> list[Hit]:
+            hits: list[Hit] = []
+            like = LikeStreets(regions, self._reading(regions))
+            for region in regions:
+                with self.store.explained(region.info.name):
+                    hits += find_crossings(region, names, within, like)
+            return hits
+
+        return self._made(_distinct(sorted(self._jointly(found_in, within), key=_order)), limit)
 
     def geocode(self, text: str, *, limit: int = 5, within: Extent | None = None) -> list[Hit]:
         """Addresses ("12 Rue Grimaldi"), crossings ("A and B"), postcodes and named features of that name.
@@ -179,17 +184,24 @@ class Regions:
         streets = split_crossing(text)
         name = text.split(",")[0]
 
-        def found_in(region: OpenRegion, of: int) -> list[Hit | _Found]:
-            corners = find_crossings(region, streets, within, of) if streets else []
-            houses = find_addresses(region, text, within, of)
-            keep = filter_of(region, within)
-            if any(hit.match == "exact" for hit in houses):  # what is only spelled like it can't be meant
-                named = self._scored(region, _kept(region.index.exact(name), keep), None, limit)
-            else:
-                named = self._named(region, name, limit, keep, None, of, beside=False)
-            return [*houses, *find_postcodes(region, name, within), *corners, *named]
+        def found_in(regions: Sequence[OpenRegion]) -> "list[Hit | _Found]":
+            hits: list[Hit | _Found] = []
+            likely: list[OpenRegion] = []
+            like = LikeStreets(regions, self._reading(regions))
+            for region in regions:
+                with self.store.explained(region.info.name):
+                    houses = find_addresses(region, text, within, like)
+                    hits += houses
+                    hits += find_postcodes(region, name, within)
+                    hits += find_crossings(region, streets, within, like) if streets else []
+                    if any(hit.match == "exact" for hit in houses):  # what is only spelled like it can't be meant
+                        named = _kept(region.index.exact(name), filter_of(region, within))
+                        hits += self._scored([region], [(0, hit) for hit in named], None, limit)
+                    else:
+                        likely.append(region)
+            return [*hits, *self._named(likely, name, limit, within)]
 
-        return self._best(found_in, within, limit=limit)
+        return self._made(_distinct(sorted(self._jointly(found_in, within), key=_order)), limit)
 
     def colocated(
         self,
@@ -203,29 +215,36 @@ class Regions:
     ) -> list[Colocation]:
         """Where all these features stand near each other; see ``find_colocated``."""
         limit = _checked_limit(limit)
+
+        def found_in(regions: Sequence[OpenRegion]) -> list[Colocation]:
+            return find_colocated(
+                self.store, regions, features, within_m, within, bearings_deg, in_order=in_order, limit=limit
+            )
+
+        return self._jointly(found_in, within)
+
+    def _open(self, within: Extent | None = None) -> list[OpenRegion]:
+        return [region for region in self.store.open_all(self._only) if touches(region, within)]
+
+    def _jointly(self, found_in: Callable[[Sequence[OpenRegion]], _T], within: Extent | None) -> _T:
+        """What all regions answer together. A damaged one is passed over, unless it was named."""
         regions = self._open(within)
         while True:
             try:
-                return find_colocated(
-                    self.store, regions, features, within_m, within, bearings_deg, in_order=in_order, limit=limit
-                )
+                return found_in(regions)
             except DamagedRegion as error:
                 if self._only is not None:
                     raise
                 _log.warning("%s", error)
                 regions = [region for region in regions if region.info.name != error.name]
 
-    def _open(self, within: Extent | None = None) -> list[OpenRegion]:
-        return [region for region in self.store.open_all(self._only) if touches(region, within)]
-
-    def _ask(self, found_in: Callable[[OpenRegion, int], Sequence[_T]], within: Extent | None = None) -> list[_T]:
-        """What each region answers, told how many are asked. A damaged one is passed over, unless it was named."""
+    def _ask(self, found_in: Callable[[OpenRegion], Sequence[_T]], within: Extent | None = None) -> list[_T]:
+        """What each region answers. A damaged one is passed over, unless it was named."""
         hits: list[_T] = []
-        regions = self._open(within)
-        for region in regions:
+        for region in self._open(within):
             try:
                 with self.store.explained(region.info.name):
-                    hits.extend(found_in(region, len(regions)))
+                    hits.extend(found_in(region))
             except DamagedRegion as error:
                 if self._only is not None:
                     raise
@@ -234,7 +253,7 @@ class Regions:
 
     def _best(
         self,
-        found_in: "Callable[[OpenRegion, int], Sequence[Hit | _Feature]]",
+        found_in: "Callable[[OpenRegion], Sequence[Hit | _Feature]]",
         within: Extent | None = None,
         *,
         limit: int,
@@ -242,7 +261,7 @@ class Regions:
         """The best of what all regions answer."""
         return self._made(_distinct(sorted(self._ask(found_in, within), key=_order)), limit)
 
-    def _made(self, found: "Sequence[Hit | _Feature]", limit: int) -> list[Hit]:
+    def _made(self, found: "Iterable[Hit | _Feature]", limit: int) -> list[Hit]:
         """The first hits, with their places."""
         best: list[Hit] = []
         for one in found:
@@ -260,48 +279,79 @@ class Regions:
                 _log.warning("%s", error)
         return best
 
-    def _known(self, name: str, within: Extent | None) -> bool:
-        """Whether one of several regions has that very name."""
-        return any(self._ask(lambda region, of: [of > 1 and region.index.knows(name)], within))
-
     def _named(
         self,
-        region: OpenRegion,
+        regions: Sequence[OpenRegion],
         text: str,
         limit: int,
-        keep: Keep | None,
-        near: LatLon | None,
-        of: int,
-        *,
-        beside: bool,
+        within: Extent | None,
+        category: str | None = None,
+        near: LatLon | None = None,
     ) -> "list[_Found]":
-        pool = max(2 * limit, max(_LEAST_POOL, 4 * limit) // of) if near is None else _NEAR_POOL
-        found = region.index.search(text, limit=pool, keep=keep, of=of, beside=beside)
+        """Features of names like a text, best first."""
+        if not regions:
+            return []
+        pool = max(_LEAST_POOL, 4 * limit) if near is None else _NEAR_POOL
+        keeps = []
+        for region in regions:
+            with self.store.explained(region.info.name):
+                keeps.append(filter_of(region, within, category))
+        indexes, reading = [region.index for region in regions], self._reading(regions)
+        found = search_names(indexes, text, limit=pool, keeps=keeps, reading=reading)
         if near is not None and len(found) >= pool:
             # A chain has more branches than that, and the nearest of them are wanted.
-            seen = {hit.owner for hit in found}
-            found.extend(_kept([hit for hit in region.index.exact(text) if hit.owner not in seen], keep))
-        return self._scored(region, found, near, limit)
+            seen = {(number, hit.owner) for number, hit in found}
+            for number, (region, keep) in enumerate(zip(regions, keeps, strict=True)):
+                with reading(number):
+                    exact = [hit for hit in region.index.exact(text) if (number, hit.owner) not in seen]
+                    found.extend((number, hit) for hit in _kept(exact, keep))
+        return self._scored(regions, found, near, limit)
 
-    @staticmethod
-    def _scored(region: OpenRegion, found: Sequence[NameHit], near: LatLon | None, limit: int) -> "list[_Found]":
-        rows = rows_of(region, [hit.owner for hit in found])
-        scored = []
-        for hit in found:
-            row = rows.get(hit.owner)
-            if row is None:
-                continue
-            base = _BASES[hit.match] * (1.0 if hit.match != "fuzzy" else hit.score)
-            if hit.match == "fuzzy" and hit.role == ATTRIBUTE:
-                base *= _OTHER_NUMBER  # a telephone number with one other digit is another telephone
-            bonus = row[10] if near is None else 0.3 * row[10] + 0.7 * _nearness(near, row)
-            scored.append((base * (1 - _BONUS) + _BONUS * bonus, hit, row))
-        scored.sort(key=lambda one: (-one[0], len(one[1].text)))
-        return [_Found(region, row, score, hit, near) for score, hit, row in scored[:limit]]
+    def _reading(self, regions: Sequence[OpenRegion]) -> Reading:
+        return lambda number: self.store.explained(regions[number].info.name)
+
+    def _scored(
+        self, regions: Sequence[OpenRegion], found: Sequence[tuple[int, NameHit]], near: LatLon | None, limit: int
+    ) -> "list[_Found]":
+        """Names that were found as features, best first; those that can't be among the best are left out."""
+        bases = [_base(hit) for _, hit in found]
+        # Regions may overlap, and have the same features.
+        best = sorted(bases, reverse=True)[: limit * len(regions)]
+        least = best[-1] - _BONUS / (1 - _BONUS) if best else 0.0
+        likely: dict[int, list[tuple[float, NameHit]]] = {}
+        for base, (number, hit) in zip(bases, found, strict=True):
+            if base >= least:
+                likely.setdefault(number, []).append((base, hit))
+        scored: list[_Found] = []
+        for number, hits in likely.items():
+            region = regions[number]
+            with self.store.explained(region.info.name):
+                rows = rows_in(region, [hit.owner for _, hit in hits])
+                for base, hit in hits:
+                    row = rows.get(hit.owner)
+                    if row is not None:
+                        score = base * (1 - _BONUS) + _BONUS * _fame(region, row, near, 0.7)
+                        scored.append(_Found(region, row, score, hit, near))
+                scored.sort(key=_order)
+        return scored
+
+
+def _base(hit: NameHit) -> float:
+    """How much a name is worth by itself."""
+    if hit.match != "fuzzy":
+        return _BASES[hit.match]
+    # A telephone number with one other digit is another telephone.
+    return _BASES["fuzzy"] * hit.score * (_OTHER_NUMBER if hit.role == ATTRIBUTE else 1.0)
+
+
+def _fame(region: OpenRegion, row: Sequence[Any], near: LatLon | None, share: float) -> float:
+    """How well known a feature is, from 0 to 1; where a point was named, nearness has a share in it."""
+    known = float(row[4]) / 1000
+    return known if near is None else (1 - share) * known + share * _nearness(near, full_row(region, row))
 
 
 def _around(
-    region: OpenRegion, _of: int, point: LatLon, radius_m: float, category: str | None, limit: int
+    region: OpenRegion, point: LatLon, radius_m: float, category: str | None, limit: int
 ) -> "list[_Near]":
     """The nearest features, as many as asked for, and others that are as near as the last of them."""
     rows, boxes = in_boxes(region, boxes_around(point, radius_m), _meant(region, category))
@@ -317,7 +367,7 @@ def _around(
         metres[some[feature]] = nearest
     near = [at for at in some.values() if metres[at] <= radius_m]
     last = sorted(metres[near].tolist())[:limit][-1:]
-    return [_Near(region, full_row(region, rows[at]), float(metres[at])) for at in near if metres[at] <= last[0]]
+    return [_Near(region, rows[at], float(metres[at])) for at in near if metres[at] <= last[0]]
 
 
 def _meant(region: OpenRegion, category: str | None) -> NDArray[np.bool_]:
@@ -368,11 +418,19 @@ class _Feature(ABC):
     """A feature of which a place is only made if it is among the best of all regions."""
 
     region: OpenRegion
-    row: Sequence[Any]
+    row: Sequence[Any]  # as the table has it
 
     @property
     def id(self) -> str:
-        return f"{self.region.info.kind}:{self.region.info.name}:{self.row[1]}"
+        return f"{self.region.info.kind}:{self.region.info.name}:{osm_text(self.row[1])}"
+
+    @property
+    def object(self) -> str:
+        """The same for one object in extracts that overlap."""
+        return f"{self.region.info.kind}:{osm_text(self.row[1])}:{self.region.kinds[self.row[3]]}"
+
+    def place(self) -> Place:
+        return place_of(self.region, full_row(self.region, self.row))
 
     @property
     @abstractmethod
@@ -395,7 +453,7 @@ class _Found(_Feature):
         return -self.score, len(self.named.text), self.id
 
     def hit(self) -> Hit:
-        place = place_of(self.region, self.row)
+        place = self.place()
         far = distance_km(self.near, place.point) if self.near else None
         return Hit(place, self.score, self.named.match, text_of(self.named.text), far)
 
@@ -411,7 +469,7 @@ class _Near(_Feature):
         return self.metres, 0, self.id
 
     def hit(self) -> Hit:
-        place = place_of(self.region, self.row)
+        place = self.place()
         return Hit(place, 1.0, "near", place.name, self.metres / 1000)
 
 
@@ -421,17 +479,19 @@ def _order(one: Hit | _Feature) -> tuple[float, int, str]:
 
 def _object_of(one: Hit | _Feature) -> str:
     """The same for one object in extracts that overlap."""
-    found, kind = (one.place.id, one.place.kind) if isinstance(one, Hit) else (one.id, one.row[3])
-    origin, _, rest = found.partition(":")
-    return f"{origin}:{rest.partition(':')[2]}:{kind}"
+    if not isinstance(one, Hit):
+        return one.object
+    origin, _, rest = one.place.id.partition(":")
+    return f"{origin}:{rest.partition(':')[2]}:{one.place.kind}"
 
 
-def _distinct(hits: "Iterable[_OneT]") -> "list[_OneT]":
+def _distinct(hits: "Iterable[_OneT]") -> "Iterator[_OneT]":
     """The first of each object."""
-    known: dict[str, _OneT] = {}
+    known = set[str]()
     for hit in hits:
-        known.setdefault(_object_of(hit), hit)
-    return list(known.values())
+        if (same := _object_of(hit)) not in known:
+            known.add(same)
+            yield hit
 
 
 _OneT = TypeVar("_OneT", bound=Hit | _Feature)

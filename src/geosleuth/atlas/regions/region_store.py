@@ -534,15 +534,19 @@ AND (f.box IS NOT NULL OR (f.lat BETWEEN ? AND ? AND f.lon BETWEEN ? AND ?))
 """  # noqa: S608
 
 
-def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    """Feature rows by id: id, osm, name, kind, lat, lon, south, west, north, east, rank."""
+def rows_in(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    """Feature rows by id as the table has them: id, osm, name, kind, rank, lat, lon, box."""
     found: dict[int, tuple[Any, ...]] = {}
     for begin in range(0, len(ids), _PARAMETERS):
         some = [int(number) for number in ids[begin : begin + _PARAMETERS]]
         marks = ",".join("?" * len(some))
-        rows = region.conn.execute(f"{_FEATURES} WHERE id IN ({marks})", some)
-        found.update((row[0], full_row(region, row)) for row in rows)
+        found.update((row[0], row) for row in region.conn.execute(f"{_FEATURES} WHERE id IN ({marks})", some))
     return found
+
+
+def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    """Feature rows by id: id, osm, name, kind, lat, lon, south, west, north, east, rank."""
+    return {number: full_row(region, row) for number, row in rows_in(region, ids).items()}
 
 
 def full_row(region: OpenRegion, row: Sequence[Any]) -> tuple[Any, ...]:
