@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -33,7 +34,7 @@ from .colocated import find_colocated
 from .feature_kinds import ADDRESS, matching_kinds
 from .geometry import E7
 from .pbf import Ints
-from .region_file import ATTRIBUTE, osm_key, osm_text
+from .region_file import ATTRIBUTE, HAS_GROUND, osm_key, osm_text
 from .region_names import Keep, Reading, search_names
 from .region_store import (
     DamagedRegion,
@@ -46,6 +47,7 @@ from .region_store import (
     in_boxes,
     nearest_metres,
     place_of,
+    places_of,
     rows_in,
     rows_of,
     text_of,
@@ -263,21 +265,33 @@ class Regions:
 
     def _made(self, found: "Iterable[Hit | _Feature]", limit: int) -> list[Hit]:
         """The first hits, with their places."""
-        best: list[Hit] = []
-        for one in found:
-            if len(best) == limit:
-                break
-            if isinstance(one, Hit):
-                best.append(one)
-                continue
-            try:
-                with self.store.explained(one.region.info.name):
-                    best.append(one.hit())
-            except DamagedRegion as error:
-                if self._only is not None:
-                    raise
-                _log.warning("%s", error)
-        return best
+        remaining = iter(found)
+        best: list[Hit | _Feature] = []
+        places: dict[tuple[str, int], Place] = {}
+        unreadable = set[str]()
+        while more := list(islice(remaining, limit - len(best))):
+            rows: dict[str, list[_Feature]] = {}
+            for one in more:
+                if not isinstance(one, Hit):
+                    rows.setdefault(one.region.info.name, []).append(one)
+            for name, features in rows.items():
+                try:
+                    if name not in unreadable:
+                        with self.store.explained(name):
+                            region = features[0].region
+                            made = places_of(region, [full_row(region, one.row) for one in features])
+                        places.update(((name, one.row[0]), place) for one, place in zip(features, made, strict=True))
+                except DamagedRegion as error:
+                    if self._only is not None:
+                        raise
+                    _log.warning("%s", error)
+                    unreadable.add(name)
+            best += [one for one in more if isinstance(one, Hit) or one.region.info.name not in unreadable]
+        return [
+            one if isinstance(one, Hit) else one.hit(places[one.region.info.name, one.row[0]])
+            for one in best
+            if isinstance(one, Hit) or one.region.info.name not in unreadable
+        ]
 
     def _named(
         self,
@@ -350,24 +364,30 @@ def _fame(region: OpenRegion, row: Sequence[Any], near: LatLon | None, share: fl
     return known if near is None else (1 - share) * known + share * _nearness(near, full_row(region, row))
 
 
-def _around(
-    region: OpenRegion, point: LatLon, radius_m: float, category: str | None, limit: int
-) -> "list[_Near]":
+def _around(region: OpenRegion, point: LatLon, radius_m: float, category: str | None, limit: int) -> "list[_Near]":
     """The nearest features, as many as asked for, and others that are as near as the last of them."""
-    rows, boxes = in_boxes(region, boxes_around(point, radius_m), _meant(region, category))
-    if not rows:
+    numbers, spots = in_boxes(region, boxes_around(point, radius_m), _meant(region, category))
+    if not len(numbers):
         return []
-    metres = distances_m(point, *(np.array([row[at] for row in rows]) / E7 for at in (5, 6)))
-    least, most = _to_boxes_m(point, boxes, radius_m)
+    metres = distances_m(point, spots["lat"] / E7, spots["lon"] / E7)
+    least, most = _to_boxes_m(point, spots["box"].astype(np.int64), radius_m)
     # None is nearer than its box, nor farther than its box's farthest corner: many courses need not be looked at.
-    enough = np.sort(most)[limit - 1] if len(rows) > limit else math.inf
-    some = {rows[at][0]: at for at in np.flatnonzero(least <= enough).tolist()}
-    courses = nearest_metres(region, [feature for feature, at in some.items() if rows[at][7] is not None], point)
-    for feature, nearest in courses.items():
-        metres[some[feature]] = nearest
-    near = [at for at in some.values() if metres[at] <= radius_m]
-    last = sorted(metres[near].tolist())[:limit][-1:]
-    return [_Near(region, rows[at], float(metres[at])) for at in near if metres[at] <= last[0]]
+    enough = np.partition(most, limit - 1)[limit - 1] if len(numbers) > limit else math.inf
+    some = (least <= enough).nonzero()[0]
+    drawn = some[spots["flags"][some] & HAS_GROUND != 0]
+    if len(drawn):
+        courses = nearest_metres(region, numbers[drawn].tolist(), point)
+        metres[drawn] = [
+            courses.get(feature, far)
+            for feature, far in zip(numbers[drawn].tolist(), metres[drawn].tolist(), strict=True)
+        ]
+    near = some[metres[some] <= radius_m]
+    if not len(near):
+        return []
+    last = np.sort(metres[near])[:limit][-1]
+    near = near[metres[near] <= last]
+    rows = rows_in(region, numbers[near].tolist())
+    return [_Near(region, rows[int(numbers[at])], float(metres[at])) for at in near.tolist()]
 
 
 def _meant(region: OpenRegion, category: str | None) -> NDArray[np.bool_]:
@@ -429,15 +449,12 @@ class _Feature(ABC):
         """The same for one object in extracts that overlap."""
         return f"{self.region.info.kind}:{osm_text(self.row[1])}:{self.region.kinds[self.row[3]]}"
 
-    def place(self) -> Place:
-        return place_of(self.region, full_row(self.region, self.row))
-
     @property
     @abstractmethod
     def order(self) -> tuple[float, int, str]: ...
 
     @abstractmethod
-    def hit(self) -> Hit: ...
+    def hit(self, place: Place) -> Hit: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,8 +469,7 @@ class _Found(_Feature):
     def order(self) -> tuple[float, int, str]:
         return -self.score, len(self.named.text), self.id
 
-    def hit(self) -> Hit:
-        place = self.place()
+    def hit(self, place: Place) -> Hit:
         far = distance_km(self.near, place.point) if self.near else None
         return Hit(place, self.score, self.named.match, text_of(self.named.text), far)
 
@@ -468,8 +484,7 @@ class _Near(_Feature):
     def order(self) -> tuple[float, int, str]:
         return self.metres, 0, self.id
 
-    def hit(self) -> Hit:
-        place = self.place()
+    def hit(self, place: Place) -> Hit:
         return Hit(place, 1.0, "near", place.name, self.metres / 1000)
 
 

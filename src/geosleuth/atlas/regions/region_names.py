@@ -7,7 +7,6 @@ read enough to choose from; the lists of a small region are all read.
 """
 
 import sqlite3
-import threading
 import zlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,6 +29,7 @@ from geosleuth.atlas.search import (
     latin_key,
     similarities,
     squeeze,
+    summed,
     text_triples,
     triple_codes,
     triples,
@@ -438,11 +438,8 @@ def _candidates(
     numbers = numbers + ends[owners]
     read = np.zeros(len(wanted), dtype=bool)
     read[places] = True
-    shared = _added(int(ends[-1]) + 1, numbers, weights[places])
-    # Most names share one common triple with any query; only those that share a fair part of it are looked at.
-    fair = (shared >= _LEAST_SHARE * float(weights[read].sum()) - 1e-4).nonzero()[0]
-    numbers, first = np.unique(numbers[fair], return_index=True)
-    shared = shared[fair[first]]
+    least = _LEAST_SHARE * float(weights[read].sum())
+    numbers, shared = summed(int(ends[-1]) + 1, numbers, weights[places], least)
     size = np.empty(len(numbers), dtype=np.float32)
     kept = np.ones(len(numbers), dtype=bool)
     cuts = numbers.searchsorted(ends + 1)
@@ -542,21 +539,6 @@ def _ranked(
                 yield number, NameHit(owner, text, role, score, kind)
         if len(told) >= enough:
             least = max(least, _OF_ATTRIBUTE * alike)
-
-
-def _added(count: int, numbers: Ints, weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """For each number below a count, the sum of all weights of that number."""
-    sums: NDArray[np.float32] | None = getattr(_room, "sums", None)
-    if sums is None or len(sums) < count:
-        sums = _room.sums = np.zeros(count, dtype=np.float32)
-    np.add.at(sums, numbers, weights)
-    found = sums[numbers]
-    sums[numbers] = 0
-    return found
-
-
-_room = threading.local()
-"""Where a thread adds up, for all regions; zero between questions."""
 
 
 def _sorted(

@@ -26,10 +26,12 @@ from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon
 
 from .feature_kinds import ADDRESS, is_street, matching_kinds
 from .geometry import E7, nearest_points, unpack, unpack_steps
+from .pbf import spans
 from .region_file import (
     APPLICATION_ID,
     FEATURE_BLOCK,
     FORMAT_VERSION,
+    SPOT,
     SUFFIX,
     TAG_BLOCK,
     address_of,
@@ -348,7 +350,7 @@ Ids = NDArray[np.int64]
 Edges = tuple[float, float, float, float]  # south, west, north, east
 _SOURCES: Final = {"osm": "OpenStreetMap", "overture": "Overture Maps", "made-up": "geosleuth world (made up)"}
 _PARAMETERS: Final = 30_000  # SQLite takes 32,766 at once
-EARLIER_FORMATS: Final = ("2",)
+EARLIER_FORMATS: Final = ("2", "3")
 GAZETTEER_FORMAT: Final = "2"
 
 
@@ -413,22 +415,26 @@ def inside(extent: Extent, lats: FloatArray, lons: FloatArray) -> NDArray[np.boo
     return between & around
 
 
-def in_boxes(region: OpenRegion, boxes: Sequence[Edges], kinds: NDArray[np.bool_]) -> tuple[list[Any], Ids]:
-    """Features of the marked kinds whose box meets one of these: as the table has them, and their boxes as rows."""
-    found: dict[int, Any] = {}
+Spots = NDArray[np.void]
+"""Rows of ``SPOT``."""
+
+
+def in_boxes(region: OpenRegion, boxes: Sequence[Edges], kinds: NDArray[np.bool_]) -> tuple[Ids, Spots]:
+    """Numbers of the features of the marked kinds whose box meets one of these, and where they lie."""
+    blocks: dict[int, bytes] = {}
     for south, west, north, east in boxes:
-        edges = (south * E7, north * E7, west * E7, east * E7)
-        rows = region.conn.execute(_FEATURES_NEAR, (east, west, north, south, *edges)).fetchall()
-        found.update((row[0], row) for row in rows if kinds[row[3]])
-    rows = list(found.values())
-    around = np.array([(lat, lon, lat, lon) for *_, lat, lon, _ in rows], dtype=np.int64).reshape(-1, 4)
-    wide = [at for at, row in enumerate(rows) if row[7] is not None]
-    around[wide] = np.frombuffer(b"".join(rows[at][7] for at in wide), dtype="<i4").reshape(-1, 4)
-    met = np.zeros(len(rows), dtype=bool)
+        blocks.update(region.conn.execute(_BLOCKS_NEAR, (east, west, north, south)).fetchall())
+    spots = np.frombuffer(b"".join(blocks.values()), dtype=SPOT)
+    counts = [len(packed) // SPOT.itemsize for packed in blocks.values()]
+    firsts = np.fromiter(blocks, dtype=np.int64, count=len(blocks)) * FEATURE_BLOCK + 1
+    numbers = spans(firsts, np.array(counts, dtype=np.int64))
+    around = spots["box"]
+    met = np.zeros(len(spots), dtype=bool)
     for south, west, north, east in boxes:
-        low, high = around[:, :2] <= (north * E7, east * E7), around[:, 2:] >= (south * E7, west * E7)
-        met |= (low & high).all(axis=1)
-    return [rows[at] for at in np.flatnonzero(met).tolist()], around[met]
+        edges = np.array([south, west, north, east]) * E7
+        met |= (around[:, :2] <= edges[2:]).all(axis=1) & (around[:, 2:] >= edges[:2]).all(axis=1)
+    met &= kinds[spots["kind"]]
+    return numbers[met], spots[met]
 
 
 def filter_of(
@@ -525,12 +531,10 @@ def check_positions(lats: FloatArray, lons: FloatArray) -> None:
 
 
 _FEATURES: Final = "SELECT id, osm, name, kind, rank, lat, lon, box FROM feature"
-_FEATURES_NEAR: Final = f"""
-SELECT f.id, f.osm, f.name, f.kind, f.rank, f.lat, f.lon, f.box FROM feature_box b CROSS JOIN feature f
-ON f.id BETWEEN CASE WHEN b.id < 0 THEN -b.id ELSE b.id * {FEATURE_BLOCK} + 1 END
-AND CASE WHEN b.id < 0 THEN -b.id ELSE b.id * {FEATURE_BLOCK} + {FEATURE_BLOCK} END
+_BLOCKS_NEAR: Final = f"""
+SELECT f.block, f.spots FROM feature_box b CROSS JOIN feature_block f
+ON f.block = CASE WHEN b.id < 0 THEN (-b.id - 1) / {FEATURE_BLOCK} ELSE b.id END
 WHERE b.west <= ? AND b.east >= ? AND b.south <= ? AND b.north >= ?
-AND (f.box IS NOT NULL OR (f.lat BETWEEN ? AND ? AND f.lon BETWEEN ? AND ?))
 """  # noqa: S608
 
 
@@ -562,26 +566,46 @@ def full_row(region: OpenRegion, row: Sequence[Any]) -> tuple[Any, ...]:
 
 def tags_of(region: OpenRegion, number: int) -> dict[str, str]:
     """The kept tags of a feature."""
-    block, at = divmod(number - 1, TAG_BLOCK)
-    (packed,) = region.conn.execute("SELECT tags FROM feature_tags WHERE block = ?", (block,)).fetchone()
-    lines = zlib.decompressobj().decompress(packed, _MOST_TAGS).split(b"\n")
-    return msgspec.json.decode(lines[at], type=dict[str, str])
+    return _tags_in(region, [number])[number]
+
+
+def _tags_in(region: OpenRegion, numbers: Sequence[int]) -> dict[int, dict[str, str]]:
+    """The kept tags of some features."""
+    wanted = list({(number - 1) // TAG_BLOCK for number in numbers})
+    marks = ",".join("?" * len(wanted))
+    query = f"SELECT block, tags FROM feature_tags WHERE block IN ({marks})"  # noqa: S608
+    blocks = {
+        block: zlib.decompressobj().decompress(packed, _MOST_TAGS).split(b"\n")
+        for block, packed in region.conn.execute(query, wanted)
+    }
+    return {number: _TAGS.decode(blocks[(number - 1) // TAG_BLOCK][(number - 1) % TAG_BLOCK]) for number in numbers}
 
 
 _MOST_TAGS: Final = 1 << 24
+_TAGS: Final = msgspec.json.Decoder(dict[str, str])
 
 
 def place_of(region: OpenRegion, row: Sequence[Any]) -> Place:
     """A feature row as a place."""
-    number, osm, name, kind, lat, lon, south, west, north, east, _ = row
-    tags = tags_of(region, number)
+    return places_of(region, [row])[0]
+
+
+def places_of(region: OpenRegion, rows: Sequence[Sequence[Any]]) -> list[Place]:
+    """Feature rows as places."""
+    tags_in = _tags_in(region, [row[0] for row in rows])
+    source = source_of(region)
+    return [_place(region, row, tags_in[row[0]], source) for row in rows]
+
+
+def _place(region: OpenRegion, row: Sequence[Any], tags: dict[str, str], source: str) -> Place:
+    _, osm, name, kind, lat, lon, south, west, north, east, _ = row
     return Place(
         id=f"{region.info.kind}:{region.info.name}:{osm}",
         name=text_of(name or "") or kind.partition("=")[2].replace("_", " "),
         kind=kind,
         point=LatLon(lat, lon),
         extent=Box(south, west, north, east),
-        source=source_of(region),
+        source=source,
         address=address_of(tags) or (name if kind == ADDRESS else None),
         details=tags,
     )
