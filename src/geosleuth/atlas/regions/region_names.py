@@ -9,7 +9,7 @@ read enough to choose from; the lists of a small region are all read.
 import sqlite3
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import accumulate, groupby, islice, pairwise
 from math import inf
@@ -57,9 +57,11 @@ _TOGETHER: Final = 1_500  # a list no longer than this is not cut by length
 _STEP: Final = 16
 _BATCH: Final = 100_000
 _CHUNK: Final = 12_000_000
+_FIRST_READ: Final = 20_000
 _MOST_READ: Final = 60_000
-_READ_BESIDE: Final = 20_000
-_CANDIDATES: Final = 100
+_READ_BESIDE: Final = 10_000
+_MUCH_ALIKE: Final = 0.75
+_CANDIDATES: Final = 60
 _LATER: Final = (1.0, 1.5, 3.0, 5.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
 """A list of spellings so many classes longer or shorter is read as if it were so much longer itself."""
 
@@ -395,21 +397,50 @@ def search_names(
     keeps = keeps or [None] * len(indexes)
     spelled = latin_key(query)
     keys = [key] if spelled is None or spelled == key else [key, spelled]
-    # Beside the very name others are of little use, and less is read for them.
-    most = _READ_BESIDE if rows else _MOST_READ
+    known = {number: row[0] for number, row in rows}
+    best: list[tuple[int, NameHit]] = []
+    # Beside the very name others are of little use, and less is read for them; more where nothing is much like it.
+    for most in (_READ_BESIDE,) if rows else (_FIRST_READ, _MOST_READ):
+        found = rows + _spellings_like(indexes, keys, keeps, most, known, reading)
+        best = _bearers(found, keys, limit, keeps, reading)
+        if best and best[0][1].score >= _MUCH_ALIKE:
+            break
+    return best
+
+
+def _spellings_like(
+    indexes: Sequence[RegionNames],
+    keys: Sequence[str],
+    keeps: Sequence[Keep | None],
+    most: int,
+    known: Mapping[int, int],
+    reading: Reading,
+) -> list[tuple[int, SpellingRow]]:
+    """Spellings that share most triples with a query, each with the number of its index; but for those known."""
+    found: list[tuple[int, SpellingRow]] = []
     chosen = [_candidates(indexes, squeeze(one), keeps, most, reading) for one in keys]
     for number, index in enumerate(indexes):
         numbers = chosen[0][number] if len(chosen) == 1 else np.union1d(*(one[number] for one in chosen))
-        known = next((row[0] for of, row in rows if of == number), 0)
-        if wanted := [one for one in numbers.tolist() if one != known]:
+        if wanted := [one for one in numbers.tolist() if one != known.get(number)]:
             with reading(number):
-                rows.extend((number, row) for row in index.spellings(wanted))
+                found.extend((number, row) for row in index.spellings(wanted))
+    return found
+
+
+def _bearers(
+    rows: Sequence[tuple[int, SpellingRow]],
+    keys: Sequence[str],
+    limit: int,
+    keeps: Sequence[Keep | None],
+    reading: Reading,
+) -> list[tuple[int, NameHit]]:
+    """The best of those who bear some spellings."""
     best: dict[tuple[int, int], NameHit] = {}
     # Of a chain with very many branches, as many are looked at as can be answered.
     few = all(keep is None for keep in keeps)
     for number, hit in _ranked(rows, keys, limit if few else _MOST_EXACT, limit if few else inf, reading):
-        known_hit = best.get((number, hit.owner))
-        if known_hit is None or hit.score > known_hit.score:
+        known = best.get((number, hit.owner))
+        if known is None or hit.score > known.score:
             best[number, hit.owner] = hit
     return _sorted([(number, hit) for (number, _), hit in best.items()], limit, keeps)
 
@@ -512,7 +543,7 @@ def _ranked(
 ) -> Iterator[tuple[int, NameHit]]:
     """The bearers of some spellings, the most alike first, ``most`` of each, until no other is among the best.
 
-    ``keys`` are the query, and its spelling in Latin letters where it has another; ``enough`` are as many as are wanted.
+    ``keys`` are the query, and its spelling in Latin letters where it has another; ``enough``, how many are wanted.
     """
     names = [row[1] for _, row in rows]
     scores = similarities(keys[0], names)
