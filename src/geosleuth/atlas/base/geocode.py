@@ -293,7 +293,7 @@ class BasePlaces:
         km = distances_km(point.lat, point.lon, cities.lat[near], cities.lon[near])
         reach = km / cities.radius_km[near]
         large = (cities.population[near] >= _LARGE_CITY).nonzero()[0]
-        large = large[km[large].argmin()] if len(large) else -1
+        large = large[km[large].argsort()[:1]]
         order = km.argpartition(_NEAR_POOL)[:_NEAR_POOL] if len(near) > _NEAR_POOL else np.arange(len(near))
         holding = (reach <= REACHES).nonzero()[0]
         if len(holding) > _NEAR_POOL:
@@ -301,7 +301,7 @@ class BasePlaces:
         # Of those that don't reach the point only the nearest can be told.
         beyond = order[reach[order] > REACHES]
         beyond = beyond[km[beyond].argsort()[:limit]]
-        chosen = sorted({*holding.tolist(), *beyond.tolist(), *([int(large)] if large >= 0 else [])})
+        chosen = sorted({*holding.tolist(), *beyond.tolist(), *large.tolist()})
         ranked = []
         rows = {row[0]: row for row in self._rows(cities.id[near[chosen]].tolist())}
         for index in chosen:

@@ -641,7 +641,7 @@ class RegionWriter:
                     grounds.append((number, ground))
                     flags[at] = HAS_GROUND
             first = number - len(batch)
-            at_each = tuple(np.frombuffer(columns[name], dtype=kind)[first:] for name, kind in _SPOT_COLUMNS)
+            lats, lons, kinds_of = (np.array(columns[name][first:]) for name in ("lat", "lon", "kind"))
             edges[:2], edges[2:] = (
                 np.minimum(edges[:2], boxes[:, :2].min(0)),
                 np.maximum(edges[2:], boxes[:, 2:].max(0)),
@@ -651,11 +651,16 @@ class RegionWriter:
             insert("INSERT INTO ground VALUES (?, ?)", grounds)
             insert("INSERT OR IGNORE INTO address VALUES (?, ?, ?)", addresses)
             insert("INSERT INTO feature_box VALUES (?, ?, ?, ?, ?)", _feature_boxes(boxes, large, first))
-            insert("INSERT INTO feature_block VALUES (?, ?)", spot_blocks(first, *at_each, boxes, flags))
+            insert("INSERT INTO feature_block VALUES (?, ?)", spot_blocks(first, lats, lons, kinds_of, boxes, flags))
             insert("INSERT INTO feature_tags VALUES (?, ?)", _tag_blocks(tags_of, first))
-            del at_each  # or the columns could not grow
             self.stage.executemany("INSERT INTO name VALUES (?, ?, ?, ?, ?)", names)
         self.counts["features"] = number
+        self._write_columns(kinds, columns)
+        self._write_postcodes(postcodes)
+        south, west, north, east = (edges / _E7).tolist() if number else (0.0, 0.0, 0.0, 0.0)
+        return f"{south:.7f},{west:.7f},{north:.7f},{east:.7f}"
+
+    def _write_columns(self, kinds: Mapping[str, int], columns: "Mapping[str, array[int]]") -> None:
         of_kind = np.frombuffer(columns["kind"], dtype=np.uint16)
         order = np.argsort(of_kind, kind="stable")
         cuts = np.searchsorted(of_kind[order], np.arange(len(kinds) + 1)).tolist()
@@ -667,6 +672,8 @@ class RegionWriter:
             "INSERT INTO feature_column VALUES (?, ?)",
             ((name, zlib.compress(column.tobytes(), 1)) for name, column in columns.items()),
         )
+
+    def _write_postcodes(self, postcodes: Mapping[tuple[Any, ...], Sequence[Any]]) -> None:
         self.conn.executemany(
             f"INSERT INTO postcode VALUES ({', '.join('?' * 11)})",  # noqa: S608
             (
@@ -674,8 +681,6 @@ class RegionWriter:
                 for (code, town, country, _, _), (count, lat, lon, *box) in postcodes.items()
             ),
         )
-        south, west, north, east = (edges / _E7).tolist() if number else (0.0, 0.0, 0.0, 0.0)
-        return f"{south:.7f},{west:.7f},{north:.7f},{east:.7f}"
 
     def _write_shapes(self) -> None:
         """Write shapes of a layer, rank and size that lie near each other in one row."""
@@ -832,8 +837,6 @@ SPOT: Final = np.dtype([("lat", "<i4"), ("lon", "<i4"), ("box", "<i4", 4), ("kin
 
 HAS_GROUND: Final = 1
 """The table ``ground`` has the feature."""
-
-_SPOT_COLUMNS: Final = (("lat", "<i4"), ("lon", "<i4"), ("kind", "<u2"))
 
 
 def spot_blocks(

@@ -11,6 +11,7 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from itertools import accumulate, groupby, islice, pairwise
 from math import inf
 from operator import itemgetter
@@ -61,7 +62,7 @@ _FIRST_READ: Final = 20_000
 _MOST_READ: Final = 60_000
 _READ_BESIDE: Final = 10_000
 _MUCH_ALIKE: Final = 0.75
-_CANDIDATES: Final = 60
+_CANDIDATES: Final = 100
 _LATER: Final = (1.0, 1.5, 3.0, 5.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
 """A list of spellings so many classes longer or shorter is read as if it were so much longer itself."""
 
@@ -70,7 +71,7 @@ _LEAST_SIMILARITY: Final = 0.5
 _LEAST_SHARE: Final = 0.2
 _MOST_EXACT: Final = 1_000
 _MOST_BORNE: Final = 1 << 40
-_OF_ATTRIBUTE: Final = 0.97
+OF_ATTRIBUTE: Final = 0.97
 
 Keep = Callable[[Ints], NDArray[np.bool_]]
 """Which of these owners are wanted."""
@@ -78,6 +79,17 @@ Keep = Callable[[Ints], NDArray[np.bool_]]
 NameRow = tuple[int, str, int, int, str]  # class of length, key, owner, role, text
 SpellingRow = tuple[int, str, str]  # number, key, names
 _NONE: Final = np.empty(0, dtype=np.int64)
+_LAST: Final = "\U0010ffff"
+_BEGINNING: Final = """
+WITH class(number, first, after) AS (VALUES {classes})
+SELECT spelling.key, spelling.names FROM class CROSS JOIN spelling
+ON spelling.id >= coalesce(
+    (SELECT id FROM spelling_step WHERE length = number AND key <= :prefix ORDER BY key DESC LIMIT 1), first)
+AND spelling.id < coalesce(
+    (SELECT id FROM spelling_step WHERE length = number AND key > :last ORDER BY key LIMIT 1), after)
+WHERE number >= :least AND spelling.key >= :prefix AND spelling.key < :last
+ORDER BY spelling.id LIMIT :most
+"""  # only our own numbers are put in
 _CALLED: Final = f"""
 SELECT spelling.id, spelling.key, spelling.names FROM
 (SELECT id FROM spelling_step WHERE length = ? AND key <= ? ORDER BY key DESC LIMIT 1) AS step
@@ -267,30 +279,15 @@ class RegionNames:
         row = self._conn.execute(_CALLED, (class_of(key), key, key)).fetchone()
         return None if row is None else _texts([row])[0]
 
-    def beginning(self, prefix: str, most: int) -> Iterator[tuple[str, list[tuple[int, str, list[int]]]]]:
+    def beginning(self, prefix: str, most: int) -> Iterator[tuple[str, str]]:
         """Keys that begin so with their bearers: the shorter classes first, in each by the alphabet."""
-        firsts = self._column("first", "<u4").tolist()
-        for length in range(class_of(prefix), _CLASSES):
-            row = self._conn.execute(
-                "SELECT id FROM spelling_step WHERE length = ? AND key <= ? ORDER BY key DESC LIMIT 1", (length, prefix)
-            ).fetchone()
-            begin = row[0] if row else firsts[length]
-            at = begin
-            while most > 0 and at < firsts[length + 1]:
-                rows = self._conn.execute(
-                    "SELECT id, key, names FROM spelling WHERE id BETWEEN ? AND ?",
-                    (at, min(at + 4 * _STEP, firsts[length + 1]) - 1),
-                ).fetchall()
-                for _, key, names in rows:
-                    if key.startswith(prefix):
-                        most -= 1
-                        yield key, _borne(key, names, _MOST_BORNE)
-                    elif key > prefix:
-                        break
-                else:
-                    at += 4 * _STEP
-                    continue
-                break
+        query = self._shared.get("names beginning")
+        if not isinstance(query, str):
+            firsts = self._column("first", "<u4").tolist()
+            classes = ",".join(f"({number},{one},{other})" for number, (one, other) in enumerate(pairwise(firsts)))
+            query = self._shared["names beginning"] = _BEGINNING.format(classes=classes)
+        asked = {"least": class_of(prefix), "prefix": prefix, "last": f"{prefix}{_LAST}", "most": most}
+        yield from self._conn.execute(query, asked)
 
     def prefix(self, text: str, limit: int = 100) -> list[NameHit]:
         """Names that begin so, shorter ones first."""
@@ -299,10 +296,10 @@ class RegionNames:
             return []
         hits = [
             NameHit(owner, name, role, len(key) / len(full), "exact" if role == MAIN else "alias")
-            for full, borne in self.beginning(key, 4 * limit)
-            for role, name, owners in borne
+            for full, names in self.beginning(key, 4 * limit)
+            for role, name, owners in _borne(full, names, limit)
             if role <= OTHER
-            for owner in owners[:limit]
+            for owner in owners
         ]
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
@@ -366,6 +363,35 @@ Reading = Callable[[int], AbstractContextManager[None]]
 """Around what is read of the index of a number: says whose it is where it can't be read."""
 
 
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """A spelling that was found: the number of its index, its key, its bearers as the table has them, how alike."""
+
+    index: int
+    key: str
+    names: str
+    alike: float
+
+    def bearers(self, reading: Reading, most: int) -> list[tuple[int, str, list[int]]]:
+        """Role, text and the first owners of each name that is spelled so."""
+        try:
+            return _borne(self.key, self.names, most)
+        except ValueError:
+            with reading(self.index):
+                raise
+
+    def owners(self, reading: Reading) -> list[tuple[int, Ints]]:
+        """Role and all owners of each name that is spelled so."""
+        with reading(self.index):
+            return owners_of(self.names)
+
+
+def owners_of(names: str) -> list[tuple[int, Ints]]:
+    """Role and owners for each line of what the table says of a spelling."""
+    lines = [line.rpartition("\t") for line in names.split("\n")]
+    return [(int(told[0]), np.cumsum(np.fromstring(steps, dtype=np.int64, sep=","))) for told, _, steps in lines]
+
+
 def search_names(
     indexes: Sequence[RegionNames],
     query: str,
@@ -376,14 +402,46 @@ def search_names(
 ) -> list[tuple[int, NameHit]]:
     """Names like the query, best first, one hit per owner, each with the number of its index.
 
-    All indexes are asked as if they were one, and read no more together than one of them would be.
-
     Args:
         indexes: one for each region.
         query: any text; only its beginning counts.
         limit: how many owners.
         keeps: for each index which owners are wanted, None for all.
         reading: see `Reading`.
+    """
+    keeps = keeps or [None] * len(indexes)
+    best: dict[tuple[int, int], NameHit] = {}
+    # Of a chain with very many branches, as many are looked at as can be answered.
+    few = all(keep is None for keep in keeps)
+    most, enough = (limit, limit) if few else (_MOST_EXACT, inf)
+    least = _LEAST_SIMILARITY
+    for one in search_spellings(indexes, query, keeps=keeps, reading=reading):
+        if one.alike < least:
+            break
+        for role, text, owners in one.bearers(reading, most):
+            kind: Literal["exact", "alias", "fuzzy"] = "fuzzy"
+            if one.alike == 1.0:
+                kind = "exact" if role == MAIN else "alias"
+            score = one.alike * (1.0 if role < ATTRIBUTE else OF_ATTRIBUTE)
+            for owner in owners:
+                known = best.get((one.index, owner))
+                if known is None or score > known.score:
+                    best[one.index, owner] = NameHit(owner, text, role, score, kind)
+        if len(best) >= enough:  # no other is among the best
+            least = max(least, OF_ATTRIBUTE * one.alike)
+    return _sorted([(number, hit) for (number, _), hit in best.items()], limit, keeps)
+
+
+def search_spellings(
+    indexes: Sequence[RegionNames],
+    query: str,
+    *,
+    keeps: Sequence[Keep | None],
+    reading: Reading,
+) -> list[Spelling]:
+    """Spellings like the query, the most alike first.
+
+    All indexes are asked as if they were one, and read no more together than one of them would be.
     """
     key = exact_key(query)
     if not key:
@@ -394,18 +452,16 @@ def search_names(
             row = index.row_called(key)
         if row is not None:
             rows.append((number, row))
-    keeps = keeps or [None] * len(indexes)
     spelled = latin_key(query)
     keys = [key] if spelled is None or spelled == key else [key, spelled]
     known = {number: row[0] for number, row in rows}
-    best: list[tuple[int, NameHit]] = []
+    found: list[Spelling] = []
     # Beside the very name others are of little use, and less is read for them; more where nothing is much like it.
-    for most in (_READ_BESIDE,) if rows else (_FIRST_READ, _MOST_READ):
-        found = rows + _spellings_like(indexes, keys, keeps, most, known, reading)
-        best = _bearers(found, keys, limit, keeps, reading)
-        if best and best[0][1].score >= _MUCH_ALIKE:
+    for most in (_READ_BESIDE,) if rows else sorted({_FIRST_READ, _MOST_READ}):
+        found = _ranked(rows + _spellings_like(indexes, keys, keeps, most, known, reading), keys)
+        if found and found[0].alike >= _MUCH_ALIKE:
             break
-    return best
+    return found
 
 
 def _spellings_like(
@@ -425,24 +481,6 @@ def _spellings_like(
             with reading(number):
                 found.extend((number, row) for row in index.spellings(wanted))
     return found
-
-
-def _bearers(
-    rows: Sequence[tuple[int, SpellingRow]],
-    keys: Sequence[str],
-    limit: int,
-    keeps: Sequence[Keep | None],
-    reading: Reading,
-) -> list[tuple[int, NameHit]]:
-    """The best of those who bear some spellings."""
-    best: dict[tuple[int, int], NameHit] = {}
-    # Of a chain with very many branches, as many are looked at as can be answered.
-    few = all(keep is None for keep in keeps)
-    for number, hit in _ranked(rows, keys, limit if few else _MOST_EXACT, limit if few else inf, reading):
-        known = best.get((number, hit.owner))
-        if known is None or hit.score > known.score:
-            best[number, hit.owner] = hit
-    return _sorted([(number, hit) for (number, _), hit in best.items()], limit, keeps)
 
 
 def _candidates(
@@ -538,38 +576,18 @@ def _sound(packed: Any) -> bytes:
     return packed
 
 
-def _ranked(
-    rows: Sequence[tuple[int, SpellingRow]], keys: Sequence[str], most: int, enough: float, reading: Reading
-) -> Iterator[tuple[int, NameHit]]:
-    """The bearers of some spellings, the most alike first, ``most`` of each, until no other is among the best.
-
-    ``keys`` are the query, and its spelling in Latin letters where it has another; ``enough``, how many are wanted.
-    """
+def _ranked(rows: Sequence[tuple[int, SpellingRow]], keys: Sequence[str]) -> list[Spelling]:
+    """Some spellings, the most alike first; ``keys`` are the query, and its spelling in Latin letters if it has one."""
     names = [row[1] for _, row in rows]
     scores = similarities(keys[0], names)
     for other in keys[1:]:
         scores = np.maximum(scores, 0.95 * similarities(other, names))
-    told = set[tuple[int, int]]()
-    least = _LEAST_SIMILARITY
-    for at in np.argsort(-scores, kind="stable").tolist():
-        alike, (number, (_, name, borne)) = float(scores[at]), rows[at]
-        if alike < least:
-            return
-        try:
-            bearers = _borne(name, borne, most)
-        except ValueError:
-            with reading(number):
-                raise
-        for role, text, owners in bearers:
-            kind: Literal["exact", "alias", "fuzzy"] = "fuzzy"
-            if alike == 1.0:
-                kind = "exact" if role == MAIN else "alias"
-            score = alike * (1.0 if role < ATTRIBUTE else _OF_ATTRIBUTE)
-            told.update((number, owner) for owner in owners)
-            for owner in owners:
-                yield number, NameHit(owner, text, role, score, kind)
-        if len(told) >= enough:
-            least = max(least, _OF_ATTRIBUTE * alike)
+    order = np.argsort(-scores, kind="stable")
+    order = order[: int((scores >= _LEAST_SIMILARITY).sum())]
+    return [
+        Spelling(rows[at][0], rows[at][1][1], rows[at][1][2], alike)
+        for at, alike in zip(order.tolist(), scores[order].tolist(), strict=True)
+    ]
 
 
 def _sorted(
@@ -598,4 +616,18 @@ def _best(scores: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
     return np.arange(len(scores)) if len(scores) <= count else np.argpartition(scores, -count)[-count:]
 
 
-__all__ = ["TABLES", "Keep", "NameRow", "RegionNames", "class_of", "keys_of", "search_names", "write_names"]
+__all__ = [
+    "OF_ATTRIBUTE",
+    "TABLES",
+    "Keep",
+    "NameRow",
+    "Reading",
+    "RegionNames",
+    "Spelling",
+    "class_of",
+    "keys_of",
+    "owners_of",
+    "search_names",
+    "search_spellings",
+    "write_names",
+]

@@ -24,7 +24,7 @@ from geosleuth.atlas.protocol import Place
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, great_circle_km
 
-from .feature_kinds import ADDRESS, is_street, matching_kinds
+from .feature_kinds import ADDRESS, category_kinds, is_street, matching_kinds
 from .geometry import E7, nearest_points, unpack, unpack_steps
 from .pbf import spans
 from .region_file import (
@@ -465,14 +465,30 @@ def of_category(region: OpenRegion, category: str) -> Ids:
     key = f"category {category[:200]}"
     ids = region.memory.get(key)
     if not isinstance(ids, np.ndarray):
-        ids = of_kinds(region, set(matching_kinds(category, region.kinds)))
-        if len(region.memory) < 200:
+        ids = of_kinds(region, _kinds_meant(region, category))
+        if len(ids) and len(region.memory) < 200:
             region.memory[key] = ids
     return ids
 
 
+def _kinds_meant(region: OpenRegion, category: str) -> Set[str]:
+    """What `matching_kinds` gives; most texts are names, and no kind goes by them."""
+    wanted = category_kinds(category)
+    if not all(one[0] == "=" for one in wanted):
+        return set(matching_kinds(category, region.kinds))
+    by_value = region.memory.get("kinds by value")
+    if not isinstance(by_value, dict):
+        by_value = {}
+        for kind in region.kinds:
+            by_value.setdefault(f"={kind.rpartition('=')[2]}", []).append(kind)
+        region.memory["kinds by value"] = by_value
+    return {kind for one in wanted for kind in by_value.get(one, ()) if "=" in kind}
+
+
 def of_kinds(region: OpenRegion, kinds: Set[str]) -> Ids:
     """Features of some kinds, ascending."""
+    if not kinds:
+        return np.empty(0, dtype=np.int64)
     lists = [
         unpack_steps(features)
         for number, kind in enumerate(region.kinds)
@@ -546,6 +562,23 @@ def rows_in(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]
         marks = ",".join("?" * len(some))
         found.update((row[0], row) for row in region.conn.execute(f"{_FEATURES} WHERE id IN ({marks})", some))
     return found
+
+
+def boxes_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, bytes]:
+    """Of features that are more than a point, the packed box."""
+    return {number: box for number, box in _columns_of(region, "box", ids) if box is not None}
+
+
+def sources_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, int | str]:
+    """The source's own ids of some features, as the table has them."""
+    return dict(_columns_of(region, "osm", ids))
+
+
+def _columns_of(region: OpenRegion, column: str, ids: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    for begin in range(0, len(ids), _PARAMETERS):
+        some = ids[begin : begin + _PARAMETERS]
+        marks = ",".join("?" * len(some))
+        yield from region.conn.execute(f"SELECT id, {column} FROM feature WHERE id IN ({marks})", some)  # noqa: S608
 
 
 def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
