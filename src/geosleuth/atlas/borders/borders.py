@@ -214,7 +214,7 @@ class Borders:
         """
         if not 0 <= snap_km <= LONGEST_SNAP_KM:
             raise BadInput(f"the distance to look around must lie between 0 and {LONGEST_SNAP_KM:g} km, not {snap_km}")
-        label = int(self._labels(lat, lon))
+        label = int(self._labels(lat, lon)) if self._made else self._local.label(lat, lon)
         if label:
             return Spot(self.regions[self._of_any[label]], "land" if label <= self._count else "waters")
         if snap_km == 0 or not (math.isfinite(lat) and abs(lat) <= 90 and math.isfinite(lon) and abs(lon) <= 180):

@@ -409,6 +409,10 @@ class Grid:
                 work(part)
         return found
 
+    def fine_label(self, row: int, column: int) -> int:
+        """The label of a fine cell of a grid of one block; less than zero where a border runs through it."""
+        return int(self._fine[row * PER_BLOCK + column])
+
     def edges_in(self, cells: Numbers) -> tuple[Floats, Labels]:
         """The edges in any of these fine cells (row * COLUMNS + column): ends as x, y, x, y, labels left and right."""
         at = np.minimum(np.searchsorted(self._border_cells, cells), len(self._border_cells) - 1)
@@ -509,8 +513,12 @@ class LocalGrids:
         """The zone label of a point; 0 for what is no point."""
         if not (abs(lat) <= 90 and abs(lon) <= 180):
             return 0
-        point = np.array([lat]), np.array([lon])
-        row, column = (int(cell[0]) // PER_BLOCK for cell in _in_units(*point)[2:])
+        # As `_in_units`, for one point.
+        y, x = lat * UNITS_PER_DEGREE + (NORTH + NUDGE), lon * UNITS_PER_DEGREE + (EAST + NUDGE)
+        x = x - 2 * EAST if x > 2 * EAST else x
+        cell_row, cell_column = int((y + CELL_OFFSET) * (1 / CELL)), int((x + CELL_OFFSET) * (1 / CELL))
+        cell_row, cell_column = min(cell_row, ROWS - 1), min(cell_column, COLUMNS - 1)
+        row, column = cell_row // PER_BLOCK, cell_column // PER_BLOCK
         number = row * BLOCK_COLUMNS + column
         at = int(np.searchsorted(self._layer.numbers, number))
         if at == len(self._layer.numbers) or self._layer.numbers[at] != number:
@@ -522,7 +530,8 @@ class LocalGrids:
                 while len(self.made) >= _MOST_BLOCKS:
                     self.made.pop(next(iter(self.made)))
                 self.made[number] = grid
-        return int(grid.labels(*point)[0])
+        fine = grid.fine_label(cell_row - row * PER_BLOCK, cell_column - column * PER_BLOCK)
+        return fine if fine >= 0 else int(grid.labels(np.array([lat]), np.array([lon]))[0])
 
     def nearest(self, lat: float, lon: float, within_km: float) -> tuple[int, float] | None:
         """What `nearest_label` finds, without a grid of the world."""

@@ -40,6 +40,7 @@ from .region_store import (
     DamagedRegion,
     OpenRegion,
     RegionStore,
+    Spots,
     boxes_around,
     distances_m,
     filter_of,
@@ -63,7 +64,8 @@ _NEAR_KM: Final = 2.0  # at this distance nearness counts half
 _LEAST_POOL: Final = 40
 _NEAR_POOL: Final = 400
 _FIRST_REACH_M: Final = 60.0
-_CROWDED_M: Final = 240.0
+_WIDER: Final = 4.0
+_NEARLY: Final = 0.7
 _OTHER_NUMBER: Final = 0.75
 _POLAR: Final = 80.0
 _FLAT_M: Final = 20_000.0
@@ -150,11 +152,13 @@ class Regions:
             raise BadInput(f"a radius is a number of metres, zero or more, not {radius_m}")
         reach_m = min(radius_m, _FIRST_REACH_M)
         while True:  # widened step by step: nobody wants the thousand features of a town to see the twenty nearest
-            around = partial(_around, point=point, radius_m=reach_m, category=category, limit=limit)
-            found = list(_distinct(sorted(self._ask(around, Disc(point, reach_m / 1000)), key=_order)))
+            enough = limit if reach_m < radius_m else 0
+            around = partial(self._around, point=point, reach_m=reach_m, category=category, limit=limit, enough=enough)
+            near = self._jointly(around, Disc(point, reach_m / 1000))
+            found = list(_distinct(sorted(near, key=_order)))
             if len(found) >= limit or reach_m >= radius_m:
                 break
-            reach_m = min(reach_m * (2 if reach_m < _CROWDED_M else 4), radius_m)
+            reach_m = reach_m * _WIDER if reach_m * _WIDER < _NEARLY * radius_m else radius_m
         hits = self._made(found, limit)
         return [replace(hit, score=_closeness(hit, radius_m)) for hit in hits]
 
@@ -224,6 +228,28 @@ class Regions:
             )
 
         return self._jointly(found_in, within)
+
+    def _around(
+        self,
+        regions: Sequence[OpenRegion],
+        point: LatLon,
+        reach_m: float,
+        category: str | None,
+        limit: int,
+        enough: int,
+    ) -> "list[_Near]":
+        """The features nearest to a point; none where not enough have a box within reach."""
+        spotted = []
+        for region in regions:
+            with self.store.explained(region.info.name):
+                spotted.append(in_boxes(region, boxes_around(point, reach_m), _meant(region, category)))
+        if sum(len(numbers) for numbers, _ in spotted) < enough:
+            return []
+        near: list[_Near] = []
+        for region, (numbers, spots) in zip(regions, spotted, strict=True):
+            with self.store.explained(region.info.name):
+                near += _nearest(region, numbers, spots, point, reach_m, limit)
+        return near
 
     def _open(self, within: Extent | None = None) -> list[OpenRegion]:
         return [region for region in self.store.open_all(self._only) if touches(region, within)]
@@ -364,9 +390,10 @@ def _fame(region: OpenRegion, row: Sequence[Any], near: LatLon | None, share: fl
     return known if near is None else (1 - share) * known + share * _nearness(near, full_row(region, row))
 
 
-def _around(region: OpenRegion, point: LatLon, radius_m: float, category: str | None, limit: int) -> "list[_Near]":
+def _nearest(
+    region: OpenRegion, numbers: Ints, spots: Spots, point: LatLon, radius_m: float, limit: int
+) -> "list[_Near]":
     """The nearest features, as many as asked for, and others that are as near as the last of them."""
-    numbers, spots = in_boxes(region, boxes_around(point, radius_m), _meant(region, category))
     if not len(numbers):
         return []
     metres = distances_m(point, spots["lat"] / E7, spots["lon"] / E7)
