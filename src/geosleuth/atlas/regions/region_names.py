@@ -444,7 +444,7 @@ def search_spellings(
     All indexes are asked as if they were one, and read no more together than one of them would be.
     """
     key = exact_key(query)
-    if not key:
+    if not key or not indexes:
         return []
     rows: list[tuple[int, SpellingRow]] = []
     for number, index in enumerate(indexes):
