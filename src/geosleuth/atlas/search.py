@@ -240,7 +240,8 @@ _FIRST_CJK = 0x2E80
 
 MAIN, OTHER, ATTRIBUTE = 0, 1, 2
 _CANDIDATES = 60
-_MOST_READ = 16_000
+_MOST_READ = 40_000
+_MOST_TIMES, _MORE_OR_LESS = 1.8, 6
 _LEAST_SIMILARITY = 0.5
 _LEAST_SHARE = 0.2
 _PACKED = b"\0"  # no zlib stream begins so
@@ -426,12 +427,14 @@ class NameIndex:
         found, counts = _unpack(lists[: max(1, int(long.searchsorted(_MOST_READ, side="right")))])
         weights = np.log(1 + total / counts)
         ids, sums = summed(total, found, np.repeat(weights, counts), _LEAST_SHARE * float(weights.sum()))
+        sizes = self.sizes[ids].astype(np.float32)
+        # A name with far more or far fewer triples is neither a misspelling of the query nor short for it.
+        some = (sizes <= _MOST_TIMES * len(wanted) + _MORE_OR_LESS) & (sizes >= len(wanted) / 2 - _MORE_OR_LESS)
         if among is not None:
-            some = np.isin(self.owners[ids], among)
-            ids, sums = ids[some], sums[some]
+            some &= np.isin(self.owners[ids], among)
+        ids, sums, sizes = ids[some], sums[some], sizes[some]
         shared = sums if boost is None else sums * boost[ids]
         mean = float(weights.mean())
-        sizes = self.sizes[ids].astype(np.float32)
         # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
         alike = shared / (mean * (sizes + len(wanted)))
         holding = shared / (mean * (0.15 * sizes + len(wanted)))

@@ -355,8 +355,12 @@ class Regions:
     ) -> "list[_Found]":
         """Names that were found as features, best first; those that can't be among the best are left out."""
         bases = [_base(hit) for _, hit in found]
-        # Regions may overlap, and have the same features.
-        best = sorted(bases, reverse=True)[: limit * len(regions)]
+        # Regions may overlap and have the same features: then under the same name.
+        by_text: dict[str, float] = {}
+        for base, (_, hit) in zip(bases, found, strict=True):
+            by_text[hit.text] = max(base, by_text.get(hit.text, 0.0))
+        best = sorted(by_text.values() if len(by_text) >= limit else bases, reverse=True)
+        best = best[: limit if len(by_text) >= limit else limit * len(regions)]
         least = best[-1] - _BONUS / (1 - _BONUS) if best else 0.0
         likely: dict[int, list[tuple[float, NameHit]]] = {}
         for base, (number, hit) in zip(bases, found, strict=True):

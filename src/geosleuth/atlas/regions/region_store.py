@@ -9,9 +9,10 @@ import threading
 import weakref
 import zlib
 from collections.abc import Callable, Iterator, Sequence, Set
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Final
 
 import msgspec
@@ -220,26 +221,12 @@ class RegionStore:
         self._opened()[name] = region
         return region
 
-    @contextmanager
-    def explained(self, name: str) -> Iterator[None]:
+    def explained(self, name: str) -> AbstractContextManager[None]:
         """Whatever goes wrong in reading a region's file, as the line that says what to do about it.
 
         Nothing but reading belongs inside: what a user asked for must have been checked before.
         """
-        try:
-            with np.errstate(invalid="ignore", over="ignore"):  # coordinates that are none are refused as places
-                yield
-        except BadInput:
-            raise
-        except (_Unfit, *_WRONG_ROWS) as error:
-            why = " ".join(str(error).split())[:200] or type(error).__name__
-            if not isinstance(error, (_Unfit, sqlite3.Error, OSError)):
-                why = f"what it holds is not what was written: {why}"
-            raise DamagedRegion(
-                name,
-                f"region {name!r} is damaged ({why}): {region_path(self.folder, name)}; "
-                f"add it again with: geosleuth atlas add EXTRACT --name {name}",
-            ) from error
+        return _Explained(self.folder, name)
 
     def _opened(self) -> "dict[str, OpenRegion]":
         opened: dict[str, OpenRegion] | None = getattr(self._threads, "opened", None)
@@ -250,6 +237,34 @@ class RegionStore:
     def _unknown(self, name: str) -> str:
         there = ", ".join(self.names()) or "none yet; fetch one with: geosleuth atlas get PLACE"
         return f"there is no region {name[:80]!r} (regions: {there})"
+
+
+class _Explained(AbstractContextManager[None]):
+    """Entered for each region of each question, so that a generator would take too long."""
+
+    __slots__ = ("_folder", "_name", "_state")
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        self._state = np.errstate(invalid="ignore", over="ignore")  # coordinates that are none are refused as places
+
+    def __enter__(self) -> None:
+        self._state.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._state.__exit__(kind, error, trace)
+        if not isinstance(error, (_Unfit, *_WRONG_ROWS)) or isinstance(error, BadInput):
+            return
+        why = " ".join(str(error).split())[:200] or type(error).__name__
+        if not isinstance(error, (_Unfit, sqlite3.Error, OSError)):
+            why = f"what it holds is not what was written: {why}"
+        raise DamagedRegion(
+            self._name,
+            f"region {self._name!r} is damaged ({why}): {region_path(self._folder, self._name)}; "
+            f"add it again with: geosleuth atlas add EXTRACT --name {self._name}",
+        ) from error
 
 
 def _stamp(status: os.stat_result) -> tuple[int, int, int]:
