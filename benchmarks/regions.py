@@ -218,7 +218,7 @@ def measure_colocated(regions: Regions, extent: Box) -> dict[str, Any]:
     figures = {}
     for features in TRIPLES:
         first, *later = timed([lambda: regions.colocated(features, 300, within=extent)] * 6)  # noqa: B023
-        known: dict[str, int] = {}
+        known: dict[tuple[str, int | str], int] = {}
         opened = regions.store.open_all()
         expected = brute_force([resolve(regions.store, opened, one, extent, known) for one in features], 300)
         found = [one.spread_m for one in regions.colocated(features, 300, within=extent, limit=1000)]

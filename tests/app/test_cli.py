@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import pytest
 import typer
+from PIL import Image
 
 import geosleuth
 from geosleuth.app.cli import commands as listed_commands
@@ -174,6 +175,55 @@ def test_the_command_line_loads_nothing_heavy() -> None:
     code = f"import sys, geosleuth.app.cli.commands; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+HEAVY_FOR_ONE_PHOTO = (
+    "pydantic",  # Typer's validators, for options that nobody gave
+    "jinja2",
+    "rich.console",
+    "geosleuth.app.report.finding_page",
+    "geosleuth.app.review",
+    "geosleuth.atlas.regions.osm",
+    "geosleuth.bench.report",
+    "geosleuth.clues.visual.learned",
+    "geosleuth.score",
+    "geosleuth.team.swarm",
+    "geosleuth.world",
+    "torch",
+)
+
+
+def test_locating_one_photo_loads_only_what_it_needs(atlas_home: Path, tmp_path: Path) -> None:
+    photo = tmp_path / "blank.jpg"
+    Image.new("RGB", (900, 900), "grey").save(photo)
+    code = (
+        "import sys; from geosleuth.app.cli import main\n"
+        "sys.argv[0] = 'geosleuth'\n"
+        "try:\n    main()\n"
+        f"finally:\n    print([name for name in {HEAVY_FOR_ONE_PHOTO} if name in sys.modules], file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "locate", photo, "--json", "--model", "none"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"GEOSLEUTH_HOME": str(atlas_home)},
+    )
+    assert json.loads(done.stdout)["ended"] == "answered"
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_options_are_read_as_typer_reads_them(tmp_path: Path) -> None:
+    for words, complaint in (
+        (("--parallel", "two"), "--parallel"),
+        (("--parallel", "0"), "--parallel"),
+        (("--seconds", "soon"), "--seconds"),
+        ((), "nothing.jpg"),
+        (("--allow", "a", "--allow", "b"), "nothing.jpg"),
+    ):
+        done = here("locate", tmp_path / "nothing.jpg", "--offline", *words)
+        assert done.returncode == 2
+        assert complaint in done.stderr
 
 
 def test_score_for_people(answers: Path) -> None:

@@ -5,8 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from geosleuth.atlas.borders.grid import kept_layer, read_layer
+from geosleuth.atlas.facts import brands
+from geosleuth.atlas.facts.countries import read_json
 from geosleuth.atlas.folders import KeptFiles
-from geosleuth.clues import heartlands, languages, town_names
+from geosleuth.clues import heartlands, languages, town_names, vocabulary
 from geosleuth.names.country_names import cities_by_country
 
 
@@ -50,7 +53,8 @@ def test_towns_and_languages_are_the_same_from_disk(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path))
     fresh = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
     for _ in range(2):  # the first time writes what the second reads
-        assert town_names._towns.__wrapped__() == town_names._put_together()
+        for kept, made in zip(town_names._towns.__wrapped__(), town_names._put_together(), strict=True):
+            assert {name: town_names._people(kept.get(name) or "") for name in made} == made
         cities = heartlands._cities.__wrapped__()
         assert list(cities) == list(cities_by_country())
         assert cities["MC"][2].tolist() == [city.population for city in cities_by_country()["MC"]]
@@ -60,3 +64,29 @@ def test_towns_and_languages_are_the_same_from_disk(tmp_path: Path, monkeypatch:
             assert kept.rank(text) == fresh.rank(text)
     kinds = sorted(path.name.partition("-")[0] for path in (tmp_path / "cache" / "prepared").iterdir())
     assert kinds == ["cities", "languages", "towns"]
+
+
+def test_tables_are_the_same_from_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path))
+    layer = read_layer()
+    for _ in range(2):
+        assert vocabulary._table.__wrapped__() == vocabulary._put_together()
+        assert languages._table.__wrapped__() == languages._put_together()
+        kept = kept_layer()
+        assert kept.regions == layer.regions
+        for name in ("coarse", "blocks", "numbers"):
+            assert np.array_equal(getattr(kept, name), getattr(layer, name))
+        for name in ("x", "y", "starts", "left", "right"):
+            assert np.array_equal(getattr(kept.arcs, name), getattr(layer.arcs, name))
+        index, table = brands._index.__wrapped__(), read_json("brands.json.gz")
+        assert len(index) == len(table["brands"])
+        for number, row in [*enumerate(table["brands"])][::500]:
+            name, kinds, on_signs, others, wikidata, places, worldwide, _ = row
+            found = index.brand(number)
+            assert (found.name, " ".join(found.kinds), found.wikidata or "") == (name, kinds, wikidata)
+            listed = frozenset(table["places"][places].split())
+            assert (found.except_countries if worldwide else found.countries) == listed
+            assert all(2 * number in index.numbers(one) for one in on_signs.split("|"))
+            assert all(2 * number + 1 in index.numbers(one) for one in others.split("|") if one)
+    kinds = sorted(path.name.partition("-")[0] for path in (tmp_path / "cache" / "prepared").iterdir())
+    assert kinds == ["borders", "brands", "national", "vocabulary"]

@@ -121,15 +121,41 @@ def test_what_is_written_as_a_name_names_its_country(hint: str, codes: set[str])
     assert set(countries_named(hint)) == codes
 
 
+@pytest.mark.parametrize(
+    ("hint", "place", "country"),
+    [
+        ("my uncle once went to Peru", "Peru", "Peru"),
+        ("United Arab Emirates", "United Arab Emirates", "United Arab Emirates"),
+        ("It was near Osaka", "Osaka, Japan", "Japan"),
+    ],
+)
+def test_a_hint_alone_is_no_finding(atlas: OfflineAtlas, hint: str, place: str, country: str) -> None:
+    answer = answer_of(Sight(atlas, ()).run(Detective(hint=hint)))
+    assert not answer.located
+    assert f"No readable text found. Only your hint names a place: {place}." in (answer.explanation or "")
+    assert [(one.name, one.probability) for one in answer.candidates] == [(country, None)]
+
+
+def test_a_hint_that_agrees_with_a_clue_counts(atlas: OfflineAtlas) -> None:
+    sight = Sight(atlas, (PHARMACY[:1],))
+    unhinted, hinted = answer_of(sight.run()), answer_of(sight.run(Detective(hint="Italy")))
+    assert country_of(hinted) == "Italy"
+    assert (hinted.probability or 0.0) > (unhinted.probability or 0.0)
+    assert "the hint" in (hinted.explanation or "")
+
+
 def test_a_hint_may_lead_and_does_not_outweigh_clear_text(atlas: OfflineAtlas) -> None:
     plain, clear = Sight(atlas, (ENGLISH,)), Sight(atlas, (LONDON,))
     unhinted = answer_of(plain.run())
     island = answer_of(plain.run(Detective(hint="perhaps on an island")))
     assert (country_of(island), island.probability) == (country_of(unhinted), unhinted.probability)
-    doubted = answer_of(plain.run(Detective(hint="maybe Iceland")))
     said = answer_of(plain.run(Detective(hint="Iceland")))
-    assert country_of(said) == "Iceland"
-    assert (doubted.probability or 0.0) < 0.6 < (said.probability or 0.0)
+    assert not said.located
+    assert "Only your hint speaks for Iceland." in (said.explanation or "")
+    assert [one.name for one in said.candidates][-1] == "Iceland"
+    agreed = [answer_of(plain.run(Detective(hint=hint))) for hint in ("maybe Australia", "Australia")]
+    assert [country_of(one) for one in agreed] == ["Australia"] * 2
+    assert (agreed[0].probability or 0.0) < (agreed[1].probability or 0.0)
     for hint in ("maybe Iceland", "Iceland", "perhaps on an island"):
         assert country_of(answer_of(clear.run(Detective(hint=hint)))) == "United Kingdom"
 

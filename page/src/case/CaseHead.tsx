@@ -11,8 +11,8 @@ import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { ExportMenu } from "./ExportMenu";
 
-/** What the case is called, and what can be done with it as a whole. */
-export function CaseHead({ row, run, onChanged }: { row: CaseRow; run: RunRow | null; onChanged(row: CaseRow): void }) {
+/** What the case is called, and what can be done with it as a whole. `ofVideo` says that its photos are frames. */
+export function CaseHead({ row, run, ofVideo, onChanged }: { row: CaseRow; run: RunRow | null; ofVideo: boolean; onChanged(row: CaseRow): void }) {
   const [editing, setEditing] = useState(false);
   const [deleting, setDeleting] = useState(false);
   const [stopping, setStopping] = useState(false);
@@ -39,7 +39,7 @@ export function CaseHead({ row, run, onChanged }: { row: CaseRow; run: RunRow | 
       <div class="case-title">
         <h1>{titleOf(row)}</h1>
         <p class="quiet">
-          {counted("case.photos", row.photos.length)} · {longDate(row.created)}
+          {counted(ofVideo ? "case.frames" : "case.photos", row.photos.length)} · {longDate(row.created)}
         </p>
       </div>
       <div class="buttons">

@@ -90,7 +90,7 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
 
   return (
     <article class="case">
-      <CaseHead row={row} run={run} onChanged={setRow} />
+      <CaseHead row={row} run={run} ofVideo={places.length > 0} onChanged={setRow} />
       {trouble === null ? null : <Banner kind="bad">{t("error.goneWaiting")}</Banner>}
       <VideoPlaces row={row} places={places} shown={run?.id ?? null} onChanged={setRow} />
       {run === null ? (

@@ -99,10 +99,10 @@ export function links(lat: number, lon: number, radiusKm: number | null): { name
     { name: "OpenStreetMap", href: `https://www.openstreetmap.org/?mlat=${y}&mlon=${x}#map=${zoom}/${y}/${x}` },
     { name: "Google Maps", href: `https://www.google.com/maps/@?api=1&map_action=map&center=${at}&zoom=${zoom}` },
     { name: "Google Street View", href: `https://www.google.com/maps/@?api=1&map_action=pano&viewpoint=${at}` },
-    { name: "Yandex", href: `https://yandex.com/maps/?ll=${turned}&z=${zoom}&pt=${turned}` },
-    { name: "Baidu", href: `https://api.map.baidu.com/marker?location=${at}&title=${at}&content=${at}&output=html&coord_type=wgs84` },
-    { name: "Bing", href: `https://www.bing.com/maps?cp=${y}~${x}&lvl=${zoom}&sp=point.${y}_${x}_${y}%2C${x}` },
-    { name: "Apple", href: `https://maps.apple.com/?ll=${at}&q=${at}&z=${zoom}` },
-    { name: "Copernicus", href: `https://browser.dataspace.copernicus.eu/?zoom=${zoom}&lat=${y}&lng=${x}` },
+    { name: "Yandex Maps", href: `https://yandex.com/maps/?ll=${turned}&z=${zoom}&pt=${turned}` },
+    { name: "Baidu Maps", href: `https://api.map.baidu.com/marker?location=${at}&title=${at}&content=${at}&output=html&coord_type=wgs84` },
+    { name: "Bing Maps", href: `https://www.bing.com/maps?cp=${y}~${x}&lvl=${zoom}&sp=point.${y}_${x}_${y}%2C${x}` },
+    { name: "Apple Maps", href: `https://maps.apple.com/?ll=${at}&q=${at}&z=${zoom}` },
+    { name: "Copernicus Browser", href: `https://browser.dataspace.copernicus.eu/?zoom=${zoom}&lat=${y}&lng=${x}` },
   ];
 }

@@ -27,6 +27,14 @@ const START: Bounds = { south: -56, west: -170, north: 74, east: 180 };
 const CLOSEST_ZOOM = 15;
 const NARROW_PX = 640;
 
+const BUTTONS_PX = 76;
+
+/** How far from a map's edges its pins stay; the buttons on its right lie over it. */
+function clearOf(width: number, height: number): { top: number; bottom: number; left: number; right: number } {
+  const edge = Math.round(Math.min(64, width * 0.12, height * 0.16));
+  return { top: edge, bottom: edge, left: edge, right: width < 4 * BUTTONS_PX ? edge : Math.max(edge, BUTTONS_PX) };
+}
+
 export class Engine {
   private readonly map: GlMap;
   private readonly overlay: Overlay;
@@ -134,7 +142,7 @@ export class Engine {
     const { clientWidth, clientHeight } = this.map.getContainer();
     if (!bounds || clientWidth === 0) return;
     this.movedByHand = true;
-    this.map.fitBounds(boxOf(bounds), { padding: Math.round(Math.min(64, clientWidth * 0.12, clientHeight * 0.16)), maxZoom: 16, duration: 700 });
+    this.map.fitBounds(boxOf(bounds), { padding: clearOf(clientWidth, clientHeight), maxZoom: 16, duration: 700 });
   }
 
   setHighlighted(id: string | null): void {
@@ -167,7 +175,7 @@ export class Engine {
     const places = shown.flatMap((mark) => (mark.outline ? spotsOf(mark.outline) : [mark]));
     const bounds = around(places.length > 0 ? places : this.area ? spotsOf(this.area) : []) ?? START;
     this.movedByHand = false;
-    const padding = Math.round(Math.min(64, clientWidth * 0.12, clientHeight * 0.16));
+    const padding = clearOf(clientWidth, clientHeight);
     const maxZoom = shown.some((mark) => mark.radiusKm > 0 && mark.radiusKm < 1) ? CLOSEST_ZOOM : 11;
     this.map.fitBounds(boxOf(bounds), { padding, maxZoom, duration: 700 });
   }

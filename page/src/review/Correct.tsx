@@ -56,7 +56,10 @@ export function Correct({ pinning, onPin, onChoose }: { pinning: boolean; onPin(
           {found.map((one) => (
             <li key={`${one.words} ${one.lat} ${one.lon}`}>
               <button type="button" class="plain" onClick={() => onChoose(one)}>
-                <Icon name="pin" size={15} /> <span>{one.words || coordinates(one.lat, one.lon)}</span> <span class="quiet">{coordinates(one.lat, one.lon)}</span>
+                <Icon name="pin" size={15} />
+                <span class="review-hit">
+                  <span>{one.words || coordinates(one.lat, one.lon)}</span> <span class="quiet">{coordinates(one.lat, one.lon)}</span>
+                </span>
               </button>
             </li>
           ))}

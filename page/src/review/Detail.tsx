@@ -88,7 +88,7 @@ export function Detail({ state, id, onBack }: { state: ReviewState; id: string; 
         <p class="quiet">{photo.copies > 1 ? t("review.copies", { name: photo.name, n: photo.copies }) : photo.name}</p>
       </div>
       <div class="buttons review-acts">
-        <button type="button" class="primary" disabled={busy || photo.lat === null} aria-pressed={photo.verdict === "confirmed"} onClick={() => void state.decide("confirmed")}>
+        <button type="button" class={photo.verdict === "confirmed" ? "" : "primary"} disabled={busy || photo.lat === null} aria-pressed={photo.verdict === "confirmed"} onClick={() => void state.decide("confirmed")}>
           <Icon name="check" size={16} /> {t("review.confirm")}
         </button>
         <button ref={correct} type="button" disabled={busy} aria-expanded={state.correcting.value} onClick={() => (state.correcting.value = !state.correcting.value)}>

@@ -43,7 +43,7 @@ export function TopBar({ onHelp }: { onHelp(): void }) {
         {settings.value === null ? null : (
           <a class={`reach ${settings.value.offline ? "" : "on"}`} href={hashOf({ screen: "settings" })} title={settings.value.offline ? t("shell.offlineLong") : t("shell.onlineLong")}>
             <span class="reach-dot" aria-hidden="true" />
-            {settings.value.offline ? t("shell.offline") : t("shell.online")}
+            <span class="reach-word">{settings.value.offline ? t("shell.offline") : t("shell.online")}</span>
           </a>
         )}
         <button type="button" class="plain square" aria-label={next === "dark" ? t("shell.toDark") : t("shell.toLight")} onClick={() => chooseTheme(next)}>

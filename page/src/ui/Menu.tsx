@@ -1,12 +1,25 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./Icon";
+
+const GAP_PX = 8;
+const BAR_PX = 56;
 
 /** A button that unfolds a small panel; Escape, a choice and a click elsewhere fold it. */
 export function Menu(props: { label: string; icon?: IconName; children: ComponentChildren; align?: "start" | "end"; disabled?: boolean; quiet?: boolean }) {
   const [open, setOpen] = useState(false);
   const whole = useRef<HTMLDivElement>(null);
   const panelId = useId();
+  const panel = useRef<HTMLDivElement>(null);
+  const [above, setAbove] = useState(false);
+  useLayoutEffect(() => {
+    if (!open || panel.current === null || whole.current === null) return setAbove(false);
+    // The bar at the bottom lies over the page; a panel that would reach under it unfolds upwards where there is room.
+    const floor = document.querySelector(".feedback")?.getBoundingClientRect().top ?? window.innerHeight;
+    const button = whole.current.getBoundingClientRect();
+    const height = panel.current.offsetHeight;
+    setAbove(button.bottom + height + GAP_PX > Math.min(floor, window.innerHeight) && button.top - height - GAP_PX > BAR_PX);
+  }, [open]);
   useEffect(() => {
     if (!open) return undefined;
     const elsewhere = (event: Event): void => {
@@ -41,7 +54,7 @@ export function Menu(props: { label: string; icon?: IconName; children: Componen
         <span>{props.label}</span>
         <Icon name="down" size={14} />
       </button>
-      <div id={panelId} class={`menu-panel ${props.align ?? "start"}`} hidden={!open} onClick={(event) => {
+      <div ref={panel} id={panelId} class={`menu-panel ${props.align ?? "start"} ${above ? "above" : ""}`} hidden={!open} onClick={(event) => {
         if (event.target instanceof Element && event.target.closest("a, [data-closes]")) setOpen(false);
       }}>
         {open ? props.children : null}

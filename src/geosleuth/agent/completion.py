@@ -13,6 +13,7 @@ from geosleuth.answer import Address, Answer
 from geosleuth.answer.answer import envelope, radius_words
 from geosleuth.atlas.placing import places_meant
 from geosleuth.geo import LatLon, coordinates, distance_km
+from geosleuth.lazy import lazy_pattern
 from geosleuth.text.numbers import distance
 from geosleuth.tools import Case
 from geosleuth.tools.places import radius_km_of
@@ -29,8 +30,8 @@ ODDS_RADIUS_KM = 25.0
 
 _LIKELY = 0.5
 _AHEAD = 0.2
-_ODDS = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%|(?<![\d.])(0?\.\d+|[01](?:\.0+)?)(?![\d.])")
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_ODDS = lazy_pattern(r"(\d{1,3}(?:\.\d+)?)\s*%|(?<![\d.])(0?\.\d+|[01](?:\.0+)?)(?![\d.])")
+_THOUGHT = lazy_pattern(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from geosleuth.geo import LatLon, is_valid
+from geosleuth.lazy import lazy_pattern
 
 # A number must stand alone: "1e400", "3.4.5" and the tail of "195.0" are not readings of "1", "3.4" or "95.0".
 _FREE = r"(?![\d]|[.,]\d|[eE][+-]?\d)"
@@ -31,16 +32,16 @@ _LON = (
     rf"\b(?:long?(?:itude)?|lng)\b\.?{_ABOUT}(?P<lon_letter_before>{_EAST_WEST}\s*)?"
     rf"(?P<lon>{_ANGLE})\s*(?P<lon_letter>{_EAST_WEST})?{_GIVE_OR_TAKE}"
 )
-_LABELLED = re.compile(_LAT + _APART + _LON, re.IGNORECASE)
-_LABELLED_LON_FIRST = re.compile(_LON + _APART + _LAT, re.IGNORECASE)
-_LETTERED_AFTER = re.compile(
+_LABELLED = lazy_pattern(_LAT + _APART + _LON, re.IGNORECASE)
+_LABELLED_LON_FIRST = lazy_pattern(_LON + _APART + _LAT, re.IGNORECASE)
+_LETTERED_AFTER = lazy_pattern(
     rf"(?P<lat>{_ANGLE})\s*(?P<lat_letter>{_NORTH_SOUTH}){_BETWEEN}(?P<lon>{_ANGLE})\s*(?P<lon_letter>{_EAST_WEST})",
     re.IGNORECASE,
 )
-_LETTERED_BEFORE = re.compile(
+_LETTERED_BEFORE = lazy_pattern(
     rf"\b(?P<lat_letter>[NS])\s?(?P<lat>{_ANGLE}){_BETWEEN}(?P<lon_letter>[EW])\s?(?P<lon>{_ANGLE})"
 )
-_CHINESE = re.compile(
+_CHINESE = lazy_pattern(
     rf"(?P<lat_letter>[北南])纬\s*(?P<lat>{_ANGLE})[\s,，;；]*(?P<lon_letter>[东西])经\s*(?P<lon>{_ANGLE})"
 )
 _COMMA = rf"(?:{_DEGREES})?\s*[,;/]\s*"
@@ -49,24 +50,24 @@ _COMMA = rf"(?:{_DEGREES})?\s*[,;/]\s*"
 _DECIMAL = rf"{_SIGN}\d{{1,3}}\.\d{{1,20}}(?![\d]|\.\d|[eE][+-]?\d)"
 _FINE = rf"{_SIGN}\d{{1,3}}\.\d{{3,20}}(?![\d]|\.\d|[eE][+-]?\d)"
 _FINER = rf"{_SIGN}\d{{1,3}}\.\d{{4,20}}(?![\d]|\.\d|[eE][+-]?\d)"
-_NAMED_PAIR = re.compile(
+_NAMED_PAIR = lazy_pattern(
     rf"\b(?:coordinates?|coords?|gps|lat(?:itude)?\s*[,/&]\s*(?:long?(?:itude)?|lng))\b{_ABOUT}"
     rf"[(\[]?\s*(?P<lat>{_DECIMAL})(?:{_COMMA}|\s+)(?P<lon>{_DECIMAL})",
     re.IGNORECASE,
 )
-_PLACED_PAIR = re.compile(
+_PLACED_PAIR = lazy_pattern(
     rf"(?:\b(?:position|location)\b{_ABOUT}|[(\[]\s*)(?P<lat>{_FINE}){_COMMA}(?P<lon>{_FINE})", re.IGNORECASE
 )
-_BARE_PAIR = re.compile(rf"(?P<lat>{_FINER}){_COMMA}(?P<lon>{_FINER})")
+_BARE_PAIR = lazy_pattern(rf"(?P<lat>{_FINER}){_COMMA}(?P<lon>{_FINER})")
 _PATTERNS = (
     _LABELLED, _LABELLED_LON_FIRST, _LETTERED_AFTER, _LETTERED_BEFORE, _CHINESE, _NAMED_PAIR, _PLACED_PAIR, _BARE_PAIR,
 )  # fmt: skip
 
-_ONE_ANGLE = re.compile(
+_ONE_ANGLE = lazy_pattern(
     rf"\s*(?P<before>[NSEW])?\s*(?P<angle>{_ANGLE})\s*(?P<after>N(?:orth)?|S(?:outh)?|E(?:ast)?|W(?:est)?)?\s*",
     re.IGNORECASE,
 )
-_PARTS = re.compile(r"[+\-−–]?\d+(?:\.\d+)?")
+_PARTS = lazy_pattern(r"[+\-−–]?\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.lazy import lazy_pattern
 
 from .answer import FORMAT, Address, Answer, Level, answer_from_dict
 from .coordinates import find_points, parse_angle, to_point
@@ -224,8 +225,8 @@ _RADIUS_KEYS = ("radiuskm", "radius", "errorkm", "uncertaintykm")
 _EXPLANATION_KEYS = ("explanation", "reasoning", "reason", "rationale", "evidence")
 _INSIDE_KEYS = ("answer", "finalanswer", "result", "prediction", "finallocation", "bestguess", "chainofthought")
 _NOTHING = {"", "null", "none", "n/a", "na", "unknown", "undetermined", "not sure", "-", "?"}
-_LENGTH = re.compile(r"\s*(\d{1,6}(?:\.\d+)?)\s*(km|kilomet(?:er|re)s?|m|met(?:er|re)s?)?\s*", re.IGNORECASE)
-_PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d+)?)\s*(%|percent)?\s*", re.IGNORECASE)
+_LENGTH = lazy_pattern(r"\s*(\d{1,6}(?:\.\d+)?)\s*(km|kilomet(?:er|re)s?|m|met(?:er|re)s?)?\s*", re.IGNORECASE)
+_PERCENT = lazy_pattern(r"\s*(\d{1,3}(?:\.\d+)?)\s*(%|percent)?\s*", re.IGNORECASE)
 
 
 def answer_from_fields(data: Mapping[str, JsonValue]) -> Answer:
@@ -389,11 +390,11 @@ _LABELS = {
 }
 _VALUE = r"[\s*_\"'`]*[:=][\s*_\"'`]*(?P<value>[^\n;{}]{1,120})"
 _NAMES = {
-    level: re.compile(rf"(?:^|[\s,;*_\"'`(>-]){label}{_VALUE}", re.IGNORECASE) for level, label in _LABELS.items()
+    level: lazy_pattern(rf"(?:^|[\s,;*_\"'`(>-]){label}{_VALUE}", re.IGNORECASE) for level, label in _LABELS.items()
 }
-_NEXT_LABEL = re.compile(r"[,|.]?[\s*_\"'`]+(?:[a-z]+[ _]){0,2}[a-z]+[*_\"'`]*\s*[:=]", re.IGNORECASE)
-_SEMICOLONS = re.compile(r"[^;\n:{}]{2,60};[^;\n{}]{1,80}(?:;[^;\n{}]{1,160})?")
-_CONFIDENCE = re.compile(
+_NEXT_LABEL = lazy_pattern(r"[,|.]?[\s*_\"'`]+(?:[a-z]+[ _]){0,2}[a-z]+[*_\"'`]*\s*[:=]", re.IGNORECASE)
+_SEMICOLONS = lazy_pattern(r"[^;\n:{}]{2,60};[^;\n{}]{1,80}(?:;[^;\n{}]{1,160})?")
+_CONFIDENCE = lazy_pattern(
     r"\b(?:confidence|probability)\b[^\d\n]{0,30}(\d{1,3}(?:\.\d+)?\s*(?:%|percent)?)", re.IGNORECASE
 )
 
@@ -451,9 +452,9 @@ ParserName = Literal["strict", "lenient"]
 MAX_CHARACTERS = 200_000
 _BARE_ANSWER = 60
 _STRICT_KEYS = ("lat", "lon", "city", "country")
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_ANSWER_TAG = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL | re.IGNORECASE)
-_OBJECT_START = re.compile(r"\{\s*(?:\}|\"(?:[^\"\\]|\\.)*+\"\s*:)", re.DOTALL)
+_THOUGHTS = lazy_pattern(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_ANSWER_TAG = lazy_pattern(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL | re.IGNORECASE)
+_OBJECT_START = lazy_pattern(r"\{\s*(?:\}|\"(?:[^\"\\]|\\.)*+\"\s*:)", re.DOTALL)
 _DECODER = json.JSONDecoder()
 
 

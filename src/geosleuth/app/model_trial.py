@@ -32,7 +32,7 @@ def cost_of(one: Reachable) -> str:
     if one.sent_to is None:
         return "free"
     usd = None if one.model.endswith(f":{NAME}") else price_usd(one.model)
-    return "its price list" if usd is None else f"about ${usd:.3f} a photo"
+    return "see its price list" if usd is None else f"about ${usd:.3f} a photo"
 
 
 def price_usd(model: str) -> float | None:

@@ -17,8 +17,6 @@ import numpy as np
 from geosleuth.answer import Address, Answer
 from geosleuth.answer.formats.context import Polygons, rings_of
 from geosleuth.answer.granularity import Admitted, Granularity, round_up
-from geosleuth.atlas.regions.addresses import split_address
-from geosleuth.atlas.regions.feature_kinds import is_street
 from geosleuth.geo import Box, Disc, LatLon, destinations, distances_km
 from geosleuth.names import country_code, country_name, fold
 
@@ -156,6 +154,9 @@ class OfflineGazetteer:
         """The street that the answer names, as the added regions call it; never with a house number."""
         if self._atlas is None:
             return None
+        from .regions.addresses import split_address
+        from .regions.feature_kinds import is_street
+
         near = Disc(point, _STREET_KM)
         for part in _parts(address.precise.conclusion):
             for name in [street for _, street, _ in split_address(part)] or [part]:

@@ -7,18 +7,19 @@ from functools import lru_cache
 from math import inf
 
 from geosleuth.geo import LatLon, great_circle_km
+from geosleuth.lazy import lazy_pattern
 from geosleuth.names import country_code, country_name, fold
 
 from .search import MAX_QUERY_CHARS, exact_key
 
 MOST_PARTS = 6
-_SEPARATORS = re.compile(r"[,;،؛、，；|\n()（）\[\]]+|\s[-–—·/]\s")
+_SEPARATORS = lazy_pattern(r"[,;،؛、，；|\n()（）\[\]]+|\s[-–—·/]\s")
 # The unit that ends each step of an address in Chinese or Japanese, which goes from the large to the small.
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4,}")
-_CJK_STEP = re.compile(
+_CJK = lazy_pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4,}")
+_CJK_STEP = lazy_pattern(
     r".{2,}?(?:特别行政区|特別行政區|自治区|自治區|自治州|地区|省|州|市|县|縣|県|郡|区|區|镇|鎮|乡|鄉|町|村|都|府|街道|路|街|島|岛|$)"
 )
-_POSTCODES = re.compile(
+_POSTCODES = lazy_pattern(
     r"""(?:^|(?<=\s))(?:
         〒\s?\d{3}-?\d{4} | \d{3}-\d{3,4} |
         [A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2} | [A-Z]\d[A-Z]\s?\d[A-Z]\d |
@@ -26,8 +27,8 @@ _POSTCODES = re.compile(
     )(?=\s|$)""",
     re.VERBOSE,
 )
-_NUMBER = re.compile(r"\d{1,4}\s?[a-z]?(?:\s?[-/]\s?\d+)?", re.IGNORECASE)
-_HOUSE_NUMBER = re.compile(
+_NUMBER = lazy_pattern(r"\d{1,4}\s?[a-z]?(?:\s?[-/]\s?\d+)?", re.IGNORECASE)
+_HOUSE_NUMBER = lazy_pattern(
     r"^\d{1,5}[a-z]?(?:\s?[-/]\s?\d+[a-z]?)?\s+\D|\D\s+\d{1,5}\s?[a-z]?(?:\s?[-/]\s?\d+)?$", re.IGNORECASE
 )
 _STREET_WORDS = frozenset(

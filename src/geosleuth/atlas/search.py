@@ -12,6 +12,7 @@ regions and gazetteers, which have no bounds, read only parts of such lists.
 
 import re
 import sqlite3
+import threading
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -239,9 +240,10 @@ _FIRST_CJK = 0x2E80
 
 MAIN, OTHER, ATTRIBUTE = 0, 1, 2
 _CANDIDATES = 100
+_MOST_READ = 40_000
+_MOST_TIMES, _MORE_OR_LESS = 1.8, 6
 _LEAST_SIMILARITY = 0.5
 _LEAST_SHARE = 0.2
-_BATCH = 200_000
 _PACKED = b"\0"  # no zlib stream begins so
 _MORE = 0x80
 _SEVENS = (7, 14, 21, 28)
@@ -329,6 +331,26 @@ def _unpack(packed: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int6
     return sums - np.repeat(sums[begins] - gaps[begins], counts), counts
 
 
+def summed(
+    count: int, numbers: NDArray[np.int64], weights: NDArray[np.floating[Any]], least: float
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Numbers below a count of which the weights come to the least at all, ascending, and what they come to."""
+    sums: NDArray[np.float32] | None = getattr(_room, "sums", None)
+    if sums is None or len(sums) < count:
+        sums = _room.sums = np.zeros(count, dtype=np.float32)
+    np.add.at(sums, numbers, weights.astype(np.float32))
+    found = sums[numbers]
+    sums[numbers] = 0
+    # Most names share one common triple with any query; only those that share a fair part of it are looked at.
+    fair = (found >= least - 1e-4).nonzero()[0]
+    some, first = np.unique(numbers[fair], return_index=True)
+    return some, found[fair[first]]
+
+
+_room = threading.local()
+"""Where a thread adds up; zero between questions."""
+
+
 class NameIndex:
     """Reads the index of one open database; keep one per connection.
 
@@ -399,16 +421,20 @@ class NameIndex:
         if not rows:
             return np.empty(0, dtype=np.int64)
         total = len(self.sizes)
-        found, counts = _unpack([packed for (packed,) in rows])
+        # The rarest triples tell most: common ones are read only as far as there is room.
+        lists = sorted((packed for (packed,) in rows), key=len)
+        long = np.cumsum([len(packed) for packed in lists])
+        found, counts = _unpack(lists[: max(1, int(long.searchsorted(_MOST_READ, side="right")))])
         weights = np.log(1 + total / counts)
-        sums = np.bincount(found, weights=np.repeat(weights, counts), minlength=total)
-        # Most names share one common triple with any query; only those that share a fair part of it are looked at.
-        ids = np.flatnonzero(sums >= _LEAST_SHARE * float(weights.sum()))
-        if among is not None:
-            ids = ids[np.isin(self.owners[ids], among)]
-        shared = sums[ids] if boost is None else sums[ids] * boost[ids]
-        mean = float(weights.mean())
+        ids, sums = summed(total, found, np.repeat(weights, counts), _LEAST_SHARE * float(weights.sum()))
         sizes = self.sizes[ids].astype(np.float32)
+        # A name with far more or far fewer triples is neither a misspelling of the query nor short for it.
+        some = (sizes <= _MOST_TIMES * len(wanted) + _MORE_OR_LESS) & (sizes >= len(wanted) / 2 - _MORE_OR_LESS)
+        if among is not None:
+            some &= np.isin(self.owners[ids], among)
+        ids, sums, sizes = ids[some], sums[some], sizes[some]
+        shared = sums if boost is None else sums * boost[ids]
+        mean = float(weights.mean())
         # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
         alike = shared / (mean * (sizes + len(wanted)))
         holding = shared / (mean * (0.15 * sizes + len(wanted)))

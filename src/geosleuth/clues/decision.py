@@ -2,9 +2,10 @@
 
 A level is a reach on the ground: whatever probability lies within it of one centre counts for it. Finer answers are
 worth more, and a coarser one is given only where it is surer by so much that it is worth more all the same. Where no
-level reaches its least probability, or no clue speaks for what does, there is no answer.
+level reaches its least probability, or nothing but a hint speaks for what does, there is no answer.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -188,8 +189,13 @@ def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | N
                 answer = replace(answer, level=chosen[1])
     if answer is not None and workings.is_limited and not answer.supporting:
         answer = _pointed_at(answer)
-    # What no clue speaks for is only what was known beforehand.
-    return answer if answer is not None and answer.supporting else Decision("none", None, None, sure)
+    # What no clue speaks for is only what was known beforehand, and what a hint alone says is the hint.
+    return answer if answer is not None and not only_hinted(answer.supporting) else Decision("none", None, None, sure)
+
+
+def only_hinted(clues: Iterable[Clue]) -> bool:
+    """Whether nothing but somebody's hint is among some clues; so it is where there are none."""
+    return all(clue.kind == "hint" for clue in clues)
 
 
 def _pointed_at(answer: Decision) -> Decision:

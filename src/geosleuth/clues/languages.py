@@ -21,7 +21,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import version
 from itertools import permutations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,10 +43,12 @@ from .vocabulary import (
     COMMON,
     INTERNATIONAL,
     MAX_PHRASE_WORDS,
+    NATIONAL_WORDS,
     UNSPACED,
     WordSeen,
     common_words_seen,
     national_rows,
+    tables_version,
     tokens,
     vocabulary_languages,
     words_seen,
@@ -372,16 +374,14 @@ _LANGUAGE_FLOOR = 0.01  # foreign words are on signs everywhere
 _DAMPING: FloatArray = np.diff(np.sqrt(np.arange(MOST_WORDS + 1.0)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     language: str
     written: str
     countries: Mapping[str, float]
     everywhere_but: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
+class _Table(NamedTuple):
     by_key: Mapping[str, tuple[_Entry, ...]]
     endings: tuple[_Entry, ...]
     unspaced: tuple[_Entry, ...]
@@ -467,6 +467,18 @@ def _entries_in(text: str) -> Iterator[_Entry]:
 
 @cache
 def _table() -> _Table:
+    """The national words, by how they are looked up; kept on disk."""
+    from msgspec import msgpack
+
+    def read(kept: bytes) -> _Table:
+        table: _Table = msgpack.decode(kept, type=_Table)
+        return table
+
+    folder = prepared(f"national-{tables_version(NATIONAL_WORDS)}")
+    return folder.load("table", lambda: msgpack.encode(_put_together()), read)
+
+
+def _put_together() -> _Table:
     by_key: dict[str, list[_Entry]] = defaultdict(list)
     endings: list[_Entry] = []
     unspaced: list[_Entry] = []
@@ -482,7 +494,7 @@ def _table() -> _Table:
                     unspaced.append(entry)
                 else:
                     by_key[" ".join(fold_once(word) for word in tokens(written))].append(entry)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise DataFault("the table of national words can't be read") from error
     by_key.pop("", None)
     return _Table({key: tuple(entries) for key, entries in by_key.items()}, tuple(endings), tuple(unspaced))

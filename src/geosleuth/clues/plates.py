@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from geosleuth.lazy import lazy_pattern
+
 from .clue import TextSeen
 from .country_prior import by_how_common
 from .text_clue import Finding
@@ -30,7 +32,7 @@ _CHINESE_PROVINCES = {
 _CHINESE = "".join(_CHINESE_PROVINCES)
 
 FORMS = tuple(
-    PlateForm(re.compile(pattern), countries, factor)
+    PlateForm(lazy_pattern(pattern), countries, factor)
     for pattern, countries, factor in (
         (r"[A-HJ-NP-TV-Z]{2}-\d{3}-[A-HJ-NP-TV-Z]{2}", "FR", 1.5),
         (r"[A-HJ-NPR-TV-Z]{2} ?\d{3} ?[A-HJ-NPR-TV-Z]{2}", "IT FR AR AL", 1.0),

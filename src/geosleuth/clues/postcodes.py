@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from geosleuth.atlas.facts import all_countries, by_postcode
+from geosleuth.lazy import lazy_pattern
 
 from .atlas_hits import Found, read_places, read_results
 from .clue import Clue, Spot, TextSeen
@@ -41,21 +42,21 @@ _ZIP_BEGINS = {
 """The first figure of postcodes in each state of the USA: "WA 12345" is none, and rather a number plate."""
 
 _AUSTRALIAN_STATES = "NSW|VIC|QLD|WA|SA|TAS|ACT|NT"
-_PREFIXED = re.compile(r"(?<![\w-])([A-Z]{1,3})\s?[-–]\s?(\d{4,5}|\d{3} \d{2})(?![\d-])\s*([^\d,;]*)")
-_DIGITS_FIRST = re.compile(
+_PREFIXED = lazy_pattern(r"(?<![\w-])([A-Z]{1,3})\s?[-–]\s?(\d{4,5}|\d{3} \d{2})(?![\d-])\s*([^\d,;]*)")
+_DIGITS_FIRST = lazy_pattern(
     r"(?<![\d.,+-])(\d{4,6}|\d{2,3}[ -]\d{2,3}|\d{4} ?[A-Z]{2}|\d{5}-\d{3}|\d{4}-\d{3})(?![\d.,:/%-])\s+"
     r"([^\W\d_][^\d,;()]*)"
 )
-_TOWN_FIRST = re.compile(r"([^\W\d_][^\d,;()]*?)[\s,]+(\d{4,6}|\d{3} \d{2}|\d{5}-\d{3,4})(?![\d.,:/%])\s*$")
-_OWN_FORM = re.compile(
+_TOWN_FIRST = lazy_pattern(r"([^\W\d_][^\d,;()]*?)[\s,]+(\d{4,6}|\d{3} \d{2}|\d{5}-\d{3,4})(?![\d.,:/%])\s*$")
+_OWN_FORM = lazy_pattern(
     r"(?<![\w-])([A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{5}-\d{3}|"
     r"\d{4}-\d{3}|\d{3}-\d{4}|AD\d{3}|(?:LV|LT|MD|AZ)-?\d{4,5}|[A-Z]\d{2} ?[A-Z\d]{4})(?![\w-])"
 )
-_STATE_ZIP = re.compile(r"(?<!\w)([A-Z]{2})[\s,.]+(\d{5})(?:-\d{4})?(?!\d)")
-_AUSTRALIAN = re.compile(rf"(?<!\w)(?:{_AUSTRALIAN_STATES})[\s,.]+(\d{{4}})(?!\d)")
-_LONDON = re.compile(r"(?<!\w)(?:[NSEW]|NW|SW|SE|EC|WC)\d{1,2}[A-Z]?$")
-_JAPANESE = re.compile(r"〒\s?(\d{3})[-－ー‐]?(\d{4})")
-_BARE = re.compile(r"\s*(\d{5,6})\s*")
+_STATE_ZIP = lazy_pattern(r"(?<!\w)([A-Z]{2})[\s,.]+(\d{5})(?:-\d{4})?(?!\d)")
+_AUSTRALIAN = lazy_pattern(rf"(?<!\w)(?:{_AUSTRALIAN_STATES})[\s,.]+(\d{{4}})(?!\d)")
+_LONDON = lazy_pattern(r"(?<!\w)(?:[NSEW]|NW|SW|SE|EC|WC)\d{1,2}[A-Z]?$")
+_JAPANESE = lazy_pattern(r"〒\s?(\d{3})[-－ー‐]?(\d{4})")
+_BARE = lazy_pattern(r"\s*(\d{5,6})\s*")
 _NOT_A_TOWN = frozenset({"street", "business", "hours", "days"})
 
 

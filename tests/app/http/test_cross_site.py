@@ -65,7 +65,9 @@ def test_reading_changes_nothing(server: Served) -> None:
     for path in changing:
         known = path.replace("{case}", "0" * 16).replace("{run}", "0" * 16).replace("{service}", "openai")
         for method in ("GET", "HEAD"):
-            assert server.client.request(method, known).status_code == 405, path
+            # A review's photo could be called as a request is: there is none of that name.
+            refused = {404, 405} if path.startswith("/api/review/") else {405}
+            assert server.client.request(method, known).status_code in refused, path
 
 
 def test_no_answer_may_be_read_by_other_sites(server: Served) -> None:

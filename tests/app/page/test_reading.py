@@ -66,7 +66,7 @@ def test_a_box_is_read_and_what_cannot_be_read_can_be_written(open_page: Opener,
     page.get_by_role("button", name="Use it").click()
     expect(page.locator(".text-line", has_text="Triesen")).to_contain_text("added")
     expect(page.locator('.photo-box[title*="Triesen"]')).to_be_visible()
-    page.get_by_role("button", name="Take back: Triesen").click()
+    page.get_by_role("button", name="Undo: Triesen").click()
     expect(page.locator(".text-line", has_text="Triesen")).to_have_count(0)
 
 

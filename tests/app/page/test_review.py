@@ -116,7 +116,7 @@ def write(page: Page, *, copies: bool = False) -> None:
     if copies:
         dialog.get_by_label("Copies of JPEG and PNG photos").check()
     dialog.get_by_role("button", name="Write now").click()
-    expect(dialog).to_contain_text("Wrote")
+    expect(dialog).to_contain_text("Sidecars written")
 
 
 def test_findings_are_confirmed_corrected_and_rejected(
@@ -126,11 +126,11 @@ def test_findings_are_confirmed_corrected_and_rejected(
     page = visit(server.url)
     expect(page.get_by_text("0 of 4 decided")).to_be_visible()
     detail = page.get_by_role("region", name="The photo and its finding")
-    expect(detail).to_contain_text("a-monaco.jpg, in 2 places")
+    expect(detail).to_contain_text("a-monaco.jpg, 2 copies")
     expect(detail).to_contain_text("The photo's metadata: 43.55000, 7.02000. A claim, not evidence.")
     detail.get_by_role("button", name="Confirm").click()
     # It goes on to the next photo, whose sidecar claims another place.
-    expect(detail).to_contain_text("A claim from the sidecar: Lyon. Not evidence.")
+    expect(detail).to_contain_text("The sidecar: Lyon. A claim, not evidence.")
     detail.get_by_role("button", name="Correct", exact=True).click()
     detail.get_by_label("Where was it?").fill("Nice, France")
     detail.get_by_role("button", name="Look up").click()
@@ -143,7 +143,8 @@ def test_findings_are_confirmed_corrected_and_rejected(
     assert written(library) == {"b-andorra.jpg.xmp"}, "nothing is written before somebody asks for it"
 
     write(page, copies=True)
-    expect(page.get_by_role("dialog")).to_contain_text("Wrote 2 sidecars and 3 copies. Left 1 files of others")
+    told = "Sidecars written: 2. Copies written: 3. Files of other programs, not replaced: 1."
+    expect(page.get_by_role("dialog")).to_contain_text(told)
     assert written(library) == {
         "b-andorra.jpg.xmp", "a-monaco.jpg.xmp", "again/a-monaco.jpg.xmp",
         "a-monaco-located.jpg", "again/a-monaco-located.jpg", "b-andorra-located.jpg",
@@ -163,7 +164,7 @@ def test_findings_are_confirmed_corrected_and_rejected(
         page.get_by_role("button", name="Reject", exact=True).click()
         expect(page.get_by_text("0 confirmed")).to_be_visible()
         write(page)
-        expect(page.get_by_role("dialog")).to_contain_text("removed 4 of ours")
+        expect(page.get_by_role("dialog")).to_contain_text("removed: 4")
         assert written(library) == {"b-andorra.jpg.xmp", "b-andorra-located.jpg"}
 
 

@@ -133,7 +133,7 @@ def test_a_photo_goes_nowhere_without_a_yes(machine: Machine, visit: Opener, mon
     panel = page.get_by_role("region", name="Choose a model")
     expect(panel).to_contain_text("OPENAI_API_KEY is set")
     expect(panel).to_contain_text("go to api.openai.com")
-    panel.get_by_label("Name of the model there").fill("gpt-5")
+    panel.get_by_label("Model name").fill("gpt-5")
     panel.get_by_role("button", name="Try it on the example photo: openai:gpt-5").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("api.openai.com")
@@ -172,7 +172,7 @@ def test_without_a_model_and_by_keys_alone(machine: Machine, visit: Opener) -> N
     expect(panel).to_be_visible()
     for _ in range(40):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.textContent") == "Go on without a model":
+        if page.evaluate("document.activeElement.textContent") == "Continue without a model":
             break
     page.keyboard.press("Enter")
     expect(panel).to_have_count(0)

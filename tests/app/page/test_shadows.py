@@ -48,7 +48,7 @@ def described(page: Page, *, phone: bool = False) -> None:
     line(page, "Draw its shadow", (FOOT[0] + ratio_at("2026-06-21T12:00+00:00") * height_px / 480, FOOT[1]))
     if phone:
         page.get_by_role("tab", name="Map").click()
-    page.get_by_label("Time, with Z for UTC or its offset").fill("2026-06-21T12:00Z")
+    page.get_by_label("Time, with Z for UTC or an offset").fill("2026-06-21T12:00Z")
 
 
 def test_a_drawn_shadow_gives_a_band_that_holds_the_place(open_page: Opener, located: Located) -> None:
@@ -67,7 +67,7 @@ def test_a_drawn_shadow_gives_a_band_that_holds_the_place(open_page: Opener, loc
     # A second shadow of the same place leaves less.
     page.get_by_role("button", name="Add another shadow").click()
     page.get_by_label("Shadow length ÷ object height").fill(f"{ratio_at('2026-06-21T16:00+00:00'):.3f}")
-    page.get_by_label("Time, with Z for UTC or its offset").fill("2026-06-21T16:00Z")
+    page.get_by_label("Time, with Z for UTC or an offset").fill("2026-06-21T16:00Z")
     with page.expect_response("**/api/shadows") as reply:
         page.get_by_role("button", name="Where can it be?").click()
     both = reply.value.json()["found"]["countries"]
@@ -81,13 +81,13 @@ def test_a_place_gives_the_times_that_fit_and_a_time_without_a_zone_is_refused(
     page = open_page(located.path, viewport={"width": 1440, "height": 900}, expected=("status of 400",))
     page.get_by_role("button", name="Sun and shadows").click()
     page.get_by_label("Shadow length ÷ object height").fill(f"{ratio_at('2026-06-21T12:00+00:00'):.3f}")
-    page.get_by_label("Time, with Z for UTC or its offset").fill("2026-06-21T14:00")
+    page.get_by_label("Time, with Z for UTC or an offset").fill("2026-06-21T14:00")
     page.get_by_role("button", name="Where can it be?").click()
     expect(page.locator(".shadows").get_by_role("alert")).to_contain_text("a clock time without a zone")
     page.get_by_role("button", name="Use the finding").click()
     page.get_by_role("button", name="When does it fit?").click()
     expect(page.locator(".stand-found")).to_contain_text("fits the place and time")
-    page.get_by_label("Place, if it is to be tested").fill("somewhere")
+    page.get_by_label("Place to test (optional)").fill("somewhere")
     page.get_by_role("button", name="When does it fit?").click()
     expect(page.locator(".shadows").get_by_role("alert")).to_contain_text("Write the place as latitude, longitude")
 

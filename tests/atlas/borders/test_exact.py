@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.borders.borders import Outlines
-from geosleuth.atlas.borders.grid import Grid, LocalGrids, read_layer
+from geosleuth.atlas.borders.grid import Grid, LocalGrids, nearest_label, read_layer
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box
 
@@ -51,6 +51,23 @@ def test_a_few_points_are_looked_up_without_the_grid_of_the_world_and_the_same()
     found = [local.label(lat, lon) for lat, lon in zip(lats.tolist(), lons.tolist(), strict=True)]
     assert len(local.made) > 100
     assert found == Grid(layer).labels(lats, lons).tolist()
+
+
+def test_the_nearest_coast_is_found_without_the_grid_of_the_world_and_the_same() -> None:
+    layer = read_layer()
+    rng = np.random.default_rng(4)
+    lats, lons = evenly(rng, 200)
+    lats[150:], lons[150:] = rng.uniform(-60, 70, 50), rng.choice([-1, 1], 50) * rng.uniform(179.6, 180, 50)
+    local, grid = LocalGrids(layer), Grid(layer)
+    some = 0
+    for lat, lon in zip(lats.tolist(), lons.tolist(), strict=True):
+        expected, found = nearest_label(grid, lat, lon, 60.0), local.nearest(lat, lon, 60.0)
+        assert (found is None) == (expected is None)
+        if found and expected:
+            some += 1
+            assert found[0] == expected[0]
+            assert found[1] == pytest.approx(expected[1])
+    assert some > 20
 
 
 @pytest.mark.slow

@@ -74,7 +74,7 @@ def test_random_triples_equal_brute_force(regions: Regions, seed: int) -> None:
         bearings: list[float | None] = [None, *(chance.choice([None, chance.uniform(0, 360)]) for _ in words[1:])]
         in_order = chance.random() < 0.4
         box = chance.choice([None, Box(43.733, 7.415, 43.742, 7.43)])
-        known: dict[str, int] = {}
+        known: dict[tuple[str, int | str], int] = {}
         sets = [resolve(regions.store, opened, word, box, known) for word in words]
         if not all(sets) or np.prod([len(one.lats) for one in sets]) > 60_000:
             continue

@@ -83,3 +83,21 @@ def test_what_is_no_such_file_is_one_line_and_stays(tmp_path: Path, monaco: Regi
             convert_region(path, folder=tmp_path)
         assert "\n" not in str(caught.value)
         assert path.read_bytes() == content
+
+
+def test_a_file_without_blocks_is_copied_and_answers_as_before(tmp_path: Path, monaco: RegionInfo) -> None:
+    path = tmp_path / "older.region.sqlite"
+    path.write_bytes(monaco.path.read_bytes())
+    with closing(sqlite3.connect(path)) as conn:
+        conn.execute("DROP TABLE feature_block")
+        conn.execute("UPDATE meta SET value = '3' WHERE key = 'format'")
+        conn.commit()
+    with pytest.raises(BadInput, match=f"geosleuth atlas add {path}"):
+        RegionStore(tmp_path).info("older")
+    info = convert_region(path, folder=tmp_path)
+    assert (info.name, info.features, info.names, info.source) == (
+        "older", monaco.features, monaco.names, monaco.source,
+    )  # fmt: skip
+    here = LatLon(43.7396, 7.4276)
+    new, old = (Regions(folder).nearby(here, 300, limit=40) for folder in (tmp_path, monaco.path.parent))
+    assert [(hit.place.name, hit.distance_km) for hit in new] == [(hit.place.name, hit.distance_km) for hit in old]

@@ -3,6 +3,7 @@
 import random
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from geosleuth.atlas import search
 from geosleuth.atlas.regions import geometry, pbf, region_names
 from geosleuth.atlas.regions.region_file import run_script
-from geosleuth.atlas.regions.region_names import RegionNames
+from geosleuth.atlas.regions.region_names import RegionNames, search_names
 from geosleuth.atlas.search import compact_key, exact_key, latin_key, similarities, similarity
 
 NAMES = [
@@ -90,6 +91,44 @@ def test_an_exact_name_beats_a_longer_one_and_says_so(index: RegionNames) -> Non
 def test_only_the_owners_asked_for_are_found(index: RegionNames) -> None:
     assert {hit.owner for hit in index.search("Carrefour", keep=lambda owners: owners == 11)} == {11}
     assert index.search("Carrefour", keep=lambda owners: np.zeros(len(owners), dtype=bool)) == []
+
+
+def test_several_indexes_are_searched_as_one(index: RegionNames) -> None:
+    parts = [indexed(NAMES[:7]), indexed(NAMES[7:])]
+    indexes = [RegionNames(conn, {}) for conn in parts]
+    for query in ("Carrefour", "Rue Grirnaldi", "Obshchezhitie", "97 97 80 00", "Cafe de Pari5 Monte Car1o"):
+        together = search_names(indexes, query, limit=20)
+        best, one = together[0], index.search(query)[0]
+        assert (best[1].owner, best[1].match) == (one.owner, one.match)
+        assert best[0] == (one.owner > 5)
+        assert best[1].score == pytest.approx(one.score)
+    only_first = [lambda owners: owners == 10, lambda owners: owners == 11]
+    assert [(number, hit.owner) for number, hit in search_names(indexes, "Carrefour", limit=9, keeps=only_first)] == [
+        (1, 11)
+    ]
+    for conn in parts:
+        conn.close()
+
+
+def test_it_is_said_which_of_several_indexes_is_damaged() -> None:
+    parts = [indexed(NAMES), indexed(NAMES)]
+    parts[1].execute("UPDATE gram SET spellings = x'01ffffffffff'")
+    indexes = [RegionNames(conn, {}) for conn in parts]
+    blamed: list[int] = []
+
+    @contextmanager
+    def reading(number: int) -> Iterator[None]:
+        try:
+            yield
+        except LookupError:
+            blamed.append(number)
+            raise
+
+    with pytest.raises(LookupError):
+        search_names(indexes, "Kauppatorl", limit=5, reading=reading)
+    assert blamed == [1]
+    for conn in parts:
+        conn.close()
 
 
 def test_prefixes_and_exact_look_ups(index: RegionNames) -> None:
@@ -196,6 +235,7 @@ def test_a_common_triple_is_not_read_to_its_end_and_what_was_meant_is_found(monk
         return numbers, owners
 
     monkeypatch.setattr(region_names, "unpack_all", counted)
+    monkeypatch.setattr(region_names, "_FIRST_READ", 3000)
     monkeypatch.setattr(region_names, "_MOST_READ", 3000)
     right = 0
     long = [name for _, name, _ in names if len(name) > 15][:100]

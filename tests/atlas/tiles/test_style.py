@@ -33,7 +33,9 @@ def test_nothing_is_fetched_from_elsewhere(tiles: Tiles) -> None:
     assert "sprite" not in style
     (url,) = style["sources"]["atlas"]["tiles"]
     assert url == f"http://127.0.0.1:8711/tiles/{{z}}/{{x}}/{{y}}.mvt?v={tiles.version}"
-    assert json.dumps(style).count("http") == 1
+    addresses = [url for source in style["sources"].values() for url in source["tiles"]]
+    assert all(url.startswith("http://127.0.0.1:8711/tiles/") for url in addresses)
+    assert json.dumps(style).count("http") == len(addresses)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

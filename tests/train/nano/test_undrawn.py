@@ -2,9 +2,10 @@
 
 import json
 
-from geosleuth.train.nano.lessons import Chat, blank, rows, town_to_guess, without_pictures
+from geosleuth.train.nano.lessons import Chat, rows, town_to_guess, without_pictures
 from geosleuth.train.nano.teacher import UNDRAWN, UNDRAWN_SEED
 from geosleuth.world import World, design_scene
+from geosleuth.world.environment.controls import blank
 from nano_lessons import SEED, Taught, calls, words_of
 
 

@@ -1,6 +1,5 @@
 """The context of an answer in a file, the circle of its uncertainty, and text safe for each format."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -13,6 +12,7 @@ from geosleuth import __version__
 from geosleuth.answer.answer import Answer, Candidate, whole_percent
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources
 from geosleuth.geo import EARTH_RADIUS_KM, LatLon, coordinates, decimals_for, destinations
+from geosleuth.lazy import lazy_pattern
 from geosleuth.text.safe import legible
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ async def capped_entry(
     return Entry(capped, context.capped(granularity, keep_file_name=keep_file_name))
 
 
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = lazy_pattern("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Characters that start a formula in spreadsheets; full-width forms count on Japanese systems.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 

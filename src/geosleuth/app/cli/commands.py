@@ -13,6 +13,8 @@ import typer
 
 from geosleuth import __version__
 
+from .plain_values import PlainGroup
+
 COMMANDS: Mapping[str, str] = {
     "locate": "Find out where a photo was taken. The result is a lead with its uncertainty, not a verdict.",
     "setup": "Find models within reach, try one on an example photo, and make it the default.",
@@ -61,6 +63,7 @@ def whole_app() -> typer.Typer:
 
 def _made(asked: str | None) -> typer.Typer:
     app = typer.Typer(
+        cls=PlainGroup,
         help="Photo in, place out, with evidence: agents that locate photos, an offline atlas, and a benchmark "
         "for answers.",
         epilog="Start with: geosleuth locate --help",

@@ -180,8 +180,7 @@ def locate(options: LocateOptions) -> None:
 
       geosleuth locate photo.jpg --model hf:models/my-vlm --offline --force-answer --json
     """
-    from geosleuth.app.cli.handlers.locate import locate_photos
-    from geosleuth.app.cli.handlers.locate_batch import inputs_of, locate_batch
+    from geosleuth.app.cli.handlers.photo_arguments import inputs_of
     from geosleuth.app.cli.handlers.photo_sources import local_photos
     from geosleuth.photo.video_limits import is_video
 
@@ -200,6 +199,10 @@ def locate(options: LocateOptions) -> None:
 
             locate_video(paths, request, as_json=options.as_json)
         elif many:
+            from geosleuth.app.cli.handlers.locate_batch import locate_batch
+
             locate_batch(paths, request, as_json=options.as_json, jobs=options.jobs)
         else:
+            from geosleuth.app.cli.handlers.locate import locate_photos
+
             locate_photos(paths, request, as_json=options.as_json)

@@ -36,7 +36,7 @@ def review(
 
     for module in ("fastapi", "uvicorn"):
         require(module, extra="serve")
-    from geosleuth.app.cli.handlers.locate_batch import inputs_of
+    from geosleuth.app.cli.handlers.photo_arguments import inputs_of
     from geosleuth.app.cli.handlers.serve import serve_here
     from geosleuth.app.cli.serve import ServeOptions
     from geosleuth.app.review import Review

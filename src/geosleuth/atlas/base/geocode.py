@@ -291,14 +291,17 @@ class BasePlaces:
         if not len(near):
             return []
         km = distances_km(point.lat, point.lon, cities.lat[near], cities.lon[near])
-        reach = km / radius_km(cities.population[near])
-        large = np.flatnonzero(cities.population[near] >= _LARGE_CITY)
-        large = large[np.argsort(km[large])[:1]]
-        chosen = np.unique(np.concatenate([np.argsort(reach)[:_NEAR_POOL], np.argsort(km)[:_NEAR_POOL], large]))
+        reach = km / cities.radius_km[near]
+        large = (cities.population[near] >= _LARGE_CITY).nonzero()[0]
+        large = large[km[large].argsort()[:1]]
+        order = km.argpartition(_NEAR_POOL)[:_NEAR_POOL] if len(near) > _NEAR_POOL else np.arange(len(near))
+        holding = (reach <= REACHES).nonzero()[0]
+        if len(holding) > _NEAR_POOL:
+            holding = holding[reach[holding].argsort()[:_NEAR_POOL]]
         # Of those that don't reach the point only the nearest can be told.
-        beyond = np.sort(km[chosen[reach[chosen] > REACHES]])[:limit]
-        farthest = beyond[-1] if len(beyond) else 0.0
-        chosen = chosen[(reach[chosen] <= REACHES) | (km[chosen] <= farthest) | np.isin(chosen, large)]
+        beyond = order[reach[order] > REACHES]
+        beyond = beyond[km[beyond].argsort()[:limit]]
+        chosen = sorted({*holding.tolist(), *beyond.tolist(), *large.tolist()})
         ranked = []
         rows = {row[0]: row for row in self._rows(cities.id[near[chosen]].tolist())}
         for index in chosen:
@@ -306,8 +309,8 @@ class BasePlaces:
             elsewhere = region is not None and f"{row[4]}.{row[5]}" != region
             outside = bool(reach[index] > REACHES)
             # Which region counts for what holds the point; of what does not, the nearest is told first.
-            order = outside, elsewhere and not outside, float(km[index] if outside else reach[index])
-            ranked.append((*order, float(km[index]), row))
+            rank = outside, elsewhere and not outside, float(km[index] if outside else reach[index])
+            ranked.append((*rank, float(km[index]), row))
         ranked.sort(key=lambda item: (*item[:4], str(item[4][1])))
         kept = ranked[:limit]
         if 1 < limit < len(ranked) and not any(int(str(row[8])) >= _LARGE_CITY for *_, row in kept):
@@ -531,6 +534,7 @@ class _Cities:
         self.lat = np.frombuffer(packed["lat_e5"], dtype="<i4") / 1e5
         self.lon = np.frombuffer(packed["lon_e5"], dtype="<i4") / 1e5
         self.population = np.frombuffer(packed["population"], dtype="<i4").astype(np.float64)
+        self.radius_km = radius_km(self.population)
         self.country = np.frombuffer(packed["country"], dtype="S2")
         order = np.argsort(self.country, kind="stable")
         codes, firsts = np.unique(self.country[order], return_index=True)

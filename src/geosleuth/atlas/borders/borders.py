@@ -24,8 +24,7 @@ from .grid import (
     Layer,
     LocalGrids,
     Region,
-    nearest_label,
-    read_layer,
+    kept_layer,
     unpack,
 )
 
@@ -34,7 +33,6 @@ Detail = Literal["light", "full"]
 Numbers = npt.NDArray[np.int64]
 _WORTH_PREPARING = 100_000
 _FEW = 8  # points that are looked up one by one until there is a grid of the world
-_MOST_LOCAL = 64  # blocks made ready one by one; who asks for more gets the grid of the world
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +180,7 @@ class Borders:
 
     @classmethod
     def load(cls) -> "Borders":
-        """The borders that come with the package, read once (a fifth of a second) and kept."""
+        """The borders that come with the package, read once and kept."""
         return _load()
 
     def lookup(self, lats: npt.ArrayLike, lons: npt.ArrayLike, *, waters: bool = True) -> Labels:
@@ -216,12 +214,12 @@ class Borders:
         """
         if not 0 <= snap_km <= LONGEST_SNAP_KM:
             raise BadInput(f"the distance to look around must lie between 0 and {LONGEST_SNAP_KM:g} km, not {snap_km}")
-        label = int(self._labels(lat, lon))
+        label = int(self._labels(lat, lon)) if self._made else self._local.label(lat, lon)
         if label:
             return Spot(self.regions[self._of_any[label]], "land" if label <= self._count else "waters")
         if snap_km == 0 or not (math.isfinite(lat) and abs(lat) <= 90 and math.isfinite(lon) and abs(lon) <= 180):
             return None
-        near = nearest_label(self._grid(), lat, lon, snap_km)
+        near = self._local.nearest(lat, lon, snap_km)
         return Spot(self.regions[self._of_any[near[0]]], "near", near[1]) if near else None
 
     def at(self, point: LatLon, *, snap_km: float = 5.0) -> Region | None:
@@ -260,7 +258,7 @@ class Borders:
         lat, lon = _floats(lats), _floats(lons)
         if lat.shape != lon.shape:
             raise BadInput(f"as many latitudes as longitudes are needed, not {lat.shape} and {lon.shape}")
-        if lat.size <= _FEW and self._made is None and len(self._local.made) < _MOST_LOCAL:
+        if lat.size <= _FEW and self._made is None:
             one_by_one = zip(lat.reshape(-1).tolist(), lon.reshape(-1).tolist(), strict=True)
             return np.array([self._local.label(*point) for point in one_by_one], dtype=np.uint16).reshape(lat.shape)
         return self._grid().labels(lat.reshape(-1), lon.reshape(-1)).reshape(lat.shape)
@@ -281,4 +279,4 @@ def _floats(values: npt.ArrayLike) -> Floats:
 
 @lru_cache(maxsize=1)
 def _load() -> Borders:
-    return Borders(read_layer(), lambda: Arcs.from_bytes(unpack(OUTLINES)))
+    return Borders(kept_layer(), lambda: Arcs.from_bytes(unpack(OUTLINES)))

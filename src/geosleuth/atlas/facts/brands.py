@@ -1,16 +1,19 @@
 """Brands, chains and networks, and the countries in which they are found: a name on a sign narrows the world."""
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from functools import cache, cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from zlib import crc32
 
+from geosleuth import __version__
+from geosleuth.atlas.folders import prepared
+from geosleuth.atlas.sorted_rows import SortedRows
 from geosleuth.errors import DataFault
 from geosleuth.names import fold
 
-from .countries import Evidence, all_countries, read_json, weighted_shares
+from .countries import Evidence, all_countries, read_bytes, read_json, weighted_shares
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,6 +80,7 @@ class BrandHit:
         return self.brand.except_countries
 
 
+_TABLE = "brands.json.gz"
 _OTHER_NAME_SCORE = 0.9
 _OTHER_NAME_BIT = 1
 
@@ -94,19 +98,52 @@ class _Row(NamedTuple):
     is_brand: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
-    rows: tuple[_Row, ...]
-    places: tuple[frozenset[str], ...]
-    by_name: dict[str, list[int]]  # folded, blanks removed -> twice the row's number, plus one for other names
-    names: tuple[str, ...]  # the same, by length
-    lengths: tuple[int, ...]
+class _Kept(NamedTuple):
+    """A brand as it is kept, with the countries written out."""
 
-    def brand(self, number: int) -> Brand:
-        row = self.rows[number]
-        listed = self.places[row.countries]
-        found, missing = (None, listed) if row.worldwide else (listed, frozenset[str]())
-        return Brand(row.name, tuple(row.kinds.split(" ")), row.wikidata or None, found, missing)
+    name: str
+    kinds: str
+    wikidata: str
+    countries: str
+    worldwide: int
+    is_brand: int
+
+
+class _Index:
+    """The table as questions need it, read from disk as far as they go: most of a command's time would be unpacking.
+
+    A name is folded and without blanks. It stands for numbers: twice the row's, plus one for other names than the one
+    on signs.
+    """
+
+    def __init__(self, parts: Sequence["NDArray[Any]"]) -> None:
+        by_name, names, self.letters, self.lengths, self._brands, self._starts = parts
+        self._by_name = SortedRows(by_name.tobytes())
+        self._names = names
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    @cached_property
+    def names(self) -> list[str]:
+        """All names, by length."""
+        return self._names.tobytes().decode().split("\n")
+
+    def numbers(self, name: str) -> list[int]:
+        return [int(number) for number in (self._by_name.get(name) or "").split()]
+
+    @lru_cache(maxsize=4096)  # noqa: B019  (there is one index, for good)
+    def kept(self, row: int) -> _Kept:
+        import msgspec
+
+        written = self._brands[self._starts[row] : self._starts[row + 1]].tobytes()
+        return msgspec.json.decode(written, type=_Kept)
+
+    def brand(self, row: int) -> Brand:
+        one = self.kept(row)
+        listed = frozenset(one.countries.split())
+        found, missing = (None, listed) if one.worldwide else (listed, frozenset[str]())
+        return Brand(one.name, tuple(one.kinds.split(" ")), one.wikidata or None, found, missing)
 
 
 def brand(text: str, limit: int = 10) -> list[BrandHit]:
@@ -139,7 +176,7 @@ def by_brand(text: str) -> Evidence:
 
 def load_brands() -> int:
     """Read the table now rather than at the first question; the number of brands."""
-    return len(_index().rows)
+    return len(_index())
 
 
 @lru_cache(maxsize=4096)
@@ -159,7 +196,7 @@ def _find(text: str) -> tuple[BrandHit, ...]:
 def _hits(key: str, matched: str, how: HitKind, score: float) -> list[tuple[int, BrandHit]]:
     index = _index()
     found = []
-    for entry in index.by_name.get(key, ()):
+    for entry in index.numbers(key):
         number, is_other_name = divmod(entry, 2)
         worth = score * _OTHER_NAME_SCORE if is_other_name else score
         found.append((number, BrandHit(index.brand(number), matched, how, worth)))
@@ -192,9 +229,9 @@ def _fuzzy(whole: str) -> list[tuple[int, BrandHit]]:
         return []
     index = _index()
     errors = 1 if len(whole) <= LONGEST_WITH_ONE_ERROR else 2
-    low, high = bisect_left(index.lengths, len(whole) - errors), bisect_left(index.lengths, len(whole) + errors + 1)
+    low, high = (int(at) for at in np.searchsorted(index.lengths, [len(whole) - errors, len(whole) + errors + 1]))
     # An error changes at most two letters of the set, so most names are ruled out before any is compared.
-    differing = np.bitwise_count(_letter_sets()[low:high] ^ letter_sets([whole]))
+    differing = np.bitwise_count(index.letters[low:high] ^ letter_sets([whole]))
     names = [index.names[low + offset] for offset in np.flatnonzero(differing <= 2 * errors)]
     near = extract(whole, names, scorer=OSA.distance, processor=None, score_cutoff=errors, limit=None)
     hits: list[tuple[int, BrandHit]] = []
@@ -216,9 +253,11 @@ def _look_alikes(whole: str) -> list[tuple[int, BrandHit]]:
 
 @cache
 def _short_names_by_shape() -> dict[str, list[str]]:
+    import numpy as np
+
     index = _index()
     shapes: dict[str, list[str]] = defaultdict(list)
-    low, high = bisect_left(index.lengths, MIN_LOOK_ALIKE_CHARS), bisect_left(index.lengths, MIN_FUZZY_CHARS)
+    low, high = (int(at) for at in np.searchsorted(index.lengths, [MIN_LOOK_ALIKE_CHARS, MIN_FUZZY_CHARS]))
     for name in index.names[low:high]:
         if not name.isdigit():
             shapes[name.translate(_SHAPES)].append(name)
@@ -234,30 +273,44 @@ def letter_sets(names: Sequence[str]) -> "NDArray[np.uint32]":
     return np.bitwise_or.reduceat(np.uint32(1) << (characters % np.uint32(32)), starts)
 
 
-@cache
-def _letter_sets() -> "NDArray[np.uint32]":
-    return letter_sets(_index().names)
-
-
 def _rank(found: tuple[int, BrandHit]) -> tuple[float, int, int, str]:
     number, hit = found
     spread = len(all_countries()) - len(hit.except_countries) if hit.countries is None else len(hit.countries)
-    return (-hit.score, -_index().rows[number].is_brand, -spread, hit.brand.name)
+    return (-hit.score, -_index().kept(number).is_brand, -spread, hit.brand.name)
 
 
 @cache
 def _index() -> _Index:
-    table = read_json("brands.json.gz")
+    kept = prepared(f"brands-{__version__}-1-{crc32(read_bytes(_TABLE)):08x}")
+    return _Index(kept.arrays("index", _put_together))
+
+
+def _put_together() -> list["NDArray[Any]"]:
+    import msgspec
+    import numpy as np
+
+    table = read_json(_TABLE)
     by_name: dict[str, list[int]] = defaultdict(list)
     try:
-        places = tuple(frozenset(codes.split()) for codes in table["places"])
-        rows = tuple(_Row(*row) for row in table["brands"])
+        places = [" ".join(codes.split()) for codes in table["places"]]
+        rows = [_Row(*row) for row in table["brands"]]
         for number, row in enumerate(rows):
             for name in row.on_signs.split("|"):
                 by_name[name].append(2 * number)
             for name in filter(None, row.others.split("|")):
                 by_name[name].append(2 * number + _OTHER_NAME_BIT)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataFault("a table of the atlas is damaged: brands.json.gz") from error
-    names = tuple(sorted(by_name, key=len))
-    return _Index(rows, places, dict(by_name), names, tuple(map(len, names)))
+        kept = [
+            _Kept(row.name, row.kinds, row.wikidata, places[row.countries], row.worldwide, row.is_brand) for row in rows
+        ]
+    except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataFault(f"a table of the atlas is damaged: {_TABLE}") from error
+    names, brands = sorted(by_name, key=len), [msgspec.json.encode(one) for one in kept]
+    found = SortedRows.rows_of({name: " ".join(map(str, numbers)) for name, numbers in by_name.items()})
+    return [
+        np.frombuffer(found, dtype=np.uint8),
+        np.frombuffer("\n".join(names).encode(), dtype=np.uint8),
+        letter_sets(names),
+        np.array([len(name) for name in names], dtype=np.int32),
+        np.frombuffer(b"".join(brands), dtype=np.uint8),
+        np.cumsum([0, *map(len, brands)], dtype=np.int64),
+    ]

@@ -1,11 +1,29 @@
 """Regions that users add: OpenStreetMap extracts and Overture places, each a file, and what can be asked of them."""
 
-from .convert import convert_region
-from .osm import import_osm
-from .overture import import_overture
-from .queries import Regions
-from .region_file import Progress, region_name
-from .region_store import DamagedRegion, OpenRegion, RegionInfo, RegionStore
+from typing import TYPE_CHECKING
+
+from geosleuth.lazy import exported
+
+if TYPE_CHECKING:
+    from .convert import convert_region
+    from .osm import import_osm
+    from .overture import import_overture
+    from .queries import Regions
+    from .region_file import Progress, region_name
+    from .region_store import DamagedRegion, OpenRegion, RegionInfo, RegionStore
+
+# Who asks a region does not build one.
+__getattr__ = exported(
+    __name__,
+    {
+        "convert": ("convert_region",),
+        "osm": ("import_osm",),
+        "overture": ("import_overture",),
+        "queries": ("Regions",),
+        "region_file": ("Progress", "region_name"),
+        "region_store": ("DamagedRegion", "OpenRegion", "RegionInfo", "RegionStore"),
+    },
+)
 
 __all__ = [
     "DamagedRegion",

@@ -16,12 +16,13 @@ import shapely
 from numpy.typing import NDArray
 
 from geosleuth.atlas.protocol import Hit, MatchKind, Place
-from geosleuth.atlas.search import is_same_name
+from geosleuth.atlas.search import NameHit, is_same_name
 from geosleuth.geo import Box, Extent, LatLon, distance_km, great_circle_km
 from geosleuth.names import fold
 
 from .geometry import E7
 from .region_file import ATTRIBUTE, index_names
+from .region_names import Reading, search_names
 from .region_store import OpenRegion, filter_of, grounds_of, place_of, rows_of, source_of, tags_of, text_of
 
 _FIRST: Final = re.compile(
@@ -53,7 +54,34 @@ def split_address(text: str) -> list[tuple[str, str, str]]:
     return readings
 
 
-def find_addresses(region: OpenRegion, text: str, within: Extent | None, of: int = 1) -> list[Hit]:
+class LikeStreets:
+    """Streets of names like a text, looked for in all regions at once when the first of them is asked about it."""
+
+    def __init__(self, regions: Sequence[OpenRegion], reading: Reading) -> None:
+        """Nothing is read yet."""
+        self._regions, self._reading = regions, reading
+        self._known: dict[tuple[str, int], dict[str, list[NameHit]]] = {}
+
+    def of(self, region: OpenRegion, text: str, limit: int) -> list[NameHit]:
+        """Those of one region, best first."""
+        known = self._known.get((text, limit))
+        if known is None:
+            keeps = []
+            for number, one in enumerate(self._regions):
+                with self._reading(number):
+                    keeps.append(filter_of(one, None, streets=True))
+            indexes = [one.index for one in self._regions]
+            most = limit * min(len(indexes), _REGIONS_ALIKE)
+            known = self._known[text, limit] = {}
+            for number, hit in search_names(indexes, text, limit=most, keeps=keeps, reading=self._reading):
+                known.setdefault(self._regions[number].info.name, []).append(hit)
+        return known.get(region.info.name, [])
+
+
+_REGIONS_ALIKE: Final = 3
+
+
+def find_addresses(region: OpenRegion, text: str, within: Extent | None, like: LikeStreets) -> list[Hit]:
     """House numbers that fit; where the street is there but not the number, the street, with a lower score."""
     hits: list[Hit] = []
     for number, street, rest in split_address(text):
@@ -63,7 +91,7 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None, of: int
             continue
         streets: dict[str, float] = {}
         owners: list[tuple[int, float]] = []
-        for found in region.index.search(street, limit=_STREETS, keep=filter_of(region, None, streets=True), of=of):
+        for found in like.of(region, street, _STREETS):
             if found.score >= _LEAST_SCORE and (found.score == 1.0 or is_same_name(street, found.text)):
                 owners.append((found.owner, found.score))
                 for name in (found.text, *_names(region, found.owner)):
@@ -157,11 +185,11 @@ def split_crossing(text: str) -> tuple[str, str] | None:
     return (parts[0], parts[1].split(",")[0]) if len(parts) == 2 else None
 
 
-def find_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | None, of: int = 1) -> list[Hit]:
+def find_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | None, like: LikeStreets) -> list[Hit]:
     """Junctions of streets that fit the two names, one hit per corner; where none share a node, close approaches."""
     if found := named_crossings(region, names, within):
         return found
-    one, two = (_streets(region, name, of) for name in names)
+    one, two = (_streets(region, name, like) for name in names)
     if not one or not two:
         return []
     return _corners(_meetings(region, one, two, within)) or _approaches(region, one, two, within)
@@ -219,9 +247,9 @@ def junction_place(region: OpenRegion, osm: str) -> Place | None:
     return _place(region, osm, LatLon(at[0] / E7, at[1] / E7), text_of(at[2]).split("\n"))
 
 
-def _streets(region: OpenRegion, text: str, of: int) -> dict[str, Street]:
+def _streets(region: OpenRegion, text: str, like: LikeStreets) -> dict[str, Street]:
     """Street keys that fit a name; one key may belong to several streets in several towns."""
-    found = region.index.search(text, limit=_CROSSING_STREETS, keep=filter_of(region, None, streets=True), of=of)
+    found = like.of(region, text, _CROSSING_STREETS)
     if not found:
         return {}
     least = max(_LEAST_SCORE, found[0].score - _CUT_BELOW_BEST)

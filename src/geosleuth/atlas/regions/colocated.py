@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -10,28 +12,31 @@ import shapely
 from numpy.typing import NDArray
 from shapely import STRtree
 
-from geosleuth.atlas.protocol import Colocation
+from geosleuth.atlas.protocol import Colocation, Place
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray, LatLon, great_circle_km, normalize_lon
 from geosleuth.geo import bearings_deg as compass
 from geosleuth.names import fold
 
+from .geometry import E7
 from .pbf import spans
-from .region_names import Keep
+from .region_file import ATTRIBUTE
+from .region_names import OF_ATTRIBUTE, Keep, owners_of, search_spellings
 from .region_store import (
     OpenRegion,
     RegionStore,
     are_streets,
+    boxes_of,
     check_positions,
     column,
     filter_of,
     grounds_of,
     inside,
     of_category,
-    place_of,
+    places_of,
     positions,
     rows_of,
-    touches,
+    sources_of,
 )
 
 Ints = NDArray[np.int64]
@@ -67,47 +72,129 @@ Meaning = list[tuple[Ints, FloatArray]]
 
 
 def resolve(
-    store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None, known: dict[str, int]
+    store: RegionStore,
+    regions: Sequence[OpenRegion],
+    text: str,
+    within: Extent | None,
+    known: dict[tuple[str, int | str], int],
 ) -> Candidates:
     """Everything that a name or a category may mean; ``known`` numbers objects across calls and regions."""
     return _placed(store, regions, _meaning(store, regions, text, within), within, known)
 
 
 def _meaning(store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None) -> Meaning:
-    found = []
-    known = False
-    for region in regions if len(regions) > 1 else ():
-        with store.explained(region.info.name):
-            known = known or region.index.knows(text)
+    """Feature ids with how well they fit.
+
+    "Casino" is a kind and a chain of shops: both are meant, but not everything that is spelled a little like it.
+    """
+    found: Meaning = []
+    reaches: list[Keep | None] = []
     for region in regions:
         with store.explained(region.info.name):
-            found.append(_meant(region, text, within, len(regions), beside=known))
+            reaches.append(_reach(region, within))
+            of_kind = of_category(region, text)
+            found.append((of_kind, np.ones(len(of_kind))))
+    if "=" not in text and fold(text):
+        is_kind = any(len(ids) for ids, _ in found)
+        named = _named(store, regions, text, reaches, alike=not is_kind)
+        for at, (owners, fits) in enumerate(named):
+            ids, scores = found[at]
+            if len(owners):
+                places = ids.searchsorted(owners)
+                others = ~np.isin(owners, ids[np.minimum(places, len(ids) - 1)]) if len(ids) else slice(None)
+                ids = np.insert(ids, places[others], owners[others])
+                found[at] = ids, np.insert(scores, places[others], fits[others])
+    for at, (region, reach, (ids, scores)) in enumerate(zip(regions, reaches, found, strict=True)):
+        if reach is not None and len(ids):
+            with store.explained(region.info.name):
+                kept = reach(ids)
+            found[at] = ids[kept], scores[kept]
     return found
 
 
+def _reach(region: OpenRegion, within: Extent | None) -> Keep | None:
+    """Whether features may lie in an extent.
+
+    A street may pass through it though its middle lies outside; its positions are looked at one by one later.
+    """
+    inner = filter_of(region, within)
+    return None if inner is None else lambda ids: inner(ids) | are_streets(region, ids)
+
+
 def _placed(
-    store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, within: Extent | None, known: dict[str, int]
+    store: RegionStore,
+    regions: Sequence[OpenRegion],
+    meaning: Meaning,
+    within: Extent | None,
+    known: dict[tuple[str, int | str], int],
 ) -> Candidates:
-    parts: list[tuple[Ints, Ints, FloatArray, Ints]] = []
+    objects = _object_numbers(store, regions, meaning, known)
+    keys = np.concatenate(objects)
+    in_regions = np.repeat(np.arange(len(regions)), [len(ids) for ids, _ in meaning])
+    owners, scores = (np.concatenate(column) for column in zip(*meaning, strict=True))
+    if (keys < 0).any():  # the first of each object stands for it
+        _, first = np.unique(keys, return_index=True)
+        first.sort()
+        in_regions, owners, scores, keys = in_regions[first], owners[first], scores[first], keys[first]
     spots: list[FloatArray] = [np.empty((0, 2))]
     owner_of: list[Ints] = [np.empty(0, dtype=np.int64)]
-    before, seen = 0, np.empty(0, dtype=np.int64)
-    objects = _object_numbers(store, regions, meaning, known)
-    for number, (region, (ids, scores), keys) in enumerate(zip(regions, meaning, objects, strict=True)):
+    cuts = in_regions.searchsorted(np.arange(len(regions) + 1)).tolist()
+    for region, (begin, end) in zip(regions, pairwise(cuts), strict=True):
+        if begin == end:
+            continue
         with store.explained(region.info.name):
-            fresh = ~np.isin(keys, seen)
-            ids, scores, keys = ids[fresh], scores[fresh], keys[fresh]  # noqa: PLW2901
-            at, positions_of = _places(region, ids)
-        if within is not None:
-            kept = inside(within, at[:, 1], at[:, 0])
-            at, positions_of = at[kept], positions_of[kept]
+            at, positions_of = _places(region, owners[begin:end])
         spots.append(at)
-        owner_of.append(positions_of + before)
-        parts.append((np.full(len(ids), number), ids, scores, keys))
-        before, seen = before + len(ids), np.concatenate([seen, keys])
-    placed = np.concatenate(spots)
-    in_regions, owners, scores, keys = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Candidates(in_regions, owners, scores, keys, placed[:, 1], placed[:, 0], np.concatenate(owner_of))
+        owner_of.append(positions_of + begin)
+    placed, belongs = np.concatenate(spots), np.concatenate(owner_of)
+    if within is not None:
+        kept = inside(within, placed[:, 1], placed[:, 0])
+        placed, belongs = placed[kept], belongs[kept]
+    return Candidates(in_regions, owners, scores, keys, placed[:, 1], placed[:, 0], belongs)
+
+
+def _near_each_other(
+    store: RegionStore, regions: Sequence[OpenRegion], meanings: Sequence[Meaning], within_m: float
+) -> Sequence[Meaning]:
+    """Only those of the points that may have one of the rarest feature, and that in turn all others, near enough.
+
+    Cells as wide as the distance are marked in a table that many of them share: cheaper than to compare positions.
+    """
+    counts = [sum(len(ids) for ids, _ in meaning) for meaning in meanings]
+    spots = []
+    for meaning in meanings:
+        parts = [(np.empty(0), np.empty(0))]
+        for region, (ids, _) in zip(regions, meaning, strict=True):
+            if len(ids):
+                with store.explained(region.info.name):
+                    parts.append(positions(region, ids))
+        spots.append(tuple(map(np.concatenate, zip(*parts, strict=True))))
+    reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
+    farthest = max(float(np.abs(lats).max(initial=0.0)) for lats, _ in spots)
+    wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
+    if farthest > _POLAR or max(float(np.abs(lons).max(initial=0.0)) for _, lons in spots) + wide > 180:
+        return meanings
+    cells = [_cells(lats, 90, reach) * _ROW + _cells(lons, 180, wide) for lats, lons in spots]
+    rarest = int(np.argmin(counts))
+    keep = np.ones(counts[rarest], dtype=bool)
+    for number, some in enumerate(cells):
+        if number != rarest:
+            keep &= _mark(some)[cells[rarest] & _TABLE]
+    around = _mark(cells[rarest][keep])
+    kept = [keep if number == rarest else around[some & _TABLE] for number, some in enumerate(cells)]
+    return [_chosen(meaning, flags) for meaning, flags in zip(meanings, kept, strict=True)]
+
+
+def _mark(cells: Ints) -> NDArray[np.bool_]:
+    """A table that says of cells, as far as they can be told apart, whether they are these or beside these."""
+    table = np.zeros(_TABLE + 1, dtype=bool)
+    for step in (-_ROW - 1, -_ROW, 1 - _ROW, -1, 0, 1, _ROW - 1, _ROW, _ROW + 1):
+        table[(cells + step) & _TABLE] = True
+    return table
+
+
+_ROW: Final = 1_000_003
+_TABLE: Final = (1 << 20) - 1
 
 
 def _in_company(
@@ -118,8 +205,13 @@ def _in_company(
     A street of a common name is looked at along its whole course later; most of its namesakes have no such company.
     """
     counts = [sum(len(ids) for ids, _ in meaning) for meaning in meanings]
-    if max(counts) < _FEW or not any(_have_streets(store, regions, meaning) for meaning in meanings):
+    if max(counts) < _FEW:
         return meanings
+    if not any(_have_streets(store, regions, meaning) for meaning in meanings):
+        return _near_each_other(store, regions, meanings, within_m)
+    rarest = int(np.argmin(counts))
+    meanings = _around_rarest(store, regions, meanings, rarest, within_m)
+    counts = [sum(len(ids) for ids, _ in meaning) for meaning in meanings]
     boxes = [_boxes(store, regions, meaning) for meaning in meanings]
     every = np.concatenate(boxes)
     farthest = float(np.abs(every[:, [1, 3]]).max())
@@ -127,7 +219,6 @@ def _in_company(
     wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
     if farthest > _POLAR or float(np.abs(every[:, [0, 2]]).max()) + wide > 180:
         return meanings
-    rarest = int(np.argmin(counts))
     near = boxes[rarest] + [-wide, -reach, wide, reach]
     keep = np.ones(len(near), dtype=bool)
     pairs = {}
@@ -142,21 +233,67 @@ def _in_company(
     return [_chosen(meaning, kept[number]) for number, meaning in enumerate(meanings)]
 
 
+def _around_rarest(
+    store: RegionStore, regions: Sequence[OpenRegion], meanings: Sequence[Meaning], rarest: int, within_m: float
+) -> Sequence[Meaning]:
+    """All streets, and those of the points that may have one of the rarest feature near enough."""
+    boxes = _boxes(store, regions, meanings[rarest])
+    reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
+    farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0)) + reach
+    wide = reach / max(math.cos(math.radians(min(farthest, 90.0))), 1e-3)
+    if farthest > _POLAR or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + 2 * wide > 180:
+        return meanings
+    west, east = _cells(boxes[:, 0] - wide, 180, wide), _cells(boxes[:, 2] + wide, 180, wide)
+    south, north = _cells(boxes[:, 1] - reach, 90, reach), _cells(boxes[:, 3] + reach, 90, reach)
+    rows = north - south + 1
+    if int((rows * (east - west + 1)).sum()) > _MOST_CELLS:
+        return meanings
+    table = np.zeros(_TABLE + 1, dtype=bool)
+    of, row = np.repeat(np.arange(len(boxes)), rows), spans(south, rows)
+    long = (east - west + 1)[of]
+    table[(np.repeat(row, long) * _ROW + spans(west[of], long)) & _TABLE] = True
+    found: list[Meaning] = []
+    for number, meaning in enumerate(meanings):
+        found.append(meaning if number == rarest else [])
+        for region, (ids, scores) in zip(regions, meaning if number != rarest else (), strict=number != rarest):
+            with store.explained(region.info.name):
+                lats, lons = positions(region, ids)
+                kept = table[(_cells(lats, 90, reach) * _ROW + _cells(lons, 180, wide)) & _TABLE]
+                kept |= are_streets(region, ids)
+            found[-1].append((ids[kept], scores[kept]))
+    return found
+
+
+_MOST_CELLS: Final = 300_000
+
+
 def _meeting(near: FloatArray, some: FloatArray) -> tuple[Ints, Ints]:
     """Which boxes meet which others."""
-    if len(near) * len(some) > _MOST_COMPARED:
-        one, two = STRtree(shapely.box(*some.T)).query(shapely.box(*near.T))
-        return one, two
-    wests, souths, easts, norths = some.T
-    # Those at the latitude of none of them are left out first.
-    rows = np.flatnonzero((norths >= near[:, 1].min(initial=90.0)) & (souths <= near[:, 3].max(initial=-90.0)))
-    wests, souths, easts, norths = some[rows].T
-    met = [
-        np.flatnonzero((norths >= south) & (souths <= north) & (easts >= west) & (wests <= east))
-        for west, south, east, north in near.tolist()
-    ]
-    counts = [len(one) for one in met]
-    return np.repeat(np.arange(len(near)), counts), rows[np.concatenate([np.empty(0, dtype=np.int64), *met])]
+    points = (some[:, 0] == some[:, 2]) & (some[:, 1] == some[:, 3])
+    found = [_points_in(near, some, points.nonzero()[0]), _boxes_in(near, some, (~points).nonzero()[0])]
+    one, two = (np.concatenate(column) for column in zip(*found, strict=True))
+    return one, two
+
+
+def _points_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Ints]:
+    """Which boxes hold which points."""
+    rows = rows[some[rows, 1].argsort(kind="stable")]
+    lats, lons = some[rows, 1], some[rows, 0]
+    begins = lats.searchsorted(near[:, 1])
+    counts = lats.searchsorted(near[:, 3], side="right") - begins
+    one, two = np.repeat(np.arange(len(near)), counts), spans(begins, counts)
+    met = (lons[two] >= near[one, 0]) & (lons[two] <= near[one, 2])
+    return one[met], rows[two[met]]
+
+
+def _boxes_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Ints]:
+    if len(near) * len(rows) > _MOST_COMPARED:
+        one, two = STRtree(shapely.box(*some[rows].T)).query(shapely.box(*near.T))
+        return one, rows[two]
+    wests, souths, easts, norths = (edge[:, None] for edge in some[rows].T)
+    west, south, east, north = near.T
+    two, one = ((norths >= south) & (souths <= north) & (easts >= west) & (wests <= east)).nonzero()
+    return one, rows[two]
 
 
 def _have_streets(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> bool:
@@ -181,10 +318,10 @@ def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) 
             lats, lons = positions(region, ids)
             boxes = np.column_stack([lons, lats, lons, lats])
             streets = np.flatnonzero(are_streets(region, ids))
-            rows = rows_of(region, ids[streets].tolist())
-            for at in streets.tolist():
-                south, west, north, east = rows[int(ids[at])][6:10]
-                boxes[at] = (west, south, east, north)
+            edges = boxes_of(region, ids[streets].tolist())
+            wide = [at for at in streets.tolist() if int(ids[at]) in edges]
+            packed = b"".join(edges[int(ids[at])] for at in wide)
+            boxes[wide] = np.frombuffer(packed, dtype="<i4").reshape(-1, 4)[:, [1, 0, 3, 2]] / E7
         parts.append(boxes)
     return np.concatenate(parts)
 
@@ -194,58 +331,69 @@ _MOST_COMPARED: Final = 4_000_000
 _POLAR: Final = 85.0
 
 
-def _meant(region: OpenRegion, text: str, within: Extent | None, of: int, *, beside: bool) -> tuple[Ints, FloatArray]:
-    """Feature ids with how well they fit."""
-    # A street may pass through the extent though its middle lies outside; its positions are looked at one by one later.
-    inner = filter_of(region, within)
-    reach = None if inner is None else lambda ids: inner(ids) | are_streets(region, ids)
-    of_kind = of_category(region, text)
-    if reach is not None:
-        of_kind = of_kind[reach(of_kind)]
-    if "=" in text:
-        return of_kind, np.ones(len(of_kind))
-    # "Casino" is a kind and a chain of shops: both are meant, but not everything that is spelled a little like it.
-    likenesses = not (len(of_kind) or (beside and not region.index.knows(text)))
-    named = _named(region, text, reach, of if likenesses else 0, begins=not len(of_kind))
-    ids = np.concatenate([of_kind, np.fromiter(named, dtype=np.int64, count=len(named))])
-    scores = np.concatenate([np.ones(len(of_kind)), np.fromiter(named.values(), dtype=np.float64, count=len(named))])
+def _named(
+    store: RegionStore, regions: Sequence[OpenRegion], text: str, reaches: Sequence[Keep | None], *, alike: bool
+) -> Meaning:
+    """Features of that name. The exact ones are all taken; of the rest those with every word, or spelled nearly so.
+
+    ``alike`` says whether likenesses, and longer names that begin so, will do.
+    """
+    key = fold(text)
+    found: list[list[tuple[Ints, float]]] = [[] for _ in regions]
+    for region, meant in zip(regions, found, strict=True):
+        with store.explained(region.info.name):
+            row = region.index.row_called(key)
+            exact = [owners for _, owners in owners_of(row[2])] if row else []
+            meant += [(owners[:_MOST_EXACT], 1.0) for owners in exact]
+            for name, borne in region.index.beginning(f"{key} ", _BEGINNING) if alike else ():
+                meant += [(owners, 0.6 + 0.35 * len(key) / len(name)) for _, owners in owners_of(borne)]
+    if alike:
+        _add_likenesses(store, regions, text, reaches, found)
+    return [_best_of(meant) for meant in found]
+
+
+def _add_likenesses(
+    store: RegionStore,
+    regions: Sequence[OpenRegion],
+    text: str,
+    reaches: Sequence[Keep | None],
+    found: Sequence[list[tuple[Ints, float]]],
+) -> None:
+    """Add those who bear names like a text, the most alike first, until there are enough."""
+
+    def reading(number: int) -> AbstractContextManager[None]:
+        return store.explained(regions[number].info.name)
+
+    words = set(fold(text).split())
+    spellings = search_spellings([region.index for region in regions], text, keeps=reaches, reading=reading)
+    wanted, pool = max(_LEAST_SCORE, spellings[0].alike - _CUT_BELOW_BEST) if spellings else 0.0, _POOL
+    for one in spellings:
+        least = _LEAST_WITH_ALL_WORDS if words <= set(one.key.split()) else wanted
+        if one.alike < _LEAST_WITH_ALL_WORDS or pool <= 0:
+            return
+        for role, owners in one.owners(reading) if one.alike >= least else ():
+            score = one.alike * (1.0 if role < ATTRIBUTE else OF_ATTRIBUTE)
+            if score >= least:
+                found[one.index].append((owners[:_POOL], score))
+                pool -= len(owners)
+
+
+def _best_of(meant: Sequence[tuple[Ints, float]]) -> tuple[Ints, FloatArray]:
+    """Each owner once, ascending, with its best score."""
+    if not meant:
+        return np.empty(0, dtype=np.int64), np.empty(0)
+    ids = np.concatenate([owners for owners, _ in meant])
+    scores = np.repeat([score for _, score in meant], [len(owners) for owners, _ in meant])
     order = np.lexsort((-scores, ids))
     ids, first = np.unique(ids[order], return_index=True)
     return ids, scores[order][first]
 
 
-def _named(region: OpenRegion, text: str, reach: Keep | None, of: int, *, begins: bool) -> dict[int, float]:
-    """Features of that name. The exact ones are all taken; of the rest those with every word, or spelled nearly so.
-
-    ``of`` says among how many regions likenesses are looked for, 0 for not at all; ``begins``, whether longer names
-    that begin so will do.
-    """
-    key = fold(text)
-    if not key:
-        return {}
-    found: dict[int, float] = {}
-    for hit in region.index.called(key):
-        found[hit.owner] = 1.0
-    for name, borne in region.index.beginning(f"{key} ", _BEGINNING) if begins else ():
-        for _, _, owners in borne:
-            for owner in owners:
-                found[owner] = max(found.get(owner, 0.0), 0.6 + 0.35 * len(key) / len(name))
-    hits = region.index.search(text, limit=_POOL, keep=reach, of=of) if of else []
-    words = set(key.split())
-    for hit in hits:
-        least = max(_LEAST_SCORE, hits[0].score - _CUT_BELOW_BEST)
-        if words <= set(fold(hit.text).split()):
-            least = _LEAST_WITH_ALL_WORDS
-        if hit.score >= least:
-            found[hit.owner] = max(hit.score, found.get(hit.owner, 0.0))
-    if reach is None:
-        return found
-    ids = np.array(sorted(found), dtype=np.int64)
-    return {owner: found[owner] for owner in ids[reach(ids)].tolist()}
+_MOST_EXACT: Final = 1_000
 
 
 def _object_numbers(
-    store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, known: dict[str, int]
+    store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, known: dict[tuple[str, int | str], int]
 ) -> list[Ints]:
     """Numbers of the objects of each region, the same for one that several regions hold.
 
@@ -256,19 +404,40 @@ def _object_numbers(
         return objects
     spots, streets = [], []
     for region, (ids, _) in zip(regions, meaning, strict=True):
+        if not len(ids):
+            spots.append(ids)
+            streets.append(np.empty(0, dtype=bool))
+            continue
         with store.explained(region.info.name):
             spots.append(column(region, "lat")[ids - 1].astype(np.int64) << 32 ^ column(region, "lon")[ids - 1])
-            beside = any(one is not region and touches(one, region.info.extent) for one in regions)
-            streets.append(are_streets(region, ids) & beside)
-    _, of, counts = np.unique(np.concatenate(spots), return_inverse=True, return_counts=True)
-    doubtful = (counts[of] > 1) | np.concatenate(streets)
+            streets.append(are_streets(region, ids))
+    every, long = np.concatenate(spots), np.concatenate(streets)
+    order = np.sort(every)
+    twice = order[1:][order[1:] == order[:-1]]
+    doubtful = np.isin(every, twice) if len(twice) else np.zeros(len(every), dtype=bool)
+    of = np.repeat(np.arange(len(regions)), [len(some) for some in spots])
+    doubtful[long] |= _may_be_cut(every[long], of[long])
     cuts = np.cumsum([len(ids) for ids, _ in meaning])[:-1]
     for region, (ids, _), numbers, some in zip(regions, meaning, objects, np.split(doubtful, cuts), strict=True):
+        if not some.any():
+            continue
         with store.explained(region.info.name):
-            rows = rows_of(region, ids[some].tolist())
-            for at in np.flatnonzero(some).tolist():
-                numbers[at] = -1 - known.setdefault(f"{region.info.kind}:{rows[int(ids[at])][1]}", len(known))
+            sources = sources_of(region, ids[some].tolist())
+            for at, number in zip(np.flatnonzero(some).tolist(), ids[some].tolist(), strict=True):
+                numbers[at] = -1 - known.setdefault((region.info.kind, sources[number]), len(known))
     return objects
+
+
+def _may_be_cut(spots: Ints, of: Ints) -> NDArray[np.bool_]:
+    """Which streets have another of another region within a degree, so that they may be parts of one."""
+    lats, lons = spots >> 32, (spots << 32) >> 32
+    cells = (lats // E7) * _ROW + lons // E7
+    found = np.zeros(len(spots), dtype=bool)
+    for number in np.unique(of).tolist():
+        own = of == number
+        if not own.all():
+            found[own] = _mark(cells[~own])[cells[own] & _TABLE]
+    return found
 
 
 _REGION_BITS: Final = 40
@@ -289,8 +458,12 @@ def _places(region: OpenRegion, ids: NDArray[np.int64]) -> tuple[FloatArray, NDA
 
 def _along_streets(region: OpenRegion, streets: Sequence[int]) -> list[FloatArray]:
     """Positions along all the ways of streets; remembered, since they take a while to make."""
+    if not streets:
+        return []
     known: dict[int, Any] = {street: region.memory.get(f"street {street}") for street in streets}
     missing = [street for street, points in known.items() if points is None]
+    if not missing:
+        return [known[street] for street in streets]
     geoms = dict.fromkeys(missing, b"")
     for begin in range(0, len(missing), _AT_ONCE):
         some = missing[begin : begin + _AT_ONCE]
@@ -310,6 +483,9 @@ def _along_streets(region: OpenRegion, streets: Sequence[int]) -> list[FloatArra
 
 BEARING_TOLERANCE_DEG: Final = 30.0
 _FIRST_RADIUS_M: Final = 25.0
+_WIDER: Final = 2.0
+_FEW_COMBINATIONS: Final = 200_000
+_FEW_ANCHORS: Final = 500
 MAX_LOOKED_AT: Final = 6_000_000
 _SLICE: Final = 200_000
 
@@ -344,19 +520,27 @@ def find_colocated(
     """
     _check(features, within_m)
     rules = _Rules(_checked_bearings(bearings_deg, len(features)), in_order)
-    known: dict[str, int] = {}
+    known: dict[tuple[str, int | str], int] = {}
     meanings: list[Meaning] = []
     for text in features:
         meanings.append(_meaning(store, regions, text, within))
         if not any(len(ids) for ids, _ in meanings[-1]):
             return []
-    sets = [
-        _placed(store, regions, meaning, within, known) for meaning in _in_company(store, regions, meanings, within_m)
-    ]
-    if not all(map(len, sets)):
-        return []
-    found = _Search(sets, within_m, rules).run(limit)
-    return [_colocation(store, regions, sets, spread_m, parts, within_m) for spread_m, parts in found]
+    counts = [sum(len(ids) for ids, _ in meaning) for meaning in meanings]
+    anchor = counts.index(min(counts))
+    # Of what stands everywhere, enough stands close together: most of it need not be looked at.
+    radii = [min(_CLOSE_M, within_m), within_m] if min(counts) > _MANY else [within_m]
+    for radius_m in dict.fromkeys(radii):
+        near = _in_company(store, regions, meanings, radius_m)
+        sets = [_placed(store, regions, meaning, within, known) for meaning in near]
+        found = _Search(sets, radius_m, rules, anchor).run(limit) if all(map(len, sets)) else []
+        if len(found) >= limit:
+            break
+    return _colocations(store, regions, sets, found, within_m)
+
+
+_CLOSE_M: Final = 80.0
+_MANY: Final = 200
 
 
 class _Search:
@@ -366,11 +550,11 @@ class _Search:
     found can be taken out, and crowded places never see the large radii that would drown them in combinations.
     """
 
-    def __init__(self, sets: Sequence[Candidates], within_m: float, rules: _Rules) -> None:
+    def __init__(self, sets: Sequence[Candidates], within_m: float, rules: _Rules, anchor: int) -> None:
         self._sets = sets
         self._within_m = within_m
         self._rules = rules
-        self._anchor = min(range(len(sets)), key=lambda number: len(sets[number]))
+        self._anchor = anchor
         others = sorted((n for n in range(len(sets)) if n != self._anchor), key=lambda n: (n != 0, len(sets[n])))
         self._order = [self._anchor, *others]
         self._left = MAX_LOOKED_AT
@@ -380,14 +564,17 @@ class _Search:
         anchor = self._sets[self._anchor]
         open_points = np.arange(len(anchor.owner_of))
         best: dict[int, tuple[float, Ints]] = {}
-        radius_m = min(_FIRST_RADIUS_M, self._within_m)
+        # Where only few can be near each other, all of them are looked at in one step.
+        few = math.prod(len(one.owner_of) for one in self._sets) <= _FEW_COMBINATIONS
+        few |= len(self._sets) == 2 and len(open_points) <= _FEW_ANCHORS
+        radius_m = self._within_m if few else min(_FIRST_RADIUS_M, self._within_m)
         while True:
             self._take(self._combinations(open_points, radius_m), best)
             if len(best) >= limit or radius_m >= self._within_m or self._left <= 0:
                 break
             done = np.array(sorted(best), dtype=np.int64)
             open_points = open_points[~np.isin(anchor.owner_of[open_points], done)]
-            radius_m = min(radius_m * 1.5, self._within_m)
+            radius_m = min(radius_m * _WIDER, self._within_m)
         return sorted(best.values(), key=lambda one: (one[0], one[1].tolist()))[:limit]
 
     def _take(self, found: tuple[Ints, FloatArray], best: dict[int, tuple[float, Ints]]) -> None:
@@ -556,27 +743,46 @@ def lie_in_order(lats: FloatArray, lons: FloatArray) -> NDArray[np.bool_]:
     return np.asarray((steps > 0).all(axis=1) | (steps < 0).all(axis=1))
 
 
-def _colocation(
+def _colocations(
     store: RegionStore,
     regions: Sequence[OpenRegion],
     sets: Sequence[Candidates],
-    spread_m: float,
-    parts: Ints,
+    found: Sequence[tuple[float, Ints]],
     within_m: float,
+) -> list[Colocation]:
+    owners = [
+        [(int(one.regions[owner]), int(one.owners[owner])) for one, owner in _owners(sets, parts)] for _, parts in found
+    ]
+    places: dict[tuple[int, int], Place] = {}
+    for number, region in enumerate(regions):
+        wanted = list({feature for some in owners for of, feature in some if of == number})
+        if wanted:
+            with store.explained(region.info.name):
+                rows = rows_of(region, wanted)
+                made = places_of(region, [rows[feature] for feature in wanted])
+            places.update(((number, feature), place) for feature, place in zip(wanted, made, strict=True))
+    return [
+        _colocation(tuple(places[one] for one in some), sets, spread_m, parts, within_m)
+        for some, (spread_m, parts) in zip(owners, found, strict=True)
+    ]
+
+
+def _owners(sets: Sequence[Candidates], parts: Ints) -> list[tuple[Candidates, int]]:
+    return [(one, int(one.owner_of[position])) for one, position in zip(sets, parts.tolist(), strict=True)]
+
+
+def _colocation(
+    places: tuple[Place, ...], sets: Sequence[Candidates], spread_m: float, parts: Ints, within_m: float
 ) -> Colocation:
-    places, scores, lats, lons = [], [], [], []
-    for candidates, position in zip(sets, parts.tolist(), strict=True):
-        owner = int(candidates.owner_of[position])
-        region, feature = regions[int(candidates.regions[owner])], int(candidates.owners[owner])
-        with store.explained(region.info.name):
-            places.append(place_of(region, rows_of(region, [feature])[feature]))
-        scores.append(float(candidates.scores[owner]))
-        lats.append(float(candidates.lats[position]))
-        lons.append(float(candidates.lons[position]))
+    scores = [float(one.scores[owner]) for one, owner in _owners(sets, parts)]
+    lats, lons = (
+        [float(getattr(one, axis)[at]) for one, at in zip(sets, parts.tolist(), strict=True)]
+        for axis in ("lats", "lons")
+    )
     offsets = normalize_lon(np.array(lons) - lons[0])
     lon = float(normalize_lon(lons[0] + float(offsets.mean())))
     score = math.prod(scores) ** (1 / len(scores)) * (1 - 0.5 * spread_m / within_m)
-    return Colocation(tuple(places), LatLon(sum(lats) / len(lats), lon), spread_m, score)
+    return Colocation(places, LatLon(sum(lats) / len(lats), lon), spread_m, score)
 
 
 def _check(features: Sequence[str], within_m: float) -> None:

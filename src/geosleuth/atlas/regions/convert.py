@@ -17,13 +17,18 @@ from geosleuth.errors import BadInput
 from .geometry import E7, pack
 from .region_file import (
     APPLICATION_ID,
+    FEATURE_BLOCK,
+    FORMAT_VERSION,
+    HAS_GROUND,
     SUFFIX,
     FeatureRow,
     Progress,
     RegionWriter,
     check_readable,
+    new_database,
     no_progress,
     region_name,
+    spot_blocks,
     writing,
 )
 from .region_store import EARLIER_FORMATS, RegionInfo, RegionStore
@@ -51,6 +56,9 @@ def convert_region(
                 meta = dict(old.execute("SELECT key, value FROM meta"))
             if meta.get("format") not in EARLIER_FORMATS or "kinds" in meta:
                 raise BadInput(f"{path} is no region file of an earlier version")
+            if meta["format"] == _WITHOUT_BLOCKS:
+                _add_blocks(old, folder, region, report)
+                return RegionStore(folder).info(region)
             with writing(folder, region) as writer:
                 _copy(old, writer, int(meta["features"]), report)
                 writer.counts["streets"] = int(meta["streets"])
@@ -61,6 +69,35 @@ def convert_region(
         why = " ".join(str(error).split())[:200]
         raise BadInput(f"{path} is damaged ({why}); add its extract again") from error
     return RegionStore(folder).info(region)
+
+
+_WITHOUT_BLOCKS: Final = "3"
+_SPOTS: Final = """
+SELECT f.lat, f.lon, f.kind, f.box, g.feature IS NOT NULL FROM feature f LEFT JOIN ground g ON g.feature = f.id
+ORDER BY f.id
+"""
+
+
+def _add_blocks(old: sqlite3.Connection, folder: Path, region: str, report: Progress) -> None:
+    """Copy a file that lacks nothing but ``feature_block``."""
+    with new_database(folder, region) as new:
+        old.backup(new)
+        new.execute("BEGIN")
+        new.execute("CREATE TABLE feature_block (block INTEGER PRIMARY KEY, spots BLOB NOT NULL)")
+        (total,) = new.execute("SELECT count(*) FROM feature").fetchone()
+        rows, first = old.execute(_SPOTS), 0
+        while batch := rows.fetchmany(FEATURE_BLOCK * 1000):
+            lats, lons, kinds, edges, flags = zip(*batch, strict=True)
+            boxes = np.array([(lat, lon, lat, lon) for lat, lon in zip(lats, lons, strict=True)], dtype=np.int64)
+            wide = [at for at, box in enumerate(edges) if box is not None]
+            boxes[wide] = np.frombuffer(b"".join(edges[at] for at in wide), dtype="<i4").reshape(-1, 4)
+            columns = (np.array(lats, "<i4"), np.array(lons, "<i4"), np.array(kinds, "<u2"))
+            blocks = spot_blocks(first, *columns, boxes, np.array(flags, dtype=np.uint8) * HAS_GROUND)
+            new.executemany("INSERT INTO feature_block VALUES (?, ?)", blocks)
+            first += len(batch)
+            report("reading", first, total)
+        new.executemany("UPDATE meta SET value = ? WHERE key = ?", [(FORMAT_VERSION, "format"), (region, "name")])
+    report("indexing", 1, 1)
 
 
 def _copy(old: sqlite3.Connection, writer: RegionWriter, total: int, report: Progress) -> None:

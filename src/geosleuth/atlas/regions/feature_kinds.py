@@ -1,6 +1,7 @@
 """What a feature is: its kind, how well known it is, its layer on a map, and which kinds a person's word means."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 
 from geosleuth.names.folding import fold
@@ -251,6 +252,7 @@ def matching_kinds(category: str, present: Iterable[str]) -> list[str]:
     ]
 
 
+@lru_cache(maxsize=1024)
 def category_kinds(category: str) -> tuple[str, ...]:
     """What a category stands for: whole kinds ("amenity=cafe"), keys ("shop") or values of any key ("=cafe").
 

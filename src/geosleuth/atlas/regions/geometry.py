@@ -5,6 +5,7 @@ leave out their last vertex, which is the first again.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -249,30 +250,35 @@ def nearest_points(blobs: Sequence[bytes], lat: float, lon: float) -> NDArray[np
     ended = np.cumsum(data < 128)[np.cumsum([len(blob) for blob in blobs]) - 1]
     begins, sums, counts, lines, areas = _runs(values.tolist(), ended.tolist())
     at = _summed(values, np.array(begins), np.array(sums))
-    if (np.abs(at) > _MOST).any():
+    if int(np.abs(at[:, 0]).max()) > _MOST[0] or int(np.abs(at[:, 1]).max()) > _MOST[1]:
         raise ValueError("a shape that is nowhere on Earth")
     # A degree of longitude is shorter than one of latitude; without the stretch "nearest" would lean east and west.
     squeeze = max(float(np.cos(np.radians(lat))), 1e-6)
-    here = (at / E7 - (lon, lat)) * (squeeze, 1.0)
+    here = np.empty(len(at), dtype=np.complex128)  # east of the point, and north of it
+    here.real = (at[:, 0] / E7 - lon) * squeeze
+    here.imag = at[:, 1] / E7 - lat
     long = np.array(counts)
     ends = np.cumsum(long)
     area_of = np.repeat(areas, lines)  # for each line, whether it is the edge of an area
     after = np.arange(1, len(here) + 1)
     after[ends - 1] = np.where(area_of, ends - long, ends - 1)
-    step = here[after] - here
-    length = (step**2).sum(axis=1)
-    share = np.clip(-(here * step).sum(axis=1) / np.where(length > 0, length, 1.0), 0.0, 1.0)
-    spots = here + share[:, None] * step
-    far = (spots**2).sum(axis=1)
-    owner_of = np.repeat(np.repeat(np.arange(len(blobs)), lines), long)
-    order = np.lexsort((far, owner_of))
-    nearest = spots[order[np.searchsorted(owner_of, np.arange(len(blobs)))]]
+    there = here[after]
+    step = there - here
+    length = step.real**2 + step.imag**2
+    along = here.real * step.real + here.imag * step.imag
+    length[length == 0] = 1.0
+    spots = here + np.clip(-along / length, 0.0, 1.0) * step
+    far = spots.real**2 + spots.imag**2
+    cuts = [0, *ends[np.cumsum(lines) - 1].tolist()]
+    nearest = spots[[begin + int(far[begin:end].argmin()) for begin, end in pairwise(cuts)]]
     # Inside, a line to the east crosses the edge an odd number of times.
-    up = np.flatnonzero((here[:, 1] > 0) != (here[after, 1] > 0))
-    crossed = up[here[up, 0] - here[up, 1] * step[up, 0] / step[up, 1] > 0]
-    inside = np.bincount(owner_of[crossed], minlength=len(blobs)) % 2 == 1
-    nearest[inside & np.array(areas)] = 0.0
-    return np.asarray(nearest[:, ::-1] / (1.0, squeeze) + (lat, lon))
+    up = ((here.imag > 0) != (there.imag > 0)).nonzero()[0]
+    crossed = up[here.real[up] - here.imag[up] * step.real[up] / step.imag[up] > 0]
+    if len(crossed):
+        owners = np.searchsorted(cuts, crossed, side="right") - 1
+        inside = np.bincount(owners, minlength=len(blobs)) % 2 == 1
+        nearest[inside & np.array(areas)] = 0.0
+    return np.column_stack([nearest.imag + lat, nearest.real / squeeze + lon])
 
 
 def _runs(heads: Sequence[int], ends: Sequence[int]) -> tuple[list[int], list[int], list[int], list[int], list[bool]]:

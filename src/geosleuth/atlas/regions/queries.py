@@ -3,9 +3,10 @@
 import logging
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -19,6 +20,7 @@ from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km
 
 from .addresses import (
     METRES_A_DEGREE,
+    LikeStreets,
     exact_addresses,
     find_addresses,
     find_crossings,
@@ -32,12 +34,13 @@ from .colocated import find_colocated
 from .feature_kinds import ADDRESS, matching_kinds
 from .geometry import E7
 from .pbf import Ints
-from .region_file import ATTRIBUTE, osm_key
-from .region_names import Keep
+from .region_file import ATTRIBUTE, HAS_GROUND, osm_key, osm_text
+from .region_names import Keep, Reading, search_names
 from .region_store import (
     DamagedRegion,
     OpenRegion,
     RegionStore,
+    Spots,
     boxes_around,
     distances_m,
     filter_of,
@@ -45,6 +48,8 @@ from .region_store import (
     in_boxes,
     nearest_metres,
     place_of,
+    places_of,
+    rows_in,
     rows_of,
     text_of,
     touches,
@@ -59,7 +64,8 @@ _NEAR_KM: Final = 2.0  # at this distance nearness counts half
 _LEAST_POOL: Final = 40
 _NEAR_POOL: Final = 400
 _FIRST_REACH_M: Final = 60.0
-_CROWDED_M: Final = 240.0
+_WIDER: Final = 4.0
+_NEARLY: Final = 0.7
 _OTHER_NUMBER: Final = 0.75
 _POLAR: Final = 80.0
 _FLAT_M: Final = 20_000.0
@@ -89,27 +95,21 @@ class Regions:
     ) -> list[Hit]:
         """Named features by name, phone, website or number; a category narrows."""
         limit = _checked_limit(limit)
-
-        known = self._known(text, within)
-
-        def found_in(region: OpenRegion, of: int) -> list[_Found]:
-            keep = filter_of(region, within, category)
-            return self._named(region, text, limit, keep, near, of, beside=known)
-
-        return self._best(found_in, within, limit=limit)
+        found = self._jointly(lambda regions: self._named(regions, text, limit, within, category, near), within)
+        return self._made(_distinct(found), limit)
 
     def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
         """Features whose name begins so, the best known first."""
         limit = _checked_limit(limit)
 
-        def found_in(region: OpenRegion, _of: int) -> list[_Found]:
+        def found_in(region: OpenRegion) -> list[_Found]:
             found = region.index.prefix(prefix, limit=200)
-            rows = rows_of(region, [hit.owner for hit in found])
+            rows = rows_in(region, [hit.owner for hit in found])
             hits = []
             for hit in found:
                 row = rows.get(hit.owner)
                 if row is not None:
-                    fame = row[10] if near is None else 0.5 * row[10] + 0.5 * _nearness(near, row)
+                    fame = _fame(region, row, near, 0.5)
                     hits.append(_Found(region, row, min(1.0, 0.5 * hit.score + 0.5 * fame), hit, near))
             return hits
 
@@ -134,13 +134,11 @@ class Regions:
         """Features of that very name or, where there are none, address; to look for likenesses takes much longer."""
         is_address = "," not in name and any(map(str.isdigit, name))
 
-        def found_in(region: OpenRegion, _of: int) -> list[Hit | _Found]:
+        def found_in(region: OpenRegion) -> list[Hit | _Found]:
             found = [hit for hit in region.index.exact(name) if hit.role != ATTRIBUTE]
-            keep = filter_of(region, within)
-            fits = keep(np.array([hit.owner for hit in found], dtype=np.int64)) if keep and found else None
-            named = [hit for at, hit in enumerate(found) if fits is None or fits[at]]
+            named = _kept(found, filter_of(region, within)) if found else []
             houses = exact_addresses(region, name, within) if is_address and not named else []
-            return [*self._scored(region, named, None, limit), *houses]
+            return [*self._scored([region], [(0, hit) for hit in named], None, limit), *houses]
 
         return self._best(found_in, within, limit=limit)
 
@@ -154,11 +152,13 @@ class Regions:
             raise BadInput(f"a radius is a number of metres, zero or more, not {radius_m}")
         reach_m = min(radius_m, _FIRST_REACH_M)
         while True:  # widened step by step: nobody wants the thousand features of a town to see the twenty nearest
-            around = partial(_around, point=point, radius_m=reach_m, category=category, limit=limit)
-            found = _distinct(sorted(self._ask(around, Disc(point, reach_m / 1000)), key=_order))
+            enough = limit if reach_m < radius_m else 0
+            around = partial(self._around, point=point, reach_m=reach_m, category=category, limit=limit, enough=enough)
+            near = self._jointly(around, Disc(point, reach_m / 1000))
+            found = list(_distinct(sorted(near, key=_order)))
             if len(found) >= limit or reach_m >= radius_m:
                 break
-            reach_m = min(reach_m * (2 if reach_m < _CROWDED_M else 4), radius_m)
+            reach_m = reach_m * _WIDER if reach_m * _WIDER < _NEARLY * radius_m else radius_m
         hits = self._made(found, limit)
         return [replace(hit, score=_closeness(hit, radius_m)) for hit in hits]
 
@@ -166,8 +166,19 @@ class Regions:
         """Where two streets meet; where they only come near each other the match is "near"."""
         limit, names = _checked_limit(limit), (first, second)
         # Streets of these very names are meant wherever they meet, and nothing that is spelled otherwise.
-        found = self._best(lambda region, _: named_crossings(region, names, within), within, limit=limit)
-        return found or self._best(lambda region, of: find_crossings(region, names, within, of), within, limit=limit)
+        found = self._best(lambda region: named_crossings(region, names, within), within, limit=limit)
+        if found:
+            return found
+
+        def found_in(regions: Sequence[OpenRegion]) -> list[Hit]:
+            hits: list[Hit] = []
+            like = LikeStreets(regions, self._reading(regions))
+            for region in regions:
+                with self.store.explained(region.info.name):
+                    hits += find_crossings(region, names, within, like)
+            return hits
+
+        return self._made(_distinct(sorted(self._jointly(found_in, within), key=_order)), limit)
 
     def geocode(self, text: str, *, limit: int = 5, within: Extent | None = None) -> list[Hit]:
         """Addresses ("12 Rue Grimaldi"), crossings ("A and B"), postcodes and named features of that name.
@@ -179,17 +190,24 @@ class Regions:
         streets = split_crossing(text)
         name = text.split(",")[0]
 
-        def found_in(region: OpenRegion, of: int) -> list[Hit | _Found]:
-            corners = find_crossings(region, streets, within, of) if streets else []
-            houses = find_addresses(region, text, within, of)
-            keep = filter_of(region, within)
-            if any(hit.match == "exact" for hit in houses):  # what is only spelled like it can't be meant
-                named = self._scored(region, _kept(region.index.exact(name), keep), None, limit)
-            else:
-                named = self._named(region, name, limit, keep, None, of, beside=False)
-            return [*houses, *find_postcodes(region, name, within), *corners, *named]
+        def found_in(regions: Sequence[OpenRegion]) -> "list[Hit | _Found]":
+            hits: list[Hit | _Found] = []
+            likely: list[OpenRegion] = []
+            like = LikeStreets(regions, self._reading(regions))
+            for region in regions:
+                with self.store.explained(region.info.name):
+                    houses = find_addresses(region, text, within, like)
+                    hits += houses
+                    hits += find_postcodes(region, name, within)
+                    hits += find_crossings(region, streets, within, like) if streets else []
+                    if any(hit.match == "exact" for hit in houses):  # what is only spelled like it can't be meant
+                        named = _kept(region.index.exact(name), filter_of(region, within))
+                        hits += self._scored([region], [(0, hit) for hit in named], None, limit)
+                    else:
+                        likely.append(region)
+            return [*hits, *self._named(likely, name, limit, within)]
 
-        return self._best(found_in, within, limit=limit)
+        return self._made(_distinct(sorted(self._jointly(found_in, within), key=_order)), limit)
 
     def colocated(
         self,
@@ -203,29 +221,58 @@ class Regions:
     ) -> list[Colocation]:
         """Where all these features stand near each other; see ``find_colocated``."""
         limit = _checked_limit(limit)
+
+        def found_in(regions: Sequence[OpenRegion]) -> list[Colocation]:
+            return find_colocated(
+                self.store, regions, features, within_m, within, bearings_deg, in_order=in_order, limit=limit
+            )
+
+        return self._jointly(found_in, within)
+
+    def _around(
+        self,
+        regions: Sequence[OpenRegion],
+        point: LatLon,
+        reach_m: float,
+        category: str | None,
+        limit: int,
+        enough: int,
+    ) -> "list[_Near]":
+        """The features nearest to a point; none where not enough have a box within reach."""
+        spotted = []
+        for region in regions:
+            with self.store.explained(region.info.name):
+                spotted.append(in_boxes(region, boxes_around(point, reach_m), _meant(region, category)))
+        if sum(len(numbers) for numbers, _ in spotted) < enough:
+            return []
+        near: list[_Near] = []
+        for region, (numbers, spots) in zip(regions, spotted, strict=True):
+            with self.store.explained(region.info.name):
+                near += _nearest(region, numbers, spots, point, reach_m, limit)
+        return near
+
+    def _open(self, within: Extent | None = None) -> list[OpenRegion]:
+        return [region for region in self.store.open_all(self._only) if touches(region, within)]
+
+    def _jointly(self, found_in: Callable[[Sequence[OpenRegion]], _T], within: Extent | None) -> _T:
+        """What all regions answer together. A damaged one is passed over, unless it was named."""
         regions = self._open(within)
         while True:
             try:
-                return find_colocated(
-                    self.store, regions, features, within_m, within, bearings_deg, in_order=in_order, limit=limit
-                )
+                return found_in(regions)
             except DamagedRegion as error:
                 if self._only is not None:
                     raise
                 _log.warning("%s", error)
                 regions = [region for region in regions if region.info.name != error.name]
 
-    def _open(self, within: Extent | None = None) -> list[OpenRegion]:
-        return [region for region in self.store.open_all(self._only) if touches(region, within)]
-
-    def _ask(self, found_in: Callable[[OpenRegion, int], Sequence[_T]], within: Extent | None = None) -> list[_T]:
-        """What each region answers, told how many are asked. A damaged one is passed over, unless it was named."""
+    def _ask(self, found_in: Callable[[OpenRegion], Sequence[_T]], within: Extent | None = None) -> list[_T]:
+        """What each region answers. A damaged one is passed over, unless it was named."""
         hits: list[_T] = []
-        regions = self._open(within)
-        for region in regions:
+        for region in self._open(within):
             try:
                 with self.store.explained(region.info.name):
-                    hits.extend(found_in(region, len(regions)))
+                    hits.extend(found_in(region))
             except DamagedRegion as error:
                 if self._only is not None:
                     raise
@@ -234,7 +281,7 @@ class Regions:
 
     def _best(
         self,
-        found_in: "Callable[[OpenRegion, int], Sequence[Hit | _Feature]]",
+        found_in: "Callable[[OpenRegion], Sequence[Hit | _Feature]]",
         within: Extent | None = None,
         *,
         limit: int,
@@ -242,82 +289,136 @@ class Regions:
         """The best of what all regions answer."""
         return self._made(_distinct(sorted(self._ask(found_in, within), key=_order)), limit)
 
-    def _made(self, found: "Sequence[Hit | _Feature]", limit: int) -> list[Hit]:
+    def _made(self, found: "Iterable[Hit | _Feature]", limit: int) -> list[Hit]:
         """The first hits, with their places."""
-        best: list[Hit] = []
-        for one in found:
-            if len(best) == limit:
-                break
-            if isinstance(one, Hit):
-                best.append(one)
-                continue
-            try:
-                with self.store.explained(one.region.info.name):
-                    best.append(one.hit())
-            except DamagedRegion as error:
-                if self._only is not None:
-                    raise
-                _log.warning("%s", error)
-        return best
-
-    def _known(self, name: str, within: Extent | None) -> bool:
-        """Whether one of several regions has that very name."""
-        return any(self._ask(lambda region, of: [of > 1 and region.index.knows(name)], within))
+        remaining = iter(found)
+        best: list[Hit | _Feature] = []
+        places: dict[tuple[str, int], Place] = {}
+        unreadable = set[str]()
+        while more := list(islice(remaining, limit - len(best))):
+            rows: dict[str, list[_Feature]] = {}
+            for one in more:
+                if not isinstance(one, Hit):
+                    rows.setdefault(one.region.info.name, []).append(one)
+            for name, features in rows.items():
+                try:
+                    if name not in unreadable:
+                        with self.store.explained(name):
+                            region = features[0].region
+                            made = places_of(region, [full_row(region, one.row) for one in features])
+                        places.update(((name, one.row[0]), place) for one, place in zip(features, made, strict=True))
+                except DamagedRegion as error:
+                    if self._only is not None:
+                        raise
+                    _log.warning("%s", error)
+                    unreadable.add(name)
+            best += [one for one in more if isinstance(one, Hit) or one.region.info.name not in unreadable]
+        return [
+            one if isinstance(one, Hit) else one.hit(places[one.region.info.name, one.row[0]])
+            for one in best
+            if isinstance(one, Hit) or one.region.info.name not in unreadable
+        ]
 
     def _named(
         self,
-        region: OpenRegion,
+        regions: Sequence[OpenRegion],
         text: str,
         limit: int,
-        keep: Keep | None,
-        near: LatLon | None,
-        of: int,
-        *,
-        beside: bool,
+        within: Extent | None,
+        category: str | None = None,
+        near: LatLon | None = None,
     ) -> "list[_Found]":
-        pool = max(2 * limit, max(_LEAST_POOL, 4 * limit) // of) if near is None else _NEAR_POOL
-        found = region.index.search(text, limit=pool, keep=keep, of=of, beside=beside)
+        """Features of names like a text, best first."""
+        if not regions:
+            return []
+        pool = max(_LEAST_POOL, 4 * limit) if near is None else _NEAR_POOL
+        keeps = []
+        for region in regions:
+            with self.store.explained(region.info.name):
+                keeps.append(filter_of(region, within, category))
+        indexes, reading = [region.index for region in regions], self._reading(regions)
+        found = search_names(indexes, text, limit=pool, keeps=keeps, reading=reading)
         if near is not None and len(found) >= pool:
             # A chain has more branches than that, and the nearest of them are wanted.
-            seen = {hit.owner for hit in found}
-            found.extend(_kept([hit for hit in region.index.exact(text) if hit.owner not in seen], keep))
-        return self._scored(region, found, near, limit)
+            seen = {(number, hit.owner) for number, hit in found}
+            for number, (region, keep) in enumerate(zip(regions, keeps, strict=True)):
+                with reading(number):
+                    exact = [hit for hit in region.index.exact(text) if (number, hit.owner) not in seen]
+                    found.extend((number, hit) for hit in _kept(exact, keep))
+        return self._scored(regions, found, near, limit)
 
-    @staticmethod
-    def _scored(region: OpenRegion, found: Sequence[NameHit], near: LatLon | None, limit: int) -> "list[_Found]":
-        rows = rows_of(region, [hit.owner for hit in found])
-        scored = []
-        for hit in found:
-            row = rows.get(hit.owner)
-            if row is None:
-                continue
-            base = _BASES[hit.match] * (1.0 if hit.match != "fuzzy" else hit.score)
-            if hit.match == "fuzzy" and hit.role == ATTRIBUTE:
-                base *= _OTHER_NUMBER  # a telephone number with one other digit is another telephone
-            bonus = row[10] if near is None else 0.3 * row[10] + 0.7 * _nearness(near, row)
-            scored.append((base * (1 - _BONUS) + _BONUS * bonus, hit, row))
-        scored.sort(key=lambda one: (-one[0], len(one[1].text)))
-        return [_Found(region, row, score, hit, near) for score, hit, row in scored[:limit]]
+    def _reading(self, regions: Sequence[OpenRegion]) -> Reading:
+        return lambda number: self.store.explained(regions[number].info.name)
+
+    def _scored(
+        self, regions: Sequence[OpenRegion], found: Sequence[tuple[int, NameHit]], near: LatLon | None, limit: int
+    ) -> "list[_Found]":
+        """Names that were found as features, best first; those that can't be among the best are left out."""
+        bases = [_base(hit) for _, hit in found]
+        # Regions may overlap and have the same features: then under the same name.
+        by_text: dict[str, float] = {}
+        for base, (_, hit) in zip(bases, found, strict=True):
+            by_text[hit.text] = max(base, by_text.get(hit.text, 0.0))
+        best = sorted(by_text.values() if len(by_text) >= limit else bases, reverse=True)
+        best = best[: limit if len(by_text) >= limit else limit * len(regions)]
+        least = best[-1] - _BONUS / (1 - _BONUS) if best else 0.0
+        likely: dict[int, list[tuple[float, NameHit]]] = {}
+        for base, (number, hit) in zip(bases, found, strict=True):
+            if base >= least:
+                likely.setdefault(number, []).append((base, hit))
+        scored: list[_Found] = []
+        for number, hits in likely.items():
+            region = regions[number]
+            with self.store.explained(region.info.name):
+                rows = rows_in(region, [hit.owner for _, hit in hits])
+                for base, hit in hits:
+                    row = rows.get(hit.owner)
+                    if row is not None:
+                        score = base * (1 - _BONUS) + _BONUS * _fame(region, row, near, 0.7)
+                        scored.append(_Found(region, row, score, hit, near))
+                scored.sort(key=_order)
+        return scored
 
 
-def _around(
-    region: OpenRegion, _of: int, point: LatLon, radius_m: float, category: str | None, limit: int
+def _base(hit: NameHit) -> float:
+    """How much a name is worth by itself."""
+    if hit.match != "fuzzy":
+        return _BASES[hit.match]
+    # A telephone number with one other digit is another telephone.
+    return _BASES["fuzzy"] * hit.score * (_OTHER_NUMBER if hit.role == ATTRIBUTE else 1.0)
+
+
+def _fame(region: OpenRegion, row: Sequence[Any], near: LatLon | None, share: float) -> float:
+    """How well known a feature is, from 0 to 1; where a point was named, nearness has a share in it."""
+    known = float(row[4]) / 1000
+    return known if near is None else (1 - share) * known + share * _nearness(near, full_row(region, row))
+
+
+def _nearest(
+    region: OpenRegion, numbers: Ints, spots: Spots, point: LatLon, radius_m: float, limit: int
 ) -> "list[_Near]":
     """The nearest features, as many as asked for, and others that are as near as the last of them."""
-    rows, boxes = in_boxes(region, boxes_around(point, radius_m), _meant(region, category))
-    if not rows:
+    if not len(numbers):
         return []
-    metres = distances_m(point, *(np.array([row[at] for row in rows]) / E7 for at in (5, 6)))
-    least, most = _to_boxes_m(point, boxes, radius_m)
+    metres = distances_m(point, spots["lat"] / E7, spots["lon"] / E7)
+    least, most = _to_boxes_m(point, spots["box"].astype(np.int64), radius_m)
     # None is nearer than its box, nor farther than its box's farthest corner: many courses need not be looked at.
-    enough = np.sort(most)[limit - 1] if len(rows) > limit else math.inf
-    some = {rows[at][0]: at for at in np.flatnonzero(least <= enough).tolist()}
-    courses = nearest_metres(region, [feature for feature, at in some.items() if rows[at][7] is not None], point)
-    for feature, nearest in courses.items():
-        metres[some[feature]] = nearest
-    near = [at for at in some.values() if metres[at] <= radius_m]
-    last = sorted(metres[near].tolist())[:limit][-1:]
-    return [_Near(region, full_row(region, rows[at]), float(metres[at])) for at in near if metres[at] <= last[0]]
+    enough = np.partition(most, limit - 1)[limit - 1] if len(numbers) > limit else math.inf
+    some = (least <= enough).nonzero()[0]
+    drawn = some[spots["flags"][some] & HAS_GROUND != 0]
+    if len(drawn):
+        courses = nearest_metres(region, numbers[drawn].tolist(), point)
+        metres[drawn] = [
+            courses.get(feature, far)
+            for feature, far in zip(numbers[drawn].tolist(), metres[drawn].tolist(), strict=True)
+        ]
+    near = some[metres[some] <= radius_m]
+    if not len(near):
+        return []
+    last = np.sort(metres[near])[:limit][-1]
+    near = near[metres[near] <= last]
+    rows = rows_in(region, numbers[near].tolist())
+    return [_Near(region, rows[int(numbers[at])], float(metres[at])) for at in near.tolist()]
 
 
 def _meant(region: OpenRegion, category: str | None) -> NDArray[np.bool_]:
@@ -368,18 +469,23 @@ class _Feature(ABC):
     """A feature of which a place is only made if it is among the best of all regions."""
 
     region: OpenRegion
-    row: Sequence[Any]
+    row: Sequence[Any]  # as the table has it
 
     @property
     def id(self) -> str:
-        return f"{self.region.info.kind}:{self.region.info.name}:{self.row[1]}"
+        return f"{self.region.info.kind}:{self.region.info.name}:{osm_text(self.row[1])}"
+
+    @property
+    def object(self) -> str:
+        """The same for one object in extracts that overlap."""
+        return f"{self.region.info.kind}:{osm_text(self.row[1])}:{self.region.kinds[self.row[3]]}"
 
     @property
     @abstractmethod
     def order(self) -> tuple[float, int, str]: ...
 
     @abstractmethod
-    def hit(self) -> Hit: ...
+    def hit(self, place: Place) -> Hit: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,8 +500,7 @@ class _Found(_Feature):
     def order(self) -> tuple[float, int, str]:
         return -self.score, len(self.named.text), self.id
 
-    def hit(self) -> Hit:
-        place = place_of(self.region, self.row)
+    def hit(self, place: Place) -> Hit:
         far = distance_km(self.near, place.point) if self.near else None
         return Hit(place, self.score, self.named.match, text_of(self.named.text), far)
 
@@ -410,8 +515,7 @@ class _Near(_Feature):
     def order(self) -> tuple[float, int, str]:
         return self.metres, 0, self.id
 
-    def hit(self) -> Hit:
-        place = place_of(self.region, self.row)
+    def hit(self, place: Place) -> Hit:
         return Hit(place, 1.0, "near", place.name, self.metres / 1000)
 
 
@@ -421,17 +525,19 @@ def _order(one: Hit | _Feature) -> tuple[float, int, str]:
 
 def _object_of(one: Hit | _Feature) -> str:
     """The same for one object in extracts that overlap."""
-    found, kind = (one.place.id, one.place.kind) if isinstance(one, Hit) else (one.id, one.row[3])
-    origin, _, rest = found.partition(":")
-    return f"{origin}:{rest.partition(':')[2]}:{kind}"
+    if not isinstance(one, Hit):
+        return one.object
+    origin, _, rest = one.place.id.partition(":")
+    return f"{origin}:{rest.partition(':')[2]}:{one.place.kind}"
 
 
-def _distinct(hits: "Iterable[_OneT]") -> "list[_OneT]":
+def _distinct(hits: "Iterable[_OneT]") -> "Iterator[_OneT]":
     """The first of each object."""
-    known: dict[str, _OneT] = {}
+    known = set[str]()
     for hit in hits:
-        known.setdefault(_object_of(hit), hit)
-    return list(known.values())
+        if (same := _object_of(hit)) not in known:
+            known.add(same)
+            yield hit
 
 
 _OneT = TypeVar("_OneT", bound=Hit | _Feature)

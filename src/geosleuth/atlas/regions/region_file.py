@@ -9,7 +9,8 @@ Tables (positions on WGS-84 count 1e-7 degrees; R-trees are (id, west, east, sou
   known it is, ``box`` four numbers where it is more than a point.
 - ``feature_tags``: what people ask for, a line of JSON for each of ``TAG_BLOCK`` features, packed by zlib.
 - ``feature_box``: R-tree of blocks of ``FEATURE_BLOCK`` features; what is large stands alone, under its number less
-  than zero. ``feature_column``: positions and kinds of all features once more, to be read in one go.
+  than zero. ``feature_block``: where the features of each block lie, as ``SPOT`` has it, to be read in one go; so has
+  ``feature_column`` the positions and kinds of all features.
 - ``kind``: "key=value", and the features that are of that kind.
 - the name index of ``region_names``, owned by feature ids.
 - ``address``: (folded street, folded house number) to feature. ``postcode``: grounds of postcodes.
@@ -54,7 +55,7 @@ from . import region_names
 from .geometry import pack, pack_steps
 from .pbf import Ints
 
-FORMAT_VERSION: Final = "3"
+FORMAT_VERSION: Final = "4"
 APPLICATION_ID: Final = 0x47534C52  # "GSLR" in the file's header: tells our files from other SQLite files
 
 META_KEYS: Final = (
@@ -123,6 +124,7 @@ CREATE TABLE feature (
     lat INTEGER NOT NULL, lon INTEGER NOT NULL, box BLOB
 );
 CREATE TABLE feature_tags (block INTEGER PRIMARY KEY, tags BLOB NOT NULL);
+CREATE TABLE feature_block (block INTEGER PRIMARY KEY, spots BLOB NOT NULL);
 CREATE TABLE feature_column ("column" TEXT PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE VIRTUAL TABLE feature_box USING rtree(id, west, east, south, north);
 CREATE TABLE ground (feature INTEGER PRIMARY KEY, geom BLOB NOT NULL);
@@ -616,6 +618,7 @@ class RegionWriter:
             names: list[tuple[Any, ...]] = []
             addresses: list[tuple[str, str, int]] = []
             boxes = np.empty((len(batch), 4), dtype=np.int64)
+            flags = np.zeros(len(batch), dtype=np.uint8)
             large = np.zeros(len(batch), dtype=bool)
             for at, (curve, osm, name, text, rank, lat, lon, box, tags, found_by, ground) in enumerate(batch):
                 number += 1
@@ -636,7 +639,9 @@ class RegionWriter:
                     _count_postcode(postcodes, postcode, lat / _E7, lon / _E7)
                 if ground is not None:
                     grounds.append((number, ground))
+                    flags[at] = HAS_GROUND
             first = number - len(batch)
+            lats, lons, kinds_of = (np.array(columns[name][first:]) for name in ("lat", "lon", "kind"))
             edges[:2], edges[2:] = (
                 np.minimum(edges[:2], boxes[:, :2].min(0)),
                 np.maximum(edges[2:], boxes[:, 2:].max(0)),
@@ -646,9 +651,16 @@ class RegionWriter:
             insert("INSERT INTO ground VALUES (?, ?)", grounds)
             insert("INSERT OR IGNORE INTO address VALUES (?, ?, ?)", addresses)
             insert("INSERT INTO feature_box VALUES (?, ?, ?, ?, ?)", _feature_boxes(boxes, large, first))
+            insert("INSERT INTO feature_block VALUES (?, ?)", spot_blocks(first, lats, lons, kinds_of, boxes, flags))
             insert("INSERT INTO feature_tags VALUES (?, ?)", _tag_blocks(tags_of, first))
             self.stage.executemany("INSERT INTO name VALUES (?, ?, ?, ?, ?)", names)
         self.counts["features"] = number
+        self._write_columns(kinds, columns)
+        self._write_postcodes(postcodes)
+        south, west, north, east = (edges / _E7).tolist() if number else (0.0, 0.0, 0.0, 0.0)
+        return f"{south:.7f},{west:.7f},{north:.7f},{east:.7f}"
+
+    def _write_columns(self, kinds: Mapping[str, int], columns: "Mapping[str, array[int]]") -> None:
         of_kind = np.frombuffer(columns["kind"], dtype=np.uint16)
         order = np.argsort(of_kind, kind="stable")
         cuts = np.searchsorted(of_kind[order], np.arange(len(kinds) + 1)).tolist()
@@ -660,6 +672,8 @@ class RegionWriter:
             "INSERT INTO feature_column VALUES (?, ?)",
             ((name, zlib.compress(column.tobytes(), 1)) for name, column in columns.items()),
         )
+
+    def _write_postcodes(self, postcodes: Mapping[tuple[Any, ...], Sequence[Any]]) -> None:
         self.conn.executemany(
             f"INSERT INTO postcode VALUES ({', '.join('?' * 11)})",  # noqa: S608
             (
@@ -667,8 +681,6 @@ class RegionWriter:
                 for (code, town, country, _, _), (count, lat, lon, *box) in postcodes.items()
             ),
         )
-        south, west, north, east = (edges / _E7).tolist() if number else (0.0, 0.0, 0.0, 0.0)
-        return f"{south:.7f},{west:.7f},{north:.7f},{east:.7f}"
 
     def _write_shapes(self) -> None:
         """Write shapes of a layer, rank and size that lie near each other in one row."""
@@ -818,6 +830,29 @@ def _feature_boxes(boxes: Ints, large: NDArray[np.bool_], first: int) -> Iterato
     for at in np.flatnonzero(large).tolist():
         south, west, north, east = (boxes[at] / _E7).tolist()
         yield -(first + at + 1), west, east, south, north
+
+
+SPOT: Final = np.dtype([("lat", "<i4"), ("lon", "<i4"), ("box", "<i4", 4), ("kind", "<u2"), ("flags", "u1")])
+"""Where a feature lies: its point, its box (south, west, north, east), its kind and `HAS_GROUND`."""
+
+HAS_GROUND: Final = 1
+"""The table ``ground`` has the feature."""
+
+
+def spot_blocks(
+    first: int,
+    lats: NDArray[np.int32],
+    lons: NDArray[np.int32],
+    kinds: NDArray[np.uint16],
+    boxes: Ints,
+    flags: NDArray[np.uint8],
+) -> Iterator[tuple[int, bytes]]:
+    """Rows of ``feature_block`` for features that follow so many others, which fill whole blocks."""
+    spots = np.empty(len(lats), dtype=SPOT)
+    for name, column in (("lat", lats), ("lon", lons), ("kind", kinds), ("box", boxes), ("flags", flags)):
+        spots[name] = column
+    for at in range(0, len(spots), FEATURE_BLOCK):
+        yield (first + at) // FEATURE_BLOCK, spots[at : at + FEATURE_BLOCK].tobytes()
 
 
 def _tag_blocks(tags: Sequence[str], first: int) -> Iterator[tuple[int, bytes]]:

@@ -7,10 +7,11 @@ read enough to choose from; the lists of a small region are all read.
 """
 
 import sqlite3
-import threading
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from itertools import accumulate, groupby, islice, pairwise
 from math import inf
 from operator import itemgetter
@@ -28,8 +29,8 @@ from geosleuth.atlas.search import (
     exact_key,
     latin_key,
     similarities,
-    similarity,
     squeeze,
+    summed,
     text_triples,
     triple_codes,
     triples,
@@ -57,10 +58,11 @@ _TOGETHER: Final = 1_500  # a list no longer than this is not cut by length
 _STEP: Final = 16
 _BATCH: Final = 100_000
 _CHUNK: Final = 12_000_000
+_FIRST_READ: Final = 40_000
 _MOST_READ: Final = 60_000
-_READ_BESIDE: Final = 20_000
+_READ_BESIDE: Final = 10_000
+_MUCH_ALIKE: Final = 0.75
 _CANDIDATES: Final = 100
-_FEWEST_CANDIDATES: Final = 16
 _LATER: Final = (1.0, 1.5, 3.0, 5.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
 """A list of spellings so many classes longer or shorter is read as if it were so much longer itself."""
 
@@ -68,12 +70,31 @@ _MOST_TRIPLES: Final = 60
 _LEAST_SIMILARITY: Final = 0.5
 _LEAST_SHARE: Final = 0.2
 _MOST_EXACT: Final = 1_000
-_OF_ATTRIBUTE: Final = 0.97
+_MOST_BORNE: Final = 1 << 40
+OF_ATTRIBUTE: Final = 0.97
 
 Keep = Callable[[Ints], NDArray[np.bool_]]
 """Which of these owners are wanted."""
 
 NameRow = tuple[int, str, int, int, str]  # class of length, key, owner, role, text
+SpellingRow = tuple[int, str, str]  # number, key, names
+_NONE: Final = np.empty(0, dtype=np.int64)
+_LAST: Final = "\U0010ffff"
+_BEGINNING: Final = """
+WITH class(number, first, after) AS (VALUES {classes})
+SELECT spelling.key, spelling.names FROM class CROSS JOIN spelling
+ON spelling.id >= coalesce(
+    (SELECT id FROM spelling_step WHERE length = number AND key <= :prefix ORDER BY key DESC LIMIT 1), first)
+AND spelling.id < coalesce(
+    (SELECT id FROM spelling_step WHERE length = number AND key > :last ORDER BY key LIMIT 1), after)
+WHERE number >= :least AND spelling.key >= :prefix AND spelling.key < :last
+ORDER BY spelling.id LIMIT :most
+"""  # only our own numbers are put in
+_CALLED: Final = f"""
+SELECT spelling.id, spelling.key, spelling.names FROM
+(SELECT id FROM spelling_step WHERE length = ? AND key <= ? ORDER BY key DESC LIMIT 1) AS step
+CROSS JOIN spelling ON spelling.id BETWEEN step.id AND step.id + {_STEP} WHERE spelling.key = ?
+"""  # noqa: S608
 
 
 def class_of(key: str) -> int:
@@ -245,53 +266,28 @@ class RegionNames:
 
     def called(self, key: str, score: float = 1.0) -> list[NameHit]:
         """Names with exactly this key."""
-        number = self._number(key)
-        rows = [] if number is None else self._names([number])
+        row = self.row_called(key)
         hits = [
             NameHit(owner, text, role, score, "exact" if role == MAIN else "alias")
-            for _, found, names in rows
-            if found == key
-            for role, text, owners in _borne(found, names)
-            for owner in owners[:_MOST_EXACT]
+            for role, text, owners in (_borne(key, row[2], _MOST_EXACT) if row else ())
+            for owner in owners
         ]
         return hits[:_MOST_EXACT]
 
-    def _number(self, key: str) -> int | None:
-        """The number of the last spelling that does not come after a key of its class; None where none does."""
-        row = self._conn.execute(
-            "SELECT id FROM spelling_step WHERE length = ? AND key <= ? ORDER BY key DESC LIMIT 1", (class_of(key), key)
-        ).fetchone()
-        if row is None:
-            return None
-        found = self._conn.execute(
-            "SELECT id FROM spelling WHERE id BETWEEN ? AND ? AND key = ?", (row[0], row[0] + _STEP, key)
-        ).fetchone()
-        return None if found is None else int(found[0])
+    def row_called(self, key: str) -> SpellingRow | None:
+        """Number, key and bearers of the spelling that is a key; None where there is none."""
+        row = self._conn.execute(_CALLED, (class_of(key), key, key)).fetchone()
+        return None if row is None else _texts([row])[0]
 
-    def beginning(self, prefix: str, most: int) -> Iterator[tuple[str, list[tuple[int, str, list[int]]]]]:
+    def beginning(self, prefix: str, most: int) -> Iterator[tuple[str, str]]:
         """Keys that begin so with their bearers: the shorter classes first, in each by the alphabet."""
-        firsts = self._column("first", "<u4").tolist()
-        for length in range(class_of(prefix), _CLASSES):
-            row = self._conn.execute(
-                "SELECT id FROM spelling_step WHERE length = ? AND key <= ? ORDER BY key DESC LIMIT 1", (length, prefix)
-            ).fetchone()
-            begin = row[0] if row else firsts[length]
-            at = begin
-            while most > 0 and at < firsts[length + 1]:
-                rows = self._conn.execute(
-                    "SELECT id, key, names FROM spelling WHERE id BETWEEN ? AND ?",
-                    (at, min(at + 4 * _STEP, firsts[length + 1]) - 1),
-                ).fetchall()
-                for _, key, names in rows:
-                    if key.startswith(prefix):
-                        most -= 1
-                        yield key, _borne(key, names)
-                    elif key > prefix:
-                        break
-                else:
-                    at += 4 * _STEP
-                    continue
-                break
+        query = self._shared.get("names beginning")
+        if not isinstance(query, str):
+            firsts = self._column("first", "<u4").tolist()
+            classes = ",".join(f"({number},{one},{other})" for number, (one, other) in enumerate(pairwise(firsts)))
+            query = self._shared["names beginning"] = _BEGINNING.format(classes=classes)
+        asked = {"least": class_of(prefix), "prefix": prefix, "last": f"{prefix}{_LAST}", "most": most}
+        yield from self._conn.execute(query, asked)
 
     def prefix(self, text: str, limit: int = 100) -> list[NameHit]:
         """Names that begin so, shorter ones first."""
@@ -300,153 +296,52 @@ class RegionNames:
             return []
         hits = [
             NameHit(owner, name, role, len(key) / len(full), "exact" if role == MAIN else "alias")
-            for full, borne in self.beginning(key, 4 * limit)
-            for role, name, owners in borne
+            for full, names in self.beginning(key, 4 * limit)
+            for role, name, owners in _borne(full, names, limit)
             if role <= OTHER
-            for owner in owners[:limit]
+            for owner in owners
         ]
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
-    def knows(self, query: str) -> bool:
-        """Whether somebody bears that very name."""
-        key = exact_key(query)
-        return bool(key) and self._number(key) is not None
+    def search(self, query: str, *, limit: int = 20, keep: Keep | None = None) -> list[NameHit]:
+        """Names like the query, best first, one hit per owner; see `search_names`."""
+        return [hit for _, hit in search_names([self], query, limit=limit, keeps=[keep])]
 
-    def search(
-        self, query: str, *, limit: int = 20, keep: Keep | None = None, of: int = 1, beside: bool = False
-    ) -> list[NameHit]:
-        """Names like the query, best first, one hit per owner.
-
-        Args:
-            query: any text; only its beginning counts.
-            limit: how many owners.
-            keep: which owners are wanted; all without it.
-            of: how many regions are asked the same, which share the time.
-            beside: some region knows the very name; if this one does not, only longer names that begin so are found.
-        """
-        key = exact_key(query)
-        if not key:
-            return []
-        spelled = latin_key(query)
-        known = self._number(key)
-        if beside and known is None:
-            return self._longer(key, limit, keep)
-        # Beside the very name others are of little use, and less is read for them.
-        most = (_MOST_READ if known is None else _READ_BESIDE) // of
-        numbers = self._candidates(squeeze(key), keep, of, most)
-        if spelled and spelled != key:
-            numbers = np.union1d(numbers, self._candidates(squeeze(spelled), keep, of, most))
-        if known is not None:
-            numbers = np.union1d(numbers, [known])
-        best: dict[int, NameHit] = {}
-        # Of a chain with very many branches, as many are looked at as can be answered.
-        most, enough = (limit, limit) if keep is None else (_MOST_EXACT, inf)
-        for hit in self._ranked(numbers.tolist(), key, spelled, most, enough):
-            if hit.owner not in best or hit.score > best[hit.owner].score:
-                best[hit.owner] = hit
-        return _sorted(list(best.values()), limit, keep)
-
-    def _longer(self, key: str, limit: int, keep: Keep | None) -> list[NameHit]:
-        """Names that begin with all words of a key."""
-        found = [
-            NameHit(owner, text, role, alike * (1.0 if role < ATTRIBUTE else _OF_ATTRIBUTE), "fuzzy")
-            for name, borne in self.beginning(f"{key} ", limit)
-            if (alike := similarity(key, name)) >= _LEAST_SIMILARITY
-            for role, text, owners in borne
-            for owner in owners[:limit]
-        ]
-        return _sorted(found, limit, keep)
-
-    def _ranked(
-        self, numbers: Sequence[int], key: str, spelled: str | None, most: int, enough: float
-    ) -> Iterator[NameHit]:
-        """The bearers of some spellings, the most alike first, ``most`` of each, until no other is among the best.
-
-        ``enough`` are as many as are wanted.
-        """
-        rows = self._names(numbers)
-        keys = [name for _, name, _ in rows]
-        scores = similarities(key, keys)
-        if spelled:
-            scores = np.maximum(scores, 0.95 * similarities(spelled, keys))
-        told = set[int]()
-        least = _LEAST_SIMILARITY
-        for at in np.argsort(-scores, kind="stable").tolist():
-            alike, (_, name, names) = float(scores[at]), rows[at]
-            if alike < least:
-                return
-            for role, text, owners in _borne(name, names):
-                kind: Literal["exact", "alias", "fuzzy"] = "fuzzy"
-                if alike == 1.0:
-                    kind = "exact" if role == MAIN else "alias"
-                score = alike * (1.0 if role < ATTRIBUTE else _OF_ATTRIBUTE)
-                told.update(owners[:most])
-                for owner in owners[:most]:
-                    yield NameHit(owner, text, role, score, kind)
-            if len(told) >= enough:
-                least = max(least, _OF_ATTRIBUTE * alike)
-
-    def _names(self, numbers: Sequence[int]) -> list[tuple[int, str, str]]:
+    def spellings(self, numbers: Sequence[int]) -> list[SpellingRow]:
+        """Numbers, keys and bearers of some spellings."""
         marks = ",".join("?" * len(numbers))
-        return self._conn.execute(
-            f"SELECT id, key, names FROM spelling WHERE id IN ({marks})",  # noqa: S608
-            numbers,
-        ).fetchall()
+        query = f"SELECT id, key, names FROM spelling WHERE id IN ({marks})"  # noqa: S608
+        return _texts(self._conn.execute(query, numbers).fetchall())
 
     def all_names(self) -> Iterator[tuple[int, str, int]]:
         """Owner, text and role of every name."""
         for key, names in self._conn.execute("SELECT key, names FROM spelling"):
-            for role, text, owners in _borne(key, names):
+            for role, text, owners in _borne(key, names, _MOST_BORNE):
                 yield from ((owner, text, role) for owner in owners)
 
-    def _candidates(self, compact: str, keep: Keep | None, of: int, most: int) -> Ints:
-        """Numbers of the spellings that share most triples with the query, rare triples counting more."""
-        wanted = triple_codes(triples(compact)[:_MOST_TRIPLES])
-        grams, sizes = self._column("gram", "<u8"), self._column("size", "u1")
-        counts = self._column("count", "<u4").reshape(-1, _SLOTS)
+    @property
+    def sizes(self) -> NDArray[np.uint8]:
+        """How many triples each spelling has."""
+        return self._column("size", "u1")
+
+    def lists_of(self, codes: NDArray[np.uint64]) -> tuple[Ints, Ints, Ints]:
+        """The lists of some triples: the place of the triple among these, the list's id, and its length."""
+        grams, counts = self._column("gram", "<u8"), self._column("count", "<u4").reshape(-1, _SLOTS)
         if not len(grams):
-            return np.empty(0, dtype=np.int64)
-        at = np.minimum(np.searchsorted(grams, wanted), len(grams) - 1)
-        at = at[grams[at] == wanted]
-        if not len(at):
-            return np.empty(0, dtype=np.int64)
-        weights = np.log1p(len(sizes) / counts[at].sum(axis=1))
-        numbers, places = self._lists(at, counts, len(compact), most)
-        read = np.zeros(len(at), dtype=bool)
-        read[places] = True
-        shared = _added(len(sizes) + 1, numbers, weights.astype(np.float32)[places])
-        # Most names share one common triple with any query; only those that share a fair part of it are looked at.
-        fair = shared >= _LEAST_SHARE * float(weights[read].sum()) - 1e-4
-        numbers, first = np.unique(numbers[fair], return_index=True)
-        shared = shared[fair][first]
-        if keep is not None:
-            some = self._kept(numbers, keep)
-            numbers, shared = numbers[some], shared[some]
-        mean, size = float(weights.mean()), sizes[numbers - 1].astype(np.float32)
-        few = max(_FEWEST_CANDIDATES, _CANDIDATES // of)
-        # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
-        alike = shared / (mean * (size + len(wanted)))
-        holding = shared / (mean * (0.15 * size + len(wanted)))
-        return np.union1d(numbers[_best(alike, few)], numbers[_best(holding, few)])
+            return _NONE, _NONE, _NONE
+        at = np.minimum(grams.searchsorted(codes), len(grams) - 1)
+        there = (grams[at] == codes).nonzero()[0]
+        at = at[there]
+        some = counts[at]
+        places, slots = some.nonzero()
+        return there[places], at[places] * _SLOTS + slots, some[places, slots].astype(np.int64)
 
-    def _lists(self, at: Ints, counts: NDArray[np.uint32], letters: int, most: int) -> tuple[Ints, Ints]:
-        """What stands in the lists of some triples, and for each the place of its triple.
+    def read_lists(self, ids: Sequence[int]) -> list[tuple[int, bytes]]:
+        """Ids and packed spellings of some lists."""
+        marks = ",".join("?" * len(ids))
+        return self._conn.execute(f"SELECT id, spellings FROM gram WHERE id IN ({marks})", ids).fetchall()  # noqa: S608
 
-        The shortest lists are read first, up to a sum of lengths.
-        """
-        places, slots = np.nonzero(counts[at])
-        long = counts[at][places, slots].astype(np.int64)
-        apart = np.abs(slots - 1 - bisect_left(_LENGTHS, letters + 1))
-        order = np.argsort(long * np.where(slots == 0, 1.0, np.array(_LATER)[np.minimum(apart, len(_LATER) - 1)]))
-        order = order[: max(1, int(np.searchsorted(np.cumsum(long[order]), most)))]
-        rows = dict(zip((at[places[order]] * _SLOTS + slots[order]).tolist(), places[order].tolist(), strict=True))
-        marks = ",".join("?" * len(rows))
-        query = f"SELECT id, spellings FROM gram WHERE id IN ({marks})"  # noqa: S608
-        found = self._conn.execute(query, list(rows)).fetchall()
-        numbers, owners = unpack_all([packed for _, packed in found])
-        return numbers, np.array([rows[where] for where, _ in found])[owners]
-
-    def _kept(self, numbers: Ints, keep: Keep) -> NDArray[np.bool_]:
+    def kept(self, numbers: Ints, keep: Keep) -> NDArray[np.bool_]:
         """Which spellings have an owner that is wanted."""
         owners, starts = self._owners()
         begins = starts[numbers - 1].astype(np.int64)
@@ -457,37 +352,262 @@ class RegionNames:
         return np.asarray(fits[ends] > fits[ends - counts])
 
 
-def _added(count: int, numbers: Ints, weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """For each number below a count, the sum of all weights of that number."""
-    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < count:
-        raise LookupError("a spelling that is none")
-    sums: NDArray[np.float32] | None = getattr(_room, "sums", None)
-    if sums is None or len(sums) < count:
-        sums = _room.sums = np.zeros(count, dtype=np.float32)
-    np.add.at(sums, numbers, weights)
-    found = sums[numbers]
-    sums[numbers] = 0
+def _texts(rows: list[Any]) -> list[SpellingRow]:
+    """Rows of the table ``spelling``, which in a damaged file may hold anything."""
+    if not all(type(key) is type(names) is str for _, key, names in rows):
+        raise TypeError("a spelling that is no text")
+    return rows
+
+
+Reading = Callable[[int], AbstractContextManager[None]]
+"""Around what is read of the index of a number: says whose it is where it can't be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """A spelling that was found: the number of its index, its key, its bearers as the table has them, how alike."""
+
+    index: int
+    key: str
+    names: str
+    alike: float
+
+    def bearers(self, reading: Reading, most: int) -> list[tuple[int, str, list[int]]]:
+        """Role, text and the first owners of each name that is spelled so."""
+        try:
+            return _borne(self.key, self.names, most)
+        except ValueError:
+            with reading(self.index):
+                raise
+
+    def owners(self, reading: Reading) -> list[tuple[int, Ints]]:
+        """Role and all owners of each name that is spelled so."""
+        with reading(self.index):
+            return owners_of(self.names)
+
+
+def owners_of(names: str) -> list[tuple[int, Ints]]:
+    """Role and owners for each line of what the table says of a spelling."""
+    lines = [line.rpartition("\t") for line in names.split("\n")]
+    return [(int(told[0]), np.cumsum(np.fromstring(steps, dtype=np.int64, sep=","))) for told, _, steps in lines]
+
+
+def search_names(
+    indexes: Sequence[RegionNames],
+    query: str,
+    *,
+    limit: int,
+    keeps: Sequence[Keep | None] | None = None,
+    reading: Reading = lambda _: nullcontext(),
+) -> list[tuple[int, NameHit]]:
+    """Names like the query, best first, one hit per owner, each with the number of its index.
+
+    Args:
+        indexes: one for each region.
+        query: any text; only its beginning counts.
+        limit: how many owners.
+        keeps: for each index which owners are wanted, None for all.
+        reading: see `Reading`.
+    """
+    keeps = keeps or [None] * len(indexes)
+    best: dict[tuple[int, int], NameHit] = {}
+    # Of a chain with very many branches, as many are looked at as can be answered.
+    few = all(keep is None for keep in keeps)
+    most, enough = (limit, limit) if few else (_MOST_EXACT, inf)
+    least = _LEAST_SIMILARITY
+    for one in search_spellings(indexes, query, keeps=keeps, reading=reading):
+        if one.alike < least:
+            break
+        for role, text, owners in one.bearers(reading, most):
+            kind: Literal["exact", "alias", "fuzzy"] = "fuzzy"
+            if one.alike == 1.0:
+                kind = "exact" if role == MAIN else "alias"
+            score = one.alike * (1.0 if role < ATTRIBUTE else OF_ATTRIBUTE)
+            for owner in owners:
+                known = best.get((one.index, owner))
+                if known is None or score > known.score:
+                    best[one.index, owner] = NameHit(owner, text, role, score, kind)
+        if len(best) >= enough:  # no other is among the best
+            least = max(least, OF_ATTRIBUTE * one.alike)
+    return _sorted([(number, hit) for (number, _), hit in best.items()], limit, keeps)
+
+
+def search_spellings(
+    indexes: Sequence[RegionNames],
+    query: str,
+    *,
+    keeps: Sequence[Keep | None],
+    reading: Reading,
+) -> list[Spelling]:
+    """Spellings like the query, the most alike first.
+
+    All indexes are asked as if they were one, and read no more together than one of them would be.
+    """
+    key = exact_key(query)
+    if not key or not indexes:
+        return []
+    rows: list[tuple[int, SpellingRow]] = []
+    for number, index in enumerate(indexes):
+        with reading(number):
+            row = index.row_called(key)
+        if row is not None:
+            rows.append((number, row))
+    spelled = latin_key(query)
+    keys = [key] if spelled is None or spelled == key else [key, spelled]
+    known = {number: row[0] for number, row in rows}
+    found: list[Spelling] = []
+    # Beside the very name others are of little use, and less is read for them; more where nothing is much like it.
+    for most in (_READ_BESIDE,) if rows else sorted({_FIRST_READ, _MOST_READ}):
+        found = _ranked(rows + _spellings_like(indexes, keys, keeps, most, known, reading), keys)
+        if found and found[0].alike >= _MUCH_ALIKE:
+            break
     return found
 
 
-_room = threading.local()
-"""Where a thread adds up, for all regions; zero between questions."""
+def _spellings_like(
+    indexes: Sequence[RegionNames],
+    keys: Sequence[str],
+    keeps: Sequence[Keep | None],
+    most: int,
+    known: Mapping[int, int],
+    reading: Reading,
+) -> list[tuple[int, SpellingRow]]:
+    """Spellings that share most triples with a query, each with the number of its index; but for those known."""
+    found: list[tuple[int, SpellingRow]] = []
+    chosen = [_candidates(indexes, squeeze(one), keeps, most, reading) for one in keys]
+    for number, index in enumerate(indexes):
+        numbers = chosen[0][number] if len(chosen) == 1 else np.union1d(*(one[number] for one in chosen))
+        if wanted := [one for one in numbers.tolist() if one != known.get(number)]:
+            with reading(number):
+                found.extend((number, row) for row in index.spellings(wanted))
+    return found
 
 
-def _sorted(found: list[NameHit], limit: int, keep: Keep | None) -> list[NameHit]:
+def _candidates(
+    indexes: Sequence[RegionNames], compact: str, keeps: Sequence[Keep | None], most: int, reading: Reading
+) -> list[Ints]:
+    """Of each index the numbers of the spellings that share most triples with a query, rare triples counting more."""
+    wanted = triple_codes(triples(compact)[:_MOST_TRIPLES])
+    lists: list[tuple[Ints, Ints, Ints]] = []
+    sizes: list[NDArray[np.uint8]] = []
+    for number, index in enumerate(indexes):
+        with reading(number):
+            lists.append(index.lists_of(wanted))
+            sizes.append(index.sizes)
+    places, ids, long = (np.concatenate(column) for column in zip(*lists, strict=True))
+    if not len(places):
+        return [_NONE] * len(indexes)
+    ends = starts_of(np.array([len(some) for some in sizes]))
+    totals = np.bincount(places, weights=long, minlength=len(wanted))
+    there = totals > 0
+    weights = np.log1p(int(ends[-1]) / np.where(there, totals, 1.0)).astype(np.float32)
+    region_of = np.arange(len(indexes)).repeat([len(one) for one, *_ in lists])
+    some = _worth_reading(ids % _SLOTS, long, len(compact), most)
+    numbers, owners, places = _read(indexes, sizes, (region_of[some], ids[some], places[some]), reading)
+    numbers = numbers + ends[owners]
+    read = np.zeros(len(wanted), dtype=bool)
+    read[places] = True
+    least = _LEAST_SHARE * float(weights[read].sum())
+    numbers, shared = summed(int(ends[-1]) + 1, numbers, weights[places], least)
+    size = np.empty(len(numbers), dtype=np.float32)
+    kept = np.ones(len(numbers), dtype=bool)
+    cuts = numbers.searchsorted(ends + 1)
+    for number, index in enumerate(indexes):
+        part = slice(int(cuts[number]), int(cuts[number + 1]))
+        mine = numbers[part] - ends[number]
+        size[part] = sizes[number][mine - 1]
+        keep = keeps[number]
+        if keep is not None and len(mine):
+            with reading(number):
+                kept[part] = index.kept(mine, keep)
+    if not kept.all():
+        numbers, shared, size = numbers[kept], shared[kept], size[kept]
+    mean = float(weights[there].mean())
+    # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
+    alike = shared / (mean * (size + len(wanted)))
+    holding = shared / (mean * (0.15 * size + len(wanted)))
+    numbers = numbers[np.union1d(_best(alike, _CANDIDATES), _best(holding, _CANDIDATES))]
+    cuts = numbers.searchsorted(ends + 1)
+    return [numbers[cuts[at] : cuts[at + 1]] - ends[at] for at in range(len(indexes))]
+
+
+def _worth_reading(slots: Ints, long: Ints, letters: int, most: int) -> Ints:
+    """Which lists are read: the shortest first, those of about the query's own length before others, up to a sum."""
+    apart = np.abs(slots - 1 - bisect_left(_LENGTHS, letters + 1))
+    factors = np.where(slots == 0, 1.0, np.array(_LATER)[np.minimum(apart, len(_LATER) - 1)])
+    order = np.argsort(long * factors, kind="stable")
+    return order[: max(1, int(np.cumsum(long[order]).searchsorted(most)))]
+
+
+def _read(
+    indexes: Sequence[RegionNames],
+    sizes: Sequence[NDArray[np.uint8]],
+    lists: tuple[Ints, Ints, Ints],
+    reading: Reading,
+) -> tuple[Ints, Ints, Ints]:
+    """Numbers of the spellings in some lists, and for each its index and the place of its triple."""
+    region_of, ids, places = lists
+    packed: list[bytes] = []
+    triple_of: list[int] = []
+    index_of: list[int] = []
+    for number, index in enumerate(indexes):
+        mine = (region_of == number).nonzero()[0]
+        if not len(mine):
+            continue
+        places_of = dict(zip(ids[mine].tolist(), places[mine].tolist(), strict=True))
+        with reading(number):
+            rows = index.read_lists(list(places_of))
+            packed += [_sound(spellings) for _, spellings in rows]
+        triple_of += [places_of[where] for where, _ in rows]
+        index_of += [number] * len(rows)
+    numbers, of = unpack_all(packed)
+    owners = np.array(index_of, dtype=np.int64)[of]
+    wrong = owners[numbers > np.array([len(some) for some in sizes])[owners]]
+    if len(wrong):
+        with reading(int(wrong[0])):
+            raise LookupError("a spelling that is none")
+    return numbers, owners, np.array(triple_of, dtype=np.int64)[of]
+
+
+def _sound(packed: Any) -> bytes:
+    """A list as `unpack_all` takes it."""
+    if not isinstance(packed, bytes) or packed[0] not in (1, 2, 4) or len(packed) % packed[0] != 1 % packed[0]:
+        raise ValueError("a list that is none")
+    return packed
+
+
+def _ranked(rows: Sequence[tuple[int, SpellingRow]], keys: Sequence[str]) -> list[Spelling]:
+    """Some spellings, the most alike first; ``keys`` are the query, and its spelling in Latin letters if it has one."""
+    names = [row[1] for _, row in rows]
+    scores = similarities(keys[0], names)
+    for other in keys[1:]:
+        scores = np.maximum(scores, 0.95 * similarities(other, names))
+    order = np.argsort(-scores, kind="stable")
+    order = order[: int((scores >= _LEAST_SIMILARITY).sum())]
+    return [
+        Spelling(rows[at][0], rows[at][1][1], rows[at][1][2], alike)
+        for at, alike in zip(order.tolist(), scores[order].tolist(), strict=True)
+    ]
+
+
+def _sorted(
+    found: Sequence[tuple[int, NameHit]], limit: int, keeps: Sequence[Keep | None]
+) -> list[tuple[int, NameHit]]:
     """The best that are wanted."""
-    if keep is not None and found:
-        wanted = keep(np.array([hit.owner for hit in found], dtype=np.int64))
-        found = [hit for hit, fits in zip(found, wanted.tolist(), strict=True) if fits]
-    return sorted(found, key=lambda hit: (-hit.score, hit.role, len(hit.text), hit.owner))[:limit]
+    wanted = list(found)
+    for number, keep in enumerate(keeps):
+        if keep is not None and (mine := [hit.owner for of, hit in found if of == number]):
+            kept = dict(zip(mine, keep(np.array(mine, dtype=np.int64)).tolist(), strict=True))
+            wanted = [(of, hit) for of, hit in wanted if of != number or kept[hit.owner]]
+    return sorted(wanted, key=lambda one: (-one[1].score, one[1].role, len(one[1].text), one[0], one[1].owner))[:limit]
 
 
-def _borne(key: str, names: str) -> list[tuple[int, str, list[int]]]:
-    """Role, text and owners for each line."""
+def _borne(key: str, names: str, most: int) -> list[tuple[int, str, list[int]]]:
+    """Role, text and the first owners for each line."""
     found = []
     for line in names.split("\n"):
         told, _, steps = line.rpartition("\t")
-        owners = list(accumulate(map(int, steps.split(","))))
+        owners = list(accumulate(map(int, steps.split(",", most)[:most])))
         found.append((int(told[0]), told[1:] or key.title(), owners))
     return found
 
@@ -496,4 +616,18 @@ def _best(scores: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
     return np.arange(len(scores)) if len(scores) <= count else np.argpartition(scores, -count)[-count:]
 
 
-__all__ = ["TABLES", "Keep", "NameRow", "RegionNames", "class_of", "keys_of", "write_names"]
+__all__ = [
+    "OF_ATTRIBUTE",
+    "TABLES",
+    "Keep",
+    "NameRow",
+    "Reading",
+    "RegionNames",
+    "Spelling",
+    "class_of",
+    "keys_of",
+    "owners_of",
+    "search_names",
+    "search_spellings",
+    "write_names",
+]

@@ -9,9 +9,10 @@ import threading
 import weakref
 import zlib
 from collections.abc import Callable, Iterator, Sequence, Set
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Final
 
 import msgspec
@@ -24,12 +25,14 @@ from geosleuth.atlas.protocol import Place
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, great_circle_km
 
-from .feature_kinds import ADDRESS, is_street, matching_kinds
+from .feature_kinds import ADDRESS, category_kinds, is_street, matching_kinds
 from .geometry import E7, nearest_points, unpack, unpack_steps
+from .pbf import spans
 from .region_file import (
     APPLICATION_ID,
     FEATURE_BLOCK,
     FORMAT_VERSION,
+    SPOT,
     SUFFIX,
     TAG_BLOCK,
     address_of,
@@ -218,26 +221,12 @@ class RegionStore:
         self._opened()[name] = region
         return region
 
-    @contextmanager
-    def explained(self, name: str) -> Iterator[None]:
+    def explained(self, name: str) -> AbstractContextManager[None]:
         """Whatever goes wrong in reading a region's file, as the line that says what to do about it.
 
         Nothing but reading belongs inside: what a user asked for must have been checked before.
         """
-        try:
-            with np.errstate(invalid="ignore", over="ignore"):  # coordinates that are none are refused as places
-                yield
-        except BadInput:
-            raise
-        except (_Unfit, *_WRONG_ROWS) as error:
-            why = " ".join(str(error).split())[:200] or type(error).__name__
-            if not isinstance(error, (_Unfit, sqlite3.Error, OSError)):
-                why = f"what it holds is not what was written: {why}"
-            raise DamagedRegion(
-                name,
-                f"region {name!r} is damaged ({why}): {region_path(self.folder, name)}; "
-                f"add it again with: geosleuth atlas add EXTRACT --name {name}",
-            ) from error
+        return _Explained(self.folder, name)
 
     def _opened(self) -> "dict[str, OpenRegion]":
         opened: dict[str, OpenRegion] | None = getattr(self._threads, "opened", None)
@@ -248,6 +237,34 @@ class RegionStore:
     def _unknown(self, name: str) -> str:
         there = ", ".join(self.names()) or "none yet; fetch one with: geosleuth atlas get PLACE"
         return f"there is no region {name[:80]!r} (regions: {there})"
+
+
+class _Explained(AbstractContextManager[None]):
+    """Entered for each region of each question, so that a generator would take too long."""
+
+    __slots__ = ("_folder", "_name", "_state")
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        self._state = np.errstate(invalid="ignore", over="ignore")  # coordinates that are none are refused as places
+
+    def __enter__(self) -> None:
+        self._state.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._state.__exit__(kind, error, trace)
+        if not isinstance(error, (_Unfit, *_WRONG_ROWS)) or isinstance(error, BadInput):
+            return
+        why = " ".join(str(error).split())[:200] or type(error).__name__
+        if not isinstance(error, (_Unfit, sqlite3.Error, OSError)):
+            why = f"what it holds is not what was written: {why}"
+        raise DamagedRegion(
+            self._name,
+            f"region {self._name!r} is damaged ({why}): {region_path(self._folder, self._name)}; "
+            f"add it again with: geosleuth atlas add EXTRACT --name {self._name}",
+        ) from error
 
 
 def _stamp(status: os.stat_result) -> tuple[int, int, int]:
@@ -348,7 +365,7 @@ Ids = NDArray[np.int64]
 Edges = tuple[float, float, float, float]  # south, west, north, east
 _SOURCES: Final = {"osm": "OpenStreetMap", "overture": "Overture Maps", "made-up": "geosleuth world (made up)"}
 _PARAMETERS: Final = 30_000  # SQLite takes 32,766 at once
-EARLIER_FORMATS: Final = ("2",)
+EARLIER_FORMATS: Final = ("2", "3")
 GAZETTEER_FORMAT: Final = "2"
 
 
@@ -413,22 +430,26 @@ def inside(extent: Extent, lats: FloatArray, lons: FloatArray) -> NDArray[np.boo
     return between & around
 
 
-def in_boxes(region: OpenRegion, boxes: Sequence[Edges], kinds: NDArray[np.bool_]) -> tuple[list[Any], Ids]:
-    """Features of the marked kinds whose box meets one of these: as the table has them, and their boxes as rows."""
-    found: dict[int, Any] = {}
+Spots = NDArray[np.void]
+"""Rows of ``SPOT``."""
+
+
+def in_boxes(region: OpenRegion, boxes: Sequence[Edges], kinds: NDArray[np.bool_]) -> tuple[Ids, Spots]:
+    """Numbers of the features of the marked kinds whose box meets one of these, and where they lie."""
+    blocks: dict[int, bytes] = {}
     for south, west, north, east in boxes:
-        edges = (south * E7, north * E7, west * E7, east * E7)
-        rows = region.conn.execute(_FEATURES_NEAR, (east, west, north, south, *edges)).fetchall()
-        found.update((row[0], row) for row in rows if kinds[row[3]])
-    rows = list(found.values())
-    around = np.array([(lat, lon, lat, lon) for *_, lat, lon, _ in rows], dtype=np.int64).reshape(-1, 4)
-    wide = [at for at, row in enumerate(rows) if row[7] is not None]
-    around[wide] = np.frombuffer(b"".join(rows[at][7] for at in wide), dtype="<i4").reshape(-1, 4)
-    met = np.zeros(len(rows), dtype=bool)
+        blocks.update(region.conn.execute(_BLOCKS_NEAR, (east, west, north, south)).fetchall())
+    spots = np.frombuffer(b"".join(blocks.values()), dtype=SPOT)
+    counts = [len(packed) // SPOT.itemsize for packed in blocks.values()]
+    firsts = np.fromiter(blocks, dtype=np.int64, count=len(blocks)) * FEATURE_BLOCK + 1
+    numbers = spans(firsts, np.array(counts, dtype=np.int64))
+    around = spots["box"]
+    met = np.zeros(len(spots), dtype=bool)
     for south, west, north, east in boxes:
-        low, high = around[:, :2] <= (north * E7, east * E7), around[:, 2:] >= (south * E7, west * E7)
-        met |= (low & high).all(axis=1)
-    return [rows[at] for at in np.flatnonzero(met).tolist()], around[met]
+        edges = np.array([south, west, north, east]) * E7
+        met |= (around[:, :2] <= edges[2:]).all(axis=1) & (around[:, 2:] >= edges[:2]).all(axis=1)
+    met &= kinds[spots["kind"]]
+    return numbers[met], spots[met]
 
 
 def filter_of(
@@ -459,14 +480,30 @@ def of_category(region: OpenRegion, category: str) -> Ids:
     key = f"category {category[:200]}"
     ids = region.memory.get(key)
     if not isinstance(ids, np.ndarray):
-        ids = of_kinds(region, set(matching_kinds(category, region.kinds)))
-        if len(region.memory) < 200:
+        ids = of_kinds(region, _kinds_meant(region, category))
+        if len(ids) and len(region.memory) < 200:
             region.memory[key] = ids
     return ids
 
 
+def _kinds_meant(region: OpenRegion, category: str) -> Set[str]:
+    """What `matching_kinds` gives; most texts are names, and no kind goes by them."""
+    wanted = category_kinds(category)
+    if not all(one[0] == "=" for one in wanted):
+        return set(matching_kinds(category, region.kinds))
+    by_value = region.memory.get("kinds by value")
+    if not isinstance(by_value, dict):
+        by_value = {}
+        for kind in region.kinds:
+            by_value.setdefault(f"={kind.rpartition('=')[2]}", []).append(kind)
+        region.memory["kinds by value"] = by_value
+    return {kind for one in wanted for kind in by_value.get(one, ()) if "=" in kind}
+
+
 def of_kinds(region: OpenRegion, kinds: Set[str]) -> Ids:
     """Features of some kinds, ascending."""
+    if not kinds:
+        return np.empty(0, dtype=np.int64)
     lists = [
         unpack_steps(features)
         for number, kind in enumerate(region.kinds)
@@ -525,24 +562,43 @@ def check_positions(lats: FloatArray, lons: FloatArray) -> None:
 
 
 _FEATURES: Final = "SELECT id, osm, name, kind, rank, lat, lon, box FROM feature"
-_FEATURES_NEAR: Final = f"""
-SELECT f.id, f.osm, f.name, f.kind, f.rank, f.lat, f.lon, f.box FROM feature_box b CROSS JOIN feature f
-ON f.id BETWEEN CASE WHEN b.id < 0 THEN -b.id ELSE b.id * {FEATURE_BLOCK} + 1 END
-AND CASE WHEN b.id < 0 THEN -b.id ELSE b.id * {FEATURE_BLOCK} + {FEATURE_BLOCK} END
+_BLOCKS_NEAR: Final = f"""
+SELECT f.block, f.spots FROM feature_box b CROSS JOIN feature_block f
+ON f.block = CASE WHEN b.id < 0 THEN (-b.id - 1) / {FEATURE_BLOCK} ELSE b.id END
 WHERE b.west <= ? AND b.east >= ? AND b.south <= ? AND b.north >= ?
-AND (f.box IS NOT NULL OR (f.lat BETWEEN ? AND ? AND f.lon BETWEEN ? AND ?))
 """  # noqa: S608
 
 
-def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    """Feature rows by id: id, osm, name, kind, lat, lon, south, west, north, east, rank."""
+def rows_in(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    """Feature rows by id as the table has them: id, osm, name, kind, rank, lat, lon, box."""
     found: dict[int, tuple[Any, ...]] = {}
     for begin in range(0, len(ids), _PARAMETERS):
         some = [int(number) for number in ids[begin : begin + _PARAMETERS]]
         marks = ",".join("?" * len(some))
-        rows = region.conn.execute(f"{_FEATURES} WHERE id IN ({marks})", some)
-        found.update((row[0], full_row(region, row)) for row in rows)
+        found.update((row[0], row) for row in region.conn.execute(f"{_FEATURES} WHERE id IN ({marks})", some))
     return found
+
+
+def boxes_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, bytes]:
+    """Of features that are more than a point, the packed box."""
+    return {number: box for number, box in _columns_of(region, "box", ids) if box is not None}
+
+
+def sources_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, int | str]:
+    """The source's own ids of some features, as the table has them."""
+    return dict(_columns_of(region, "osm", ids))
+
+
+def _columns_of(region: OpenRegion, column: str, ids: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    for begin in range(0, len(ids), _PARAMETERS):
+        some = ids[begin : begin + _PARAMETERS]
+        marks = ",".join("?" * len(some))
+        yield from region.conn.execute(f"SELECT id, {column} FROM feature WHERE id IN ({marks})", some)  # noqa: S608
+
+
+def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    """Feature rows by id: id, osm, name, kind, lat, lon, south, west, north, east, rank."""
+    return {number: full_row(region, row) for number, row in rows_in(region, ids).items()}
 
 
 def full_row(region: OpenRegion, row: Sequence[Any]) -> tuple[Any, ...]:
@@ -558,26 +614,46 @@ def full_row(region: OpenRegion, row: Sequence[Any]) -> tuple[Any, ...]:
 
 def tags_of(region: OpenRegion, number: int) -> dict[str, str]:
     """The kept tags of a feature."""
-    block, at = divmod(number - 1, TAG_BLOCK)
-    (packed,) = region.conn.execute("SELECT tags FROM feature_tags WHERE block = ?", (block,)).fetchone()
-    lines = zlib.decompressobj().decompress(packed, _MOST_TAGS).split(b"\n")
-    return msgspec.json.decode(lines[at], type=dict[str, str])
+    return _tags_in(region, [number])[number]
+
+
+def _tags_in(region: OpenRegion, numbers: Sequence[int]) -> dict[int, dict[str, str]]:
+    """The kept tags of some features."""
+    wanted = list({(number - 1) // TAG_BLOCK for number in numbers})
+    marks = ",".join("?" * len(wanted))
+    query = f"SELECT block, tags FROM feature_tags WHERE block IN ({marks})"  # noqa: S608
+    blocks = {
+        block: zlib.decompressobj().decompress(packed, _MOST_TAGS).split(b"\n")
+        for block, packed in region.conn.execute(query, wanted)
+    }
+    return {number: _TAGS.decode(blocks[(number - 1) // TAG_BLOCK][(number - 1) % TAG_BLOCK]) for number in numbers}
 
 
 _MOST_TAGS: Final = 1 << 24
+_TAGS: Final = msgspec.json.Decoder(dict[str, str])
 
 
 def place_of(region: OpenRegion, row: Sequence[Any]) -> Place:
     """A feature row as a place."""
-    number, osm, name, kind, lat, lon, south, west, north, east, _ = row
-    tags = tags_of(region, number)
+    return places_of(region, [row])[0]
+
+
+def places_of(region: OpenRegion, rows: Sequence[Sequence[Any]]) -> list[Place]:
+    """Feature rows as places."""
+    tags_in = _tags_in(region, [row[0] for row in rows])
+    source = source_of(region)
+    return [_place(region, row, tags_in[row[0]], source) for row in rows]
+
+
+def _place(region: OpenRegion, row: Sequence[Any], tags: dict[str, str], source: str) -> Place:
+    _, osm, name, kind, lat, lon, south, west, north, east, _ = row
     return Place(
         id=f"{region.info.kind}:{region.info.name}:{osm}",
         name=text_of(name or "") or kind.partition("=")[2].replace("_", " "),
         kind=kind,
         point=LatLon(lat, lon),
         extent=Box(south, west, north, east),
-        source=source_of(region),
+        source=source,
         address=address_of(tags) or (name if kind == ADDRESS else None),
         details=tags,
     )
@@ -590,7 +666,20 @@ def source_of(region: OpenRegion) -> str:
 
 def distances_m(point: LatLon, lats: FloatArray, lons: FloatArray) -> FloatArray:
     """Metres from a point to each of these."""
+    if len(lats) <= _FEW:  # as `great_circle_km`, with less ado
+        gap = np.abs(lons - point.lon)
+        across = np.sin(np.minimum(gap, 360.0 - gap) * _HALF_RADIAN) ** 2
+        across *= math.cos(math.radians(point.lat)) * np.cos(lats * (2 * _HALF_RADIAN))
+        share = np.sin((lats - point.lat) * _HALF_RADIAN) ** 2 + across
+        if len(lats) and share.max() < _HALFWAY:
+            metres: FloatArray = np.arcsin(np.sqrt(share)) * (2000 * EARTH_RADIUS_KM)
+            return metres
     return great_circle_km(np.array([point.lat]), np.array([point.lon]), lats, lons) * 1000
+
+
+_FEW: Final = 2000
+_HALF_RADIAN: Final = math.pi / 360
+_HALFWAY: Final = 0.5
 
 
 def grounds_of(geoms: Sequence[Any]) -> NDArray[np.object_]:

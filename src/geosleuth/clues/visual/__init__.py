@@ -4,10 +4,24 @@
 `GeoClipPrior` uses a model that others trained.
 """
 
-from .geoclip import GeoClipPrior
-from .learned import FEWEST_PHOTOS, Comparison, Figures, LearnedPrior, compare, learn
+from typing import TYPE_CHECKING
+
+from geosleuth.lazy import exported
+
 from .visual_clue import HOW_TO_LEARN, NAMED, default_prior_path, load_prior, prior_at_hand, visual_clue
 from .visual_prior import GRID, NEAR_KM, Best, Cell, Distribution, Reach, VisualPrior
+
+if TYPE_CHECKING:
+    from .geoclip import GeoClipPrior
+    from .learned import FEWEST_PHOTOS, Comparison, Figures, LearnedPrior, compare, learn
+
+__getattr__ = exported(
+    __name__,
+    {
+        "geoclip": ("GeoClipPrior",),
+        "learned": ("FEWEST_PHOTOS", "Comparison", "Figures", "LearnedPrior", "compare", "learn"),
+    },
+)
 
 __all__ = [
     "FEWEST_PHOTOS",

@@ -7,8 +7,6 @@ from geosleuth.clues.clue import Clue, Spot
 from geosleuth.clues.country_prior import country_prior, normalised
 from geosleuth.names import country_name
 
-from .geoclip import GeoClipPrior
-from .learned import LearnedPrior
 from .visual_prior import Distribution, VisualPrior
 
 _SPOTS = 12
@@ -72,8 +70,10 @@ def load_prior(spec: str | Path) -> VisualPrior:
         MissingExtra: GeoCLIP is asked for and a package is not installed.
     """
     if isinstance(spec, str) and spec.startswith(GEOCLIP):
+        from .geoclip import GeoClipPrior
+
         return GeoClipPrior(Path(spec.removeprefix(GEOCLIP)).expanduser())
-    return LearnedPrior.load(Path(spec).expanduser())
+    return _learned(Path(spec).expanduser())
 
 
 def prior_at_hand() -> VisualPrior | None:
@@ -88,4 +88,10 @@ def prior_at_hand() -> VisualPrior | None:
     except OSError:
         # A folder that this user may not look into holds nothing that this user learned.
         return None
-    return LearnedPrior.load(path) if there else None
+    return _learned(path) if there else None
+
+
+def _learned(path: Path) -> VisualPrior:
+    from .learned import LearnedPrior
+
+    return LearnedPrior.load(path)

@@ -14,40 +14,42 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from geosleuth.lazy import lazy_pattern
+
 from .lines import Overlay, TextLine
 from .strips import Pixels
 
-_CREDIT = re.compile(
+_CREDIT = lazy_pattern(
     r"©|\(c\)\s?\d{4}|reconyx|flir$|\b(?:google|baidu|tencent|mapillary|kartaview|yandex|getty|shutterstock|alamy|"
     r"istock|dreamstime|gopro|street ?view|image capture|imagery|map data|copyright|all rights)\b|"
     r"百度|腾讯|高德|街景|版权|侵权|使用条款|ストリートビュー",
     re.IGNORECASE,
 )
-_STAMP = re.compile(
+_STAMP = lazy_pattern(
     r"(?:19|20)\d\d\s?[-./:年]\s?\d{1,2}\s?[-./:月]\s?\d{1,2}|\b\d{1,2}[-./]\d{1,2}[-./](?:19|20)?\d\d\b|"
     r"'\d\d\s?\d{1,2}\s?\d{1,2}\b|\b\d{1,2}:\d\d:\d\d(?!:)|\b\d{1,2}:\d\d\s?[AP]M\b|^[-+]?\d{1,3}(?:\.\d)?\s?(?:°(?:\s?[CF])?|℃)$|"
     r"\bM\s?\d/\d\b|\bGPS\b|\bREC\b|\bIMG_?\d+|\bDSC_?\d+|\b\d{1,3}\.\d{3,}[,°\s]+\d{1,3}\.\d{3,}",
     re.IGNORECASE,
 )
-_INTERFACE = re.compile(
+_INTERFACE = lazy_pattern(
     r"^[A-D](?:[.、:)]|\s?(?=[\u4e00-\u9fff]))|^\d{1,2}\s?/\s?\d{1,2}$|^(?:地图|黑屏|点我|会员|报告问.?|全景|卫星|关注|分享|bilibili|tiktok|"
     r"instagram|weibo|@\w+|play|pause|menu|back|share|like|subscribe|ai)$",
     re.IGNORECASE,
 )
 
-_REGISTRATION = re.compile(
+_REGISTRATION = lazy_pattern(
     r"N[1-9]\d{0,2}[A-HJ-NP-Z]{2}|N[1-9]\d{0,3}[A-HJ-NP-Z]|N[1-9]\d{4}|JA\d{2}(?:\d\d|\d[A-Z]|[A-Z]{2})|HL\d{4}|B-\d{4}|"
     r"RA-\d{5}|[CDFGI]-[A-Z]{4}|[A-Z]{2}-[A-Z]{3}|[2-9][A-Z]-[A-Z]{3}|[A-Z]\d-[A-Z]{3}"
 )
 """Aircraft: N161JP, JA8089, B-2447, D-AIZZ, VH-OQA, 9V-SKA, as a line of its own."""
 
-_PRODUCT = re.compile(
+_PRODUCT = lazy_pattern(
     r"\bmade in\b|\b(?:S/N|P/N|LOT|REF|EAN|ISBN|SKU|BATCH)\b[.:#\s-]*[A-Z]*\d|\bISO[ -]?\d{4,5}\b|\bIPX?\d\d?$|"
     r"\bFCC ID\b|\b\d{3}/\d\d ?Z?R ?\d\d\b",
     re.IGNORECASE,
 )
 
-_INSTRUCTION = re.compile(
+_INSTRUCTION = lazy_pattern(
     r"^\W*(?:system|syst[eè]me|sistema|система|assistant|human|observation)\s?[:：]|(?:系统|システム)\s?[:：]|"
     r"\b(?:ignor|disregard|forget)\w*\b.{0,40}\b(?:previous|instruc|photo|rules|anweisung)|игнорируй|忽略.{0,12}指令|"
     r"指示を無視|\b(?:language model|final answer|the answer is|must answer|decode and obey)\b|\[tool result\]|"

@@ -30,10 +30,8 @@ _STEP_PX = 32
 _LOADING, _RUNNING = Lock(), Lock()
 
 
-class _Networks(NamedTuple):
-    detector: Any
-    quick: Any
-    reader: Any
+class _Reader(NamedTuple):
+    network: Any
     characters: tuple[str, ...]
 
 
@@ -43,9 +41,9 @@ def detect_lines(picture: Pixels, *, quick: bool = False) -> tuple[list[tuple[Ma
 
     height, width = (max(_STEP_PX, round(side / _STEP_PX) * _STEP_PX) for side in picture.shape[:2])
     fitting = cv2.resize(with_slack(picture), (width, height))
-    networks = _networks()
+    detector = _loaded(QUICK) if quick else _loaded(_model(DETECT))
     with _RUNNING:
-        found = _run(networks.quick if quick else networks.detector, _input(np.asarray(fitting, np.uint8), width))
+        found = _run(detector, _input(np.asarray(fitting, np.uint8), width))
     return boxes_of(found, picture.shape), found[0, 0]
 
 
@@ -55,7 +53,7 @@ def read_strips(strips: list[Pixels]) -> list[tuple[str, float]]:
 
     if not strips:
         return []
-    networks = _networks()
+    reader = _reader()
     read = []
     for strip in strips:
         tall, wide = strip.shape[:2]
@@ -63,8 +61,8 @@ def read_strips(strips: list[Pixels]) -> list[tuple[str, float]]:
             wide = -(-wide * LINE_PX[0] // tall)
             strip = np.asarray(cv2.resize(with_slack(strip), (wide, LINE_PX[0])), np.uint8)  # noqa: PLW2901
         with _RUNNING:
-            found = _run(networks.reader, _input(strip, max(wide, LINE_PX[1])))
-        read.append(text_of(found, networks.characters))
+            found = _run(reader.network, _input(strip, max(wide, LINE_PX[1])))
+        read.append(text_of(found, reader.characters))
     return read
 
 
@@ -83,25 +81,36 @@ def _run(network: Any, given: Map) -> Map:
     return found
 
 
-def _networks() -> _Networks:
+def _reader() -> _Reader:
+    network = _loaded(_model(READ))
     with _LOADING:
-        return _load()
+        return _with_characters(network)
 
 
 @cache
-def _load() -> _Networks:
+def _with_characters(network: Any) -> _Reader:
+    characters = network.get_modelmeta().custom_metadata_map["character"].splitlines()
+    return _Reader(network, ("", *characters, " "))
+
+
+def _loaded(path: Path) -> Any:
+    """Return a network, loaded when it is first needed: most photos hold no line to read."""
+    with _LOADING:
+        return _load(path)
+
+
+@cache
+def _load(path: Path) -> Any:
+    return packaged_session(path, threads=THREADS)
+
+
+@cache
+def _model(name: str) -> Path:
     # Found and not imported: its files are all that is needed.
     package = find_spec("rapidocr")
     if package is None or package.origin is None:
         raise BadInput("Reading text needs rapidocr, which is not installed: install geosleuth again.")
     models = Path(package.origin).parent / "models"
-    if missing := [name for name in (DETECT, READ) if not (models / name).is_file()]:
+    if missing := [one for one in (DETECT, READ) if not (models / one).is_file()]:
         raise BadInput(f"The installed rapidocr lacks {', '.join(missing)}: install rapidocr 3.10.")
-    reader = packaged_session(models / READ, threads=THREADS)
-    characters = reader.get_modelmeta().custom_metadata_map["character"].splitlines()
-    return _Networks(
-        detector=packaged_session(models / DETECT, threads=THREADS),
-        quick=packaged_session(QUICK, threads=THREADS),
-        reader=reader,
-        characters=("", *characters, " "),
-    )
+    return models / name

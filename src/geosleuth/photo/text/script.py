@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections import Counter
 
+from geosleuth.lazy import lazy_pattern
+
 _RANGES = {
     "latin": "A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿＡ-Ｚａ-ｚ",
     "greek": "Ͱ-ϡϰ-Ͽἀ-῿",
@@ -28,7 +30,7 @@ _RANGES = {
     "kana": "ぁ-ヿㇰ-ㇿｦ-ﾟ",
     "han": "々㐀-䶿一-鿿豈-﫿𠀀-𲎯",
 }
-_PATTERNS = {script: re.compile(f"[{letters}]") for script, letters in _RANGES.items()}
+_PATTERNS = {script: lazy_pattern(f"[{letters}]") for script, letters in _RANGES.items()}
 
 SCRIPTS = tuple(dict.fromkeys({"han": "chinese", "kana": "japanese"}.get(name, name) for name in _RANGES))
 """Every script that lines are named with."""
@@ -91,8 +93,8 @@ _CHILLUS = {
     "\u0d23": "\u0d7a", "\u0d28": "\u0d7b", "\u0d30": "\u0d7c",
     "\u0d32": "\u0d7d", "\u0d33": "\u0d7e", "\u0d15": "\u0d7f",
 }  # fmt: skip
-_OLD_CHILLU = re.compile(f"([{''.join(_CHILLUS)}])\u0d4d\u200d")
-_MICRO_IN_GREEK = re.compile("\u00b5(?=[\u0370-\u03ff])|(?<=[\u0370-\u03ff])\u00b5")
+_OLD_CHILLU = lazy_pattern(f"([{''.join(_CHILLUS)}])\u0d4d\u200d")
+_MICRO_IN_GREEK = lazy_pattern("\u00b5(?=[\u0370-\u03ff])|(?<=[\u0370-\u03ff])\u00b5")
 
 
 def tidy(text: str) -> str:

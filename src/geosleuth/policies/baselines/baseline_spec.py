@@ -11,7 +11,6 @@ from geosleuth.answer import Answer, render
 from geosleuth.errors import BadInput
 from geosleuth.geo import FARTHEST_KM
 from geosleuth.policies.protocol import Conversation, Policy, Prompt, Step, Usage
-from geosleuth.tools.similar.index_file import pixel_digest
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -95,6 +94,8 @@ def first_images(conversation: Conversation) -> "list[Image]":
 def picture_key(images: "Sequence[Image]") -> str:
     """What a task's pictures are known by: the SHA-256 of their pixels, in hexadecimal; of several, of all of them."""
     import hashlib
+
+    from geosleuth.tools.similar.index_file import pixel_digest
 
     digests = [pixel_digest(image) for image in images]
     return (digests[0] if len(digests) == 1 else hashlib.sha256(b"".join(digests)).digest()).hex()

@@ -1,11 +1,12 @@
 """The answer in our own form: place, odds, reasons, what contradicts it, and what would make it better."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from geosleuth.answer import Address, Answer, Candidate, Level
 from geosleuth.atlas.suggestion import get_country
-from geosleuth.clues import ClueKind, TextSeen
+from geosleuth.clues import Clue, ClueKind, TextSeen
 from geosleuth.clues.heartlands import HELD_SHARE, heartland
 from geosleuth.clues.naming import kind_said
 from geosleuth.clues.selftest import LeftOut, Sign
@@ -43,7 +44,8 @@ def would_help(reasoning: Reasoning) -> str:
     """One or two sentences on what would narrow the answer down; empty where it is as fine as can be."""
     decision = reasoning.decision
     if not reasoning.found.clues or decision.level == "none":
-        return f"{CONNECT} ({WITH_A_MODEL}), or say what you see or know: --seen, --hint, --within."
+        options = "--seen, --within" if reasoning.hints else "--seen, --hint, --within"
+        return f"{CONNECT} ({WITH_A_MODEL}), or say what you see or know: {options}."
     if decision.level == "spot":
         return ""
     names = unplaced_names(reasoning)
@@ -113,7 +115,10 @@ def answer_of(reasoning: Reasoning, *, forced: bool = False) -> Answer:
     if not reasoning.found.clues or reasoning.decision.level == "none":
         if forced and (guess := _guess(reasoning)) is not None:
             return guess
-        return Answer(explanation=_cannot_tell(reasoning), candidates=listed)
+        # How often hints are right is no probability that anything in the photo bears out.
+        pairs = zip(listed, candidates, strict=True)
+        unsaid = tuple(replace(one, probability=None) if of.only_hinted else one for one, of in pairs)
+        return Answer(explanation=_cannot_tell(reasoning), candidates=unsaid)
     decision = reasoning.decision
     return Answer(
         point=decision.point,
@@ -253,13 +258,19 @@ def _without(one: LeftOut) -> str:
 
 
 def _cannot_tell(reasoning: Reasoning) -> str:
-    sentences = (_outside(reasoning), _silence(reasoning), _ruled_out(reasoning), would_help(reasoning))
+    sentences = (
+        _outside(reasoning),
+        _silence(reasoning),
+        _hinted(reasoning),
+        _ruled_out(reasoning),
+        would_help(reasoning),
+    )
     return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _silence(reasoning: Reasoning) -> str:
     """Why no place is named, in one sentence; never a country that nothing in the photo speaks for."""
-    clues = reasoning.found.clues
+    clues = [clue for clue in reasoning.found.clues if clue.kind != "hint"]
     if not clues and "read_text" not in reasoning.notebook.tools and not reasoning.lines:
         return "The tool that reads text is switched off."
     if not clues and reasoning.ruled_out:
@@ -276,6 +287,25 @@ def _silence(reasoning: Reasoning) -> str:
         return f"The text found is too weak to name a place: {lines}."
     best = "; ".join(evidence_line(clue) for clue in clues[:SHOWN_REASONS])
     return f"What is known is too weak to name a place: {best}."
+
+
+def _hinted(reasoning: Reasoning) -> str:
+    """That a hint names a place and nothing in the photo bears it out, where one does."""
+    clues = reasoning.found.clues
+    hints = [clue for clue in clues if clue.kind == "hint"]
+    places = dict.fromkeys(place for clue in hints for place in _places_hinted(clue))
+    if not places:
+        return ""
+    says = "names a place:" if len(hints) == len(clues) else "speaks for"
+    return f"Only your hint {says} {' or '.join(list(places)[:SHOWN_REASONS])}."
+
+
+def _places_hinted(clue: Clue) -> list[str]:
+    """The places that a hint names; of a name that several bear, the likeliest."""
+    if clue.spots:
+        best = max(clue.spots, key=lambda spot: spot.weight)
+        return [full_name(best.name, best.country)]
+    return [country_name(code) for code in clue.countries]
 
 
 def _telling_first(reasoning: Reasoning) -> list[TextSeen]:

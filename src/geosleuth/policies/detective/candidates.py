@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from geosleuth.clues.decision import only_hinted
 from geosleuth.clues.heartlands import heartland
 from geosleuth.clues.posterior import Candidate, Contribution
 from geosleuth.clues.text_clue import said_of
@@ -27,7 +28,10 @@ _LINES = 4
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A place that it could be; ``country`` is an ISO code, the probability calibrated as the answer's is."""
+    """A place that it could be; ``country`` is an ISO code, the probability calibrated as the answer's is.
+
+    ``only_hinted`` is whether nothing but a hint speaks for it: then its probability is only how often hints are right.
+    """
 
     name: str
     point: LatLon | None
@@ -36,6 +40,7 @@ class Rival:
     country: str | None
     evidence_for: tuple[str, ...]
     evidence_against: tuple[str, ...]
+    only_hinted: bool = False
 
 
 def rivals(reasoning: Reasoning) -> list[Rival]:
@@ -45,7 +50,8 @@ def rivals(reasoning: Reasoning) -> list[Rival]:
         # Whoever has ruled places out, or asked a prior, wants to see what is left.
         asked = reasoning.known.rules_out or any(True for _ in reasoning.notebook.of("visual_prior"))
         least = 0.0 if asked else LEAST_WHEN_SILENT
-        return [one for one in _countries(reasoning, 1.0) if one.probability >= least]
+        worth_a_look = [one for one in _countries(reasoning, 1.0) if one.probability >= least]
+        return sorted(worth_a_look, key=lambda one: one.only_hinted)
     best = Rival(
         full_name(decision.name or "", decision.country),
         decision.point,
@@ -109,9 +115,10 @@ def _countries(reasoning: Reasoning, share: float) -> list[Rival]:
 
 def _country(reasoning: Reasoning, code: str, probability: float) -> Rival:
     land = heartland(code, reasoning.known.within)
-    sides = _sides(reasoning.found.country_contributions(code), code)
+    parts = reasoning.found.country_contributions(code)
     point, radius_km = (land.point, land.radius_km) if land else (None, None)
-    return Rival(country_name(code), point, radius_km, probability, code, *sides)
+    hinted = only_hinted(part.clue for part in parts if part.speaks_for)
+    return Rival(country_name(code), point, radius_km, probability, code, *_sides(parts, code), hinted)
 
 
 def _sides(
@@ -141,7 +148,7 @@ def standing(reasoning: Reasoning) -> list[Rival]:
         places.setdefault(full_name(one.name, one.country), _place(one))
     taken = {one.country for one in places.values()}
     others = [one for one in listed if one.country not in taken]
-    return sorted([*places.values(), *others], key=lambda one: -one.probability)[:MOST_RIVALS]
+    return sorted([*places.values(), *others], key=lambda one: (one.only_hinted, -one.probability))[:MOST_RIVALS]
 
 
 def odds_of(reasoning: Reasoning) -> dict[str, float]:
@@ -158,6 +165,5 @@ def _place(one: Candidate) -> Rival:
         tuple(evidence_line(said_of(clue, one.country, one.point) if one.country else clue) for clue in clues[:_LINES])
         for clues in (one.supporting, one.contradicting)
     ]
-    return Rival(
-        full_name(one.name, one.country), one.point, one.radius_km, one.probability, one.country, sides[0], sides[1]
-    )
+    name, hinted = full_name(one.name, one.country), only_hinted(one.supporting)
+    return Rival(name, one.point, one.radius_km, one.probability, one.country, sides[0], sides[1], hinted)

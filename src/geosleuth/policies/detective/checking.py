@@ -58,7 +58,8 @@ def notes(reasoning: Reasoning) -> Iterator[Call]:
         return
     before = _noted(reasoning)
     upheld = set()
-    for one in standing(reasoning)[:NOTED]:
+    found = reasoning.decision.level != "none"
+    for one in [one for one in standing(reasoning) if found or not one.only_hinted][:NOTED]:
         if one.evidence_for and one.probability >= NOTED_AT:
             upheld.add(one.name)
             if one.name not in before or abs(_confidence(before[one.name]) - one.probability) >= CHANGED:

@@ -32,7 +32,7 @@ from geosleuth.pipeline.team import files_beside
 from geosleuth.policies.endpoints import announcing_retries
 from geosleuth.tools import ImageSearch
 
-from .locate_batch import names_left_out, write_exif, write_outputs, write_sidecars
+from .finding_files import names_left_out, write_exif, write_outputs, write_sidecars
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -73,14 +73,14 @@ def locate_photos(paths: Sequence[Path], request: LocateRequest, *, as_json: boo
 
 def _show(finding: LocateResult, plan: Plan, *, as_json: bool, with_a_model: str | None) -> bool:
     """Print the finding; true where the model failed."""
-    from geosleuth.app.report import card
-    from geosleuth.atlas.suggestion import missing_map
-
     ended, spent = finding.trajectory.ended, finding.trajectory.spent
     failed = ended is not None and ended.reason == "service"
     if as_json:
         show_json(finding.to_dict())
     elif spent.turns or not failed:
+        from geosleuth.app.report.card import card
+        from geosleuth.atlas.suggestion import missing_map
+
         if finding.checked is not None:
             show(_verdict(finding.checked))
         would_help = missing_map(finding.answer) if plan.maps is None else ""

@@ -1,15 +1,8 @@
-"""Many photos, one finding each: what is finished is kept and not done again; and the files of findings.
-
-Beside the photos go copies with the estimated place in their metadata, and XMP sidecars. Originals are never written
-to, and nothing is replaced without ``--overwrite``: in a batch what is there stays and is counted, so that a batch can
-be gone on with.
-"""
+"""Many photos, one finding each: what is finished is kept and not done again."""
 
 import asyncio
-import glob
 import hashlib
 import json
-import re
 import shlex
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +16,6 @@ import typer
 
 from geosleuth import __version__
 from geosleuth.agent import Trajectory, read_trajectory
-from geosleuth.agent.locate import Finding
 from geosleuth.answer.formats import Entry
 from geosleuth.answer.formats.geojson import document as public_document
 from geosleuth.answer.formats.geojson import dump
@@ -32,7 +24,6 @@ from geosleuth.app.console import (
     CTRL_C,
     SOME_FAILED,
     ask_consent,
-    asked,
     cancelled_by_ctrl_c,
     offline_atlas,
     progress,
@@ -44,204 +35,24 @@ from geosleuth.app.console import (
 )
 from geosleuth.app.report import SummaryRow, summary_html, summary_row
 from geosleuth.app.review import LIST, Listed, path_from, write_list
-from geosleuth.atlas import Atlas, OfflineAtlas
+from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput, GeosleuthError, install_command
-from geosleuth.files import write_bytes_atomically, write_text_atomically
-from geosleuth.geo import LatLon, coordinates, rounded
+from geosleuth.files import write_text_atomically
+from geosleuth.geo import LatLon, coordinates
 from geosleuth.photo import open_photo
 from geosleuth.photo.runtime import give_back_memory
-from geosleuth.pipeline.outputs import (
-    INDEX,
-    LOCATED,
-    PACKAGE,
-    PAGE,
-    WRITABLE,
-    Outputs,
-    Placed,
-    copy_of,
-    entries_of,
-    is_copy,
-    sidecar_of,
-    write_entries,
-)
+from geosleuth.pipeline.outputs import INDEX, PAGE, Placed, entries_of, write_entries
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.pipeline.result import Checked, check_claim, checked_lines, result_document
+from geosleuth.pipeline.result import check_claim, checked_lines, result_document
 from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
 from geosleuth.policies.endpoints import GIVE_UP, InARow, announcing_retries
 from geosleuth.text.numbers import plural
 from geosleuth.text.safe import one_line
 
+from .finding_files import names_left_out, numbered, report_of, write_copies, write_sidecars
 
-async def report_of(
-    finding: Finding, atlas: Atlas | None, *, checked: Checked | None = None, frames: Sequence[str] = ()
-) -> str:
-    """Return the report of one finding, with what was found out about a place that somebody claims.
-
-    ``frames`` says for a video which second told what, a line each.
-    """
-    from geosleuth.app.report import report_html
-
-    pictures = finding.album.__getitem__ if finding.album is not None else None
-    claim = () if checked is None else tuple(checked_lines(checked))
-    return await report_html(finding, atlas=atlas, pictures=pictures, claim=claim, frames=frames)
-
-
-async def write_outputs(
-    finding: Finding, paths: Sequence[Path], outputs: Outputs, atlas: Atlas | None, *, checked: Checked | None = None
-) -> None:
-    """Write every file that was asked for, and say so."""
-    for path in outputs.files:
-        if path.name.lower().endswith(PAGE):
-            write_text_atomically(path, await report_of(finding, atlas, checked=checked))
-        elif path.name.lower().endswith(PACKAGE):
-            from geosleuth.app.evidence import evidence_package
-
-            package = evidence_package(finding, await report_of(finding, atlas, checked=checked), checked)
-            write_bytes_atomically(path, package)
-            talk(f"the SHA-256 of {path} is {hashlib.sha256(package).hexdigest()}")
-        else:
-            hashes = [claims.sha256 for claims in finding.claims]
-            photos = zip(hashes, paths, strict=True)
-            write_entries(path, entries_of(finding.trajectory, photos, finding.granularity))
-        talk(f"wrote {path}")
-
-
-def write_exif(finding: Finding, photo: Path, outputs: Outputs, *, yes: bool) -> None:
-    """Write a copy with the place in its metadata, after a confirmation; the original stays as it is.
-
-    Raises:
-        BadInput: it can't be written.
-    """
-    from geosleuth.photo.geotag import write_exif_copy
-
-    if not outputs.exif:
-        return
-    copy, answer = copy_of(photo), finding.answer
-    named = finding.granularity == "exact"
-    if answer.point is None:
-        talk(f"{copy.name if named else 'a copy'} is not written: there is no point to put into it")
-        return
-    where = coordinates(answer.point, answer.radius_km)
-    called = f"the copy {copy}" if named else "a copy beside the photo"
-    if not yes and not asked(f"Write {where} as an estimated place into {called}?"):
-        talk("nothing was written into a copy")
-        return
-    done = write_exif_copy(
-        photo, copy, rounded(answer.point, answer.radius_km), answer.radius_km, overwrite=outputs.overwrite
-    )
-    replaced = "" if done.replaced is None else "; the place that the original claims is not in it"
-    talk(f"wrote {copy if named else 'a copy beside the photo'} with {where} as an estimated place{replaced}")
-
-
-def write_copies(found: Sequence[Placed], outputs: Outputs, *, yes: bool) -> None:
-    """Write copies of a batch's photos, after one confirmation for all; a photo that can't be copied is one line."""
-    if not outputs.exif:
-        return
-    placed = [one for one in found if one.entry.answer.point is not None]
-    fit = [one for one in placed if one.photo.suffix.lower() in WRITABLE]
-    wanted = [one for one in fit if outputs.overwrite or not copy_of(one.photo).exists()]
-    photos = plural(len(wanted), "photo", "photos")
-    question = f"Write estimated places into copies of {photos}, beside the originals as NAME{LOCATED}?"
-    if wanted and not yes and not asked(question):
-        talk("nothing was written into copies")
-        return
-    written = sum(_copied(one, overwrite=outputs.overwrite) for one in wanted)
-    _tell("copy", "copies", written, kept=len(fit) - len(wanted))
-    if len(placed) > len(fit):
-        unfit = plural(len(placed) - len(fit), "photo is", "photos are")
-        talk(f"{unfit} neither JPEG nor PNG and got no copy; --sidecars is for all kinds")
-
-
-def _copied(one: Placed, *, overwrite: bool) -> bool:
-    from geosleuth.photo.geotag import write_exif_copy
-
-    answer = one.entry.answer
-    if answer.point is None:
-        return False
-    try:
-        point = rounded(answer.point, answer.radius_km)
-        write_exif_copy(one.photo, copy_of(one.photo), point, answer.radius_km, overwrite=overwrite)
-    except BadInput as error:
-        talk(_renamed(str(error), one, copy_of(one.photo)))
-        return False
-    return True
-
-
-def write_sidecars(found: Sequence[Placed], outputs: Outputs) -> None:
-    """Write a sidecar beside each photo that has a point."""
-    if not outputs.sidecars:
-        return
-    placed = {sidecar_of(one.photo): one for one in found if one.entry.answer.point is not None}
-    wanted = {path: one for path, one in placed.items() if outputs.overwrite or not path.exists()}
-    written = 0
-    for path, one in wanted.items():
-        try:
-            write_entries(path, [one.entry])
-            written += 1
-        except (BadInput, OSError) as error:
-            complaint = f"{path}: can't be written: {getattr(error, 'strerror', None) or error}"
-            talk(_renamed(complaint, one, path))
-    _tell("sidecar", "sidecars", written, kept=len(placed) - len(wanted))
-
-
-def _renamed(complaint: str, one: Placed, beside: Path) -> str:
-    """What went wrong with a file beside a photo, under the name that the photo goes by."""
-    if one.name == one.photo.name:
-        return complaint
-    for path in (beside, one.photo):
-        complaint = complaint.replace(str(path), one.name)
-    return complaint
-
-
-def _tell(one: str, many: str, written: int, *, kept: int) -> None:
-    there = f"; {plural(kept, one, many)} from before kept, --overwrite replaces them" if kept else ""
-    talk(f"wrote {plural(written, one, many)}{there}")
-
-
-def numbered(number: int) -> str:
-    """What a photo is called where its name may not be told; the first is 0."""
-    return f"photo {number + 1}"
-
-
-@contextmanager
-def names_left_out(photos: Sequence[Path], granularity: str) -> Iterator[None]:
-    """Below ``exact``, refusals speak of photos, and of files beside them, by their numbers.
-
-    Raises:
-        BadInput: as it came, without the names.
-    """
-    try:
-        yield
-    except BadInput as error:
-        complaint = str(error) if granularity == "exact" else without_names(str(error), photos)
-        if complaint == str(error):
-            raise
-        # The error as it came has the name in it.
-        raise BadInput(complaint) from None
-
-
-def without_names(text: str, photos: Sequence[Path]) -> str:
-    """A text with numbers in place of the photos' names, and of those of copies and sidecars."""
-    names: dict[str, str] = {}
-    for number, photo in enumerate(photos):
-        called = numbered(number)
-        for path, words in (
-            (photo, called),
-            (copy_of(photo), f"the copy of {called}"),
-            (sidecar_of(photo), f"the sidecar of {called}"),
-        ):
-            names[str(path)] = words
-        if photo.parent.name:
-            names[str(photo.parent)] = "its folder"
-    for name in sorted((name for name in names if name in text), key=len, reverse=True):
-        text = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w-])", names[name], text)
-    return text
-
-
-ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
-_PATTERN = frozenset("*?[")
 _NAME_LENGTH = 16
 _RESUME = "resume"
 _DETECTIVE_JOBS, _MODEL_JOBS = 2, 4
@@ -259,51 +70,6 @@ class Done:
     document: dict[str, Any] | None = None
     path: Path = Path()
     by_model: bool = False
-
-
-def inputs_of(words: Sequence[str], *, batch: bool, same_place: bool) -> tuple[list[Path], bool]:
-    """The photos that the command names, and whether they are a batch.
-
-    Raises:
-        BadInput: a folder or pattern holds no photo, or the words contradict each other.
-    """
-    if batch and same_place:
-        raise BadInput("--batch is an answer for each photo, --same-place one for all; leave one of them out")
-    paths: list[Path] = []
-    many = batch
-    for word in words:
-        found = _expanded(word)
-        many = many or found is not None
-        paths += [Path(word)] if found is None else found
-    unique = list(dict.fromkeys(paths))
-    return unique, not same_place and (many or len(unique) > 1)
-
-
-def _expanded(word: str) -> list[Path] | None:
-    """The photos of a folder or a pattern; None for anything else."""
-    if not word.strip():
-        raise BadInput("an empty name is no photo; give a photo, a folder or a quoted pattern")
-    path = Path(word)
-    try:
-        if path.is_dir():
-            found = [one for one in path.rglob("*") if _is_photo(one.relative_to(path)) and one.is_file()]
-            found = [one for one in found if not is_copy(one)]
-        elif _PATTERN & set(word) and not path.exists():
-            found = [Path(one) for one in glob.glob(word, recursive=True) if Path(one).is_file()]  # noqa: PTH207  (may begin anywhere)
-        else:
-            return None
-    except (OSError, ValueError):
-        # Whoever opens it as a photo says what is wrong with it.
-        return None
-    if not found and not path.is_dir():
-        raise BadInput(f"{word}: there is no such file, and none that fits it as a pattern")
-    if not found:
-        raise BadInput(f"{word}: holds no photo; photos end in {', '.join(ENDINGS)}")
-    return sorted(found)
-
-
-def _is_photo(inside: Path) -> bool:
-    return inside.suffix.lower() in ENDINGS and not any(part.startswith(".") for part in inside.parts)
 
 
 def locate_batch(paths: Sequence[Path], request: LocateRequest, *, as_json: bool, jobs: int | None) -> None:

@@ -24,7 +24,8 @@ from geosleuth.app.console import (
     table_view,
     talk,
 )
-from geosleuth.app.report import card, small_jpeg, summary_html, summary_row
+from geosleuth.app.report import small_jpeg, summary_html, summary_row
+from geosleuth.app.report.card import card
 from geosleuth.app.report.chain import telling
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput, GeosleuthError
@@ -37,7 +38,7 @@ from geosleuth.pipeline.video import PlaceFound, VideoResult, locate_places
 from geosleuth.policies.endpoints import announcing_retries
 from geosleuth.text.numbers import plural
 
-from .locate_batch import names_left_out, report_of
+from .finding_files import names_left_out, report_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -75,7 +75,7 @@ def _claims_view(found: Claims) -> RenderableType:
         {
             "format": f"{found.format}, {found.size_px[0]} x {found.size_px[1]}, {found.file_bytes:,} bytes",
             "claims to be at": None if point is None else f"{point.lat:.5f}, {point.lon:.5f} ({kind})",
-            "claims of the sidecar": [printable(_sidecar_line(one)) for one in found.sidecars],
+            "sidecar claims": [printable(_sidecar_line(one)) for one in found.sidecars],
             "claims to be taken": None if found.taken_at is None else str(_value(found.taken_at)),
             "camera": printable(" ".join(part for part in (found.camera_make, found.camera_model) if part)),
             "focal length": None if found.focal_35mm is None else f"{found.focal_35mm:g} mm (35 mm equivalent)",

@@ -238,7 +238,7 @@ def _sources(finding: Finding) -> tuple[str, ...]:
 def _card(finding: Finding) -> str:
     from rich.console import Console
 
-    from geosleuth.app.report import card
+    from geosleuth.app.report.card import card
 
     console = Console(file=io.StringIO(), width=80, markup=False, emoji=False, highlight=False, no_color=True)
     with console.capture() as captured:

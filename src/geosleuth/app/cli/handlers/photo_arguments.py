@@ -1,0 +1,56 @@
+"""Which photos the words of a command mean: files, folders with all below them, quoted patterns."""
+
+import glob
+from collections.abc import Sequence
+from pathlib import Path
+
+from geosleuth.errors import BadInput
+from geosleuth.pipeline.outputs import is_copy
+
+ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
+_PATTERN = frozenset("*?[")
+
+
+def inputs_of(words: Sequence[str], *, batch: bool, same_place: bool) -> tuple[list[Path], bool]:
+    """The photos that the command names, and whether they are a batch.
+
+    Raises:
+        BadInput: a folder or pattern holds no photo, or the words contradict each other.
+    """
+    if batch and same_place:
+        raise BadInput("--batch is an answer for each photo, --same-place one for all; leave one of them out")
+    paths: list[Path] = []
+    many = batch
+    for word in words:
+        found = _expanded(word)
+        many = many or found is not None
+        paths += [Path(word)] if found is None else found
+    unique = list(dict.fromkeys(paths))
+    return unique, not same_place and (many or len(unique) > 1)
+
+
+def _expanded(word: str) -> list[Path] | None:
+    """The photos of a folder or a pattern; None for anything else."""
+    if not word.strip():
+        raise BadInput("an empty name is no photo; give a photo, a folder or a quoted pattern")
+    path = Path(word)
+    try:
+        if path.is_dir():
+            found = [one for one in path.rglob("*") if _is_photo(one.relative_to(path)) and one.is_file()]
+            found = [one for one in found if not is_copy(one)]
+        elif _PATTERN & set(word) and not path.exists():
+            found = [Path(one) for one in glob.glob(word, recursive=True) if Path(one).is_file()]  # noqa: PTH207  (may begin anywhere)
+        else:
+            return None
+    except (OSError, ValueError):
+        # Whoever opens it as a photo says what is wrong with it.
+        return None
+    if not found and not path.is_dir():
+        raise BadInput(f"{word}: there is no such file, and none that fits it as a pattern")
+    if not found:
+        raise BadInput(f"{word}: holds no photo; photos end in {', '.join(ENDINGS)}")
+    return sorted(found)
+
+
+def _is_photo(inside: Path) -> bool:
+    return inside.suffix.lower() in ENDINGS and not any(part.startswith(".") for part in inside.parts)
