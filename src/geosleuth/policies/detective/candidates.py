@@ -61,7 +61,9 @@ def rivals(reasoning: Reasoning) -> list[Rival]:
         *_sides(decision.contributions, decision.country, None if decision.level == "country" else decision.point),
     )
     left, left_raw = 1 - reasoning.probability, max(1 - decision.probability_raw, 1e-6)
-    share = min(1.0, left / left_raw) if left_raw > 1e-6 else 0.0
+    share = left / left_raw if left_raw > 1e-6 else 0.0
+    if reasoning.odds_among_photos == 1.0:
+        share = min(1.0, share)
     if decision.level == "country":
         return [best, *(one for one in _countries(reasoning, share) if one.country != decision.country)][:MOST_RIVALS]
     return [best, *_places(reasoning, share)][:MOST_RIVALS]
