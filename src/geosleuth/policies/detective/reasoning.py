@@ -72,6 +72,27 @@ class Reasoning:
         return TextSeen(reading.text, handle, box, 1.0, script_of(reading.text))
 
     @cached_property
+    def doubtful(self) -> tuple[TextSeen, ...]:
+        """Lines of the scene that are read too poorly to count, without what a person has read or ruled out."""
+        mine = [line for line in self.lines if line.confidence == 1.0]
+        doubted = (line for line in self.notebook.doubtful if line.overlay is None and not self._left_out.line(line))
+        return tuple(line for line in doubted if all(overlap(line, one) < SAME_LINE for one in mine))
+
+    @cached_property
+    def at_best(self) -> Posterior:
+        """What everything together says with the script of doubtful lines: for leads where no place is found."""
+        if not self.doubted_scripts:
+            return self.found
+        everything, lines = (*self.everything, *self.doubted_scripts), (*self.lines, *self.doubtful)
+        return posterior(everything, within=self.known.within, countries=self.known.countries, lines=lines)
+
+    @cached_property
+    def doubted_scripts(self) -> tuple[Clue, ...]:
+        """What the scripts of doubtful lines say."""
+        found = _text_clues((*self.lines, *self.doubtful)) if self.doubtful else ()
+        return self._kept(clue for clue in found if clue.kind == "script" and clue.where in self.doubtful)
+
+    @cached_property
     def askable(self) -> tuple[TextSeen, ...]:
         """The lines that are worth a question as names."""
         return tuple(line for line in self.lines if not self._left_out.name(line.text))
