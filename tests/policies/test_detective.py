@@ -309,7 +309,7 @@ def test_several_photos_of_one_place_count_together(atlas: OfflineAtlas) -> None
 
 
 def test_photos_that_disagree_on_the_country_make_the_answer_less_likely(atlas: OfflineAtlas) -> None:
-    monaco, italy = plate("Tel. +377 93 30 23 45", "Rue Grimaldi"), plate("Farmacia San Marco", "Tel. +39 0541 782331")
+    monaco, italy = plate("Boulangerie Costa", "Rue Grimaldi"), plate("Farmacia San Marco", "Tel. +39 0541 782331")
     alone = [answer_to(case_of(atlas, photo)).probability or 0.0 for photo in (monaco, italy)]
     assert min(alone) > 0.7
     answer = answer_to(case_of(atlas, monaco, italy))
