@@ -142,3 +142,8 @@ def test_names_beside_a_road_number_may_be_airports() -> None:
     assert asked(lookups(scene("M25", "Heathrow")))["Heathrow Airport"] == "airport"
     assert "Heathrow Airport" not in asked(lookups(scene("Heathrow")))
     assert "Lyon Airport" not in asked(lookups(scene("A6", "Lyon")))
+
+
+@pytest.mark.parametrize("name", ["เชียงใหม่", "ວຽງຈັນ", "မန္တလေး", "ភ្នំពេញ", "दिल्ली", "চট্টগ্রাম", "கோயம்புத்தூர்"])
+def test_names_keep_the_marks_that_they_end_with(name: str) -> None:
+    assert name in {one.text for one in lookups(scene(f"«{name}»"))}

@@ -88,6 +88,31 @@ def test_a_dissolve_parts_two_places_and_a_pan_does_not(tmp_path: Path) -> None:
     assert len(read_clip(write_clip(tmp_path / "pan.mp4", [pan], rate=15, size=SMALL)).scenes) == 1
 
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples/photos"
+
+
+def test_a_cut_between_two_shop_fronts_of_like_build_parts_them(tmp_path: Path) -> None:
+    pictures = [Image.open(EXAMPLES / f"drawn-{name}.jpg").convert("RGB") for name in ("bakery", "bookshop")]
+    frames = [picture.resize((960, 720)) for picture in pictures for _ in range(12)]
+    path = tmp_path / "tour.mp4"
+    path.write_bytes(clip_bytes("mp4", iter(frames), rate=10, size=(960, 720)))
+    clip = read_clip(path)
+    assert [start for start, _ in clip.scenes] == [0.0, 1.2]
+    assert {frame.scene for frame in clip.frames if frame.seconds >= 1.2} == {1}
+
+
+def test_the_beginning_of_a_fast_pan_is_no_cut(tmp_path: Path) -> None:
+    street = Image.open(EXAMPLES / "drawn-bakery.jpg").convert("RGB").resize((1920, 1080))
+
+    def seen(left: int) -> Image.Image:
+        return street.crop((left, 0, left + 960, 540))
+
+    pan = [seen(0)] * 8 + [seen(80 * step) for step in range(1, 11)] + [seen(800)] * 6
+    path = tmp_path / "pan.mp4"
+    path.write_bytes(clip_bytes("mp4", iter(pan), rate=10))
+    assert len(read_clip(path).scenes) == 1
+
+
 def test_a_clip_that_a_phone_filmed_upright_comes_out_upright(tmp_path: Path) -> None:
     upright = Image.new("RGB", (180, 320), (40, 90, 200))
     upright.paste((220, 30, 30), (0, 0, 180, 80))

@@ -308,6 +308,17 @@ def test_several_photos_of_one_place_count_together(atlas: OfflineAtlas) -> None
     assert distance_km(point_of(found.answer), BAKERY) < 0.6
 
 
+def test_photos_that_disagree_on_the_country_make_the_answer_less_likely(atlas: OfflineAtlas) -> None:
+    monaco, italy = plate("Boulangerie Costa", "Rue Grimaldi"), plate("Farmacia San Marco", "Tel. +39 0541 782331")
+    alone = [answer_to(case_of(atlas, photo)).probability or 0.0 for photo in (monaco, italy)]
+    assert min(alone) > 0.7
+    answer = answer_to(case_of(atlas, monaco, italy))
+    assert "The photos disagree" in words_of(answer)
+    assert (answer.probability or 0.0) < min(alone)
+    assert (answer.probability or 0.0) <= 0.75
+    assert {country_of(answer), "Italy"} <= {one.name.rpartition(", ")[2] for one in answer.candidates if one.name}
+
+
 def test_what_the_caller_knows_narrows_the_answer(atlas: OfflineAtlas) -> None:
     picture = plate("SPRINGFIELD")
     illinois = LatLon(39.8, -89.65)

@@ -16,7 +16,7 @@ from geosleuth.photo import Album, Photo
 from geosleuth.policies import Prompt
 from geosleuth.policies.detective import Detective, Reasoning, clue_id
 from geosleuth.policies.detective.ruled_out import rest_of
-from geosleuth.policies.feedback import Rejected, feedback_words, rejected_place
+from geosleuth.policies.feedback import Reading, Rejected, feedback_words, rejected_place
 from geosleuth.tools import Case
 from geosleuth.tools.toolset import all_tools
 from told_runs import Sight
@@ -248,3 +248,33 @@ def test_what_is_left_of_an_area_has_gaps() -> None:
     assert everywhere is not None
     assert everywhere.contains(LatLon(48.9, 2.3))
     assert not everywhere.contains(GRANADA)
+
+
+HUMP, ARABIC = "HUMP AHEAD", "أمامك مطب"
+
+
+def test_a_weak_line_beside_a_clear_one_is_told_and_leads(atlas: OfflineAtlas) -> None:
+    answer = answer_of(Sight(atlas, ((HUMP, ARABIC),), {ARABIC: 0.59}).run())
+    assert not answer.located
+    assert f'too weak to name a place: "{HUMP}", "{ARABIC}".' in (answer.explanation or "")
+    assert answer.candidates
+    assert all("Arabic script" in (one.evidence or "") for one in answer.candidates)
+    assert "United States" not in {one.name for one in answer.candidates}
+
+
+def test_a_weak_line_that_stands_alone_is_none(atlas: OfflineAtlas) -> None:
+    answer = answer_of(Sight(atlas, ((HUMP,), (ARABIC,)), {ARABIC: 0.59}).run())
+    assert ARABIC not in (answer.explanation or "")
+
+
+def test_a_person_who_enters_the_words_of_a_line_vouches_for_it(atlas: OfflineAtlas) -> None:
+    sight = Sight(atlas, ((HUMP, ARABIC),), {ARABIC: 0.59})
+    first = sight.run()
+    box = (60 / 1200, 82 / 800, (60 + 14 * len(ARABIC)) / 1200, 112 / 800)
+    vouched = Rejected(readings=(Reading(ARABIC, 1, box, ARABIC),))
+    second = sight.go_on(first, vouched)
+    clues = reviewed(sight, second, Detective(rejected=vouched)).found.clues
+    script = next(clue for clue in clues if clue.kind == "script")
+    assert script.where is not None
+    assert (script.where.text, script.where.confidence) == (ARABIC, 1.0)
+    assert f'In photo 1 stands "{ARABIC}".' in feedback_words(vouched)

@@ -1,7 +1,7 @@
 """Real runs of the detective on text that was read beforehand, to be told, ruled out and gone on with."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from PIL import Image
@@ -28,10 +28,14 @@ SIZE = (1200, 800)
 
 @dataclass(slots=True)
 class Sight:
-    """A white picture in which some lines are read, each board's close together and the boards far apart."""
+    """A white picture in which some lines are read, each board's close together and the boards far apart.
+
+    ``confidences`` are those of lines that are not read well.
+    """
 
     atlas: Atlas
     boards: tuple[tuple[str, ...], ...]
+    confidences: Mapping[str, float] = field(default_factory=dict)
     method: Method = field(default_factory=lambda: method("detective"))
     case: Case = field(init=False)
     toolset: Toolset = field(init=False)
@@ -41,7 +45,7 @@ class Sight:
         album.add(Photo(Image.new("RGB", SIZE, "white")))
         self.case = Case(album, self.atlas, self.method.box_scale)
         others = [one for one in self.method.toolset(all_tools()) if one.name not in ("read_text", "visual_prior")]
-        self.toolset = Toolset([_read_beforehand(self.boards), *others])
+        self.toolset = Toolset([_read_beforehand(self.boards, self.confidences), *others])
 
     def run(
         self, policy: Policy | None = None, *, sinks: Sequence[Sink] = (), budget: Budget | None = None
@@ -81,12 +85,12 @@ class Sight:
         return Finding(trajectory, (), self.case.album)
 
 
-def _read_beforehand(boards: Sequence[Sequence[str]]) -> Tool:
+def _read_beforehand(boards: Sequence[Sequence[str]], confidences: Mapping[str, float]) -> Tool:
     lines = [
         {
             "text": text,
             "script": "latin",
-            "confidence": 0.95,
+            "confidence": confidences.get(text, 0.95),
             "bbox_2d": box,
             "bbox_px": box,
             "engine": "rapidocr",

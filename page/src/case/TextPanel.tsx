@@ -69,7 +69,7 @@ function Row({ line, photos, out, onEdit, onReject }: { line: Line; photos: numb
       <button type="button" class="linkish text-words" title={t("text.edit")} aria-label={t("text.editLine", { text: line.text })} onClick={onEdit}>
         {line.text}
       </button>
-      {line.own ? <span class="tag">{line.was === "" ? t("text.own") : t("text.was", { was: line.was })}</span> : null}
+      {line.own ? <span class="tag">{line.was === "" ? t("text.own") : line.was === line.text ? t("text.confirmed") : t("text.was", { was: line.was })}</span> : null}
       {photos > 1 ? <span class="quiet">{t("clues.onPhoto", { n: line.photo })}</span> : null}
       <button type="button" class="plain square small" aria-pressed={out} aria-label={t(out ? "text.unreject" : "text.reject", { text: line.text })} title={t(out ? "action.undo" : "text.rejectShort")} onClick={onReject}>
         <Icon name={out ? "undo" : "close"} size={15} />

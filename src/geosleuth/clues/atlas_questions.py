@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 from geosleuth.names import fold
+from geosleuth.names.letters import EDGES
 
 from .clue import TextSeen
 from .distances import TownDistance, distances
@@ -24,7 +25,7 @@ from .web import AddressSeen, addresses_seen
 
 MAX_LOOKUPS = 24
 
-_EDGES = re.compile(r"^[\s\W_]+|[\s\W_]+$")
+_EDGES = re.compile(EDGES)
 _CODES = re.compile(r"(?<!\w)(?:[A-Z]{1,3}-)?\d{4,6}(?!\w)")
 _HOUSE_FIRST = re.compile(r"^\d{1,4}\s?(?:[a-zA-Z]|bis|ter)?[,\s]+(?=[^\W\d_]{2})")
 _HOUSE_LAST = re.compile(r"(?<=[^\W\d_])[,\s]+\d{1,4}\s?[a-zA-Z]?(?:\s?[-/]\s?\d{1,4}\s?[a-zA-Z]?)?$")

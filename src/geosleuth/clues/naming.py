@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from geosleuth.names import country_code, country_name, fold
+from geosleuth.names.letters import LETTERS, MARKS
 
 from .brands import brand_hits
 from .plates import looks_like_plate
@@ -36,7 +37,8 @@ _HOURS = re.compile(
 _PRICE = re.compile(r"[€$£¥₩₹₽₴₺₫฿]\s?\d|\d\s?(?:[€$£¥₩₹₽₴₺₫฿円元원%]|zł|Kč|Ft|kr\b|CHF|EUR|USD)")
 _ADDRESS = re.compile(r"@|www|https?:|\.(?:com|net|org|info|eu)\b", re.IGNORECASE)
 _LONG_NUMBER = re.compile(r"\d[\d\s./-]{5,}\d")
-_LETTERS = re.compile(r"[^\W\d_]+")
+_LETTERS = re.compile(LETTERS)
+_MARK = re.compile(f"[{MARKS}]")
 _KINDS: tuple[LookupKind, ...] = ("airport", "station", "street", "business", "landmark")
 _TIME = frozenset({"hours", "days"})
 _EMPTY = frozenset({"notice", "hours", "days", "function"})
@@ -122,7 +124,7 @@ def _may_be_name(text: str) -> bool:
     if letters < least or len(text) > MAX_NAME_CHARS or len(text.split()) > MAX_NAME_WORDS:
         return False
     if (
-        letters < 0.5 * len(text.replace(" ", ""))
+        letters < 0.5 * len(_MARK.sub("", text.replace(" ", "")))
         or _ADDRESS.search(text)
         or _PRICE.search(text)
         or _LONG_NUMBER.search(text)

@@ -21,6 +21,7 @@ from geosleuth.atlas.sorted_rows import SortedRows
 from geosleuth.errors import DataFault
 from geosleuth.names import fold
 from geosleuth.names.folding import fold_once
+from geosleuth.names.letters import LETTERS
 
 _FULL_OF_ENGLISH = frozenset({"vi", "fil", "ta", "ms"})
 """Languages in whose texts, as counted, English words are common."""
@@ -73,7 +74,7 @@ _ACCENTS_COUNT = 2  # in words so short: "se" is no "sé"
 _LEAST_STEM_CHARS = 3
 _LEAST_SUFFIX_CHARS = 3
 _LEAST_COMMON_CHARS, _MOST_LANGUAGES = 5, 2
-_TOKEN = re.compile(r"[^\W\d_]+(?:['’`´.][^\W\d_]+)*")
+_TOKEN = re.compile(rf"{LETTERS}(?:['’`´.]{LETTERS})*")
 _FOLDER = files("geosleuth.clues") / "data"
 _APOSTROPHE = re.compile(r"['’`´]")
 

@@ -54,6 +54,12 @@ CUT_COLOURS, CUT_LIKENESS = (0.35, 0.2), (0.45, 0.55)
 its colours change by the first share, or what is bright and dark in it agrees no better than the first correlation, or
 both by the second ones. A fast pan or zoom changes much from frame to frame, but steadily, in the same colours."""
 
+JUMP_TIMES, JUMP_LIKENESS, JUMP_AFTER = 4.0, 0.9, 4
+"""A cut between pictures of like colours and build, as two shop fronts are: the small picture changes by so many times
+the most that it changed before, in so many frames at least, and no more than that share of it in the next frame; and
+what is bright and dark in it agrees no better than this correlation, or else only the light has changed. The next frame
+tells a cut from the beginning of a fast pan, which goes on."""
+
 DISSOLVE_LEAST, DISSOLVE_OFF = 18.0, 0.2
 """A dissolve: within a second or two the small picture changes by so much, and in the middle of that time it is the
 mean of both ends but for this share of the change; the middle of a pan is no mean of its ends."""
@@ -164,6 +170,12 @@ class Scenes:
         self._changes: deque[float] = deque(maxlen=_RECENT)
         self._past: deque[Look] = deque(maxlen=2 * max(_HALVES) + 1)
         self._dark = False
+        self._jump: tuple[Look, float] | None = None
+
+    @property
+    def unsure(self) -> bool:
+        """Whether only the next frame tells if the latest one begins a scene."""
+        return self._jump is not None
 
     @property
     def number(self) -> int:
@@ -171,8 +183,9 @@ class Scenes:
         return max(0, len(self.starts) - 1)
 
     def see(self, look: Look) -> bool:
-        """Take the next frame; true where it begins a scene."""
+        """Take the next frame; true where it begins a scene, or where it shows that the one before it did."""
         before, self._before = self._before, look
+        jump, self._jump = self._jump, None
         if look.blank:
             self._dark = True
             return False
@@ -180,14 +193,25 @@ class Scenes:
             self._past.append(look)
         cut = before is not None and self._is_cut(before, look)
         begins = not self.starts or self._dark or cut or (look is self._past[-1] and self._is_dissolve())
+        first = look
+        if not begins and jump is not None and look.change_from(jump[0]) <= jump[1] / JUMP_TIMES:
+            begins, first = True, jump[0]
         if begins:
-            self.starts.append(look.seconds)
+            self.starts.append(first.seconds)
             self._changes.clear()
             self._past.clear()
         elif before is not None:
-            self._changes.append(look.change_from(before))
+            change = look.change_from(before)
+            self._jump = (look, change) if self._is_jump(before, look) else None
+            self._changes.append(change)
         self._dark = False
         return begins
+
+    def _is_jump(self, before: Look, now: Look) -> bool:
+        change = now.change_from(before)
+        if len(self._changes) < JUMP_AFTER or change < max(CUT_LEAST, JUMP_TIMES * max(self._changes)):
+            return False
+        return now.likeness_to(before) < JUMP_LIKENESS
 
     def _is_cut(self, before: Look, now: Look) -> bool:
         change = now.change_from(before)
@@ -372,7 +396,8 @@ class Decoder:
         look = look_at(frame, round(seconds, 3))
         begins = self._scenes.see(look)
         slot = int(seconds / SLOT_S)
-        if look.blank or not (begins or abs(seconds - self._looked_s) > 1 / LOOKS_A_SECOND - 1e-3):
+        due = begins or abs(seconds - self._looked_s) > 1 / LOOKS_A_SECOND - 1e-3
+        if look.blank or self._scenes.unsure or not due:
             return
         self._looked_s = seconds
         look.sharpness, look.crisp = sharpness_of(frame)

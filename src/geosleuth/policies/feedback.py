@@ -119,7 +119,7 @@ def feedback_words(rejected: Rejected, *, hint: str | None = None, area: str | N
     ]
     lines += [
         f"In photo {one.photo} stands {quoted(one.text, _NAME_CHARS)}"
-        + (f", not {quoted(one.was, _NAME_CHARS)}." if one.was else ".")
+        + (f", not {quoted(one.was, _NAME_CHARS)}." if one.was not in ("", one.text) else ".")
         for one in rejected.readings
     ]
     lines += [f"It was not taken {_there(place)}." for place in rejected.places]

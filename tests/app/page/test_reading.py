@@ -54,6 +54,15 @@ def test_a_corrected_line_moves_the_answer_and_a_line_ruled_out_moves_it_back(
     expect(page.locator("h2.place")).to_have_text("No place was found")
 
 
+def test_a_line_entered_as_it_stands_is_confirmed(open_page: Opener, misread: str) -> None:
+    page = open_page(misread, viewport={"width": 1440, "height": 900})
+    page.get_by_role("button", name="Correct the line: Liechtenst").click()
+    page.get_by_role("button", name="Use it").click()
+    expect(page.locator(".feedback .chip")).to_have_text("It says: Liechtenst")
+    expect(page.locator(".text-line", has_text="Liechtenst")).to_contain_text("confirmed")
+    expect(page.get_by_role("button", name="Continue")).to_be_enabled()
+
+
 def test_a_box_is_read_and_what_cannot_be_read_can_be_written(open_page: Opener, misread: str) -> None:
     page = open_page(misread, viewport={"width": 1440, "height": 900})
     expect(page.locator(".text-line").first).to_be_visible()

@@ -283,7 +283,9 @@ def _silence(reasoning: Reasoning) -> str:
         return "No readable text found."
     read = dict.fromkeys(line.text.strip() for line in _telling_first(reasoning))
     if read:
-        lines = ", ".join(quoted(text, _LINE_CHARS) for text in list(read)[:SHOWN_LINES])
+        doubted = [line.text.strip() for line in reasoning.doubtful][:SHOWN_LINES]
+        kept = [text for text in read if text not in doubted][: SHOWN_LINES - min(1, len(doubted))]
+        lines = ", ".join(quoted(text, _LINE_CHARS) for text in [*kept, *doubted][:SHOWN_LINES])
         return f"The text found is too weak to name a place: {lines}."
     best = "; ".join(evidence_line(clue) for clue in clues[:SHOWN_REASONS])
     return f"What is known is too weak to name a place: {best}."
@@ -309,9 +311,9 @@ def _places_hinted(clue: Clue) -> list[str]:
 
 
 def _telling_first(reasoning: Reasoning) -> list[TextSeen]:
-    """The lines that were read, those that a clue was seen in first."""
+    """The lines that were read, those that a clue was seen in first, and doubtful ones last."""
     seen = "\n".join(clue.seen for clue in reasoning.found.clues)
-    return sorted(reasoning.lines, key=lambda line: line.text not in seen)
+    return [*sorted(reasoning.lines, key=lambda line: line.text not in seen), *reasoning.doubtful]
 
 
 def _ruled_out(reasoning: Reasoning) -> str:

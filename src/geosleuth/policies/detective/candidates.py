@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from geosleuth.clues.decision import only_hinted
 from geosleuth.clues.heartlands import heartland
-from geosleuth.clues.posterior import Candidate, Contribution
+from geosleuth.clues.posterior import Candidate, Contribution, Posterior
 from geosleuth.clues.text_clue import said_of
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
@@ -50,7 +50,7 @@ def rivals(reasoning: Reasoning) -> list[Rival]:
         # Whoever has ruled places out, or asked a prior, wants to see what is left.
         asked = reasoning.known.rules_out or any(True for _ in reasoning.notebook.of("visual_prior"))
         least = 0.0 if asked else LEAST_WHEN_SILENT
-        worth_a_look = [one for one in _countries(reasoning, 1.0) if one.probability >= least]
+        worth_a_look = [one for one in _countries(reasoning, 1.0, reasoning.at_best) if one.probability >= least]
         return sorted(worth_a_look, key=lambda one: one.only_hinted)
     best = Rival(
         full_name(decision.name or "", decision.country),
@@ -61,7 +61,9 @@ def rivals(reasoning: Reasoning) -> list[Rival]:
         *_sides(decision.contributions, decision.country, None if decision.level == "country" else decision.point),
     )
     left, left_raw = 1 - reasoning.probability, max(1 - decision.probability_raw, 1e-6)
-    share = min(1.0, left / left_raw) if left_raw > 1e-6 else 0.0
+    share = left / left_raw if left_raw > 1e-6 else 0.0
+    if reasoning.odds_among_photos == 1.0:
+        share = min(1.0, share)
     if decision.level == "country":
         return [best, *(one for one in _countries(reasoning, share) if one.country != decision.country)][:MOST_RIVALS]
     return [best, *_places(reasoning, share)][:MOST_RIVALS]
@@ -106,16 +108,23 @@ def _places(reasoning: Reasoning, share: float) -> list[Rival]:
     return sorted(kept, key=lambda one: -one.probability)
 
 
-def _countries(reasoning: Reasoning, share: float) -> list[Rival]:
-    likely = [(code, p * share) for code, p in list(reasoning.found.countries.items())[: MOST_RIVALS + 1]]
-    listed = [_country(reasoning, code, p) for code, p in likely if p >= LEAST_PROBABILITY]
+def _countries(reasoning: Reasoning, share: float, weighed: Posterior | None = None) -> list[Rival]:
+    found = weighed or reasoning.found
+    likely = [(code, p * share) for code, p in list(found.countries.items())[: MOST_RIVALS + 1]]
+    listed = [_country(reasoning, code, p, found) for code, p in likely if p >= LEAST_PROBABILITY]
     # A country that no clue speaks for is only a populous one.
-    return [one for one in listed if one.evidence_for][:MOST_RIVALS]
+    return [one for one in listed if one.evidence_for and _writes_so(reasoning, one, found)][:MOST_RIVALS]
 
 
-def _country(reasoning: Reasoning, code: str, probability: float) -> Rival:
+def _writes_so(reasoning: Reasoning, one: Rival, found: Posterior) -> bool:
+    """Whether no doubtful line, where these count, is in a script that a country does not write."""
+    parts = found.country_contributions(one.country or "") if found is not reasoning.found else ()
+    return not any(part.speaks_against and part.clue in reasoning.doubted_scripts for part in parts)
+
+
+def _country(reasoning: Reasoning, code: str, probability: float, weighed: Posterior | None = None) -> Rival:
     land = heartland(code, reasoning.known.within)
-    parts = reasoning.found.country_contributions(code)
+    parts = (weighed or reasoning.found).country_contributions(code)
     point, radius_km = (land.point, land.radius_km) if land else (None, None)
     hinted = only_hinted(part.clue for part in parts if part.speaks_for)
     return Rival(country_name(code), point, radius_km, probability, code, *_sides(parts, code), hinted)

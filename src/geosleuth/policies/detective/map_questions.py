@@ -12,6 +12,7 @@ from geosleuth.clues.naming import kind_said
 from geosleuth.clues.vocabulary import words_seen
 from geosleuth.geo import LatLon
 from geosleuth.names import fold
+from geosleuth.names.letters import LETTERS
 
 from .notebook import Done, Names
 
@@ -21,7 +22,7 @@ MOST_LINES = 6
 MOST_WORDS = 4
 _LEAST_LETTERS = 4
 _LEAST_WORD = 6
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(LETTERS)
 _BY_PLACE = frozenset({"place", "airport"})
 
 

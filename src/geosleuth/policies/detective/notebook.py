@@ -13,6 +13,7 @@ import numpy as np
 
 from geosleuth.atlas.facts import script_of
 from geosleuth.clues import TextSeen
+from geosleuth.clues.sign_layout import on_one_panel
 from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray
 from geosleuth.photo import View
@@ -29,6 +30,9 @@ LEAST_BELIEVED = 0.3
 
 LEAST_BELIEVED_SHORT = 0.65
 """The same for a few letters of a script that only its own model reads: such models see letters in leaves and fur."""
+
+LEAST_DOUBTED = 0.5
+"""Lines as likely misread as not are not even told as doubtful."""
 
 _FEW_LETTERS = 12
 _WIDELY_READ = frozenset({"Latn", "Hani", "Hira", "Kana"})
@@ -153,6 +157,18 @@ class Notebook:
     def lines(self) -> tuple[TextSeen, ...]:
         """Every line that was read, each once, on the picture that was asked about; of two readings the closer one."""
         return tuple(_best_of(self._read(closer=False), self._read(closer=True)))
+
+    @cached_property
+    def doubtful(self) -> tuple[TextSeen, ...]:
+        """Lines of a few letters that are not believed, though what stands beside them is, as on bilingual signs."""
+        doubted = [
+            line
+            for line in self.first_readings
+            if LEAST_DOUBTED <= line.confidence < _least_believed(line.text)
+            and any(on_one_panel(line, other) for other in self.lines)
+            and all(overlap(line, other) < SAME_LINE for other in self.lines)
+        ]
+        return tuple(_without_doubles(doubted))
 
     def _read(self, *, closer: bool) -> tuple[TextSeen, ...]:
         """The lines of whole pictures, or of closer looks; what was hardly read at all is left out."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from math import prod
 
 from geosleuth.clues import Clue, Lookup, TextSeen, TownDistance, distances, lookups, text_clues
 from geosleuth.clues.areas import brought_into
@@ -69,6 +70,27 @@ class Reasoning:
         (width, height), (left, top, right, bottom) = view.size, reading.box
         box = (left * width, top * height, right * width, bottom * height)
         return TextSeen(reading.text, handle, box, 1.0, script_of(reading.text))
+
+    @cached_property
+    def doubtful(self) -> tuple[TextSeen, ...]:
+        """Lines of the scene that are read too poorly to count, without what a person has read or ruled out."""
+        mine = [line for line in self.lines if line.confidence == 1.0]
+        doubted = (line for line in self.notebook.doubtful if line.overlay is None and not self._left_out.line(line))
+        return tuple(line for line in doubted if all(overlap(line, one) < SAME_LINE for one in mine))
+
+    @cached_property
+    def at_best(self) -> Posterior:
+        """What everything together says with the script of doubtful lines: for leads where no place is found."""
+        if not self.doubted_scripts:
+            return self.found
+        everything, lines = (*self.everything, *self.doubted_scripts), (*self.lines, *self.doubtful)
+        return posterior(everything, within=self.known.within, countries=self.known.countries, lines=lines)
+
+    @cached_property
+    def doubted_scripts(self) -> tuple[Clue, ...]:
+        """What the scripts of doubtful lines say."""
+        found = _text_clues((*self.lines, *self.doubtful)) if self.doubtful else ()
+        return self._kept(clue for clue in found if clue.kind == "script" and clue.where in self.doubtful)
 
     @cached_property
     def askable(self) -> tuple[TextSeen, ...]:
@@ -185,8 +207,32 @@ class Reasoning:
 
     @cached_property
     def probability(self) -> float:
-        """How often such an answer is right, as measured."""
-        return apply(self.decision)
+        """How often such an answer is right, as measured; less where photos disagree on the country."""
+        return min(apply(self.decision), self.odds_among_photos)
+
+    @cached_property
+    def odds_among_photos(self) -> float:
+        """How likely the answer's country is where photos of one place speak for different ones; 1 where none do.
+
+        With p and q as how surely photos speak for it and for the strongest other, one side misleads:
+        p (1 - q) / (1 - p q).
+        """
+        country = self.decision.country
+        surest: dict[tuple[str | None, str], float] = {}
+        for sign in self.tested.signs:
+            key = (sign.alone.country, sign.panel.image)
+            surest[key] = max(surest.get(key, 0.0), apply(sign.alone))
+        apart = {
+            one.alone.country
+            for sign in self.tested.signs
+            for one in sign.disputed_by
+            if sign.alone.country == country and sign.panel.image != one.panel.image
+        } - {country}
+        if country is None or not apart:
+            return 1.0
+        wrong = {code: prod(1.0 - p for (of, _), p in surest.items() if of == code) for code in (country, *apart)}
+        ours, theirs = 1.0 - wrong[country], 1.0 - min(wrong[code] for code in apart)
+        return ours * (1.0 - theirs) / (1.0 - ours * theirs)
 
     def _weighed(self, clues: Sequence[Clue]) -> Posterior:
         return posterior(clues, within=self.known.within, countries=self.known.countries, lines=self.lines)

@@ -13,11 +13,12 @@ from geosleuth.clues import Clue
 from geosleuth.geo import Extent, sun_positions
 from geosleuth.guide import sighting_clue, weigh_sightings
 from geosleuth.names import country_code, country_name, fold
+from geosleuth.names.letters import LETTERS
 from geosleuth.photo import View
 from geosleuth.policies.feedback import Reading
 
 LONGEST_HINT = 400
-WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
+WORD = re.compile(rf"{LETTERS}(?:['’.-]{LETTERS})*")
 CLAUSE_ENDS = re.compile(r"[,.;:!?()\n]|\s-\s")
 
 _LONGEST_NAME = 4
