@@ -84,7 +84,7 @@ export function Detail({ state, id, onBack }: { state: ReviewState; id: string; 
       </div>
       <div class="review-finding">
         <h2>{photo.at?.words || (photo.verdict === "corrected" && photo.at ? coordinates(photo.at.lat, photo.at.lon) : photo.place || t("finding.none"))}</h2>
-        {photo.verdict === "corrected" ? <p class="quiet">{t("review.was", { place: photo.place || t("finding.none") })}</p> : <p>{sureWords(photo)}</p>}
+        {photo.verdict === "corrected" ? <p class="quiet">{t("review.was", { place: photo.place || t("finding.none") })}</p> : photo.lat === null ? null : <p>{sureWords(photo)}</p>}
         <p class="quiet">{photo.copies > 1 ? t("review.copies", { name: photo.name, n: photo.copies }) : photo.name}</p>
       </div>
       <div class="buttons review-acts">

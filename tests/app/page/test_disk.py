@@ -43,7 +43,7 @@ def test_what_is_not_known_yet_is_not_told(open_page: Opener) -> None:
         expect(page.get_by_text(fact)).to_have_count(0)
     for route in held:
         if route.request.url.endswith("/disk"):
-            route.fulfill(status=500, json={"kind": "internal", "message": "the disk is away"})
+            route.fulfill(status=500, json={"error": {"kind": "internal", "message": "the disk is away"}})
         else:
             route.continue_()
     expect(page.get_by_role("region", name="Cases on this disk")).to_contain_text("could not be asked: the disk is away")
