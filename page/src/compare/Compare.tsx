@@ -95,7 +95,7 @@ function Share({ value }: { value: number | null }) {
 function pinsOf(told: CompareView): CandidateView[] {
   const pin = (id: string, letter: string, answer: AnswerView): CandidateView => ({
     id, letter, name: answer.place, lat: answer.lat, lon: answer.lon, radius_km: answer.radius_km, probability: answer.probability,
-    for: [], against: [], fate: "open", is_answer: false,
+    for: [], against: [], fate: "open", is_answer: false, area: answer.area ?? null,
   });
   return [pin("left", LEFT, told.left), pin("right", RIGHT, told.right)].filter((one) => one.lat !== null);
 }

@@ -46,7 +46,9 @@ def test_what_is_not_known_yet_is_not_told(open_page: Opener) -> None:
             route.fulfill(status=500, json={"error": {"kind": "internal", "message": "the disk is away"}})
         else:
             route.continue_()
-    expect(page.get_by_role("region", name="Cases on this disk")).to_contain_text("could not be asked: the disk is away")
+    expect(page.get_by_role("region", name="Cases on this disk")).to_contain_text(
+        "could not be asked: the disk is away"
+    )
     expect(page.get_by_role("region", name="Maps", exact=True)).to_contain_text("No map is installed yet.")
     expect(page.get_by_role("region", name="Keys", exact=True)).to_contain_text("No key is set.")
     expect(page.get_by_text("Loading…")).to_have_count(0)

@@ -47,6 +47,7 @@ class SummaryRow:
         place, point, probability, radius_km: the finding, no finer than its granularity.
         note: what else the reader must know, such as why it failed.
         told: what led there, a line each, such as the seconds of a video.
+        area: what the finding is where it is no point: all of a country, or a circle in a country or region.
         conflicts: whether the file itself claims another place.
         report: the single report, as a path relative to the summary; None if there is none.
         thumbnail: the photo as a small JPEG, see `small_jpeg`; None leaves it out.
@@ -63,6 +64,7 @@ class SummaryRow:
     thumbnail: bytes | None = None
     conflicts: bool = False
     told: tuple[str, ...] = ()
+    area: Literal["country", "circle"] | None = None
 
 
 def summary_row(
@@ -92,6 +94,7 @@ def summary_row(
         report=report,
         thumbnail=(thumbnail or _first_picture(finding)) if digest.exact else None,
         conflicts=conflicts,
+        area=digest.area,
     )
 
 
