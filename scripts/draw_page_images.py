@@ -14,9 +14,10 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Literal
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
@@ -25,7 +26,7 @@ from browser import chromium_path, launched, opened  # noqa: E402
 from serving import GEOSLEUTH, Served, served  # noqa: E402
 
 EXAMPLES = ROOT / "examples"
-WIDE, PHONE = {"width": 1440, "height": 1000}, {"width": 390, "height": 844}
+WIDE, PHONE = ViewportSize(width=1440, height=1000), ViewportSize(width=390, height=844)
 CASES = {
     "drawn-hillside.jpg": "",
     "drawn-bookshop.jpg": "A postcard from the estate sale; the stamp is missing.",
@@ -36,6 +37,8 @@ CASES = {
 """Example photos and their notes, the newest last."""
 
 RUN_S = 300.0
+Theme = Literal["light", "dark"]
+SCREENS: tuple[tuple[ViewportSize, Theme], ...] = ((WIDE, "light"), (WIDE, "dark"), (PHONE, "light"), (PHONE, "dark"))
 
 
 def located(server: Served) -> tuple[str, str]:
@@ -51,16 +54,15 @@ def located(server: Served) -> tuple[str, str]:
     return case, run
 
 
-def draw(page: Page, path: Path) -> None:
-    """Take a picture of what is shown."""
-    # The map fades in, and names find their places.
-    page.wait_for_timeout(2500)
+def draw(page: Page, path: Path, settled_ms: int = 2500) -> None:
+    """Take a picture of what is shown, after the map has faded in and names have found their places."""
+    page.wait_for_timeout(settled_ms)
     picture = Image.open(io.BytesIO(page.screenshot()))
     picture.convert("RGB").save(path, "WEBP", quality=82, method=6)
     print(f"wrote {path}")
 
 
-def show(browser: Browser, url: str, size: dict[str, int], theme: str) -> Page:
+def show(browser: Browser, url: str, size: ViewportSize, theme: Theme) -> Page:
     """Open an address in a window of its own."""
     context = browser.new_context(viewport=size, color_scheme=theme, reduced_motion="reduce")
     return opened(context, url)[0]
@@ -71,14 +73,14 @@ def draw_all(browser: Browser, server: Served, out: Path) -> None:
     case, run = located(server)
     again = server.start(case, hint="by the sea")
     server.over(again, RUN_S)
-    for size, theme in ((WIDE, "light"), (WIDE, "dark"), (PHONE, "light"), (PHONE, "dark")):
+    for size, theme in SCREENS:
         page = show(browser, server.url, size, theme)
         if page.get_by_role("button", name="Not now").count():
             page.get_by_role("button", name="Not now").click()
         page.locator(".case-card").first.wait_for()
         draw(page, out / f"home-{size['width']}-{theme}.webp")
         page.context.close()
-    for size, theme in ((WIDE, "light"), (WIDE, "dark"), (PHONE, "light")):
+    for size, theme in SCREENS[:3]:
         page = show(browser, f"{server.url}/#/case/{case}/run/{run}", size, theme)
         page.locator(".finding.done").wait_for()
         if size == WIDE:
@@ -91,8 +93,10 @@ def draw_all(browser: Browser, server: Served, out: Path) -> None:
     page.locator(".map-view").scroll_into_view_if_needed()
     draw(page, out / "map-390-dark.webp")
     page.context.close()
+    draw_live(browser, server, case, out)
     page = show(browser, f"{server.url}/#/compare/{run}/{again}", WIDE, "light")
     page.locator(".compare-side").first.wait_for()
+    page.locator(".map-canvas[data-settled=yes]").first.wait_for()
     draw(page, out / "compare-1440-light.webp")
     page.context.close()
     for size in (WIDE, PHONE):
@@ -100,6 +104,19 @@ def draw_all(browser: Browser, server: Served, out: Path) -> None:
         page.get_by_role("heading", name="Keys").wait_for()
         draw(page, out / f"settings-{size['width']}-light.webp")
         page.context.close()
+
+
+def draw_live(browser: Browser, server: Served, case: str, out: Path) -> None:
+    """Take a picture of a run that is under way."""
+    page = show(browser, f"{server.url}/#/case/{case}", WIDE, "dark")
+    page.locator(".case-head").wait_for()
+    run = server.start(case, hint="a harbour")
+    page.goto(f"{server.url}/#/case/{case}/run/{run}")
+    page.get_by_role("button", name="Stop").wait_for()
+    page.get_by_text("Step 1").wait_for()
+    draw(page, out / "live-1440-dark.webp", settled_ms=200)
+    page.context.close()
+    server.over(run, RUN_S)
 
 
 def main() -> None:

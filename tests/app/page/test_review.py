@@ -144,9 +144,8 @@ def test_findings_are_confirmed_corrected_and_rejected(
     assert written(library) == {"b-andorra.jpg.xmp"}, "nothing is written before somebody asks for it"
 
     write(page, copies=True)
-    expect(page.get_by_role("dialog")).to_contain_text(
-        "Sidecars written: 2. Copies written: 3. Files of other programs, not replaced: 1."
-    )
+    told = "Sidecars written: 2. Copies written: 3. Files of other programs, not replaced: 1."
+    expect(page.get_by_role("dialog")).to_contain_text(told)
     assert written(library) == {
         "b-andorra.jpg.xmp", "a-monaco.jpg.xmp", "again/a-monaco.jpg.xmp",
         "a-monaco-located.jpg", "again/a-monaco-located.jpg", "b-andorra-located.jpg",
