@@ -1,5 +1,6 @@
 /** Findings of a batch under review, as the server tells them. */
 import { get, send } from "./client";
+import type { AreaKind } from "./types";
 
 export type Verdict = "open" | "confirmed" | "corrected" | "rejected";
 
@@ -23,6 +24,7 @@ export interface Reviewed {
   lon: number | null;
   radius_km: number | null;
   probability: number | null;
+  area: AreaKind | null;
   conflicts: boolean;
   verdict: Verdict;
   at: PlaceFound | null;

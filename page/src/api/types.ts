@@ -2,6 +2,8 @@
  * What the server says and takes, as JSON. Latitude comes before longitude. Whatever was read in a photo or said by a
  * model is plain text.
  */
+import type { AreaKind } from "./views";
+
 export type * from "./views";
 
 export type RunState = "queued" | "running" | "done" | "failed" | "cancelled" | "interrupted";
@@ -49,6 +51,7 @@ export interface AnswerSummary {
   lon: number | null;
   radius_km: number | null;
   probability: number | null;
+  area?: AreaKind | null;
 }
 
 export interface RunRow {

@@ -37,6 +37,7 @@ export interface CandidateView {
   fate: Fate;
   letter?: string;
   is_answer?: boolean;
+  area?: AreaKind | null;
 }
 
 export interface AnswerCandidate {
@@ -51,6 +52,9 @@ export interface AnswerCandidate {
   against: string[];
   is_answer: boolean;
 }
+
+/** A finding that is no point: all of a country, or a circle of which no more than a country or region is named. */
+export type AreaKind = "country" | "circle";
 
 export interface AnswerView {
   place: string;
@@ -70,6 +74,8 @@ export interface AnswerView {
   verdict: string;
   /** For each photo whether its file claims another place; null where it can't be said. */
   conflicts: (boolean | null)[];
+  /** Null where the point counts, missing in runs of earlier versions. */
+  area?: AreaKind | null;
   /** The country that is the whole finding; null where it is a circle, missing in runs of earlier versions. */
   outline?: GeoJSON.Polygon | GeoJSON.MultiPolygon | null;
   /** A map that would help and was not there when the run ended. */

@@ -54,32 +54,20 @@ export function FeedbackBar({ run, gathered, drawing, onDraw, onContinued }: Fee
       >
         <div class="chips">
           {[...gathered.candidates.value].map(([id, name]) => (
-            <Chip key={id} label={name} onRemove={() => gathered.toggle("candidates", id, name)}>
-              {t("feedback.notPlace", { name })}
-            </Chip>
+            <Chip key={id} label={name} rejects words={t("feedback.notPlace", { name })} onRemove={() => gathered.toggle("candidates", id, name)} />
           ))}
           {[...gathered.clues.value].map(([id, seen]) => (
-            <Chip key={id} label={seen} onRemove={() => gathered.toggle("clues", id, seen)}>
-              {t("feedback.notClue", { seen })}
-            </Chip>
+            <Chip key={id} label={seen} rejects words={t("feedback.notClue", { seen })} onRemove={() => gathered.toggle("clues", id, seen)} />
           ))}
           {[...gathered.texts.value.keys()].map((text) => (
-            <Chip key={text} label={text} onRemove={() => gathered.toggle("texts", text, text)}>
-              {t("feedback.notText", { text })}
-            </Chip>
+            <Chip key={text} label={text} rejects words={t("feedback.notText", { text })} onRemove={() => gathered.toggle("texts", text, text)} />
           ))}
           {[...gathered.readings.value].map(([key, one]) =>
             one.text === "" ? null : (
-              <Chip key={key} label={one.text} onRemove={() => gathered.forget(key)}>
-                {t("feedback.reads", { text: one.text })}
-              </Chip>
+              <Chip key={key} label={one.text} words={one.was === "" ? t("feedback.reads", { text: one.text }) : t("feedback.corrects", { was: one.was, text: one.text })} onRemove={() => gathered.forget(key)} />
             ),
           )}
-          {area ? (
-            <Chip label={t("feedback.area")} onRemove={() => gathered.draw(null)}>
-              {t("feedback.area")}
-            </Chip>
-          ) : null}
+          {area ? <Chip label={t("feedback.area")} words={t("feedback.area")} onRemove={() => gathered.draw(null)} /> : null}
           <label class="feedback-hint">
             <span class="sr-only">{t("feedback.hint")}</span>
             <input type="text" value={gathered.hint.value} placeholder={t("feedback.hint")} data-shortcut="hint" maxLength={2000} onInput={(event) => (gathered.hint.value = event.currentTarget.value)} />

@@ -1,5 +1,6 @@
 import type { AnswerCandidate, AnswerView, ClaimView, Granularity, RunState } from "../api/types";
-import { kilometres, percent } from "../format";
+import { percent } from "../format";
+import { isWide, sureWords } from "../state/summary";
 import type { RunView } from "../state/told";
 import { SuggestedMap } from "../maps/SuggestedMap";
 import { maybe, t } from "../strings";
@@ -22,13 +23,7 @@ function Sure({ answer }: { answer: AnswerView }) {
   if (answer.probability === null) return <p class="sure">{t("finding.notSaid")}</p>;
   return (
     <p class="sure">
-      <strong>
-        {answer.outline
-          ? t("finding.in", { percent: percent(answer.probability), country: answer.place })
-          : answer.radius_km === null
-          ? t("finding.percentOnly", { percent: percent(answer.probability) })
-          : t("finding.within", { percent: percent(answer.probability), radius: kilometres(answer.radius_km) })}
-      </strong>
+      <strong>{answer.radius_km === null && !answer.outline ? t("finding.percentOnly", { percent: percent(answer.probability) }) : sureWords(answer)}</strong>
       <Odds probability={answer.probability} />
     </p>
   );
@@ -80,7 +75,7 @@ export function Finding({ view, state, answer, claims, granularity, trouble, onA
       ) : null}
       {answer && found && answer.lat !== null && answer.lon !== null ? (
         <div class="finding-facts">
-          <Coordinates lat={answer.lat} lon={answer.lon} radiusKm={answer.radius_km} />
+          {isWide(answer) ? null : <Coordinates lat={answer.lat} lon={answer.lon} radiusKm={answer.radius_km} />}
           {capped ? <span class="tag">{t("finding.capped", { level })}</span> : null}
           <span class="lead-not-verdict">{t("finding.lead")}</span>
         </div>
@@ -112,7 +107,8 @@ function heading(view: RunView, state: RunState, answer: AnswerView | null, foun
   if (found && answer) return answer.place;
   if (state === "queued") return view.position !== null && view.position > 1 ? t("finding.queue", { n: view.position - 1 }) : t("finding.queued");
   if (state === "running") return view.preparing ? t("finding.first") : t("finding.running");
-  if (answer !== null || state === "done") return t("finding.none");
+  if (answer !== null) return t("finding.none");
+  if (state === "done") return t("state.loading");
   return maybe(`runState.${state}`) ?? state;
 }
 

@@ -1,6 +1,7 @@
 import type { AnswerView } from "../api/types";
 import { coordinates } from "../format";
 import type { MapMode } from "../map/engine";
+import { isWide } from "../state/summary";
 import { t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { later } from "../ui/later";
@@ -23,11 +24,13 @@ interface MapToolsProps {
   onCheck(): void;
   /** The photo is needed next. */
   onPhoto(): void;
+  /** The map shows something new. */
+  onMap(): void;
 }
 
 /** What can be worked out with photo and map together. */
-export function MapTools({ mode, answer, stand, shadows, number, mayCheck, mayStand, onMode, onCheck, onPhoto }: MapToolsProps) {
-  const located = answer !== null && answer.lat !== null && answer.lon !== null;
+export function MapTools({ mode, answer, stand, shadows, number, mayCheck, mayStand, onMode, onCheck, onPhoto, onMap }: MapToolsProps) {
+  const located = answer !== null && !isWide(answer) && answer.lat !== null && answer.lon !== null;
   return (
     <>
       <div class="map-tools buttons">
@@ -86,6 +89,7 @@ export function MapTools({ mode, answer, stand, shadows, number, mayCheck, maySt
             shadows.marking.value = part;
             onPhoto();
           }}
+          onFound={onMap}
         />
       ) : null}
     </>

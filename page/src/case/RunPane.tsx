@@ -234,6 +234,7 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
             onMode={setMode}
             onCheck={() => toMap("pin")}
             onPhoto={() => setColumn("photo")}
+            onMap={() => document.querySelector("#column-map .map-view")?.scrollIntoView({ block: "start" })}
           />
           <CheckPlace checked={checked} busy={checking} onClose={() => setChecked(null)} />
           <Panel id="candidates" title={t("candidates.title")} count={candidates.length}>

@@ -21,10 +21,13 @@ function toldOf(run: RunRow): string {
 
 /** The runs of a case, the newest first; two of them can be laid side by side. */
 export function Runs({ row, shown, onDelete }: { row: CaseRow; shown: string; onDelete(run: RunRow): void }) {
-  const [picked, setPicked] = useState<readonly string[]>([]);
+  const [chosen, setChosen] = useState<readonly string[] | null>(null);
+  const comparable = row.runs.filter((run) => run.answer !== null).map((run) => run.id);
+  // Of two there is nothing to choose.
+  const picked = chosen ?? (comparable.length === 2 ? comparable : []);
   const many = row.runs.length > 1;
   const newestFirst = [...row.runs].reverse();
-  const pick = (id: string): void => setPicked(picked.includes(id) ? picked.filter((one) => one !== id) : [...picked, id].slice(-2));
+  const pick = (id: string): void => setChosen(picked.includes(id) ? picked.filter((one) => one !== id) : [...picked, id].slice(-2));
   const [one, other] = picked;
   const compare = (): void => {
     if (one === undefined || other === undefined) return;

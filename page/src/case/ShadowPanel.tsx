@@ -5,7 +5,7 @@ import { Banner, Loading } from "../ui/parts";
 import type { Shadows } from "./shadows";
 
 /** An object, its shadow and a time give a band on the map; with a place they say when it fits. */
-export function ShadowPanel({ shadows, point, onMark }: { shadows: Shadows; point: string | null; onMark(part: "object" | "shadow"): void }) {
+export function ShadowPanel({ shadows, point, onMark, onFound }: { shadows: Shadows; point: string | null; onMark(part: "object" | "shadow"): void; onFound(): void }) {
   const more = shadows.more.value;
   const ready = shadows.current.value !== null || more.length > 0;
   return (
@@ -16,7 +16,16 @@ export function ShadowPanel({ shadows, point, onMark }: { shadows: Shadows; poin
           <Icon name="close" size={15} />
         </button>
       </div>
-      <p class="quiet">{t("shadow.lead")}</p>
+      {shadows.found.value === null ? (
+        <p class="quiet">{t("shadow.lead")}</p>
+      ) : (
+        // Here, right under the map that shows it, and not below the form.
+        <div class="stand-found">
+          {shadows.found.value.words.map((line) => (
+            <p key={line}>{line}</p>
+          ))}
+        </div>
+      )}
       {more.length === 0 ? null : (
         <ol class="stand-features">
           {more.map((one, index) => (
@@ -41,7 +50,7 @@ export function ShadowPanel({ shadows, point, onMark }: { shadows: Shadows; poin
         class="shadow-form"
         onSubmit={(event) => {
           event.preventDefault();
-          if (ready) void shadows.workOut();
+          if (ready) void shadows.workOut().then(() => (shadows.shapes.value.length > 0 ? onFound() : undefined));
         }}
       >
         <Field label={t("shadow.ratio")} value={shadows.ratio.value} onInput={(value) => (shadows.ratio.value = value)} />
@@ -65,13 +74,6 @@ export function ShadowPanel({ shadows, point, onMark }: { shadows: Shadows; poin
       </form>
       {shadows.busy.value ? <Loading words={t("stand.busy")} /> : null}
       {shadows.trouble.value === null ? null : <Banner kind="bad">{shadows.trouble.value}</Banner>}
-      {shadows.found.value === null ? null : (
-        <div class="stand-found">
-          {shadows.found.value.words.map((line) => (
-            <p key={line}>{line}</p>
-          ))}
-        </div>
-      )}
     </section>
   );
 }

@@ -5,7 +5,7 @@ import { kilometres, longDate, percent, seconds } from "../format";
 import { MapView } from "../map/MapView";
 import { hashOf } from "../router";
 import { sureWords } from "../state/summary";
-import { t } from "../strings";
+import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { Banner, Bar, Empty, Loading, Odds } from "../ui/parts";
 
@@ -49,7 +49,7 @@ function Side({ letter, name, run, answer, model, spent }: { letter: string; nam
         ) : null}
         <div>
           <dt>{t("compare.used")}</dt>
-          <dd>{t("compare.usedWords", { turns: spent.turns, calls: spent.calls, time: seconds(spent.seconds) })}</dd>
+          <dd>{[counted("compare.steps", spent.turns), counted("timeline.calls", spent.calls), seconds(spent.seconds)].join(", ")}</dd>
         </div>
       </dl>
       {answer.evidence.length > 0 ? (
@@ -95,7 +95,7 @@ function Share({ value }: { value: number | null }) {
 function pinsOf(told: CompareView): CandidateView[] {
   const pin = (id: string, letter: string, answer: AnswerView): CandidateView => ({
     id, letter, name: answer.place, lat: answer.lat, lon: answer.lon, radius_km: answer.radius_km, probability: answer.probability,
-    for: [], against: [], fate: "open", is_answer: false,
+    for: [], against: [], fate: "open", is_answer: false, area: answer.area ?? null,
   });
   return [pin("left", LEFT, told.left), pin("right", RIGHT, told.right)].filter((one) => one.lat !== null);
 }

@@ -100,9 +100,7 @@ export function Checklist() {
           />
           <div class="see-ticked">
             {[...ticks].map((key) => (
-              <Chip key={key} label={labels.get(key) ?? key} onRemove={() => flip(key)}>
-                {labels.get(key) ?? key}
-              </Chip>
+              <Chip key={key} label={labels.get(key) ?? key} words={labels.get(key) ?? key} onRemove={() => flip(key)} />
             ))}
           </div>
           {found === null ? <Empty>{t("see.nothing")}</Empty> : <Ranking found={found} highlighted={highlighted} onHighlight={setHighlighted} />}

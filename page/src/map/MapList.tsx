@@ -12,7 +12,7 @@ export function MapList({ marks }: { marks: readonly Mark[] }) {
           {marks.map((mark) => (
             <li key={mark.id} data-kind={mark.kind}>
               {mark.letter && <strong>{mark.letter}</strong>} {mark.words}
-              {mark.kind !== "claimed" && <span class="map-list-where">{coordinates(mark.lat, mark.lon, mark.radiusKm || null)}</span>}
+              {mark.kind !== "claimed" && (mark.stands ?? "pin") === "pin" && <span class="map-list-where">{coordinates(mark.lat, mark.lon, mark.radiusKm || null)}</span>}
             </li>
           ))}
         </ul>

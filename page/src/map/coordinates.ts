@@ -97,7 +97,7 @@ export function links(lat: number, lon: number, radiusKm: number | null): { name
   const x = lon.toFixed(6);
   return [
     { name: "OpenStreetMap", href: `https://www.openstreetmap.org/?mlat=${y}&mlon=${x}#map=${zoom}/${y}/${x}` },
-    { name: "Google Maps", href: `https://www.google.com/maps/@?api=1&map_action=map&center=${at}&zoom=${zoom}` },
+    { name: "Google Maps", href: `https://www.google.com/maps/search/?api=1&query=${at}` },
     { name: "Google Street View", href: `https://www.google.com/maps/@?api=1&map_action=pano&viewpoint=${at}` },
     { name: "Yandex Maps", href: `https://yandex.com/maps/?ll=${turned}&z=${zoom}&pt=${turned}` },
     { name: "Baidu Maps", href: `https://api.map.baidu.com/marker?location=${at}&title=${at}&content=${at}&output=html&coord_type=wgs84` },

@@ -51,6 +51,31 @@ function closedOverPole(ring: GeoJSON.Position[], lat: number): GeoJSON.Position
   return [...ring, [last[0] as number, pole], [first[0] as number, pole], first];
 }
 
+/** The middle of the largest part of an area, weighed by its land. */
+export function middleOf(area: GeoJSON.Polygon | GeoJSON.MultiPolygon): Spot {
+  const outer = area.type === "Polygon" ? [area.coordinates[0] ?? []] : area.coordinates.map((part) => part[0] ?? []);
+  let most = 0;
+  let middle: Spot = { lat: 0, lon: 0 };
+  for (const ring of outer) {
+    const [lon0 = 0, lat0 = 0] = ring[0] ?? [];
+    let size = 0;
+    let east = 0;
+    let north = 0;
+    ring.forEach(([lon = 0, lat = 0], index) => {
+      const [nextLon = 0, nextLat = 0] = ring[(index + 1) % ring.length] ?? [];
+      const [x, y, u, v] = [lon - lon0, lat - lat0, nextLon - lon0, nextLat - lat0];
+      const twice = x * v - u * y;
+      size += twice;
+      east += (x + u) * twice;
+      north += (y + v) * twice;
+    });
+    if (Math.abs(size) <= most) continue;
+    most = Math.abs(size);
+    middle = { lat: lat0 + north / (3 * size), lon: lon0 + east / (3 * size) };
+  }
+  return middle;
+}
+
 /** The narrowest box around places and what lies within their radius. */
 export function around(places: readonly (Spot & { radiusKm: number })[]): Bounds | null {
   if (places.length === 0) return null;

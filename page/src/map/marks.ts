@@ -2,7 +2,8 @@
 import type { AnswerView, CandidateView } from "../api/types";
 import { coordinates, kilometres, percent } from "../format";
 import { t } from "../strings";
-import type { Spot } from "./geometry";
+import { isWide } from "../state/summary";
+import { middleOf, type Spot } from "./geometry";
 
 export type MarkKind = "answer" | "rival" | "dropped" | "claimed" | "pinned" | "feature" | "camera" | "place";
 
@@ -18,6 +19,8 @@ export interface Mark extends Spot {
   outline?: GeoJSON.Polygon | GeoJSON.MultiPolygon | null;
   /** How much the mark stands out, from 0 to 1. */
   strength: number;
+  /** A wide area has a letter in its middle, or nothing: a pin would point at a place that nobody named. */
+  stands?: "pin" | "letter" | "nothing";
 }
 
 const UNWEIGHED = 0.35;
@@ -60,14 +63,17 @@ export function marksOf(
     const chosen = !dropped && isAnswer(candidate, answer);
     const outline = (chosen ? answer?.outline : outlines.get(candidate.name)) ?? null;
     const radiusKm = (chosen ? (answer?.radius_km ?? candidate.radius_km) : candidate.radius_km) ?? 0;
+    const area = candidate.area ?? (outline ? "country" : null);
+    const wide = chosen ? isWide(answer) : isWide({ area, radius_km: radiusKm || Infinity });
+    const at = wide && outline ? middleOf(outline) : { lat: candidate.lat, lon: candidate.lon };
     marks.push({
+      ...at,
       id: candidate.id,
       kind: chosen ? "answer" : dropped ? "dropped" : "rival",
       letter: candidate.letter ?? letterAt(index),
       name: candidate.name,
       words: wordsOf(candidate.name, candidate.probability, outline ? null : radiusKm, dropped),
-      lat: candidate.lat,
-      lon: candidate.lon,
+      stands: !wide ? "pin" : chosen ? "nothing" : "letter",
       radiusKm,
       outline,
       strength: dropped ? DROPPED : (candidate.probability ?? UNWEIGHED),
@@ -86,6 +92,7 @@ export function marksOf(
       radiusKm: answer.radius_km ?? 0,
       outline: answer.outline,
       strength: answer.probability ?? 1,
+      stands: isWide(answer) ? "nothing" : "pin",
     });
   }
   claimed.forEach((spot, index) => {

@@ -5,6 +5,7 @@ import type { Mark } from "./marks";
 const SVG = "http://www.w3.org/2000/svg";
 const DROP = "M14 1C6.8 1 1 6.700 1 13.900 1 23.600 14 35 14 35s13-11.400 13-21.100C27 6.700 21.200 1 14 1z";
 const DIAMOND = "M14 9l13 13-13 13L1 22z";
+const DISC = "M14 9a13 13 0 0 1 0 26a13 13 0 0 1 0-26z";
 const ORDER = { camera: 7, feature: 6, pinned: 5, answer: 4, place: 4, claimed: 3, rival: 2, dropped: 1 } as const;
 
 interface Pin {
@@ -12,6 +13,11 @@ interface Pin {
   button: HTMLButtonElement;
   letter: HTMLElement;
   label: HTMLElement;
+}
+
+function shapeOf(mark: Mark): "drop" | "diamond" | "disc" {
+  if (mark.kind === "claimed") return "diamond";
+  return mark.stands === "letter" ? "disc" : "drop";
 }
 
 export class Pins {
@@ -23,7 +29,8 @@ export class Pins {
     private readonly onChosen: (id: string) => void,
   ) {}
 
-  show(marks: readonly Mark[], highlighted: string | null): void {
+  show(all: readonly Mark[], highlighted: string | null): void {
+    const marks = all.filter((mark) => mark.stands !== "nothing");
     const wanted = new Set(marks.map((mark) => mark.id));
     for (const [id, pin] of this.pins) {
       if (wanted.has(id)) continue;
@@ -47,7 +54,7 @@ export class Pins {
 
   private place(mark: Mark, highlighted: boolean): void {
     let pin = this.pins.get(mark.id);
-    if (pin && pin.button.dataset["kind"] !== mark.kind && (pin.button.dataset["kind"] === "claimed" || mark.kind === "claimed")) {
+    if (pin && pin.button.dataset["shape"] !== shapeOf(mark)) {
       pin.marker.remove();
       pin = undefined;
     }
@@ -79,13 +86,15 @@ export class Pins {
     button.type = "button";
     button.className = "pin";
     button.dataset["id"] = mark.id;
+    const shape = shapeOf(mark);
+    button.dataset["shape"] = shape;
     const body = document.createElement("span");
     body.className = "pin-body";
     const picture = document.createElementNS(SVG, "svg");
     picture.setAttribute("viewBox", "0 0 28 36");
     picture.setAttribute("aria-hidden", "true");
     const path = document.createElementNS(SVG, "path");
-    path.setAttribute("d", mark.kind === "claimed" ? DIAMOND : DROP);
+    path.setAttribute("d", shape === "diamond" ? DIAMOND : shape === "disc" ? DISC : DROP);
     picture.append(path);
     const letter = document.createElement("span");
     letter.className = "pin-letter";
@@ -112,7 +121,7 @@ export class Pins {
       event.stopPropagation();
       this.onChosen(mark.id);
     });
-    const marker = new Marker({ element: button, anchor: mark.kind === "claimed" || mark.kind === "camera" ? "center" : "bottom" });
+    const marker = new Marker({ element: button, anchor: shape === "drop" && mark.kind !== "camera" ? "bottom" : "center" });
     marker.setLngLat([mark.lon, mark.lat]).addTo(this.map);
     return { marker, button, letter, label };
   }

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { narrow } from "../state/width";
 import { t } from "../strings";
 import type { Marking, PhotoMark, Share } from "./marking";
 
@@ -9,6 +8,16 @@ const LEAST = 0.01;
 
 function within(value: number): number {
   return Math.min(1, Math.max(0, value));
+}
+
+/** The photo and what to do in it, clear of the bars above and below; what is in sight stays where it is. */
+function bringIntoView(view: HTMLElement | null): void {
+  if (view === null) return;
+  const { top, bottom } = view.getBoundingClientRect();
+  const { scrollMarginTop, scrollMarginBottom } = getComputedStyle(view);
+  const above = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) + parseFloat(scrollMarginTop);
+  const inSight = top >= above && bottom <= innerHeight - parseFloat(scrollMarginBottom);
+  if (!inSight) view.scrollIntoView({ block: "start" });
 }
 
 /** Points, boxes and lines that somebody has marked. */
@@ -52,7 +61,7 @@ export function MarkLayer({ marking }: { marking: Marking }) {
   useEffect(() => {
     set({ from: null });
     layer.current?.focus({ preventScroll: true });
-    layer.current?.scrollIntoView({ block: narrow.value ? "center" : "nearest" });
+    bringIntoView(layer.current?.closest<HTMLElement>(".photo-view") ?? null);
   }, [marking.kind, marking.how]);
 
   const share = (event: PointerEvent): Share => {

@@ -42,6 +42,7 @@ export interface PhotoViewProps {
 
 const STEP = 1.5;
 const STRIDE = 0.12;
+const ROOM = 0.08;
 
 /** A photo with what was read and noticed in it; zoom and pan by wheel, fingers, buttons or keys. */
 export function PhotoView({ photos, shown, onShow, boxes, highlighted, onHighlight, onChoose, marks = [], marking = null }: PhotoViewProps) {
@@ -166,11 +167,19 @@ function BoxMark({ box, number, lit, dim, onLight, onChoose }: BoxMarkProps) {
         onChoose?.(box.id);
       }}
     >
-      <span class={`photo-number${top < 0.06 ? " inside" : ""}`} aria-hidden="true">
+      <span class={`photo-number ${sideOf(box.box)}`} aria-hidden="true">
         {number}
       </span>
     </button>
   );
+}
+
+/** Where a number has room beside its box: it must not cover what the box shows, nor stand outside of the photo. */
+function sideOf([left, top, right, bottom]: Box): "above" | "before" | "after" | "below" | "inside" {
+  if (top >= ROOM) return "above";
+  if (left >= ROOM) return "before";
+  if (right <= 1 - ROOM) return "after";
+  return bottom <= 1 - ROOM ? "below" : "inside";
 }
 
 // Large boxes first, so that small ones lie on top and can be reached.

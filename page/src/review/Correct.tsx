@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { troubleOf } from "../api/client";
 import { reviewApi, type PlaceFound } from "../api/review";
 import { coordinates } from "../format";
-import { t } from "../strings";
+import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { Banner, Loading } from "../ui/parts";
 
@@ -48,7 +48,7 @@ export function Correct({ pinning, onPin, onChoose }: { pinning: boolean; onPin(
       {busy ? <Loading /> : null}
       {trouble === null ? null : <Banner kind="bad">{trouble}</Banner>}
       <p class="sr-only" role="status">
-        {found === null || busy ? "" : t("review.hits", { n: found.length })}
+        {found === null || busy ? "" : counted("review.hits", found.length)}
       </p>
       {found !== null && !busy && found.length === 0 ? <p class="quiet">{t("review.noHit")}</p> : null}
       {found !== null && found.length > 0 ? (

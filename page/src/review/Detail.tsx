@@ -4,11 +4,12 @@ import { coordinates } from "../format";
 import { disc } from "../map/geometry";
 import { MapView } from "../map/MapView";
 import type { Mark } from "../map/marks";
+import { askOutlines, type Land, outlines } from "../state/outlines";
+import { isWide, sureWords } from "../state/summary";
 import { t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { Loading } from "../ui/parts";
 import { Correct } from "./Correct";
-import { sureWords } from "./Row";
 import type { ReviewState } from "./state";
 
 const LEAST_KM = 0.2;
@@ -41,8 +42,10 @@ export function Detail({ state, id, onBack }: { state: ReviewState; id: string; 
   }, [id, changes]);
   useEffect(() => setPinning(false), [id, state.correcting.value]);
   const shown = whole?.id === id ? whole : null;
-  const marks = useMemo(() => (shown ? marksOf(shown) : []), [shown]);
-  const shapes = useMemo(() => (shown ? shapesOf(shown) : []), [shown?.id, shown?.verdict]);
+  const land = shown?.area === "country" ? (outlines.value.get(shown.place) ?? null) : null;
+  useEffect(() => void (shown?.area === "country" ? askOutlines([shown.place]) : undefined), [shown]);
+  const marks = useMemo(() => (shown ? marksOf(shown, land) : []), [shown, land]);
+  const shapes = useMemo(() => (shown ? shapesOf(shown, land) : []), [shown?.id, shown?.verdict, land]);
   const claimed = useMemo(() => (shown?.claims ?? []).flatMap((one) => (one.lat === null || one.lon === null ? [] : [{ lat: one.lat, lon: one.lon }])), [shown]);
   const choose = (place: PlaceFound): void => void state.decide("corrected", place);
   const pin = async (lat: number, lon: number): Promise<void> => {
@@ -84,7 +87,7 @@ export function Detail({ state, id, onBack }: { state: ReviewState; id: string; 
       </div>
       <div class="review-finding">
         <h2>{photo.at?.words || (photo.verdict === "corrected" && photo.at ? coordinates(photo.at.lat, photo.at.lon) : photo.place || t("finding.none"))}</h2>
-        {photo.verdict === "corrected" ? <p class="quiet">{t("review.was", { place: photo.place || t("finding.none") })}</p> : <p>{sureWords(photo)}</p>}
+        {photo.verdict === "corrected" ? <p class="quiet">{t("review.was", { place: photo.place || t("finding.none") })}</p> : photo.lat === null ? null : <p>{sureWords(photo)}</p>}
         <p class="quiet">{photo.copies > 1 ? t("review.copies", { name: photo.name, n: photo.copies }) : photo.name}</p>
       </div>
       <div class="buttons review-acts">
@@ -139,10 +142,10 @@ function claimWords(one: FileClaim): string {
   return one.estimated ? `${t(key, { where })} ${t("claims.estimated")}` : t(key, { where });
 }
 
-function marksOf(one: ReviewedWhole): Mark[] {
+function marksOf(one: ReviewedWhole, land: Land | null): Mark[] {
   const marks: Mark[] = [];
   if (one.lat !== null && one.lon !== null)
-    marks.push({ id: "found", kind: "answer", letter: "A", name: one.place, words: one.place, lat: one.lat, lon: one.lon, radiusKm: one.radius_km ?? 0, strength: one.verdict === "open" || one.verdict === "confirmed" ? 1 : 0.3 });
+    marks.push({ id: "found", kind: "answer", letter: "A", name: one.place, words: one.place, lat: one.lat, lon: one.lon, radiusKm: one.radius_km ?? 0, outline: land, stands: isWide(one) ? "nothing" : "pin", strength: one.verdict === "open" || one.verdict === "confirmed" ? 1 : 0.3 });
   if (one.at !== null) {
     const words = t("review.correctedAt", { place: one.at.words || coordinates(one.at.lat, one.at.lon) });
     marks.push({ id: "corrected", kind: "pinned", letter: "B", name: words, words, lat: one.at.lat, lon: one.at.lon, radiusKm: 0, strength: 1 });
@@ -151,9 +154,9 @@ function marksOf(one: ReviewedWhole): Mark[] {
 }
 
 /** What the map shows whole: the place that holds. */
-function shapesOf(one: ReviewedWhole): GeoJSON.Feature[] {
+function shapesOf(one: ReviewedWhole, land: Land | null): GeoJSON.Feature[] {
   const at = one.at ?? (one.lat !== null && one.lon !== null ? { lat: one.lat, lon: one.lon } : null);
   if (at === null) return [];
   const radius = one.at ? 5 : Math.max(LEAST_KM, one.radius_km ?? 5);
-  return [{ type: "Feature", properties: { tone: "band", opacity: 0 }, geometry: disc(at, radius) }];
+  return [{ type: "Feature", properties: { tone: "band", opacity: 0 }, geometry: one.at === null && land !== null ? land : disc(at, radius) }];
 }

@@ -1,12 +1,6 @@
 import { reviewApi, type Reviewed } from "../api/review";
-import { kilometres, percent } from "../format";
+import { sureWords } from "../state/summary";
 import { t } from "../strings";
-
-export function sureWords(one: Reviewed): string {
-  if (one.lat === null) return t("review.unlocated");
-  if (one.probability === null) return "";
-  return one.radius_km === null ? percent(one.probability) : t("finding.within", { percent: percent(one.probability), radius: kilometres(one.radius_km) });
-}
 
 /** One photo of the list. */
 export function Row({ one, current, selected, onOpen, onSelect }: { one: Reviewed; current: boolean; selected: boolean; onOpen(): void; onSelect(): void }) {
@@ -18,7 +12,7 @@ export function Row({ one, current, selected, onOpen, onSelect }: { one: Reviewe
         <img src={reviewApi.pictureUrl(one.id, "thumb")} alt="" loading="lazy" />
         <span class="review-words">
           <span class="review-place">{place}</span>
-          <span class="quiet">{sureWords(one)}</span>
+          <span class="quiet">{one.lat === null ? t("review.unlocated") : sureWords(one)}</span>
           {place === one.name ? null : <span class="review-name">{one.name}</span>}
         </span>
         <span class={`review-badge ${one.verdict}`}>{t(`review.verdict.${one.verdict}`)}</span>

@@ -2,18 +2,25 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
 import { bytes as sized } from "../format";
 import { t } from "../strings";
-import { Banner } from "../ui/parts";
+import { Banner, Loading } from "../ui/parts";
 
 /** What all cases take on the disk, and a way to be rid of them, in two steps. */
 export function Disk() {
   const [bytes, setBytes] = useState<number | null>(null);
+  const [unknown, setUnknown] = useState<string | null>(null);
   const [sure, setSure] = useState(false);
   const [said, setSaid] = useState("");
   const [trouble, setTrouble] = useState("");
   const look = (): void => {
     api.disk().then(
-      (found) => setBytes(found.bytes),
-      () => setBytes(null),
+      (found) => {
+        setBytes(found.bytes);
+        setUnknown(null);
+      },
+      (thrown: unknown) => {
+        setBytes(null);
+        setUnknown(troubleOf(thrown).message);
+      },
     );
   };
   useEffect(look, []);
@@ -37,7 +44,7 @@ export function Disk() {
   return (
     <section class="settings-part" aria-labelledby="disk-title">
       <h2 id="disk-title">{t("disk.title")}</h2>
-      {bytes === null ? null : <p>{t("disk.used", { size: sized(bytes) })}</p>}
+      {unknown !== null ? <p class="quiet">{t("disk.unknown", { trouble: unknown })}</p> : bytes === null ? <Loading /> : <p>{t("disk.used", { size: sized(bytes) })}</p>}
       {trouble === "" ? null : <Banner kind="bad">{trouble}</Banner>}
       {sure ? (
         <>

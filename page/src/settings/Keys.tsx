@@ -5,7 +5,7 @@ import { announce } from "../state/announce";
 import { t } from "../strings";
 import { Field } from "../ui/Field";
 import { Icon } from "../ui/Icon";
-import { Banner } from "../ui/parts";
+import { Banner, Loading } from "../ui/parts";
 
 function whereOf(row: KeyRow): string {
   switch (row.keep) {
@@ -52,7 +52,11 @@ export function Keys() {
       <h2 id="keys-title">{t("keysafe.title")}</h2>
       <p class="quiet">{t("keysafe.lead")}</p>
       {trouble === null ? null : <Banner kind="bad">{trouble}</Banner>}
-      {known.some((row) => row.set) ? (
+      {list === null ? (
+        trouble === null ? (
+          <Loading />
+        ) : null
+      ) : known.some((row) => row.set) ? (
         <ul class="keylist">
           {known
             .filter((row) => row.set)

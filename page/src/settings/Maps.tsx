@@ -1,10 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { bytes } from "../format";
 import { progressWords } from "../maps/progress";
-import { fetching, loadMaps, mapAskedFor, maps, mapsRefused } from "../state/maps";
+import { fetching, loadMaps, mapAskedFor, maps, mapsRefused, mapsUnknown } from "../state/maps";
 import { t } from "../strings";
 import { Field } from "../ui/Field";
 import { Icon } from "../ui/Icon";
+import { Loading } from "../ui/parts";
 
 /** Maps on this machine, and how to get another. */
 export function Maps() {
@@ -15,7 +16,13 @@ export function Maps() {
   return (
     <section class="settings-part" aria-labelledby="maps-title">
       <h2 id="maps-title">{t("settings.maps")}</h2>
-      {regions.length === 0 ? (
+      {maps.value === null ? (
+        mapsRefused.value !== null ? null : mapsUnknown.value !== null ? (
+          <p class="quiet">{t("maps.unknown", { trouble: mapsUnknown.value })}</p>
+        ) : (
+          <Loading />
+        )
+      ) : regions.length === 0 ? (
         <p class="quiet">{t("settings.noRegions")}</p>
       ) : (
         <ul class="keylist">

@@ -59,11 +59,14 @@ export function Setup({ onDone, onDismiss }: { onDone(): void; onDismiss?: () =>
       <p class="quiet">{t("setup.lead")}</p>
       {view === null && trouble === null ? <Loading /> : null}
       {listed.length > 0 ? (
-        <ul class="setup-models">
-          {listed.map((one) => (
-            <ModelRow key={`${one.model} ${one.base_url ?? ""}`} one={one} busy={busy} isDefault={view?.default === one.model} onChoose={(model) => void choose(model, one.base_url)} />
-          ))}
-        </ul>
+        <>
+          <p>{t("setup.listed")}</p>
+          <ul class="setup-models">
+            {listed.map((one) => (
+              <ModelRow key={`${one.model} ${one.base_url ?? ""}`} one={one} busy={busy} isDefault={view?.default === one.model} onChoose={(model) => void choose(model, one.base_url)} />
+            ))}
+          </ul>
+        </>
       ) : view?.asked ? (
         <p>{t("setup.nothing")}</p>
       ) : null}
@@ -75,6 +78,7 @@ export function Setup({ onDone, onDismiss }: { onDone(): void; onDismiss?: () =>
       ))}
       {view?.offer ? <Offer offer={view.offer} before={view.pull} onFetched={() => void look()} /> : null}
       {trouble === null ? null : <Banner kind="bad">{trouble}</Banner>}
+      <p class="quiet">{t("setup.asks")}</p>
       <div class="buttons">
         <button type="button" class={view?.asked ? "" : "primary"} disabled={busy} onClick={() => void look()}>
           <Icon name="search" size={16} /> {view?.asked ? t("setup.lookAgain") : t("setup.look")}
@@ -83,7 +87,7 @@ export function Setup({ onDone, onDismiss }: { onDone(): void; onDismiss?: () =>
           {t("setup.without")}
         </button>
       </div>
-      <p class="quiet">{t("setup.asks")}</p>
+      {onDismiss === undefined ? null : <p class="quiet">{t("setup.again")}</p>}
     </section>
   );
 }

@@ -9,6 +9,8 @@ import { meet } from "./server";
 export const maps = signal<MapsView | null>(null);
 /** The server fetches maps for the person at its own machine only. */
 export const mapsRefused = signal<string | null>(null);
+/** Why it could not be asked which maps are there. */
+export const mapsUnknown = signal<string | null>(null);
 /** Counts up when a map was added, so that what is drawn of the atlas is drawn anew. */
 export const mapsAdded = signal(0);
 /** The place whose map somebody asks for. */
@@ -28,9 +30,11 @@ export async function loadMaps(): Promise<void> {
   try {
     maps.value = await api.maps();
     mapsRefused.value = null;
+    mapsUnknown.value = null;
   } catch (thrown) {
     const trouble = troubleOf(thrown);
     if (trouble.status === 403) mapsRefused.value = trouble.message;
+    else mapsUnknown.value = trouble.message;
     if (!trouble.gone || before === null) return;
   }
   const job = maps.value?.job ?? null;

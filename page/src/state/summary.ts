@@ -1,5 +1,5 @@
 /** A case in a few words. */
-import type { CaseRow, RunRow } from "../api/types";
+import type { AnswerSummary, AnswerView, AreaKind, CaseRow, RunRow } from "../api/types";
 import { kilometres, percent } from "../format";
 import { maybe, t } from "../strings";
 
@@ -24,9 +24,22 @@ export function stateWords(state: RunRow["state"]): string {
   return maybe(`runState.${state}`) ?? state;
 }
 
-/** "83 % within 2 km", as far as it was said. */
-export function sureWords(answer: { probability: number | null; radius_km: number | null; lat: number | null } | null): string {
+type Sized = Pick<AnswerSummary, "place" | "lat" | "radius_km" | "probability" | "area"> & Pick<AnswerView, "outline">;
+const CITY_KM = 25;
+
+/** Whether a finding is a country or region, whose middle is no place to point at; one as small as a city is. */
+export function isWide(answer: Pick<Sized, "area" | "outline" | "radius_km"> | null): boolean {
+  return areaOf(answer) !== null && (answer?.radius_km ?? 0) > CITY_KM;
+}
+
+function areaOf(answer: Pick<Sized, "area" | "outline"> | null): AreaKind | null {
+  return answer?.area ?? (answer?.outline ? "country" : null);
+}
+
+/** "83 % within 2 km" or "83 % in France", as far as it was said. */
+export function sureWords(answer: Sized | null): string {
   if (!answer || answer.lat === null || answer.probability === null) return "";
+  if (areaOf(answer) === "country" && answer.place) return t("finding.in", { percent: percent(answer.probability), country: answer.place });
   if (answer.radius_km === null) return percent(answer.probability);
   return t("finding.within", { percent: percent(answer.probability), radius: kilometres(answer.radius_km) });
 }

@@ -25,10 +25,11 @@ export function Odds({ probability }: { probability: number }) {
   );
 }
 
-export function Chip({ children, onRemove, label }: { children: ComponentChildren; onRemove(): void; label: string }) {
+/** Something that was said; `rejects` where it rules something out. */
+export function Chip({ words, label, rejects = false, onRemove }: { words: string; label: string; rejects?: boolean; onRemove(): void }) {
   return (
-    <span class="chip">
-      <span class="chip-words">{children}</span>
+    <span class={rejects ? "chip rejects" : "chip"} title={words}>
+      <span class="chip-words">{words}</span>
       <button type="button" class="plain square small" aria-label={t("action.takeBack", { what: label })} onClick={onRemove}>
         <Icon name="close" size={13} />
       </button>

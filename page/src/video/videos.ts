@@ -4,7 +4,7 @@ import type { CaseRow, RunRequest, RunRow, VideoPlace } from "../api/types";
 import { tidy } from "../home/intake";
 import type { Mark } from "../map/marks";
 import { withConsent } from "../state/consent";
-import { placeOf, sureWords } from "../state/summary";
+import { isWide, placeOf, sureWords } from "../state/summary";
 import { t } from "../strings";
 
 const ENDING = /\.(mp4|m4v|mov|mkv|webm|avi)$/i;
@@ -62,6 +62,6 @@ export function placeMarks(row: CaseRow, places: readonly VideoPlace[], shown: s
     if (run === null || run.id === shown || lat === null || lon === null) return [];
     const name = `${t("video.place", { n: index + 1 })}: ${placeOf(run)}`;
     const words = [name, sureWords(run.answer), whenOf(place)].filter((part) => part !== "").join(" · ");
-    return [{ lat, lon, id: `place-${index}`, kind: "place", letter: String(index + 1), name, words, radiusKm: run.answer?.radius_km ?? 0, strength: 0.6 }];
+    return [{ lat, lon, id: `place-${index}`, kind: "place", letter: String(index + 1), name, words, radiusKm: run.answer?.radius_km ?? 0, strength: 0.6, stands: isWide(run.answer) ? "letter" : "pin" }];
   });
 }

@@ -53,6 +53,7 @@ class Listed:
     radius_km: float | None = None
     probability: float | None = None
     conflicts: bool = False
+    area: Literal["country", "circle"] | None = None
 
     @property
     def id(self) -> str:

@@ -87,8 +87,12 @@ def test_from_a_dropped_photo_to_geojson(open_page: Opener, server: Served) -> N
     assert exported["type"] == "FeatureCollection"
     assert any(one["geometry"] and one["geometry"]["type"] == "Point" for one in exported["features"])
 
+    # Of two runs there is nothing to pick.
+    expect(page.get_by_label("Pick run 1 to compare")).to_be_checked()
+    expect(page.get_by_label("Pick run 2 to compare")).to_be_checked()
+    page.get_by_label("Pick run 1 to compare").uncheck()
+    expect(page.get_by_role("button", name="Compare the two")).to_be_disabled()
     page.get_by_label("Pick run 1 to compare").check()
-    page.get_by_label("Pick run 2 to compare").check()
     page.get_by_role("button", name="Compare the two").click()
     expect(page.get_by_role("heading", name="Two runs side by side")).to_be_visible()
     expect(page.locator(".compare-side")).to_have_count(2)

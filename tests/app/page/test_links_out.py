@@ -39,6 +39,14 @@ def test_other_maps_open_at_the_point_and_only_on_a_click(open_page: Opener, loc
     hosts = {address.split("/")[2] for address in addresses}
     assert {"www.openstreetmap.org", "www.google.com", "yandex.com", "www.bing.com", "maps.apple.com"} < hosts
     assert all(address.startswith("https://") and "43.7" in address and "7.4" in address for address in addresses)
+    for marker in (
+        "/maps/search/?api=1&query=43.7",
+        "?mlat=43.7",
+        "&pt=7.4",
+        "/marker?location=43.7",
+        "&sp=point.43.7",
+    ):
+        assert any(marker in address for address in addresses), marker
     assert asked == []
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="OpenStreetMap").click()

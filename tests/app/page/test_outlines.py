@@ -22,6 +22,40 @@ def french(server: Served) -> str:
     return f"/#/case/{case}/run/{run}"
 
 
+@pytest.fixture(scope="module")
+def emirates(server: Served) -> str:
+    """The path of a run whose finding is a whole country."""
+    case = server.case(photo_bytes("+971 50 123 4567"), title="Some shop")
+    run = server.start(case)
+    assert server.over(run, 240) == "done"
+    return f"/#/case/{case}/run/{run}"
+
+
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+def test_a_country_that_is_the_finding_has_no_point(
+    open_page: Opener, emirates: str, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
+) -> None:
+    page = open_page(emirates, color_scheme=theme, viewport=size)
+    expect(page.locator("h2.place")).to_have_text("United Arab Emirates")
+    sure = page.locator(".finding .sure strong").inner_text()
+    assert re.fullmatch(r"\d+ % in United Arab Emirates", sure)
+    # Neither words nor map point at a place that nobody named.
+    expect(page.locator(".finding .coordinates")).to_have_count(0)
+    expect(page.get_by_role("button", name="Open in")).to_have_count(0)
+    if size["width"] < 500:
+        page.get_by_role("tab", name="Steps").click()
+    expect(page.locator(".run-sure")).to_have_text(sure)
+    if size["width"] < 500:
+        page.get_by_role("tab", name="Map").click()
+    expect(page.locator('.map-canvas[data-settled="yes"]')).to_be_visible()
+    expect(page.locator('.pin[data-kind="answer"]')).to_have_count(0)
+    assert serious_faults(page, "main") == []
+    shot(page, f"country-{theme}-{size['width']}")
+    page.goto(page.url.split("#")[0])
+    expect(page.locator(".cards li", has_text="United Arab Emirates").first).to_contain_text(sure)
+
+
 def test_only_whole_countries_have_outlines(server: Served) -> None:
     names = ["France", "Granada, Spain", "Kiribati", "nowhere"]
     found = server.client.post("/api/outlines", json={"names": names}).json()["outlines"]
@@ -44,6 +78,8 @@ def test_a_country_among_the_candidates_is_its_land(
     expect(page.locator('.pin[data-kind="rival"]').first).to_have_attribute(
         "aria-label", re.compile("France · [0-9]+ %$")
     )
+    # A letter in the middle of the land, no pin at its capital.
+    expect(page.locator('.pin[data-kind="rival"]').first).to_have_attribute("data-shape", "disc")
     expect(page.locator('.map-canvas[data-settled="yes"]')).to_be_visible()
     assert serious_faults(page, "main") == []
     shot(page, f"outline-{theme}-{size['width']}")

@@ -1,8 +1,10 @@
 """Correct the reading, in a real browser: fix a line, have a box read, rule a line out; the answer follows."""
 
+import io
 from collections.abc import Callable
 
 import pytest
+from PIL import Image, ImageDraw
 from playwright.sync_api import Page, expect
 
 from browser import PATIENCE_MS, Opener, serious_faults
@@ -11,6 +13,20 @@ from serving import Served, photo_bytes
 expect.set_options(timeout=PATIENCE_MS)
 RUN_MS = 240_000
 PHONE = {"width": 390, "height": 844}
+ON_TOP = """(one) => {
+  const { left, top, width, height } = one.getBoundingClientRect();
+  return one.contains(document.elementFromPoint(left + Math.min(40, width / 2), top + height / 2));
+}"""
+COVERED = """(boxes) => boxes.flatMap((box) => {
+  const tag = box.querySelector(".photo-number")?.getBoundingClientRect();
+  const own = box.getBoundingClientRect();
+  const frame = box.closest(".photo-frame").getBoundingClientRect();
+  if (!tag) return [];
+  const width = Math.min(tag.right, own.right) - Math.max(tag.left, own.left);
+  const height = Math.min(tag.bottom, own.bottom) - Math.max(tag.top, own.top);
+  const outside = tag.top < frame.top || tag.bottom > frame.bottom || tag.left < frame.left || tag.right > frame.right;
+  return outside || (width > 3 && height > 3) ? [box.title] : [];
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +55,9 @@ def test_a_corrected_line_moves_the_answer_and_a_line_ruled_out_moves_it_back(
     expect(field).to_be_focused()
     field.fill("Vaduz, Liechtenstein")
     page.get_by_role("button", name="Use it").click()
-    expect(page.locator(".feedback .chip")).to_have_text("It says: Vaduz, Liechtenstein")
+    expect(page.locator(".feedback .chip")).to_have_text("“Liechtenst” is read as “Vaduz, Liechtenstein”")
+    # It rejects nothing, and does not look as if it did.
+    expect(page.locator(".feedback .chip.rejects")).to_have_count(0)
     first = page.url
     went_on(page, first)
     expect(page.locator("h2.place")).to_contain_text("Vaduz")
@@ -77,6 +95,33 @@ def test_a_box_is_read_and_what_cannot_be_read_can_be_written(open_page: Opener,
     expect(page.locator('.photo-box[title*="Triesen"]')).to_be_visible()
     page.get_by_role("button", name="Undo: Triesen").click()
     expect(page.locator(".text-line", has_text="Triesen")).to_have_count(0)
+
+
+@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+def test_what_to_draw_is_in_sight_when_drawing_begins(open_page: Opener, misread: str, size: dict[str, int]) -> None:
+    page = open_page(misread, viewport=size)
+    expect(page.locator(".text-line").first).to_be_visible()
+    page.get_by_role("button", name="Read a part").scroll_into_view_if_needed()
+    page.get_by_role("button", name="Read a part").click()
+    expect(page.locator(".photo-marking")).to_be_focused()
+    how = page.get_by_text("Draw a box around the text to read.", exact=True)
+    expect(how).to_be_visible()
+    assert page.evaluate(ON_TOP, how.element_handle()), "something lies over what to do"
+
+
+def test_numbers_stand_beside_their_boxes(open_page: Opener, server: Served) -> None:
+    # The first line stands so near to the edge that nothing fits above it.
+    picture = Image.open(io.BytesIO(photo_bytes("", "Rue Grimaldi", "+377 93 30 23 45")))
+    ImageDraw.Draw(picture).text((70, 2), "Boulangerie", fill=(20, 20, 20), font_size=36)
+    stream = io.BytesIO()
+    picture.save(stream, "PNG")
+    case = server.case(stream.getvalue())
+    run = server.start(case)
+    assert server.over(run, 240) == "done"
+    page = open_page(f"/#/case/{case}/run/{run}", viewport={"width": 1440, "height": 900})
+    expect(page.locator(".photo-number").first).to_be_visible()
+    expect(page.locator(".photo-number:not(.above)").first).to_be_visible()
+    assert page.locator("button.photo-box").evaluate_all(COVERED) == []
 
 
 def read_box(page: Page, first: tuple[float, float], second: tuple[float, float]) -> None:

@@ -138,6 +138,7 @@ def test_findings_are_confirmed_corrected_and_rejected(
     expect(detail.get_by_role("heading", level=2)).to_contain_text("Nice")
     page.get_by_role("button", name="c-blank.png").click()
     expect(detail.get_by_role("button", name="Confirm")).to_be_disabled()
+    expect(detail.get_by_text("no place was found")).to_have_count(1)
     detail.get_by_role("button", name="Reject").click()
     expect(page.get_by_text("3 of 4 decided: 1 confirmed, 1 corrected, 1 rejected.")).to_be_visible()
     assert written(library) == {"b-andorra.jpg.xmp"}, "nothing is written before somebody asks for it"
@@ -228,6 +229,14 @@ def test_a_photo_that_was_exchanged_gets_nothing(server: Served, library: Path, 
     write(page)
     expect(page.get_by_role("dialog")).to_contain_text("d-monaco.png: is not the photo that was looked at any more")
     assert not photo.with_name("d-monaco.png.xmp").exists()
+
+
+def test_a_city_that_is_a_region_too_is_listed_once(server: Served, visit: Opener) -> None:
+    page = visit(server.url)
+    page.get_by_role("button", name="Correct", exact=True).click()
+    page.get_by_label("Where was it?").fill("Tokyo")
+    page.get_by_role("button", name="Look up").click()
+    expect(page.locator(".review-hits li", has_text="Tokyo, Japan 35.6")).to_have_count(1)
 
 
 def test_only_what_is_meant_is_taken(server: Served, library: Path, home: Path, tmp_path: Path) -> None:

@@ -182,6 +182,21 @@ def test_without_a_model_and_by_keys_alone(machine: Machine, visit: Opener) -> N
     assert server.client.get("/api/settings").json()["offline"] is True
 
 
+def test_it_speaks_of_models_only_where_some_are_listed(machine: Machine, visit: Opener) -> None:
+    page = visit(f"{machine.serve().url}/")
+    panel = page.get_by_role("region", name="Choose a model")
+    # Before it looks it says what looking does, and nothing of what there is.
+    expect(panel).to_contain_text("Looking asks Ollama, LM Studio, vLLM and llama.cpp on this machine")
+    expect(panel).not_to_contain_text("within reach")
+    panel.get_by_role("button", name="Look for model servers").click()
+    expect(panel).to_contain_text("No model is within reach.")
+    expect(panel).not_to_contain_text("These models")
+    machine.has("ollama", speaks("ollama"))
+    panel.get_by_role("button", name="Look again").click()
+    expect(panel).to_contain_text("These models are within reach. None is used until you choose it.")
+    expect(panel).not_to_contain_text("No model is within reach.")
+
+
 def test_it_can_be_sent_away_for_good(machine: Machine, visit: Opener) -> None:
     server = machine.serve()
     page = visit(f"{server.url}/")

@@ -63,6 +63,9 @@ def test_a_drawn_shadow_gives_a_band_that_holds_the_place(open_page: Opener, loc
     assert found["area"]["type"] in ("Polygon", "MultiPolygon")
     wide = len(found["countries"])
     expect(page.locator(".stand-found")).to_contain_text("Where the sun stands")
+    # The map with the band and the words below it are in sight.
+    expect(page.locator(".map-stage")).to_be_in_viewport(ratio=0.99)
+    expect(page.locator(".stand-found p").first).to_be_in_viewport(ratio=0.99)
 
     # A second shadow of the same place leaves less.
     page.get_by_role("button", name="Add another shadow").click()

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
+from typing import Literal
 
 from geosleuth import __version__
 from geosleuth.agent import Budget, EndReason, Hypothesis, Spent, Trajectory
@@ -122,6 +123,15 @@ class Digest:
     def outline(self) -> CountryOutline | None:
         """The country that is the whole finding, to be drawn in place of a circle."""
         return country_outline(self.country) if self.country else None
+
+    @property
+    def area(self) -> Literal["country", "circle"] | None:
+        """All of a country, or a circle of which no more than a country or region is named; None: the point counts."""
+        if self.country is not None:
+            return "country"
+        levels = self.answer.address
+        named = levels.region.conclusion or levels.country.conclusion
+        return "circle" if named and not levels.precise.conclusion else None
 
     @property
     def pinned(self) -> tuple[Rival, ...]:

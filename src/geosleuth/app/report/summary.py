@@ -48,6 +48,7 @@ class SummaryRow:
         place, point, probability, radius_km: the finding, no finer than its granularity.
         note: what else the reader must know, such as why it failed.
         told: what led there, a line each, such as the seconds of a video.
+        area: what the finding is where it is no point: all of a country, or a circle in a country or region.
         conflicts: whether the file itself claims another place.
         report: the single report, as a path relative to the summary; None if there is none.
         thumbnail: the photo as a small JPEG, see `small_jpeg`; None leaves it out.
@@ -66,6 +67,7 @@ class SummaryRow:
     conflicts: bool = False
     told: tuple[str, ...] = ()
     wide: bool = False
+    area: Literal["country", "circle"] | None = None
 
 
 def summary_row(
@@ -96,6 +98,7 @@ def summary_row(
         thumbnail=(thumbnail or _first_picture(finding)) if digest.exact else None,
         conflicts=conflicts,
         wide=_is_wide(digest),
+        area=digest.area,
     )
 
 

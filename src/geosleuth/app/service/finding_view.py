@@ -200,6 +200,7 @@ def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -
         "would_help": account.would_help or missing_map(answer),
         "verdict": digest.verdict,
         "conflicts": list(finding.conflicts),
+        "area": digest.area,
         "outline": None if digest.outline is None else area_geometry(digest.outline.polygons),
         "map": _map_wanted(finding),
     }

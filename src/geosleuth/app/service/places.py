@@ -1,16 +1,17 @@
 """Places by their names, and names of points, from the offline atlas; runs in a process of the service."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.atlas.protocol import Hit
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.names import country_name
+from geosleuth.names import country_name, fold
 from geosleuth.pipeline.area import parse_point
 
 _MOST = 8
+_SAME = 3  # decimals of a degree: some 100 m
 
 
 async def places_of(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,7 +25,16 @@ async def places_of(asked: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return {"places": [await _named(atlas, parse_point(query))]}
     except BadInput:
-        return {"places": [_shown(hit) for hit in await atlas.geocode(query, limit=_MOST)]}
+        hits = await atlas.geocode(query, limit=2 * _MOST)
+        return {"places": _once(_shown(hit) for hit in hits)[:_MOST]}
+
+
+def _once(places: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return places, each once: a city is also the region of its name, at the same point."""
+    kept: dict[tuple[str, float, float], dict[str, Any]] = {}
+    for one in places:
+        kept.setdefault((fold(one["words"]), round(one["lat"], _SAME), round(one["lon"], _SAME)), one)
+    return list(kept.values())
 
 
 async def _named(atlas: Atlas, point: LatLon) -> dict[str, Any]:

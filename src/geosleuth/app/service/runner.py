@@ -90,7 +90,7 @@ def _done(finding: Finding, plan: Plan) -> dict[str, Any]:
 def short(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer as lists of cases and runs show it."""
     answer = result["answer"]
-    return {key: answer.get(key) for key in ("place", "lat", "lon", "radius_km", "probability")}
+    return {key: answer.get(key) for key in ("place", "lat", "lon", "radius_km", "probability", "area")}
 
 
 def _resume_from(job: Mapping[str, Any], plan: Plan) -> tuple[ResumeFrom | None, int]:

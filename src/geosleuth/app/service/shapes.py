@@ -201,11 +201,15 @@ class MapView(TypedDict):
     size_bytes: int | None
 
 
+AreaKind = Literal["country", "circle"]
+
+
 class AnswerView(TypedDict):
     """The answer. ``conflicts`` says for each photo whether its file claims another place, null where it can't.
 
-    ``outline`` is a GeoJSON geometry where the finding is a whole country, null where it is a circle; ``map`` what
-    `/api/maps` could fetch.
+    ``area`` is ``country`` where the finding is a whole country, ``circle`` where no more than a country or region is
+    named, and null where the point counts. ``outline`` is a GeoJSON geometry of a whole country, else null; ``map``
+    what `/api/maps` could fetch.
     """
 
     place: str
@@ -224,6 +228,7 @@ class AnswerView(TypedDict):
     would_help: str
     verdict: str
     conflicts: list[bool | None]
+    area: AreaKind | None
     outline: dict[str, Any] | None
     map: MapView | None
 

@@ -322,6 +322,7 @@ def _listed(folder: Path, one: Done) -> Listed:
         radius_km=row.radius_km,
         probability=row.probability,
         conflicts=row.conflicts,
+        area=row.area,
     )
 
 

@@ -9,6 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import Field
 
 from geosleuth.app.review import VERDICTS, Decision, Review, Verdict
+from geosleuth.app.service.shapes import AreaKind
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 
@@ -94,6 +95,7 @@ class ReviewedShown(Shown):
     lon: float | None
     radius_km: float | None
     probability: float | None
+    area: AreaKind | None
     conflicts: bool
     verdict: Verdict
     at: PlaceFound | None
@@ -263,6 +265,7 @@ def _row(batch: Review, one: str) -> dict[str, Any]:
         "lon": found.lon,
         "radius_km": found.radius_km,
         "probability": found.probability,
+        "area": found.area,
         "conflicts": found.conflicts,
         "verdict": decision.verdict,
         "at": at,

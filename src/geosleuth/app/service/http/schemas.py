@@ -397,6 +397,7 @@ class Summary(View):
     lon: float | None = None
     radius_km: float | None = None
     probability: float | None = None
+    area: shapes.AreaKind | None = None
 
 
 class Wanted(View):
