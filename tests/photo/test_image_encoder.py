@@ -233,7 +233,7 @@ def test_a_folder_with_broken_weights_is_one_line(clip: Path, tmp_path: Path) ->
 
 def test_without_transformers_the_message_says_what_to_install(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(MissingExtra, match=r"geosleuth\[weights\]"):
+    with pytest.raises(MissingExtra, match=r"\[weights\]'"):
         TowerEncoder(clip).features(SCENES[:1])
 
 

@@ -325,7 +325,7 @@ def test_a_device_that_is_not_here() -> None:
 
 def test_without_the_libraries_the_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_module, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtra, match=r"geosleuth\[weights\]"):
+    with pytest.raises(MissingExtra, match=r"\[weights\]'"):
         WeightsPolicy(tiny_vlm_folder())
 
 

@@ -202,7 +202,7 @@ def test_of_a_stored_capped_run_nothing_finer_is_told(atlas: OfflineAtlas) -> No
 
 @pytest.mark.parametrize(("scale", "box"), [("pixels", [900, 40, 1150, 160]), ("thousandths", [750, 50, 958, 200])])
 def test_magnifying_says_which_part(atlas: OfflineAtlas, scale: BoxScale, box: list[int]) -> None:
-    sight = Sight(atlas, (("GRANADA",),), method("detective", box_scale=scale))
+    sight = Sight(atlas, (("GRANADA",),), method=method("detective", box_scale=scale))
     script = [
         calls(call("read_text", image="image-1"), call("image_zoom_in_tool", image="image-1", bbox_2d=box)),
         calls(call("image_zoom_in_tool", image="image-1", bbox_2d=box[:3]), thinking="Once more."),

@@ -404,6 +404,8 @@ class Episode:
         self._over = True
         if not self._task.cancelled() and isinstance(error := self._task.exception(), Exception):
             self.trouble = error
+            if isinstance(error, ImportError):
+                raise error  # a library is missing: no model does that
 
     def _result(self, calls: Sequence[ToolCall], news: Sequence[Event]) -> StepResult:
         seen = [event.body.observation for event in news if isinstance(event.body, ToolObserved)]
