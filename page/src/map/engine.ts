@@ -10,7 +10,6 @@ import { Overlay } from "./overlay";
 import { Pins } from "./pins";
 
 setWorkerUrl(new URL(workerUrl, location.href).href);
-
 export type MapMode = "look" | "draw" | "pin";
 export type Theme = "light" | "dark";
 
@@ -26,7 +25,6 @@ export interface EngineHooks extends DrawingHooks {
 const START: Bounds = { south: -56, west: -170, north: 74, east: 180 };
 const CLOSEST_ZOOM = 15;
 const NARROW_PX = 640;
-
 const BUTTONS_PX = 76;
 
 /** How far from a map's edges its pins stay; the buttons on its right lie over it. */

@@ -56,10 +56,12 @@ export async function beginVideo(files: readonly File[], wishes: Partial<RunRequ
 
 /** The places of a case's videos for the map of one of them; the others have their numbers. */
 export function placeMarks(row: CaseRow, places: readonly VideoPlace[], shown: string): Mark[] {
+  // A place that was run again has a newer run than the one that is shown, of the same frames.
+  const own = row.runs.find((run) => run.id === shown)?.photos.join();
   return places.flatMap((place, index): Mark[] => {
     const run = runOf(row, place);
     const { lat, lon } = run?.answer ?? { lat: null, lon: null };
-    if (run === null || run.id === shown || lat === null || lon === null) return [];
+    if (run === null || run.photos.join() === own || lat === null || lon === null) return [];
     const name = `${t("video.place", { n: index + 1 })}: ${placeOf(run)}`;
     const words = [name, sureWords(run.answer), whenOf(place)].filter((part) => part !== "").join(" · ");
     return [{ lat, lon, id: `place-${index}`, kind: "place", letter: String(index + 1), name, words, radiusKm: run.answer?.radius_km ?? 0, strength: 0.6, stands: isWide(run.answer) ? "letter" : "pin" }];
