@@ -64,7 +64,7 @@ export function FeedbackBar({ run, gathered, drawing, onDraw, onContinued }: Fee
           ))}
           {[...gathered.readings.value].map(([key, one]) =>
             one.text === "" ? null : (
-              <Chip key={key} label={one.text} words={one.was === "" ? t("feedback.reads", { text: one.text }) : t("feedback.corrects", { was: one.was, text: one.text })} onRemove={() => gathered.forget(key)} />
+              <Chip key={key} label={one.text} words={one.was === "" || one.was === one.text ? t("feedback.reads", { text: one.text }) : t("feedback.corrects", { was: one.was, text: one.text })} onRemove={() => gathered.forget(key)} />
             ),
           )}
           {area ? <Chip label={t("feedback.area")} words={t("feedback.area")} onRemove={() => gathered.draw(null)} /> : null}
