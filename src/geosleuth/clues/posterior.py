@@ -150,7 +150,7 @@ class Workings:
     def _parts(self, log_ratios: FloatArray, left_out: int | None) -> FloatArray:
         """What each clue adds at each hypothesis, its kind's dampening included."""
         parts = np.zeros_like(log_ratios)
-        for group in np.unique(self.groups):
+        for group in sorted(set(self.groups.tolist())):
             rows = np.flatnonzero(self.groups == group)
             rows = rows[rows != left_out] if left_out is not None else rows
             weights = np.zeros(max(len(rows), len(_DAMPING)))
