@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from geosleuth.atlas.regions.extract import assemble
 from geosleuth.atlas.regions.geometry import (
     E7,
+    courses_of,
     nearest_points,
     pack,
     pack_lines,
@@ -177,7 +178,7 @@ def test_nearest_points_are_those_of_shapely() -> None:
             shapely.MultiPolygon([shapely.Polygon(ring, [hole]), shapely.Polygon([(1, 1), (1, 2), (2, 2)])]),
         ]  # fmt: skip
         lon, lat = chance.uniform(-0.012, 0.012, 2)
-        found = nearest_points(pack(shapes), float(lat), float(lon))
+        found = nearest_points(courses_of(pack(shapes)), float(lat), float(lon))
         metres = np.hypot(found[:, 0] - lat, found[:, 1] - lon)
         assert metres == pytest.approx(shapely.distance(shapes, shapely.Point(lon, lat)), abs=2e-7)
 
@@ -185,7 +186,7 @@ def test_nearest_points_are_those_of_shapely() -> None:
 @given(st.binary(min_size=1, max_size=40))
 def test_nearest_points_of_spoilt_bytes_are_refused_or_on_earth(blob: bytes) -> None:
     try:
-        ((lat, _),) = nearest_points([blob], 1.0, 2.0)
+        ((lat, _),) = nearest_points(courses_of([blob]), 1.0, 2.0)
     except (ValueError, LookupError, ArithmeticError, TypeError):
         return
     assert abs(lat) <= 90.0001

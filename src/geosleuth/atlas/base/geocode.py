@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import log10, pi
+from math import log10, pi, sqrt
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -470,7 +470,7 @@ class BasePlaces:
             name=str(name),
             kind=_KINDS.get(int(str(kind))) or str(ref).partition(":")[0],
             point=point,
-            extent=Disc(point, float(radius_km(np.array(population))) if kind != LANDMARK else 1.0),
+            extent=Disc(point, _radius_km(population) if kind != LANDMARK else 1.0),
             source=SOURCE if kind != LANDMARK else "landmarks",
             country=str(country) or None,
             region=region_name,
@@ -554,6 +554,11 @@ def _point(row: Sequence[object]) -> LatLon:
 def radius_km(population: NDArray[np.float64]) -> NDArray[np.float64]:
     """About how far a settlement reaches, from its people at 3,000 to the square kilometre; at least 600 m."""
     return np.maximum(0.6, np.sqrt(np.maximum(population, 1.0) / (3000 * pi)))
+
+
+def _radius_km(population: int) -> float:
+    """`radius_km` of one settlement."""
+    return max(0.6, sqrt(max(population, 1) / (3000 * pi)))
 
 
 def _prominence(population: int) -> float:

@@ -454,6 +454,28 @@ class Grid:
         """The label of a fine cell of a grid of one block; less than zero where a border runs through it."""
         return int(self._fine[row * PER_BLOCK + column])
 
+    def label_at_border(self, place: int, x: float, y: float, row: int, column: int) -> int:
+        """As `labels` finds it for a point in a fine cell (row, column) that has ``place`` for its `fine_label`."""
+        cell = -1 - place
+        some = slice(int(self._begin[cell]), int(self._begin[cell + 1]))
+        edges = list(zip(self._ends[some].tolist(), self._sides[some].tolist(), strict=True))
+        south, west = row * CELL - CELL_OFFSET, column * CELL - CELL_OFFSET
+        found, farthest = int(self._corner[cell]), west
+        for (x0, y0, x1, y1), sides in edges:
+            if (y0 <= y) != (y1 <= y):
+                cross = x0 + (y - y0) * ((x1 - x0) / (y1 - y0))
+                if west < cross <= x and cross >= farthest:
+                    found, farthest = sides[y1 > y0], cross
+        if farthest > west:
+            return found
+        farthest = south
+        for (x0, y0, x1, y1), sides in edges:
+            if (x0 < west) != (x1 < west):
+                cross = y0 + (west - x0) * ((y1 - y0) / (x1 - x0))
+                if south < cross <= y and cross >= farthest:
+                    found, farthest = sides[x1 < x0], cross
+        return found
+
     def edges_in(self, cells: Numbers) -> tuple[Floats, Labels]:
         """The edges in any of these fine cells (row * COLUMNS + column): ends as x, y, x, y, labels left and right."""
         at = np.minimum(np.searchsorted(self._border_cells, cells), len(self._border_cells) - 1)
@@ -572,7 +594,7 @@ class LocalGrids:
                     self.made.pop(next(iter(self.made)))
                 self.made[number] = grid
         fine = grid.fine_label(cell_row - row * PER_BLOCK, cell_column - column * PER_BLOCK)
-        return fine if fine >= 0 else int(grid.labels(np.array([lat]), np.array([lon]))[0])
+        return fine if fine >= 0 else grid.label_at_border(fine, x, y, cell_row, cell_column)
 
     def nearest(self, lat: float, lon: float, within_km: float) -> tuple[int, float] | None:
         """What `nearest_label` finds, without a grid of the world."""

@@ -5,7 +5,8 @@ leave out their last vertex, which is the first again.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -236,8 +237,16 @@ def _unpack_several(found: Geometries, places: NDArray[np.intp], values: Ints, b
     found[places[distinct]] = shapely.multilinestrings(lines_of, indices=indices)
 
 
-def nearest_points(blobs: Sequence[bytes], lat: float, lon: float) -> NDArray[np.float64]:
-    """Of each geometry the point (latitude, longitude) that is nearest to another; that one itself inside an area.
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The edges of a geometry, in degrees: longitudes are real, latitudes imaginary."""
+
+    edges: NDArray[np.complex128]  # two rows: where each begins, and where it ends
+    is_area: bool
+
+
+def courses_of(blobs: Sequence[bytes]) -> list[Course]:
+    """The edges of packed geometries; a point is an edge that ends where it begins, and so is the end of each line.
 
     Raises:
         ValueError: one of them is damaged.
@@ -252,32 +261,42 @@ def nearest_points(blobs: Sequence[bytes], lat: float, lon: float) -> NDArray[np
     at = _summed(values, np.array(begins), np.array(sums))
     if int(np.abs(at[:, 0]).max()) > _MOST[0] or int(np.abs(at[:, 1]).max()) > _MOST[1]:
         raise ValueError("a shape that is nowhere on Earth")
-    # A degree of longitude is shorter than one of latitude; without the stretch "nearest" would lean east and west.
-    squeeze = max(float(np.cos(np.radians(lat))), 1e-6)
-    here = np.empty(len(at), dtype=np.complex128)  # east of the point, and north of it
-    here.real = (at[:, 0] / E7 - lon) * squeeze
-    here.imag = at[:, 1] / E7 - lat
+    edges = np.empty((2, len(at)), dtype=np.complex128)
+    edges[0] = (at / E7).view(np.complex128)[:, 0]
     long = np.array(counts)
     ends = np.cumsum(long)
     area_of = np.repeat(areas, lines)  # for each line, whether it is the edge of an area
-    after = np.arange(1, len(here) + 1)
+    after = np.arange(1, len(at) + 1)
     after[ends - 1] = np.where(area_of, ends - long, ends - 1)
-    there = here[after]
+    edges[1] = edges[0, after]
+    cuts = [0, *ends[np.cumsum(lines) - 1].tolist()]
+    return [Course(edges[:, begin:end], area) for (begin, end), area in zip(pairwise(cuts), areas, strict=True)]
+
+
+def nearest_points(courses: Sequence[Course], lat: float, lon: float) -> NDArray[np.float64]:
+    """Of each geometry the point (latitude, longitude) that is nearest to another; that one itself inside an area."""
+    # A degree of longitude is shorter than one of latitude; without the stretch "nearest" would lean east and west.
+    squeeze = max(float(np.cos(np.radians(lat))), 1e-6)
+    edges = np.concatenate([course.edges for course in courses], axis=1)
+    edges.real -= lon  # east of the point, and north of it
+    edges.real *= squeeze
+    edges.imag -= lat
+    here, there = edges
     step = there - here
     length = step.real**2 + step.imag**2
     along = here.real * step.real + here.imag * step.imag
     length[length == 0] = 1.0
     spots = here + np.clip(-along / length, 0.0, 1.0) * step
     far = spots.real**2 + spots.imag**2
-    cuts = [0, *ends[np.cumsum(lines) - 1].tolist()]
+    cuts = [0, *accumulate(course.edges.shape[1] for course in courses)]
     nearest = spots[[begin + int(far[begin:end].argmin()) for begin, end in pairwise(cuts)]]
     # Inside, a line to the east crosses the edge an odd number of times.
     up = ((here.imag > 0) != (there.imag > 0)).nonzero()[0]
     crossed = up[here.real[up] - here.imag[up] * step.real[up] / step.imag[up] > 0]
     if len(crossed):
         owners = np.searchsorted(cuts, crossed, side="right") - 1
-        inside = np.bincount(owners, minlength=len(blobs)) % 2 == 1
-        nearest[inside & np.array(areas)] = 0.0
+        inside = np.bincount(owners, minlength=len(courses)) % 2 == 1
+        nearest[inside & np.array([course.is_area for course in courses])] = 0.0
     return np.column_stack([nearest.imag + lat, nearest.real / squeeze + lon])
 
 

@@ -63,6 +63,8 @@ _BONUS: Final = 0.03
 _NEAR_KM: Final = 2.0  # at this distance nearness counts half
 _LEAST_POOL: Final = 40
 _NEAR_POOL: Final = 400
+_ONE_LOOK_M: Final = 300.0
+_LOOKED_AT: Final = 2
 _FIRST_REACH_M: Final = 60.0
 _WIDER: Final = 4.0
 _NEARLY: Final = 0.7
@@ -150,7 +152,7 @@ class Regions:
         limit = _checked_limit(limit)
         if not (math.isfinite(radius_m) and radius_m >= 0):
             raise BadInput(f"a radius is a number of metres, zero or more, not {radius_m}")
-        reach_m = min(radius_m, _FIRST_REACH_M)
+        reach_m = radius_m if radius_m <= _ONE_LOOK_M else _FIRST_REACH_M
         while True:  # widened step by step: nobody wants the thousand features of a town to see the twenty nearest
             enough = limit if reach_m < radius_m else 0
             around = partial(self._around, point=point, reach_m=reach_m, category=category, limit=limit, enough=enough)
@@ -402,17 +404,25 @@ def _nearest(
         return []
     metres = distances_m(point, spots["lat"] / E7, spots["lon"] / E7)
     least, most = _to_boxes_m(point, spots["box"].astype(np.int64), radius_m)
-    # None is nearer than its box, nor farther than its box's farthest corner: many courses need not be looked at.
-    enough = np.partition(most, limit - 1)[limit - 1] if len(numbers) > limit else math.inf
-    some = (least <= enough).nonzero()[0]
-    drawn = some[spots["flags"][some] & HAS_GROUND != 0]
-    if len(drawn):
-        courses = nearest_metres(region, numbers[drawn].tolist(), point)
-        metres[drawn] = [
-            courses.get(feature, far)
-            for feature, far in zip(numbers[drawn].tolist(), metres[drawn].tolist(), strict=True)
-        ]
-    near = some[metres[some] <= radius_m]
+    drawn = spots["flags"] & HAS_GROUND != 0
+    # None is nearer than its box, nor farther than its box's farthest corner: many courses need not be looked at, and
+    # fewer still once those that may be nearest are known.
+    farthest = np.where(drawn, most, metres)
+    drawn &= least <= radius_m
+    at_once = _LOOKED_AT * limit
+    while True:
+        enough = np.partition(farthest, limit - 1)[limit - 1] if len(numbers) > limit else math.inf
+        likely = (drawn & (least <= enough)).nonzero()[0]
+        if not len(likely):
+            break
+        if len(likely) > at_once:
+            likely = likely[least[likely].argpartition(at_once)[:at_once]]
+        at_once *= 4
+        courses = nearest_metres(region, numbers[likely].tolist(), point)
+        for at, feature in zip(likely.tolist(), numbers[likely].tolist(), strict=True):
+            metres[at] = courses.get(feature, metres[at])
+        farthest[likely], drawn[likely] = metres[likely], False
+    near = ((least <= enough) & (metres <= radius_m)).nonzero()[0]
     if not len(near):
         return []
     last = np.sort(metres[near])[:limit][-1]

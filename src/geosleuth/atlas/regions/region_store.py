@@ -26,7 +26,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, great_circle_km
 
 from .feature_kinds import ADDRESS, category_kinds, is_street, matching_kinds
-from .geometry import E7, nearest_points, unpack, unpack_steps
+from .geometry import E7, Course, courses_of, nearest_points, unpack, unpack_steps
 from .pbf import spans
 from .region_file import (
     APPLICATION_ID,
@@ -443,11 +443,15 @@ def in_boxes(region: OpenRegion, boxes: Sequence[Edges], kinds: NDArray[np.bool_
     counts = [len(packed) // SPOT.itemsize for packed in blocks.values()]
     firsts = np.fromiter(blocks, dtype=np.int64, count=len(blocks)) * FEATURE_BLOCK + 1
     numbers = spans(firsts, np.array(counts, dtype=np.int64))
-    around = spots["box"]
+    around = np.ascontiguousarray(spots["box"].T)
     met = np.zeros(len(spots), dtype=bool)
-    for south, west, north, east in boxes:
-        edges = np.array([south, west, north, east]) * E7
-        met |= (around[:, :2] <= edges[2:]).all(axis=1) & (around[:, 2:] >= edges[:2]).all(axis=1)
+    for south, west, north, east in boxes:  # as whole numbers, which are compared several times as fast
+        met |= (
+            (around[0] <= math.floor(north * E7))
+            & (around[1] <= math.floor(east * E7))
+            & (around[2] >= math.ceil(south * E7))
+            & (around[3] >= math.ceil(west * E7))
+        )
     met &= kinds[spots["kind"]]
     return numbers[met], spots[met]
 
@@ -696,17 +700,46 @@ def grounds_of(geoms: Sequence[Any]) -> NDArray[np.object_]:
 
 def nearest_metres(region: OpenRegion, ids: Sequence[int], point: LatLon) -> dict[int, float]:
     """For those of the features that are streets or cover ground: metres to the nearest point of each."""
+    courses = _courses(region, ids)
+    if not courses:
+        return {}
+    at = nearest_points(list(courses.values()), point.lat, point.lon)
+    metres = distances_m(point, at[:, 0], np.clip(at[:, 1], -180.0, 180.0))
+    return dict(zip(courses, metres.tolist(), strict=True))
+
+
+@dataclass(slots=True)
+class _Courses:
+    """Courses of a region that were unpacked, up to some number of edges; then it begins anew."""
+
+    known: dict[int, Course]
+    edges: int = 0
+
+
+_MOST_EDGES: Final = 100_000  # 3 MB
+
+
+def _courses(region: OpenRegion, ids: Sequence[int]) -> dict[int, Course]:
+    """The courses of those features that have one; remembered, since the same streets are near many points."""
+    kept = region.memory.get("courses")
+    if not isinstance(kept, _Courses) or kept.edges > _MOST_EDGES:
+        kept = region.memory["courses"] = _Courses({})
+    found = {number: course for number in ids if (course := kept.known.get(number)) is not None}
+    missing = [number for number in ids if number not in found]
     owners: list[int] = []
     geoms: list[bytes] = []
-    for begin in range(0, len(ids), _PARAMETERS):
-        some = ids[begin : begin + _PARAMETERS]
+    for begin in range(0, len(missing), _PARAMETERS):
+        some = missing[begin : begin + _PARAMETERS]
         marks = ",".join("?" * len(some))
         query = f"SELECT feature, geom FROM ground WHERE feature IN ({marks})"  # noqa: S608
         for owner, geom in region.conn.execute(query, some):
             owners.append(owner)
             geoms.append(geom)
-    if not owners:
-        return {}
-    at = nearest_points(geoms, point.lat, point.lon)
-    metres = distances_m(point, at[:, 0], np.clip(at[:, 1], -180.0, 180.0))
-    return dict(zip(owners, metres.tolist(), strict=True))
+    if geoms:
+        read = dict(zip(owners, courses_of(geoms), strict=True))
+        found |= read
+        edges = sum(course.edges.shape[1] for course in read.values())
+        if edges <= _MOST_EDGES:
+            kept.known |= read
+            kept.edges += edges
+    return found
