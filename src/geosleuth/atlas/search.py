@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -241,6 +242,7 @@ _FIRST_CJK = 0x2E80
 MAIN, OTHER, ATTRIBUTE = 0, 1, 2
 _CANDIDATES = 100
 _MOST_READ = 40_000
+_LOST_TO_A_SLIP = 4  # triples, where two letters change places; as many where the query is a part of a longer name
 _MOST_TIMES, _MORE_OR_LESS = 1.8, 6
 _LEAST_SIMILARITY = 0.5
 _LEAST_SHARE = 0.2
@@ -319,11 +321,13 @@ def _unpack(packed: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int6
     ends = np.flatnonzero(data < _MORE)
     starts = np.concatenate([[0], ends[:-1] + 1])
     gaps = (data[starts] & (_MORE - 1)).astype(np.int64)
+    longer = ends - starts
+    some = longer.nonzero()[0]
     for place, bits in enumerate(_SEVENS, 1):
-        some = np.flatnonzero(ends - starts >= place)
         if not len(some):
             break
         gaps[some] |= (data[starts[some] + place] & (_MORE - 1)).astype(np.int64) << bits
+        some = some[longer[some] > place]
     cuts = np.searchsorted(ends, np.cumsum([len(one) - 1 for one in packed]))
     begins = np.concatenate([[0], cuts[:-1]])
     sums = np.cumsum(gaps)
@@ -338,13 +342,12 @@ def summed(
     sums: NDArray[np.float32] | None = getattr(_room, "sums", None)
     if sums is None or len(sums) < count:
         sums = _room.sums = np.zeros(count, dtype=np.float32)
-    np.add.at(sums, numbers, weights.astype(np.float32))
-    found = sums[numbers]
-    sums[numbers] = 0
+    np.add.at(sums, numbers, weights.astype(np.float32, copy=False))
     # Most names share one common triple with any query; only those that share a fair part of it are looked at.
-    fair = (found >= least - 1e-4).nonzero()[0]
-    some, first = np.unique(numbers[fair], return_index=True)
-    return some, found[fair[first]]
+    some = np.unique(numbers[sums[numbers] >= least - 1e-4])
+    found = sums[some]
+    sums[numbers] = 0
+    return some, found
 
 
 _room = threading.local()
@@ -388,7 +391,7 @@ class NameIndex:
         among: NDArray[np.int64] | None = None,
         boost: NDArray[np.float64] | None = None,
     ) -> list[NameHit]:
-        """Names like the query, best first, one hit per owner.
+        """Names like the query that it may mean, best first, one hit per owner; see `is_same_name`, `is_short_for`.
 
         Args:
             query: any text; only its beginning counts.
@@ -400,9 +403,15 @@ class NameIndex:
         if not key:
             return []
         spelled = latin_key(query)
-        ids = self._candidates(squeeze(key), among, boost)
-        if spelled and spelled != key:
-            ids = np.union1d(ids, self._candidates(squeeze(spelled), among, boost))
+        if spelled is None:
+            # What more slips than a name forgives would take can't be meant: few names are left to compare.
+            slips = _slips(len(squeeze(key)))
+            longest = len(key) / _MOST_OF_A_NAME if " " in key else len(squeeze(key)) + slips
+            ids = self._candidates(squeeze(key), among, boost, _LOST_TO_A_SLIP * max(1, slips), longest)
+        else:
+            ids = self._candidates(squeeze(key), among, boost)
+            if spelled != key:
+                ids = np.union1d(ids, self._candidates(squeeze(spelled), among, boost))
         best: dict[int, tuple[float, float, NameHit]] = {}
         for name_id, hit in self._ranked(ids, key, spelled):
             rank = (-hit.score, 0.0 if boost is None else -float(boost[name_id]), hit)
@@ -412,13 +421,24 @@ class NameIndex:
         return [hit for *_, hit in ranked[:limit]]
 
     def _candidates(
-        self, compact: str, among: NDArray[np.int64] | None, boost: NDArray[np.float64] | None
+        self,
+        compact: str,
+        among: NDArray[np.int64] | None,
+        boost: NDArray[np.float64] | None,
+        lost: int | None = None,
+        longest: float = inf,
     ) -> NDArray[np.int64]:
-        """Ids of the names that share most triples with the query, rare triples counting more."""
+        """Ids of the names that share most triples with the query, rare triples counting more.
+
+        Where ``lost`` is given, names that lack more than so many are left out, and so are those of more letters than
+        ``longest``, as far as triples tell.
+        """
         wanted = triples(compact)
         marks = ",".join("?" * len(wanted))
         rows = self._conn.execute(f"SELECT names FROM gram WHERE gram IN ({marks})", wanted).fetchall()  # noqa: S608
-        if not rows:
+        if lost is not None:
+            lost -= len(wanted) - len(rows)  # what no name has, is lost to all of them
+        if not rows or (lost is not None and lost < 0):
             return np.empty(0, dtype=np.int64)
         total = len(self.sizes)
         # The rarest triples tell most: common ones are read only as far as there is room.
@@ -426,10 +446,14 @@ class NameIndex:
         long = np.cumsum([len(packed) for packed in lists])
         found, counts = _unpack(lists[: max(1, int(long.searchsorted(_MOST_READ, side="right")))])
         weights = np.log(1 + total / counts)
-        ids, sums = summed(total, found, np.repeat(weights, counts), _LEAST_SHARE * float(weights.sum()))
+        least = _LEAST_SHARE * float(weights.sum())
+        if lost is not None:
+            least = max(least, float(weights[lost:].sum()))  # rare ones come first
+        ids, sums = summed(total, found, np.repeat(weights.astype(np.float32), counts), least)
         sizes = self.sizes[ids].astype(np.float32)
         # A name with far more or far fewer triples is neither a misspelling of the query nor short for it.
-        some = (sizes <= _MOST_TIMES * len(wanted) + _MORE_OR_LESS) & (sizes >= len(wanted) / 2 - _MORE_OR_LESS)
+        most = min(_MOST_TIMES * len(wanted) + _MORE_OR_LESS, longest)
+        some = (sizes <= most) & (sizes >= len(wanted) / 2 - _MORE_OR_LESS)
         if among is not None:
             some &= np.isin(self.owners[ids], among)
         ids, sums, sizes = ids[some], sums[some], sizes[some]

@@ -195,5 +195,6 @@ def test_nearest_points_of_spoilt_bytes_are_refused_or_on_earth(blob: bytes) -> 
 @given(st.lists(st.sets(st.integers(1, 100_000), min_size=1, max_size=20), max_size=6))
 def test_many_lists_unpack_as_each(lists: list[set[int]]) -> None:
     ordered = [sorted(one) for one in lists]
-    numbers, owners = unpack_all([pack_steps(np.array(one)) for one in ordered])
+    numbers, runs, counts = unpack_all([pack_steps(np.array(one)) for one in ordered])
+    owners = np.repeat(runs, counts)
     assert [sorted(numbers[owners == at].tolist()) for at in range(len(lists))] == ordered

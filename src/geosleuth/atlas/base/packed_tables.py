@@ -264,10 +264,9 @@ class BaseNames(NameIndex):
         chosen = list(dict.fromkeys(starts.values()))
         marks = ",".join("?" * len(chosen))
         rows = self._conn.execute(f"SELECT id, keys, owners FROM fuzzy WHERE id IN ({marks})", chosen)  # noqa: S608
-        blocks = {
-            start: (keys.split("\n"), np.frombuffer(owners, dtype="<u4").tolist()) for start, keys, owners in rows
-        }
+        blocks = {start: (keys.split("\n"), owners) for start, keys, owners in rows}
         for number, start in starts.items():
             keys, owners = blocks[start]
-            key, owner = keys[number - start], owners[number - start]
+            key = keys[number - start]
+            owner = int.from_bytes(owners[4 * (number - start) : 4 * (number - start) + 4], "little")
             yield number, owner >> _ROLE_BITS, key, owner & ((1 << _ROLE_BITS) - 1), key

@@ -62,20 +62,29 @@ def unpack_steps(packed: bytes) -> Ints:
     return np.cumsum(np.frombuffer(packed, dtype=_WIDTHS[packed[0]], offset=1), dtype=np.int64)
 
 
-def unpack_all(packed: Sequence[bytes]) -> tuple[Ints, Ints]:
-    """All numbers of what `pack_steps` packed several times, none of them empty, and of which each is."""
-    numbers, owners = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+def unpack_all(packed: Sequence[bytes]) -> tuple[Ints, Ints, Ints]:
+    """All numbers of what `pack_steps` packed several times, none of them empty: list after list, in an order of ours.
+
+    Returns:
+        The numbers; which list each run of them is; and how many numbers each run has.
+    """
+    numbers, runs, counts = [_NONE], [_NONE], [_NONE]
     by_width: dict[int, list[int]] = {}
     for at, one in enumerate(packed):
         by_width.setdefault(one[0], []).append(at)
     for width, some in by_width.items():
-        steps = np.frombuffer(b"".join([packed[at][1:] for at in some]), dtype=_WIDTHS[width]).astype(np.int64)
-        counts = np.array([len(packed[at]) - 1 for at in some]) // width
-        begins = np.cumsum(counts) - counts
-        sums = np.cumsum(steps)
-        numbers.append(sums - np.repeat(sums[begins] - steps[begins], counts))
-        owners.append(np.repeat(some, counts))
-    return np.concatenate(numbers), np.concatenate(owners)
+        steps = np.frombuffer(b"".join([packed[at][1:] for at in some]), dtype=_WIDTHS[width])
+        long = np.array([len(packed[at]) - 1 for at in some]) // width
+        begins = np.cumsum(long) - long
+        sums = np.cumsum(steps, dtype=np.int64)
+        sums -= np.repeat(sums[begins] - steps[begins], long)
+        numbers.append(sums)
+        runs.append(np.array(some))
+        counts.append(long)
+    return np.concatenate(numbers), np.concatenate(runs), np.concatenate(counts)
+
+
+_NONE: Final = np.empty(0, dtype=np.int64)
 
 
 def _unsigned(steps: Ints) -> Ints:

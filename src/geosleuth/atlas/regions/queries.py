@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -368,7 +369,7 @@ class Regions:
         for base, (number, hit) in zip(bases, found, strict=True):
             if base >= least:
                 likely.setdefault(number, []).append((base, hit))
-        scored: list[_Found] = []
+        scored: list[tuple[tuple[float, int, str], _Found]] = []
         for number, hits in likely.items():
             region = regions[number]
             with self.store.explained(region.info.name):
@@ -377,9 +378,9 @@ class Regions:
                     row = rows.get(hit.owner)
                     if row is not None:
                         score = base * (1 - _BONUS) + _BONUS * _fame(region, row, near, 0.7)
-                        scored.append(_Found(region, row, score, hit, near))
-                scored.sort(key=_order)
-        return scored
+                        one = _Found(region, row, score, hit, near)
+                        scored.append((one.order, one))
+        return [one for _, one in sorted(scored, key=itemgetter(0))]
 
 
 def _base(hit: NameHit) -> float:

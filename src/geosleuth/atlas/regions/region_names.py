@@ -503,12 +503,11 @@ def _candidates(
     weights = np.log1p(int(ends[-1]) / np.where(there, totals, 1.0)).astype(np.float32)
     region_of = np.arange(len(indexes)).repeat([len(one) for one, *_ in lists])
     some = _worth_reading(ids % _SLOTS, long, len(compact), most)
-    numbers, owners, places = _read(indexes, sizes, (region_of[some], ids[some], places[some]), reading)
-    numbers = numbers + ends[owners]
+    numbers, places, counts = _read(indexes, ends, (region_of[some], ids[some], places[some]), reading)
     read = np.zeros(len(wanted), dtype=bool)
     read[places] = True
     least = _LEAST_SHARE * float(weights[read].sum())
-    numbers, shared = summed(int(ends[-1]) + 1, numbers, weights[places], least)
+    numbers, shared = summed(int(ends[-1]) + 1, numbers, np.repeat(weights[places], counts), least)
     size = np.empty(len(numbers), dtype=np.float32)
     kept = np.ones(len(numbers), dtype=bool)
     cuts = numbers.searchsorted(ends + 1)
@@ -540,12 +539,12 @@ def _worth_reading(slots: Ints, long: Ints, letters: int, most: int) -> Ints:
 
 
 def _read(
-    indexes: Sequence[RegionNames],
-    sizes: Sequence[NDArray[np.uint8]],
-    lists: tuple[Ints, Ints, Ints],
-    reading: Reading,
+    indexes: Sequence[RegionNames], ends: Ints, lists: tuple[Ints, Ints, Ints], reading: Reading
 ) -> tuple[Ints, Ints, Ints]:
-    """Numbers of the spellings in some lists, and for each its index and the place of its triple."""
+    """Numbers of the spellings in some lists, list after list; for each list the place of its triple, and its length.
+
+    ``ends`` is how many spellings all indexes before each have; numbers are counted from the first of them on.
+    """
     region_of, ids, places = lists
     packed: list[bytes] = []
     triple_of: list[int] = []
@@ -560,13 +559,16 @@ def _read(
             packed += [_sound(spellings) for _, spellings in rows]
         triple_of += [places_of[where] for where, _ in rows]
         index_of += [number] * len(rows)
-    numbers, of = unpack_all(packed)
-    owners = np.array(index_of, dtype=np.int64)[of]
-    wrong = owners[numbers > np.array([len(some) for some in sizes])[owners]]
+    numbers, runs, counts = unpack_all(packed)
+    owners = np.array(index_of, dtype=np.int64)[runs]
+    lasts = numbers[np.cumsum(counts) - 1]  # the largest of each list
+    wrong = owners[lasts > (ends[1:] - ends[:-1])[owners]]
     if len(wrong):
         with reading(int(wrong[0])):
             raise LookupError("a spelling that is none")
-    return numbers, owners, np.array(triple_of, dtype=np.int64)[of]
+    if len(indexes) > 1:
+        numbers += np.repeat(ends[owners], counts)
+    return numbers, np.array(triple_of, dtype=np.int64)[runs], counts
 
 
 def _sound(packed: Any) -> bytes:
