@@ -579,9 +579,9 @@ class _Search:
 
     def _take(self, found: tuple[Ints, FloatArray], best: dict[int, tuple[float, Ints]]) -> None:
         parts, spreads = found
-        owners = self._sets[self._anchor].owner_of
-        for row in np.argsort(spreads, kind="stable").tolist():
-            owner = int(owners[parts[row, self._anchor]])
+        order = np.argsort(spreads, kind="stable")
+        owners, first = np.unique(self._sets[self._anchor].owner_of[parts[order, self._anchor]], return_index=True)
+        for owner, row in zip(owners.tolist(), order[first].tolist(), strict=True):
             if owner not in best:
                 best[owner] = (float(spreads[row]), parts[row])
 
@@ -591,7 +591,7 @@ class _Search:
         parts[:, self._anchor] = anchors
         spreads = np.zeros(len(anchors))
         for step, number in enumerate(self._order[1:], start=1):
-            pairs = self._pairs(np.unique(parts[:, self._anchor]), number, radius_m)
+            pairs = self._pairs(anchors if step == 1 else np.unique(parts[:, self._anchor]), number, radius_m)
             parts, spreads = self._extended(parts, spreads, pairs, number, self._order[:step], radius_m)
         if self._rules.in_order and len(parts):
             keep = self._lie_in_order(parts)

@@ -243,6 +243,7 @@ class RegionNames:
         """Nothing is read until the first question."""
         self._conn = conn
         self._shared = shared
+        self._called: tuple[str, SpellingRow | None] | None = None
 
     def _column(self, name: str, kind: str) -> NDArray[Any]:
         known = self._shared.get(f"names {name}")
@@ -276,8 +277,10 @@ class RegionNames:
 
     def row_called(self, key: str) -> SpellingRow | None:
         """Number, key and bearers of the spelling that is a key; None where there is none."""
-        row = self._conn.execute(_CALLED, (class_of(key), key, key)).fetchone()
-        return None if row is None else _texts([row])[0]
+        if self._called is None or self._called[0] != key:  # a question may ask for it more than once
+            row = self._conn.execute(_CALLED, (class_of(key), key, key)).fetchone()
+            self._called = key, None if row is None else _texts([row])[0]
+        return self._called[1]
 
     def beginning(self, prefix: str, most: int) -> Iterator[tuple[str, str]]:
         """Keys that begin so with their bearers: the shorter classes first, in each by the alphabet."""
@@ -389,7 +392,13 @@ class Spelling:
 def owners_of(names: str) -> list[tuple[int, Ints]]:
     """Role and owners for each line of what the table says of a spelling."""
     lines = [line.rpartition("\t") for line in names.split("\n")]
-    return [(int(told[0]), np.cumsum(np.fromstring(steps, dtype=np.int64, sep=","))) for told, _, steps in lines]
+    return [(int(told[0]), _summed_steps(steps)) for told, _, steps in lines]
+
+
+def _summed_steps(steps: str) -> Ints:
+    if "," not in steps:  # nearly always
+        return np.array([int(steps)])
+    return np.cumsum(np.fromstring(steps, dtype=np.int64, sep=","))
 
 
 def search_names(
