@@ -1,9 +1,9 @@
 """The offline atlas: base places, borders, added regions, facts, documents and maps behind one protocol.
 
 Nothing here opens a socket. Work runs in threads, each with its own read-only connections, so that many questions can
-be asked at once and none holds up the event loop, however slow the disk. A hand-over costs 0.07 ms of CPU. A thread that
-has answered nothing yet costs far more, since connections keep what they have read: so one thread answers whenever it is
-idle, and the others only what is asked meanwhile.
+be asked at once and none holds up the event loop, however slow the disk. A hand-over costs 0.07 ms of CPU. A thread
+that has answered nothing yet costs more, since each keeps what it has read: so one thread answers whenever it is idle,
+and the others only what is asked meanwhile.
 """
 
 import asyncio

@@ -344,7 +344,10 @@ def summed(
         sums = _room.sums = np.zeros(count, dtype=np.float32)
     np.add.at(sums, numbers, weights.astype(np.float32, copy=False))
     # Most names share one common triple with any query; only those that share a fair part of it are looked at.
-    some = np.unique(numbers[sums[numbers] >= least - 1e-4])
+    fair = (sums.take(numbers) >= least - 1e-4).nonzero()[0]
+    some = np.sort(numbers[fair].astype(np.uint32)).astype(np.int64)  # half as long to sort; faster than np.unique
+    if len(some):
+        some = some[np.concatenate([[True], some[1:] != some[:-1]])]
     found = sums[some]
     sums[numbers] = 0
     return some, found
@@ -462,7 +465,7 @@ class NameIndex:
         # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
         alike = shared / (mean * (sizes + len(wanted)))
         holding = shared / (mean * (0.15 * sizes + len(wanted)))
-        return np.union1d(ids[_best(alike)], ids[_best(holding)])
+        return ids[best_of_both(alike, holding, _CANDIDATES)]
 
     def _names(self, ids: Sequence[int]) -> Iterable[tuple[int, int, str, int, str]]:
         """Id, owner, text, role and exact key of some names, in the order of their ids."""
@@ -483,5 +486,11 @@ class NameIndex:
             yield name_id, NameHit(owner, text, role, alike * (1.0 if role <= OTHER else 0.97), kind)
 
 
-def _best(scores: NDArray[np.float64], count: int = _CANDIDATES) -> NDArray[np.intp]:
-    return np.arange(len(scores)) if len(scores) <= count else np.argpartition(scores, -count)[-count:]
+def best_of_both(one: NDArray[np.floating[Any]], other: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
+    """Places, ascending, of so many of the best by one score, and as many by another."""
+    if len(one) <= count:
+        return np.arange(len(one))
+    best = np.zeros(len(one), dtype=bool)
+    for scores in (one, other):
+        best[np.argpartition(scores, -count)[-count:]] = True
+    return best.nonzero()[0]

@@ -229,10 +229,10 @@ def test_a_common_triple_is_not_read_to_its_end_and_what_was_meant_is_found(monk
     read: list[int] = []
     unpacked = geometry.unpack_all
 
-    def counted(packed: Sequence[bytes]) -> tuple[pbf.Ints, pbf.Ints]:
-        numbers, owners = unpacked(packed)
+    def counted(packed: Sequence[bytes]) -> tuple[pbf.Ints, pbf.Ints, pbf.Ints]:
+        numbers, runs, counts = unpacked(packed)
         read.append(len(numbers))
-        return numbers, owners
+        return numbers, runs, counts
 
     monkeypatch.setattr(region_names, "unpack_all", counted)
     monkeypatch.setattr(region_names, "_FIRST_READ", 3000)

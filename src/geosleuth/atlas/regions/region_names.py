@@ -26,6 +26,7 @@ from geosleuth.atlas.search import (
     MAIN,
     OTHER,
     NameHit,
+    best_of_both,
     exact_key,
     latin_key,
     similarities,
@@ -534,7 +535,7 @@ def _candidates(
     # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
     alike = shared / (mean * (size + len(wanted)))
     holding = shared / (mean * (0.15 * size + len(wanted)))
-    numbers = numbers[np.union1d(_best(alike, _CANDIDATES), _best(holding, _CANDIDATES))]
+    numbers = numbers[best_of_both(alike, holding, _CANDIDATES)]
     cuts = numbers.searchsorted(ends + 1)
     return [numbers[cuts[at] : cuts[at + 1]] - ends[at] for at in range(len(indexes))]
 
@@ -621,10 +622,6 @@ def _borne(key: str, names: str, most: int) -> list[tuple[int, str, list[int]]]:
         owners = list(accumulate(map(int, steps.split(",", most)[:most])))
         found.append((int(told[0]), told[1:] or key.title(), owners))
     return found
-
-
-def _best(scores: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
-    return np.arange(len(scores)) if len(scores) <= count else np.argpartition(scores, -count)[-count:]
 
 
 __all__ = [
