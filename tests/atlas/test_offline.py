@@ -4,7 +4,9 @@ import asyncio
 import io
 import json
 import socket
+import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -176,6 +178,34 @@ def test_an_atlas_whose_regions_stay_gives_its_answers_again(
         assert answer(settled.geocode("Rue Grimaldi", **where)) == hits
     # Inside an area it looks every time.
     assert len(looked) == 1 + 1 + 2
+
+
+def test_questions_one_after_the_other_are_answered_by_one_thread_and_a_slow_one_holds_up_none(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    atlas = OfflineAtlas(folder)
+    released = threading.Event()
+    monkeypatch.setattr(
+        atlas, "_poi", lambda place_id: (place_id == "slow" and released.wait(60), threading.get_ident())[1]
+    )
+
+    async def ask() -> None:
+        (thread,) = {await atlas.poi("quick") for _ in range(20)}
+        slow = asyncio.create_task(atlas.poi("slow"))
+        await asyncio.sleep(0)
+        other = await asyncio.wait_for(atlas.poi("quick"), 30)
+        assert other != thread
+        released.set()
+        assert await slow == thread
+        given_up = asyncio.create_task(atlas.poi("quick"))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        with suppress(asyncio.CancelledError):
+            await given_up
+        while (found := await atlas.poi("quick")) != thread:  # the one that was given up may still run
+            assert found == other
+
+    answer(asyncio.wait_for(ask(), 60))
 
 
 def test_a_misread_sign_finds_its_shop_with_the_world_in_play(atlas: OfflineAtlas) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.borders.borders import Outlines
-from geosleuth.atlas.borders.grid import Grid, LocalGrids, nearest_label, read_layer
+from geosleuth.atlas.borders.grid import UNITS_PER_DEGREE, Grid, LocalGrids, nearest_label, read_layer
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box
 
@@ -51,6 +51,19 @@ def test_a_few_points_are_looked_up_without_the_grid_of_the_world_and_the_same()
     found = [local.label(lat, lon) for lat, lon in zip(lats.tolist(), lons.tolist(), strict=True)]
     assert len(local.made) > 100
     assert found == Grid(layer).labels(lats, lons).tolist()
+
+
+def test_one_point_at_a_border_has_the_label_that_many_have() -> None:
+    rng = np.random.default_rng(27)
+    layer = read_layer()
+    some = rng.integers(0, len(layer.arcs.x), 600)
+    off = rng.normal(0, 0.004, (2, 600)) * (np.arange(600) >= 100)  # some on the border itself
+    lats = np.clip(layer.arcs.y[some] / UNITS_PER_DEGREE + off[0], -90, 90)
+    lons = np.clip(layer.arcs.x[some] / UNITS_PER_DEGREE + off[1], -180, 180)
+    local = LocalGrids(layer)
+    assert [local.label(*point) for point in zip(lats.tolist(), lons.tolist(), strict=True)] == (
+        Grid(layer).labels(lats, lons).tolist()
+    )
 
 
 def test_the_nearest_coast_is_found_without_the_grid_of_the_world_and_the_same() -> None:

@@ -8,7 +8,7 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.atlas.regions import Regions, import_osm
+from geosleuth.atlas.regions import Regions, import_osm, region_store
 from geosleuth.atlas.regions.geometry import unpack
 from geosleuth.atlas.regions.region_store import rows_of_kinds
 from geosleuth.errors import BadInput
@@ -153,6 +153,21 @@ def test_nearby_is_all_there_is_nearest_first(regions: Regions) -> None:
             assert isinstance(hit.place.extent, Box)
             assert hit.place.extent.north > hit.place.extent.south
     assert [hit.place.id for hit in regions.nearby(CASINO, radius_m, limit=5)] == [hit.place.id for hit in hits[:5]]
+
+
+def test_courses_are_remembered_up_to_a_number_and_answers_are_the_same(
+    regions: Regions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    around = [LatLon(CASINO.lat + step * 0.0005, CASINO.lon + step * 0.0003) for step in range(-6, 7)]
+    first = [regions.nearby(point, 250, limit=5) for point in around]
+    assert [regions.nearby(point, 250, limit=5) for point in around] == first
+    region = regions.store.open("monaco")
+    assert region.memory["courses"].edges > 1000
+    monkeypatch.setattr(region_store, "_MOST_EDGES", 1000)
+    assert [regions.nearby(point, 250, limit=5) for point in around] == first
+    assert region.memory["courses"].edges <= 2 * 1000
+    everything = [regions.nearby(point, 250, limit=1000)[:5] for point in around]
+    assert [[hit.place.id for hit in hits] for hits in everything] == [[hit.place.id for hit in hits] for hits in first]
 
 
 def test_one_stands_on_the_street_though_its_middle_is_far(regions: Regions) -> None:
