@@ -30,7 +30,7 @@ from .feature_kinds import (
 )
 from .geometry import E7, join_lines, pack, pack_lines, unpack
 from .pbf import Blob, Block, Ints, Nodes, Relations, Tagged, Ways, spans, starts_of, tags_of
-from .region_file import ROAD_RANKS, Layer
+from .region_file import ROAD_RANKS, Layer, osm_number
 from .region_writer import FeatureRow, Staged, curve_of, shape_rows, stage, staged_row, staged_shapes
 from .tags import address_line, has_name, house_number, index_names, kept_tags, main_name
 
@@ -204,13 +204,13 @@ def _nodes(rows: Rows, texts: Sequence[str], group: Nodes) -> None:
         layer = point_layer(tags)
         if layer:
             labels.append((*layer, shapely.Point(lon / E7, lat / E7)))
-        row = _feature(f"n{number}", tags)
+        row = _feature(osm_number("n", number), tags)
         if row is not None:
             found.append((row, tags, (lat, lon, lat, lon, lat, lon)))
     _stage(rows, found, labels)
 
 
-def _feature(osm: str, tags: Mapping[str, str], ground: bytes | None = None) -> FeatureRow | None:
+def _feature(osm: int, tags: Mapping[str, str], ground: bytes | None = None) -> FeatureRow | None:
     """A feature without its place; None where it is nothing anyone would look for."""
     named = has_name(tags)
     kind = kind_of(tags, named=named)
@@ -370,7 +370,7 @@ class _WayReader:
             if is_merged(tags):
                 merged.append((at, tags))
                 continue
-            row = _feature(f"w{self._group.ids[at]}", tags)
+            row = _feature(osm_number("w", int(self._group.ids[at])), tags)
             if row is not None:
                 lon, lat = self._at[self._starts[at] + self._counts[at] // 2].tolist()
                 south, west, north, east = self._boxes[at].tolist()
@@ -401,13 +401,13 @@ class _WayReader:
         tags_at = dict(areas)
         which, polygons, packed = self._areas(np.array([at for at, _ in areas], dtype=np.int64))
         tags = [tags_at[at] for at in which.tolist()]
-        numbers = [f"w{number}" for number in self._group.ids[which].tolist()]
+        numbers = [osm_number("w", number) for number in self._group.ids[which].tolist()]
         write_areas(self._rows, numbers, tags, polygons, packed)
 
 
 def write_areas(
     rows: Rows,
-    numbers: Sequence[str],
+    numbers: Sequence[int],
     tags_of_each: Sequence[Mapping[str, str]],
     areas: NDArray[np.object_],
     packed: Sequence[bytes],
@@ -441,7 +441,7 @@ def read_relations(some: Sequence[tuple[int, dict[str, str], list[bytes], Ints]]
     Routes, sites and boundaries that are cut by the extract's edge are of the second kind.
     """
     rows = Rows()
-    areas: list[tuple[str, dict[str, str], shapely.Geometry]] = []
+    areas: list[tuple[int, dict[str, str], shapely.Geometry]] = []
     found: list[tuple[FeatureRow, Mapping[str, str], At]] = []
     lines = unpack([edge for _, _, edges, _ in some for edge in edges])
     ends = [np.rint(shapely.get_coordinates(shapely.get_point(lines, at)) * E7).astype(np.int64) for at in (0, -1)]
@@ -452,9 +452,9 @@ def read_relations(some: Sequence[tuple[int, dict[str, str], list[bytes], Ints]]
         area = assemble(lines[begin:end], corners[begin:end]) if edges else None
         begin = end
         if area is not None:
-            areas.append((f"r{number}", {key: value for key, value in tags.items() if key != "type"}, area))
+            areas.append((osm_number("r", number), {key: value for key, value in tags.items() if key != "type"}, area))
         elif len(boxes) and has_name(tags) and tags.get("type") not in _UNPLACED:
-            row = _feature(f"r{number}", tags)
+            row = _feature(osm_number("r", number), tags)
             if row is not None:
                 middle = boxes[len(boxes) // 2]
                 lat, lon = int(middle[0] + middle[2]) // 2, int(middle[1] + middle[3]) // 2
@@ -587,8 +587,8 @@ def _street(pieces: Sequence[Row], longest: int) -> FeatureRow:
     if kind.startswith("highway="):
         ground = pieces[0][4] if len(pieces) == 1 else join_lines([piece[4] for piece in pieces])
     return FeatureRow(
-        f"w{pieces[0][1]}", main_name(all_tags[longest]), kind, (0, 0), (0, 0, 0, 0), rank_of(kind, tags), None,
-        kept_tags(tags), names, ground,
+        osm_number("w", pieces[0][1]), main_name(all_tags[longest]), kind, (0, 0), (0, 0, 0, 0), rank_of(kind, tags),
+        None, kept_tags(tags), names, ground,
     )  # fmt: skip
 
 

@@ -369,6 +369,7 @@ def unpack_box(box: bytes) -> tuple[int, int, int, int]:
     return _BOX.unpack(box)
 
 
+OsmKind = Literal["n", "w", "r"]
 _TYPES: Final = "nwr"
 
 
@@ -378,6 +379,11 @@ def osm_key(osm: str) -> int | str:
     if osm[:1] in _TYPES and digits.isascii() and digits.isdigit() and digits == str(int(digits)) and len(digits) < 18:
         return int(digits) * 4 + _TYPES.index(osm[0])
     return osm
+
+
+def osm_number(kind: OsmKind, number: int) -> int:
+    """The same for a node, way or relation of OpenStreetMap."""
+    return number * 4 + _TYPES.index(kind)
 
 
 def osm_text(number: object) -> str:

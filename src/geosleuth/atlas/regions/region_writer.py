@@ -46,7 +46,7 @@ from .region_file import (
     workshop,
 )
 from .runs import Portion, Row, Run, in_order, portions, write_run
-from .tags import address_of, house_number
+from .tags import house_number
 from .workers import Workers
 
 _STAGE: Final = """
@@ -77,7 +77,7 @@ _E7: Final = 10_000_000
 class FeatureRow:
     """One feature as it goes into the file."""
 
-    osm: str
+    osm: int | str  # an id, or what the column has for it: see `osm_key`
     name: str
     kind: str
     point: tuple[float, float]  # lat, lon
@@ -154,14 +154,14 @@ class RegionWriter:
         self._staged: list[Staged] = []
         self._features: list[Row] = []
         self._shapes: list[Row] = []
-        self._texts: set[str] = set()
+        self._ids: set[int | str] = set()
         self._flushed = 0
 
     def add_feature(self, row: FeatureRow, tags: Mapping[str, str]) -> None:
         """Write one feature with its names and address; the first of an id stands."""
-        if row.osm in self._texts:
+        if row.osm in self._ids:
             return
-        self._texts.add(row.osm)
+        self._ids.add(row.osm)
         self.counts["features"] += 1
         self._features.append(staged_feature(row, tags))
         if len(self._features) >= _BATCH:
@@ -430,15 +430,16 @@ def staged_row(row: FeatureRow, tags: Mapping[str, str], at: tuple[int, int, int
     if house:
         street = fold(house[1])
         houses = [(street, fold(part).replace(" ", "")) for part in re.split("[;,]", house[0]) if fold(part)]
+    osm = osm_key(row.osm) if isinstance(row.osm, str) else row.osm
     return (
-        curve, osm_key(row.osm), row.name, row.kind, round(1000 * row.rank), lat, lon, box, row.tags_json,
+        curve, osm, row.name, row.kind, round(1000 * row.rank), lat, lon, box, row.tags_json,
         (names, houses, _postcode_of(tags)), row.ground,
     )  # fmt: skip
 
 
 def _postcode_of(tags: Mapping[str, str]) -> tuple[str, str, str] | None:
     code = tags.get("addr:postcode", "").strip()
-    if not 3 <= len(code) <= 12 or address_of(tags) is None:
+    if not 3 <= len(code) <= 12:
         return None
     return code, tags.get("addr:city", "").strip(), tags.get("addr:country", "").strip().upper()
 

@@ -56,8 +56,8 @@ def main_name(tags: Mapping[str, str]) -> str:
         "ref",
         "operator",
     ):
-        value = tags.get(key, "").strip()
-        if value:
+        value = tags.get(key)
+        if value and (value := value.strip()):
             return value[:MAX_TEXT_CHARS]
     return next(
         (value.strip()[:MAX_TEXT_CHARS] for key, value in tags.items() if key.startswith("name:") and value), ""
@@ -108,7 +108,10 @@ _JSON: Final = msgspec.json.Encoder(order="sorted")
 
 def house_number(tags: Mapping[str, str]) -> tuple[str, str] | None:
     """The house number and the street (or the place, where houses are numbered without streets) of an address."""
-    number = tags.get("addr:housenumber", "").strip()
+    number = tags.get("addr:housenumber")
+    if number is None:
+        return None
+    number = number.strip()
     street = (tags.get("addr:street") or tags.get("addr:place") or "").strip()
     return (number[:40], street[:MAX_TEXT_CHARS]) if number and street else None
 
