@@ -1,5 +1,6 @@
 """Processes that work for one import, side by side with it."""
 
+import gc
 import os
 import threading
 from collections import deque
@@ -11,6 +12,8 @@ from typing import Final, TypeVar
 
 _T = TypeVar("_T")
 _AHEAD: Final = 3
+_COLLECT_AFTER: Final = (100_000, 50, 100)
+"""Rows have no cycles. By Python's own thresholds a tenth of an import would be spent in looking for them."""
 
 
 class Workers:
@@ -45,15 +48,16 @@ def working(count: int) -> Iterator[Workers]:
     if not count or parent_process() is not None:
         yield Workers()
         return
-    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_follow_parent)
+    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_settle_in)
     try:
         yield Workers(pool, count)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _follow_parent() -> None:
-    """End with the process that started this one, even if that is killed."""
+def _settle_in() -> None:
+    """Look for garbage rarely, and end with the process that started this one, even if that is killed."""
+    gc.set_threshold(*_COLLECT_AFTER)
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=lambda: (connection.wait([parent.sentinel]), os._exit(1)), daemon=True).start()
