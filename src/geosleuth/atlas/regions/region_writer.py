@@ -1,7 +1,7 @@
 """Writing a region: rows are collected in sorted runs, and the file is made from them when all are there.
 
 Sorted rows make a file that is small and quick to read: neighbours lie together, and so do names that begin alike.
-Names are sorted by SQLite, on disk, so that memory does not grow with the region.
+Several processes can sort and pack; one writes.
 """
 
 import re
@@ -25,6 +25,7 @@ from geosleuth.names import fold
 
 from . import region_names
 from .geometry import pack, pack_steps
+from .name_runs import NamePortion, NameRow, NameRun, name_portions, write_name_run
 from .pbf import Ints
 from .region_file import (
     FEATURE_BLOCK,
@@ -51,7 +52,6 @@ from .workers import Workers
 
 _STAGE: Final = """
 CREATE TABLE IF NOT EXISTS done (part TEXT PRIMARY KEY, result BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS name (length INTEGER, key TEXT, owner INTEGER, role INTEGER, text TEXT);
 CREATE TABLE IF NOT EXISTS piece (street TEXT, way INTEGER, kind TEXT, tags TEXT, geom BLOB);
 CREATE TABLE IF NOT EXISTS street_node (keys BLOB, of_key BLOB, nodes BLOB, positions BLOB);
 CREATE TABLE IF NOT EXISTS relation (part INTEGER PRIMARY KEY, relations BLOB);
@@ -202,10 +202,9 @@ class RegionWriter:
         workers = workers or Workers()
         shapes = [staged.shapes for staged in self._staged if staged.shapes is not None]
         drawn = workers.begin(partial(_pack_shapes, shapes, self.work / "shapes.sqlite"))
-        self.stage.execute("DELETE FROM name")
-        bounds = self._write_features(workers)
-        rows = self.stage.execute("SELECT length, key, owner, role, text FROM name ORDER BY length, key")
-        self.counts["names"] = region_names.write_names(self.conn, rows)
+        bounds, runs = self._write_features(workers)
+        parts = workers.each(partial(_spell_names, portion) for portion in name_portions(runs))
+        self.counts["names"] = region_names.write_names(self.conn, parts)
         self.counts["shapes"] = drawn()
         self._copy_shapes()
         create_indexes(self.conn)
@@ -218,20 +217,21 @@ class RegionWriter:
         }
         self.conn.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
 
-    def _write_features(self, workers: Workers) -> str:
-        """Write all features in the order in which they lie; return the box around them."""
+    def _write_features(self, workers: Workers) -> tuple[str, list[NameRun]]:
+        """Write all features in the order in which they lie; return the box around them, and their names."""
         texts = sorted(frozenset().union(*(staged.kinds for staged in self._staged)))
         kinds = {text: number for number, text in enumerate(texts)}
         runs = [staged.features for staged in self._staged if staged.features is not None]
         postcodes: dict[Row, list[Any]] = {}
         columns: dict[str, list[NDArray[Any]]] = {"lat": [], "lon": [], "kind": []}
         edges = np.array([_E7 * 90, _E7 * 180, -_E7 * 90, -_E7 * 180])
+        names: list[NameRun] = []
         insert = self.conn.executemany
 
         def jobs() -> Iterator[partial[_Features]]:
             first = 0
             for portion in portions(runs, _FEATURES):
-                yield partial(_pack_features, portion, first, kinds)
+                yield partial(_pack_features, portion, first, kinds, self.work / f"names{first}")
                 first += len(portion)
 
         for part in workers.each(jobs()):
@@ -241,7 +241,8 @@ class RegionWriter:
             insert("INSERT INTO feature_box VALUES (?, ?, ?, ?, ?)", part.boxes)
             insert("INSERT INTO feature_block VALUES (?, ?)", part.spots)
             insert("INSERT INTO feature_tags VALUES (?, ?)", part.tags)
-            self.stage.executemany("INSERT INTO name VALUES (?, ?, ?, ?, ?)", part.names)
+            if part.names is not None:
+                names.append(part.names)
             for name, column in part.columns.items():
                 columns[name].append(column)
             for postcode, lat, lon in part.postcodes:
@@ -254,7 +255,7 @@ class RegionWriter:
         self._write_columns(kinds, whole)
         self._write_postcodes(postcodes)
         south, west, north, east = (edges / _E7).tolist() if number else (0.0, 0.0, 0.0, 0.0)
-        return f"{south:.7f},{west:.7f},{north:.7f},{east:.7f}"
+        return f"{south:.7f},{west:.7f},{north:.7f},{east:.7f}", names
 
     def _write_columns(self, kinds: Mapping[str, int], columns: Mapping[str, NDArray[Any]]) -> None:
         of_kind = columns["kind"]
@@ -296,7 +297,7 @@ class _Features:
     rows: list[Row] = field(default_factory=list)
     grounds: list[Row] = field(default_factory=list)
     addresses: list[Row] = field(default_factory=list)
-    names: list[Row] = field(default_factory=list)
+    names: NameRun | None = None
     boxes: list[Row] = field(default_factory=list)
     spots: list[Row] = field(default_factory=list)
     tags: list[Row] = field(default_factory=list)
@@ -306,20 +307,21 @@ class _Features:
     addressed: int = 0
 
 
-def _pack_features(portion: Portion, first: int, kinds: Mapping[str, int]) -> _Features:
-    """Rows of features, numbered after the first so many, which fill whole blocks."""
+def _pack_features(portion: Portion, first: int, kinds: Mapping[str, int], store: Path) -> _Features:
+    """Rows of features, numbered after the first so many, which fill whole blocks; their names go to a file."""
     part = _Features()
     batch = portion.rows()
     boxes = np.empty((len(batch), 4), dtype=np.int64)
     flags = np.zeros(len(batch), dtype=np.uint8)
     tags_of = []
+    names: list[NameRow] = []
     for at, (_, osm, name, text, rank, lat, lon, box, tags, found_by, ground) in enumerate(batch):
         number = first + at + 1
         boxes[at] = (lat, lon, lat, lon) if box is None else unpack_box(box)
         part.rows.append((number, osm, name, kinds[text], rank, lat, lon, box))
         tags_of.append(tags)
         spelled, houses, postcode = found_by
-        part.names.extend((length, key, number, role, told) for length, key, role, told in spelled)
+        names.extend((length, key, number, role, told) for length, key, role, told in spelled)
         if houses:
             part.addresses.extend((street, house, number) for street, house in houses)
             part.addressed += 1
@@ -337,7 +339,12 @@ def _pack_features(portion: Portion, first: int, kinds: Mapping[str, int]) -> _F
     columns = part.columns
     part.spots = list(spot_blocks(first, columns["lat"], columns["lon"], columns["kind"], boxes, flags))
     part.tags = list(_tag_blocks(tags_of, first))
+    part.names = write_name_run(store, names)
     return part
+
+
+def _spell_names(portion: NamePortion) -> region_names.Spellings:
+    return region_names.spellings_of(portion.rows())
 
 
 def _pack_shapes(runs: Sequence[Run], path: Path) -> int:
