@@ -1,6 +1,6 @@
 """Rows on their way into a region: sorted runs on disk, read back in one order by several processes.
 
-Whoever makes rows writes them as a run, sorted by a number. The runs are merged a portion at a time, and the rows of a
+Each process writes its rows as a run, sorted by a number. The runs are merged a portion at a time, and the rows of a
 portion that are in one run are one piece of its file. So rows are never handed from process to process, and memory does
 not grow with their number.
 """
@@ -47,8 +47,8 @@ class Run:
         """Some rows, in their order."""
         handle = os.open(self.path, os.O_RDONLY)
         try:
-            told = os.pread(handle, 8 * (end - begin + 1), 16 * self.count + 8 * begin)
-            cuts = np.frombuffer(told, dtype="<i8").tolist()
+            offsets = os.pread(handle, 8 * (end - begin + 1), 16 * self.count + 8 * begin)
+            cuts = np.frombuffer(offsets, dtype="<i8").tolist()
             data = memoryview(os.pread(handle, cuts[-1] - cuts[0], 24 * self.count + 8 + cuts[0]))
         finally:
             os.close(handle)
