@@ -217,7 +217,7 @@ def workshop(folder: Path, name: str, plan: str | None = None) -> Iterator[Path]
             work.mkdir()
             held = _lock(work)
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise unwritable(folder, error) from error
     keep = plan is not None
     try:
         yield work
@@ -280,7 +280,7 @@ def new_database(folder: Path, name: str) -> Iterator[sqlite3.Connection]:
         try:
             partial.replace(region_path(folder, name))
         except OSError as error:
-            raise _unwritable(folder, error) from error
+            raise unwritable(folder, error) from error
         _sync(folder)
 
 
@@ -300,7 +300,7 @@ def _held_partial(folder: Path, name: str) -> Iterator[Path]:
                     os.close(handle)
                     handle = None
         except OSError as error:
-            raise _unwritable(folder, error) from error
+            raise unwritable(folder, error) from error
         try:
             yield partial
         finally:
@@ -319,13 +319,14 @@ def connected(partial: Path) -> Iterator[sqlite3.Connection]:
         conn = sqlite3.connect(f"{partial.absolute().as_uri()}?nolock=1", uri=True, isolation_level=None)
         yield conn
     except sqlite3.OperationalError as error:  # a full disk, or one that went away
-        raise _unwritable(partial.parent, error) from error
+        raise unwritable(partial.parent, error) from error
     finally:
         if conn is not None:
             conn.close()
 
 
-def _unwritable(folder: Path, error: Exception) -> BadInput:
+def unwritable(folder: Path, error: Exception) -> BadInput:
+    """What to raise where a folder takes no more."""
     return BadInput(f"{folder} can't be written to ({error})")
 
 

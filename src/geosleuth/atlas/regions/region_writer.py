@@ -44,6 +44,7 @@ from .region_file import (
     run_script,
     spot_blocks,
     unpack_box,
+    unwritable,
     workshop,
 )
 from .runs import Portion, Row, Run, in_order, portions, write_run
@@ -173,13 +174,6 @@ class RegionWriter:
         if len(self._shapes) >= _BATCH:
             self._flush()
 
-    def add_rows(self, features: Sequence[Row], shapes: Sequence[Row] = ()) -> None:
-        """Write rows that `staged_feature` and `staged_shapes` made."""
-        self._features.extend(features)
-        self._shapes.extend(shapes)
-        if max(len(self._features), len(self._shapes)) >= _BATCH:
-            self._flush()
-
     def add_staged(self, staged: Staged) -> None:
         """Take what `stage` wrote."""
         self._staged.append(staged)
@@ -192,22 +186,16 @@ class RegionWriter:
     def _flush(self) -> None:
         if self._features or self._shapes:
             self._flushed += 1
-            self.add_staged(stage(self.work / f"rows{self._flushed}", self._features, self._shapes))
+            with self._on_disk():
+                self.add_staged(stage(self.work / f"rows{self._flushed}", self._features, self._shapes))
             self._features.clear()
             self._shapes.clear()
 
     def finish(self, meta: Mapping[str, str], workers: Workers | None = None) -> None:
         """Write the region and say what the file is; nothing may be added afterwards."""
         self._flush()
-        workers = workers or Workers()
-        shapes = [staged.shapes for staged in self._staged if staged.shapes is not None]
-        drawn = workers.begin(partial(_pack_shapes, shapes, self.work / "shapes.sqlite"))
-        bounds, runs = self._write_features(workers)
-        parts = workers.each(partial(_spell_names, portion) for portion in name_portions(runs))
-        self.counts["names"] = region_names.write_names(self.conn, parts)
-        self.counts["shapes"] = drawn()
-        self._copy_shapes()
-        create_indexes(self.conn)
+        with self._on_disk():
+            bounds = self._write(workers or Workers())
         about = {
             "format": FORMAT_VERSION,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -216,6 +204,26 @@ class RegionWriter:
             **{key: str(count) for key, count in self.counts.items()},
         }
         self.conn.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
+
+    @contextmanager
+    def _on_disk(self) -> Iterator[None]:
+        """Say where the disk is full, or gone."""
+        try:
+            yield
+        except OSError as error:
+            raise unwritable(self.work.parent, error) from error
+
+    def _write(self, workers: Workers) -> str:
+        """Write all tables from the runs; return the box around the features."""
+        shapes = [staged.shapes for staged in self._staged if staged.shapes is not None]
+        drawn = workers.begin(partial(_pack_shapes, shapes, self.work / "shapes.sqlite"))
+        bounds, runs = self._write_features(workers)
+        parts = workers.each(partial(_spell_names, portion) for portion in name_portions(runs))
+        self.counts["names"] = region_names.write_names(self.conn, parts)
+        self.counts["shapes"] = drawn()
+        self._copy_shapes()
+        create_indexes(self.conn)
+        return bounds
 
     def _write_features(self, workers: Workers) -> tuple[str, list[NameRun]]:
         """Write all features in the order in which they lie; return the box around them, and their names."""
@@ -408,7 +416,7 @@ def curve_of(lats: Ints, lons: Ints, widths: Ints) -> Ints:
     """Where positions (1e-7 degrees) lie on a curve that keeps neighbours together; large things come last."""
     curve = np.zeros(len(lats), dtype=np.int64)
     for axis, (values, span) in enumerate(((lons + 180 * _E7, 360 * _E7), (lats + 90 * _E7, 180 * _E7))):
-        cells = values * (1 << 20) // span
+        cells = np.clip(values * (1 << 20) // span, 0, 1 << 20)  # a damaged extract may have any position
         for at, mask in ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0F0F),
                          (2, 0x3333333333333333), (1, 0x5555555555555555)):  # fmt: skip
             cells = (cells | cells << at) & mask
@@ -417,7 +425,7 @@ def curve_of(lats: Ints, lons: Ints, widths: Ints) -> Ints:
 
 
 def staged_feature(row: FeatureRow, tags: Mapping[str, str]) -> Row:
-    """A row for `RegionWriter.add_rows`."""
+    """A row for `stage`."""
     lat, lon, south, west, north, east = (round(value * _E7) for value in (*row.point, *row.bounds))
     curve = curve_of(np.array([lat]), np.array([lon]), np.array([max(north - south, east - west)]))
     return staged_row(row, tags, (lat, lon, south, west, north, east), int(curve[0]))
@@ -490,7 +498,7 @@ def _tag_blocks(tags: Sequence[str], first: int) -> Iterator[tuple[int, bytes]]:
 
 
 def staged_shapes(shapes: Sequence[tuple[Layer, int, str | None, shapely.Geometry]]) -> Iterator[Row]:
-    """Rows for `RegionWriter.add_rows` of geometries in degrees."""
+    """Rows for `stage` of geometries in degrees."""
     bounds = np.rint(shapely.bounds([geometry for *_, geometry in shapes]) * _E7).astype(np.int64)
     packed = pack([geometry for *_, geometry in shapes])
     for (layer, rank, name, _), row in zip(shapes, shape_rows(packed, bounds[:, [1, 0, 3, 2]]), strict=True):
