@@ -23,8 +23,8 @@ from geosleuth.atlas import Hit, OfflineAtlas
 from geosleuth.atlas.protocol import Level
 from geosleuth.atlas.regions import Regions, import_osm
 from geosleuth.atlas.regions.feature_kinds import is_street
-from geosleuth.atlas.regions.region_file import address_of
 from geosleuth.atlas.regions.region_store import rows_of_kinds, tags_of
+from geosleuth.atlas.regions.tags import address_of
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
 

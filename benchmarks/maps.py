@@ -46,7 +46,8 @@ def made_up_town(folder: Path) -> Path:
     import numpy as np
     import shapely
 
-    from geosleuth.atlas.regions.region_file import FeatureRow, Layer, region_path, writing
+    from geosleuth.atlas.regions.region_file import Layer, region_path
+    from geosleuth.atlas.regions.region_writer import FeatureRow, writing
 
     rng = np.random.default_rng(7)
     step, half = 0.0006, 24

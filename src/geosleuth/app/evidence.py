@@ -60,8 +60,8 @@ The photo itself is not a file of the package. Check the package with one of
   geosleuth verify case.zip --photo photo.jpg
   unzip case.zip && sha256sum --check SHA256SUMS
 
-Whoever rewrites a whole package can make it consistent again. Compare the SHA-256 of the package with the one that
-the sender told you another way, or give the photo: the tools are then asked again.
+Anyone who rewrites a whole package can make it consistent again. Compare the SHA-256 of the package with the one that
+the sender gave you another way, or give the photo: the tools are then asked again.
 """
 
 
@@ -105,7 +105,7 @@ def _lines(trajectory: Trajectory) -> bytes:
 
 def _tools(runs: Iterable[Trajectory]) -> bytes:
     """Return every call with its answer, one a line, in the order of the runs."""
-    told = []
+    answers = []
     for run in runs:
         calls = {
             call.id: call for event in run.events if isinstance(event.body, Said) for call in event.body.step.calls
@@ -115,10 +115,10 @@ def _tools(runs: Iterable[Trajectory]) -> bytes:
                 seen = event_to_dict(event)
                 call = calls.get(event.body.observation.call_id)
                 asked = None if call is None else {"name": call.name, "arguments": call.arguments}
-                told.append(
+                answers.append(
                     {"run": run.id, "asked": asked, **{k: v for k, v in seen.items() if k not in ("seq", "kind")}}
                 )
-    return "".join(f"{json.dumps(one, ensure_ascii=False, default=str)}\n" for one in told).encode(
+    return "".join(f"{json.dumps(one, ensure_ascii=False, default=str)}\n" for one in answers).encode(
         "utf-8", "backslashreplace"
     )
 
@@ -222,24 +222,24 @@ def _checked(data: bytes) -> dict[str, bytes]:
 
 
 def _check_manifest(manifest: bytes, others: Mapping[str, bytes]) -> None:
-    told = _told(manifest)
+    digests = _digests(manifest)
     for name, content in others.items():
-        if name not in told:
+        if name not in digests:
             raise Changed(f"{name}: is in the package, and {MANIFEST} does not name it")
-        if hashlib.sha256(content).hexdigest() != told[name]:
+        if hashlib.sha256(content).hexdigest() != digests[name]:
             raise Changed(f"{name}: its content is not what {MANIFEST} says")
-    if missing := told.keys() - others.keys():
+    if missing := digests.keys() - others.keys():
         raise Changed(f"{min(missing)}: {MANIFEST} names it, and it is not in the package")
     raise Changed(f"{MANIFEST}: does not have the files in their order")
 
 
-def _told(manifest: bytes) -> dict[str, str]:
+def _digests(manifest: bytes) -> dict[str, str]:
     lines = manifest.decode("ascii", "replace")
     found = _LINE.findall(lines)
-    told = {name: digest for digest, name in found}
-    if "".join(f"{digest}  {name}\n" for digest, name in found) != lines or len(told) != len(found):
+    digests = {name: digest for digest, name in found}
+    if "".join(f"{digest}  {name}\n" for digest, name in found) != lines or len(digests) != len(found):
         raise Changed(f"{MANIFEST}: is not a list of digests and names")
-    return told
+    return digests
 
 
 def _directory(data: bytes) -> Iterator[tuple[str, int, int, int]]:
@@ -315,8 +315,8 @@ def _check_agreement(package: Package) -> None:
             raise Changed(f"{name}: is not in the package")
     run = package.trajectory()
     answer = None if run.answer is None else answer_to_dict(to_precision(run.answer))
-    told = package.result.get("answer")
-    if package.result.get("trajectory") != run.id or (answer is not None and json.loads(json.dumps(answer)) != told):
+    stated = package.result.get("answer")
+    if package.result.get("trajectory") != run.id or (answer is not None and json.loads(json.dumps(answer)) != stated):
         raise Changed(f"{RESULT}: does not say what {TRAJECTORY} came to")
     if not package.files[TOOLS].startswith(_tools([run])):
         raise Changed(f"{TOOLS}: does not have the tool answers of {TRAJECTORY}")

@@ -154,7 +154,7 @@ def read_clip(
         path: an MP4, MOV, MKV, WebM or AVI file on this machine.
         limits: what it may cost at most.
         name: what messages call it, in place of the path.
-        progress: told how far it is.
+        progress: called with how far it is.
 
     Raises:
         BadInput: it can't be read; one line with the reason and the way out.
@@ -261,17 +261,17 @@ class _Child:
     def _received(self, pipe: IO[bytes]) -> tuple[list[FrameOfClip], dict[str, Any]]:
         frames: list[FrameOfClip] = []
         while (message := _message(pipe)) is not None:
-            told, blob = message
-            if "error" in told:
-                raise BadInput(f"{self._name}: {str(told['error'])[:300]}")
-            if "at" in told:
-                self._progress("looking through the video", float(told["at"]))
-            elif "frame" in told and len(frames) < self._limits.max_kept:
-                one = told["frame"]
+            fields, blob = message
+            if "error" in fields:
+                raise BadInput(f"{self._name}: {str(fields['error'])[:300]}")
+            if "at" in fields:
+                self._progress("looking through the video", float(fields["at"]))
+            elif "frame" in fields and len(frames) < self._limits.max_kept:
+                one = fields["frame"]
                 seconds, sharpness, crisp = (float(one[name]) for name in ("seconds", "sharpness", "crisp"))
                 frames.append(FrameOfClip(seconds, int(one["scene"]), sharpness, crisp, blob))
-            elif "done" in told:
-                return frames, dict(told["done"])
+            elif "done" in fields:
+                return frames, dict(fields["done"])
         if self._late:
             raise BadInput(f"{self._name}: it takes longer to decode than the {self._limits.wall_s:.0f} s allowed")
         raise BadInput(f"{self._name}: it breaks the decoder, or takes more memory or time than allowed; convert it")
@@ -288,8 +288,8 @@ def _message(pipe: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
     line, blob = pipe.read(length), pipe.read(size)
     if len(line) < length or len(blob) < size:
         return None
-    told = json.loads(line)
-    return (told, blob) if isinstance(told, dict) else None
+    fields = json.loads(line)
+    return (fields, blob) if isinstance(fields, dict) else None
 
 
 def places_shown(clip: Clip, *, progress: Progress = _NO_PROGRESS) -> list[Shown]:

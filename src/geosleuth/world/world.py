@@ -19,18 +19,10 @@ from geosleuth.atlas.regions import OpenRegion, Progress, RegionStore, import_os
 from geosleuth.atlas.regions import region_name as usual_name
 from geosleuth.atlas.regions.feature_kinds import is_street, rank_of
 from geosleuth.atlas.regions.osm import LineMerger
-from geosleuth.atlas.regions.region_file import (
-    ROAD_RANKS,
-    SUFFIX,
-    FeatureRow,
-    RegionWriter,
-    address_of,
-    index_names,
-    kept_tags,
-    region_path,
-    writing,
-)
+from geosleuth.atlas.regions.region_file import ROAD_RANKS, SUFFIX, region_path
 from geosleuth.atlas.regions.region_store import grounds_of, rows_of_kinds, tags_of
+from geosleuth.atlas.regions.region_writer import FeatureRow, RegionWriter, writing
+from geosleuth.atlas.regions.tags import address_of, index_names, kept_tags
 from geosleuth.errors import BadInput
 from geosleuth.files import link_or_copy
 from geosleuth.geo import Box, LatLon

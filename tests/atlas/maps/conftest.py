@@ -9,7 +9,8 @@ import shapely
 from PIL import Image
 
 from geosleuth.atlas import Picture
-from geosleuth.atlas.regions.region_file import FeatureRow, Layer, writing
+from geosleuth.atlas.regions.region_file import Layer
+from geosleuth.atlas.regions.region_writer import FeatureRow, writing
 
 Shape = tuple[Layer, int, str | None, shapely.Geometry]
 Feature = tuple[str, str, float, float]

@@ -4,7 +4,8 @@ import pytest
 
 from geosleuth.atlas.regions.addresses import split_address, split_crossing
 from geosleuth.atlas.regions.feature_kinds import category_kinds, is_area, kind_of, matching_kinds
-from geosleuth.atlas.regions.region_file import ATTRIBUTE, MAIN, OTHER, address_line, index_names
+from geosleuth.atlas.regions.tags import address_line, index_names
+from geosleuth.atlas.search import ATTRIBUTE, MAIN, OTHER
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import pytest
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.regions import RegionInfo, Regions
-from geosleuth.atlas.regions.region_file import FeatureRow, address_of, index_names, kept_tags, writing
+from geosleuth.atlas.regions.region_writer import FeatureRow, writing
+from geosleuth.atlas.regions.tags import address_of, index_names, kept_tags
 from geosleuth.geo import Box, LatLon, distance_km
 
 

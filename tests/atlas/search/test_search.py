@@ -4,6 +4,8 @@ import random
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, groupby
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -34,7 +36,7 @@ NAMES = [
 ]
 
 
-def indexed(names: Iterable[tuple[int, str, int]]) -> sqlite3.Connection:
+def indexed(names: Iterable[tuple[int, str, int]], keys_at_once: int = 100_000) -> sqlite3.Connection:
     """The index of a region with these owners, names and roles."""
     conn = sqlite3.connect(":memory:")
     run_script(conn, region_names.TABLES)
@@ -43,7 +45,9 @@ def indexed(names: Iterable[tuple[int, str, int]]) -> sqlite3.Connection:
         for owner, text, role in names
         for key, latin in region_names.keys_of(text)
     ]
-    region_names.write_names(conn, sorted(rows))
+    same = [list(group) for _, group in groupby(sorted(rows), key=itemgetter(0, 1))]
+    parts = (chain.from_iterable(same[at : at + keys_at_once]) for at in range(0, len(same), keys_at_once))
+    region_names.write_names(conn, map(region_names.spellings_of, parts))
     return conn
 
 
@@ -211,9 +215,8 @@ def _made_up(count: int) -> list[tuple[int, str, int]]:
 def test_names_in_several_batches_and_few_at_a_time_are_found_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     names = _made_up(3000)
     at_once = indexed(names)
-    monkeypatch.setattr(region_names, "_BATCH", 7)
     monkeypatch.setattr(region_names, "_CHUNK", 100)
-    in_parts = indexed(names)
+    in_parts = indexed(names, keys_at_once=7)
     for table in ("gram", "spelling", "name_column"):
         assert list(at_once.execute(f"SELECT * FROM {table}")) == list(in_parts.execute(f"SELECT * FROM {table}"))  # noqa: S608
     for conn in (at_once, in_parts):

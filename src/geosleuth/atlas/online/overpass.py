@@ -15,7 +15,7 @@ import numpy as np
 from geosleuth.atlas.protocol import Colocation, Hit, Place
 from geosleuth.atlas.regions.colocated import lie_in_order
 from geosleuth.atlas.regions.feature_kinds import ADDRESS, STREET, category_kinds, is_street, kind_of
-from geosleuth.atlas.regions.region_file import address_of, index_names, main_name
+from geosleuth.atlas.regions.tags import address_of, index_names, main_name
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Extent, FloatArray, LatLon, bearings_deg, distance_km, great_circle_km, weighted_centre
 

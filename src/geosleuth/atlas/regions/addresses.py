@@ -16,14 +16,14 @@ import shapely
 from numpy.typing import NDArray
 
 from geosleuth.atlas.protocol import Hit, MatchKind, Place
-from geosleuth.atlas.search import NameHit, is_same_name
+from geosleuth.atlas.search import ATTRIBUTE, NameHit, is_same_name
 from geosleuth.geo import Box, Extent, LatLon, distance_km, great_circle_km
 from geosleuth.names import fold
 
 from .geometry import E7
-from .region_file import ATTRIBUTE, index_names
 from .region_names import Reading, search_names
 from .region_store import OpenRegion, filter_of, grounds_of, place_of, rows_of, source_of, tags_of, text_of
+from .tags import index_names
 
 _FIRST: Final = re.compile(
     r"^\s*(\d{1,5}(?:\s?(?:[a-z]|bis|ter|quater)\b)?(?:\s?[-/]\s?\d{1,5}[a-z]?)?)[\s,]+(\S.*)$", re.IGNORECASE

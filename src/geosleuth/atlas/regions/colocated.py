@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shapely import STRtree
 
 from geosleuth.atlas.protocol import Colocation, Place
+from geosleuth.atlas.search import ATTRIBUTE
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray, LatLon, great_circle_km, normalize_lon
 from geosleuth.geo import bearings_deg as compass
@@ -20,7 +21,6 @@ from geosleuth.names import fold
 
 from .geometry import E7
 from .pbf import spans
-from .region_file import ATTRIBUTE
 from .region_names import OF_ATTRIBUTE, Keep, owners_of, search_spellings
 from .region_store import (
     OpenRegion,

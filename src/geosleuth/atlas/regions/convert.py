@@ -21,17 +21,15 @@ from .region_file import (
     FORMAT_VERSION,
     HAS_GROUND,
     SUFFIX,
-    FeatureRow,
     Progress,
-    RegionWriter,
     check_readable,
     new_database,
     no_progress,
     region_name,
     spot_blocks,
-    writing,
 )
 from .region_store import EARLIER_FORMATS, RegionInfo, RegionStore
+from .region_writer import FeatureRow, RegionWriter, writing
 
 _COUNTED: Final = frozenset({"format", "features", "names", "streets", "addresses", "junctions", "shapes"})
 _FEATURES: Final = "SELECT id, osm, name, kind, lat, lon, south, west, north, east, rank, address, tags FROM feature"

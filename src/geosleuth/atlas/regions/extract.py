@@ -3,6 +3,7 @@
 import json
 import mmap
 import os
+import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,21 +30,9 @@ from .feature_kinds import (
 )
 from .geometry import E7, join_lines, pack, pack_lines, unpack
 from .pbf import Blob, Block, Ints, Nodes, Relations, Tagged, Ways, spans, starts_of, tags_of
-from .region_file import (
-    ROAD_RANKS,
-    FeatureRow,
-    Layer,
-    address_line,
-    curve_of,
-    has_name,
-    house_number,
-    index_names,
-    kept_tags,
-    main_name,
-    shape_rows,
-    staged_row,
-    staged_shapes,
-)
+from .region_file import ROAD_RANKS, Layer, osm_number
+from .region_writer import FeatureRow, Staged, curve_of, shape_rows, stage, staged_row, staged_shapes
+from .tags import address_line, has_name, house_number, index_names, kept_tags, main_name
 
 _SAME_STREET_DEG: Final = 0.003
 """Ways of one name that are nearer than about 300 m are one street; farther apart they are namesakes."""
@@ -70,9 +59,16 @@ class Rows:
     objects: int = 0  # with tags
     features: list[Row] = field(default_factory=list)
     shapes: list[Row] = field(default_factory=list)
+    staged: Staged | None = None  # the features and shapes, once they are on disk
     pieces: list[Row] = field(default_factory=list)  # of streets and rivers
     street_nodes: list[Row] = field(default_factory=list)
     members: list[Row] = field(default_factory=list)  # ways that relations need
+
+    def settled(self, store: Path) -> "Rows":
+        """The same with features and shapes on disk, in files that begin so."""
+        self.staged = stage(store, self.features, self.shapes)
+        self.features, self.shapes = [], []
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +105,8 @@ def read_block(path: Path, blob: Blob) -> Block:
         os.close(handle)
 
 
-def read_nodes(
-    path: Path, blobs: Sequence[Blob], store: Path
-) -> tuple[Rows, NodeFile | None, list[int], list[Relation]]:
-    """Nodes that are features, and where all nodes lie; also which blocks hold ways, and the relations.
+def read_nodes(path: Path, blobs: Sequence[Blob], store: Path) -> tuple[Rows, NodeFile | None, list[int], bytes | None]:
+    """Nodes that are features, and where all nodes lie; also which blocks hold ways, and the relations, pickled.
 
     Way blocks can only be read once all nodes are known.
     """
@@ -134,7 +128,8 @@ def read_nodes(
                 _nodes(rows, block.texts, group)
             elif isinstance(group, Relations):
                 relations.extend(_relations(rows, block.texts, group))
-    return rows, _store(store, *map(np.concatenate, (ids, lats, lons))), later, relations
+    nodes = _store(store, *map(np.concatenate, (ids, lats, lons)))
+    return rows.settled(store), nodes, later, pickle.dumps(relations) if relations else None
 
 
 def _store(path: Path, ids: Ints, lats: Ints, lons: Ints) -> NodeFile | None:
@@ -209,13 +204,13 @@ def _nodes(rows: Rows, texts: Sequence[str], group: Nodes) -> None:
         layer = point_layer(tags)
         if layer:
             labels.append((*layer, shapely.Point(lon / E7, lat / E7)))
-        row = _feature(f"n{number}", tags)
+        row = _feature(osm_number("n", number), tags)
         if row is not None:
             found.append((row, tags, (lat, lon, lat, lon, lat, lon)))
     _stage(rows, found, labels)
 
 
-def _feature(osm: str, tags: Mapping[str, str], ground: bytes | None = None) -> FeatureRow | None:
+def _feature(osm: int, tags: Mapping[str, str], ground: bytes | None = None) -> FeatureRow | None:
     """A feature without its place; None where it is nothing anyone would look for."""
     named = has_name(tags)
     kind = kind_of(tags, named=named)
@@ -263,7 +258,7 @@ _SHAPE_ONLY: Final = frozenset({"building"})
 _OTHER_NAMES: Final = frozenset({"official_name", "loc_name", "int_name"})
 
 
-def read_ways(path: Path, blobs: Sequence[Blob], index: NodeIndex, members: tuple[Ints, Ints]) -> Rows:
+def read_ways(path: Path, blobs: Sequence[Blob], index: NodeIndex, members: tuple[Ints, Ints], store: Path) -> Rows:
     """Everything that ways are: features, shapes, pieces of streets, and edges of relations.
 
     ``members`` are ids, ascending, of ways that are edges of areas, and of those of which only the extent is asked for.
@@ -274,7 +269,7 @@ def read_ways(path: Path, blobs: Sequence[Blob], index: NodeIndex, members: tupl
         for group in block.groups:
             if isinstance(group, Ways):
                 _WayReader(rows, block.texts, group, index, members).read()
-    return rows
+    return rows.settled(store)
 
 
 class _WayReader:
@@ -375,7 +370,7 @@ class _WayReader:
             if is_merged(tags):
                 merged.append((at, tags))
                 continue
-            row = _feature(f"w{self._group.ids[at]}", tags)
+            row = _feature(osm_number("w", int(self._group.ids[at])), tags)
             if row is not None:
                 lon, lat = self._at[self._starts[at] + self._counts[at] // 2].tolist()
                 south, west, north, east = self._boxes[at].tolist()
@@ -406,13 +401,13 @@ class _WayReader:
         tags_at = dict(areas)
         which, polygons, packed = self._areas(np.array([at for at, _ in areas], dtype=np.int64))
         tags = [tags_at[at] for at in which.tolist()]
-        numbers = [f"w{number}" for number in self._group.ids[which].tolist()]
+        numbers = [osm_number("w", number) for number in self._group.ids[which].tolist()]
         write_areas(self._rows, numbers, tags, polygons, packed)
 
 
 def write_areas(
     rows: Rows,
-    numbers: Sequence[str],
+    numbers: Sequence[int],
     tags_of_each: Sequence[Mapping[str, str]],
     areas: NDArray[np.object_],
     packed: Sequence[bytes],
@@ -440,13 +435,13 @@ def write_areas(
     _stage(rows, found, labels)
 
 
-def read_relations(some: Sequence[tuple[int, dict[str, str], list[bytes], Ints]]) -> Rows:
+def read_relations(some: Sequence[tuple[int, dict[str, str], list[bytes], Ints]], store: Path) -> Rows:
     """Relations as (id, tags, packed edges, boxes of members): areas, or what lies where its known members lie.
 
     Routes, sites and boundaries that are cut by the extract's edge are of the second kind.
     """
     rows = Rows()
-    areas: list[tuple[str, dict[str, str], shapely.Geometry]] = []
+    areas: list[tuple[int, dict[str, str], shapely.Geometry]] = []
     found: list[tuple[FeatureRow, Mapping[str, str], At]] = []
     lines = unpack([edge for _, _, edges, _ in some for edge in edges])
     ends = [np.rint(shapely.get_coordinates(shapely.get_point(lines, at)) * E7).astype(np.int64) for at in (0, -1)]
@@ -457,9 +452,9 @@ def read_relations(some: Sequence[tuple[int, dict[str, str], list[bytes], Ints]]
         area = assemble(lines[begin:end], corners[begin:end]) if edges else None
         begin = end
         if area is not None:
-            areas.append((f"r{number}", {key: value for key, value in tags.items() if key != "type"}, area))
+            areas.append((osm_number("r", number), {key: value for key, value in tags.items() if key != "type"}, area))
         elif len(boxes) and has_name(tags) and tags.get("type") not in _UNPLACED:
-            row = _feature(f"r{number}", tags)
+            row = _feature(osm_number("r", number), tags)
             if row is not None:
                 middle = boxes[len(boxes) // 2]
                 lat, lon = int(middle[0] + middle[2]) // 2, int(middle[1] + middle[3]) // 2
@@ -469,7 +464,7 @@ def read_relations(some: Sequence[tuple[int, dict[str, str], list[bytes], Ints]]
     shapes[:] = [area for *_, area in areas]
     write_areas(rows, [osm for osm, *_ in areas], [tags for _, tags, _ in areas], shapes, pack(shapes.tolist()))
     _stage(rows, found)
-    return rows
+    return rows.settled(store)
 
 
 def assemble(lines: NDArray[np.object_], ends: Ints) -> shapely.Geometry | None:
@@ -555,7 +550,7 @@ class StreetNodes:
             yield keys, of.astype("<u4").tobytes(), nodes.astype("<i8").tobytes(), at.astype("<i4").tobytes()
 
 
-def merge_streets(groups: Sequence[Sequence[Row]]) -> tuple[Rows, int]:
+def merge_streets(groups: Sequence[Sequence[Row]], store: Path) -> tuple[Rows, int]:
     """Pieces of one name each, put together to streets, rivers and railways; and how many of them are streets."""
     rows, streets = Rows(), 0
     placed: list[tuple[FeatureRow, int, tuple[int, int, int, int]]] = []  # with its longest line, and its box
@@ -576,7 +571,7 @@ def merge_streets(groups: Sequence[Sequence[Row]]) -> tuple[Rows, int]:
     middles = shapely.line_interpolate_point(lines[[at for _, at, _ in placed]], 0.5, normalized=True)
     points = np.rint(shapely.get_coordinates(middles) * E7).astype(np.int64).tolist()
     _stage(rows, [(row, {}, (lat, lon, *box)) for (row, _, box), (lon, lat) in zip(placed, points, strict=True)])
-    return rows, streets
+    return rows.settled(store), streets
 
 
 def _street(pieces: Sequence[Row], longest: int) -> FeatureRow:
@@ -592,8 +587,8 @@ def _street(pieces: Sequence[Row], longest: int) -> FeatureRow:
     if kind.startswith("highway="):
         ground = pieces[0][4] if len(pieces) == 1 else join_lines([piece[4] for piece in pieces])
     return FeatureRow(
-        f"w{pieces[0][1]}", main_name(all_tags[longest]), kind, (0, 0), (0, 0, 0, 0), rank_of(kind, tags), None,
-        kept_tags(tags), names, ground,
+        osm_number("w", pieces[0][1]), main_name(all_tags[longest]), kind, (0, 0), (0, 0, 0, 0), rank_of(kind, tags),
+        None, kept_tags(tags), names, ground,
     )  # fmt: skip
 
 

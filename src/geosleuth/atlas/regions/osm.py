@@ -8,19 +8,15 @@ import json
 import os
 import pickle
 import sqlite3
-import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import groupby, pairwise
-from multiprocessing import connection, get_context, parent_process
+from itertools import count, groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 
@@ -44,20 +40,11 @@ from .extract import (
 )
 from .geometry import E7, pack
 from .pbf import Blob, Damaged, Ints, Unusual, blobs, starts_of
-from .region_file import (
-    FORMAT_VERSION,
-    Progress,
-    RegionWriter,
-    check_readable,
-    digest_of,
-    new_writer,
-    no_progress,
-    region_name,
-    workshop,
-)
+from .region_file import FORMAT_VERSION, Progress, check_readable, digest_of, no_progress, region_name, workshop
 from .region_store import RegionInfo, RegionStore
+from .region_writer import RegionWriter, Staged, new_writer
+from .workers import Workers, working
 
-_T = TypeVar("_T")
 ODBL: Final = "ODbL-1.0"
 ATTRIBUTION: Final = "© OpenStreetMap contributors"
 _ALONE_BYTES: Final = 4_000_000  # a smaller extract is read before other processes have started
@@ -65,7 +52,7 @@ _RESUMED_BYTES: Final = 60_000_000  # takes more than a minute on most machines
 _PART_BYTES: Final = 1_500_000
 _PIECES: Final = 2_000
 _MEMBERS: Final = 20_000
-_AHEAD: Final = 3
+_WAITING: Final = 1_000_000
 _PARAMETERS: Final = 30_000
 _JUNCTION_NODES: Final = 20_000_000
 
@@ -76,6 +63,7 @@ class LineMerger:
     def __init__(self, writer: RegionWriter) -> None:
         """Pieces are kept in the writer's own scratch space."""
         self._writer = writer
+        self._work = writer.work
         self._nodes = StreetNodes()
         self._pieces: list[Row] = []
 
@@ -93,8 +81,8 @@ class LineMerger:
     def finish(self, report: Progress) -> None:
         """Write the merged lines and the junctions."""
         _add(self._writer, Rows(pieces=self._pieces, street_nodes=list(self._nodes.rows())))
-        with _workers(0) as pool:
-            _join_streets(self._writer, pool, report)
+        for staged in _join_streets(self._writer, Workers(), self._work, report):
+            self._writer.add_staged(staged)
         _write_junctions(self._writer)
 
 
@@ -141,18 +129,18 @@ def import_osm(
 
 def _import(path: Path, folder: Path, meta: Mapping[str, str], report: Progress) -> None:
     parts = _parts(list(blobs(path)))
-    workers = 0 if path.stat().st_size < _ALONE_BYTES else min(4, os.cpu_count() or 1)
+    cores = 0 if path.stat().st_size < _ALONE_BYTES else min(4, os.cpu_count() or 1)
     about = _header(path)
     resumed = path.stat().st_size >= _RESUMED_BYTES
     plan = f"{meta['sha256'][:20]}-{FORMAT_VERSION}-{len(parts)}"
     with (
         workshop(folder, meta["name"], plan if resumed else None) as work,
         new_writer(folder, meta["name"], work, journal="TRUNCATE" if resumed else "OFF") as writer,
-        _workers(workers) as pool,
+        working(cores) as pool,
     ):
         _Import(path, writer, pool, work, report).run(parts)
         report("indexing", 0, 1)
-        writer.finish({**meta, **about})
+        writer.finish({**meta, **about}, pool)
         report("indexing", 1, 1)
 
 
@@ -172,7 +160,7 @@ def _parts(found: Sequence[Blob]) -> list[list[Blob]]:
 class _Import:
     """One extract on its way into a region file."""
 
-    def __init__(self, path: Path, writer: RegionWriter, pool: "_Pool", scratch: Path, report: Progress) -> None:
+    def __init__(self, path: Path, writer: RegionWriter, pool: Workers, scratch: Path, report: Progress) -> None:
         self._path, self._writer, self._pool, self._scratch, self._report = path, writer, pool, scratch, report
         self._objects = 0
 
@@ -194,10 +182,12 @@ class _Import:
         self._report("reading", len(parts), len(parts))
         joined = self._done("streets")
         if joined:
-            self._writer.counts["streets"] = joined[0]
+            self._writer.counts["streets"], staged = joined[0]
         else:
-            _join_streets(self._writer, self._pool, self._report)
-            self._commit("streets 0", self._writer.counts["streets"])
+            staged = _join_streets(self._writer, self._pool, self._scratch, self._report)
+            self._commit("streets 0", (self._writer.counts["streets"], staged))
+        for one in staged:
+            self._writer.add_staged(one)
         _write_junctions(self._writer)
         self._report("joining streets", 1, 1)
 
@@ -218,14 +208,15 @@ class _Import:
         fresh = self._pool.each(jobs)
         for at in range(len(parts)):
             if at in known:
-                objects, nodes, later = known[at]
+                objects, staged, nodes, later = known[at]
                 self._objects += objects
+                self._writer.add_staged(staged)
             else:
-                rows, nodes, later, some = next(fresh)
+                rows, nodes, later, relations = next(fresh)
                 self._take(rows)
-                if some:
-                    self._writer.stage.execute("INSERT INTO relation VALUES (?, ?)", (at, pickle.dumps(some)))
-                self._commit(f"nodes {at}", (rows.objects, nodes, later))
+                if relations:
+                    self._writer.stage.execute("INSERT INTO relation VALUES (?, ?)", (at, relations))
+                self._commit(f"nodes {at}", (rows.objects, rows.staged, nodes, later))
             if nodes is not None:
                 files.append(nodes)
             if later:
@@ -236,22 +227,27 @@ class _Import:
     def _read_ways(self, files: Sequence[NodeFile], way_parts: Sequence[Sequence[Blob]], total: int) -> None:
         known = self._done("ways")
         jobs = [
-            partial(_ways_of, self._path, part, files, self._scratch)
+            partial(_ways_of, self._path, part, files, self._scratch / f"ways{at}")
             for at, part in enumerate(way_parts)
             if at not in known
         ]
         fresh = self._pool.each(jobs)
         for at in range(len(way_parts)):
             if at in known:
-                self._objects += known[at]
+                objects, staged = known[at]
+                self._objects += objects
+                self._writer.add_staged(staged)
             else:
                 rows = next(fresh)
                 self._take(rows)
-                self._commit(f"ways {at}", rows.objects)
+                self._commit(f"ways {at}", (rows.objects, rows.staged))
             self._report("reading", total * (at + 1) // (len(way_parts) + 1), total)
 
     def _read_relations(self, files: Sequence[NodeFile]) -> None:
-        if self._done("relations"):
+        done = self._done("relations")
+        for staged in done.get(0, ()):
+            self._writer.add_staged(staged)
+        if done:
             return
         found = self._writer.stage.execute("SELECT id FROM member ORDER BY id")
         present = np.fromiter((number for (number,) in found), dtype=np.int64)
@@ -260,6 +256,7 @@ class _Import:
         def jobs() -> Iterator[Callable[[], Rows]]:
             waiting: list[tuple[int, dict[str, str], list[bytes], Ints]] = []
             held = 0
+            stores = (self._scratch / f"relations{number}" for number in count())
             for relations in self._relations():
                 for one, spots in zip(relations, _spots(relations, index), strict=True):
                     known = among(one.ways, present)
@@ -269,13 +266,15 @@ class _Import:
                     waiting.append((one.number, one.tags, edges if whole else [], boxes))  # type: ignore[arg-type]
                     held += len(edges) + 10
                     if held > _MEMBERS:
-                        yield partial(read_relations, waiting)
+                        yield partial(read_relations, waiting, next(stores))
                         waiting, held = [], 0
-            yield partial(read_relations, waiting)
+            yield partial(read_relations, waiting, next(stores))
 
+        taken = []
         for rows in self._pool.each(jobs()):
             self._take(rows)
-        self._commit("relations 0", None)
+            taken.append(rows.staged)
+        self._commit("relations 0", taken)
 
     def _done(self, what: str) -> dict[int, Any]:
         """The parts that an earlier import was done with before it was killed, with their results."""
@@ -303,7 +302,8 @@ class _Import:
 
 
 def _add(writer: RegionWriter, rows: Rows) -> None:
-    writer.add_staged(rows.features, rows.shapes)
+    if rows.staged is not None:
+        writer.add_staged(rows.staged)
     insert = writer.stage.executemany
     insert("INSERT INTO piece VALUES (?, ?, ?, ?, ?)", rows.pieces)
     insert("INSERT INTO street_node VALUES (?, ?, ?, ?)", rows.street_nodes)
@@ -313,14 +313,15 @@ def _add(writer: RegionWriter, rows: Rows) -> None:
 _INDEXES: dict[Path, tuple[NodeIndex, tuple[Ints, Ints]]] = {}
 
 
-def _ways_of(path: Path, part: Sequence[Blob], files: Sequence[NodeFile], scratch: Path) -> Rows:
+def _ways_of(path: Path, part: Sequence[Blob], files: Sequence[NodeFile], store: Path) -> Rows:
     """`read_ways` with what one process needs for all its portions, which it opens once."""
+    scratch = store.parent
     known = _INDEXES.get(scratch)
     if known is None:
         members = (np.load(scratch / "edges.npy"), np.load(scratch / "extents.npy"))
         _INDEXES.clear()
         known = _INDEXES[scratch] = (NodeIndex(files), members)
-    return read_ways(path, part, *known)
+    return read_ways(path, part, *known, store)
 
 
 def _members(parts: Iterator[list[Relation]]) -> tuple[Ints, Ints]:
@@ -329,8 +330,20 @@ def _members(parts: Iterator[list[Relation]]) -> tuple[Ints, Ints]:
     for relations in parts:
         for one in relations:
             (edges if one.is_area else extents).append(one.ways)
-        edges, extents = [np.unique(np.concatenate(edges))], [np.unique(np.concatenate(extents))]
-    return edges[0], extents[0]
+        edges, extents = _compacted(edges), _compacted(extents)
+    return _distinct(np.concatenate(edges)), _distinct(np.concatenate(extents))
+
+
+def _compacted(parts: list[Ints]) -> list[Ints]:
+    """The same numbers, each once where many have been added: each is sorted a few times, however many there are."""
+    added = sum(map(len, parts)) - len(parts[0])
+    return parts if added < max(len(parts[0]), _WAITING) else [_distinct(np.concatenate(parts))]
+
+
+def _distinct(numbers: Ints) -> Ints:
+    """Numbers in ascending order, each once; `np.unique` takes five times as long for millions."""
+    numbers = np.sort(numbers)
+    return np.asarray(numbers[np.concatenate([[True], numbers[1:] != numbers[:-1]])[: len(numbers)]])
 
 
 def _spots(relations: Sequence[Relation], index: NodeIndex) -> list[Ints]:
@@ -343,8 +356,8 @@ def _spots(relations: Sequence[Relation], index: NodeIndex) -> list[Ints]:
     return [boxes[a:b][there[a:b]] for a, b in pairwise(cuts)]
 
 
-def _join_streets(writer: RegionWriter, pool: "_Pool", report: Progress) -> None:
-    """Put pieces of one name together, and find where streets meet."""
+def _join_streets(writer: RegionWriter, pool: Workers, folder: Path, report: Progress) -> list[Staged]:
+    """Put pieces of one name together to streets, rivers and railways, which are staged in a folder."""
     (total,) = writer.stage.execute("SELECT count(*) FROM piece").fetchone()
     report("joining streets", 0, max(total, 1))
 
@@ -352,19 +365,23 @@ def _join_streets(writer: RegionWriter, pool: "_Pool", report: Progress) -> None
         rows = writer.stage.execute("SELECT street, way, kind, tags, geom FROM piece ORDER BY street, way")
         waiting: list[list[Row]] = []
         held = 0
+        stores = (folder / f"streets{number}" for number in count())
         for _, same in groupby(rows, key=itemgetter(0)):
             waiting.append(list(same))
             held += len(waiting[-1])
             if held >= _PIECES:
-                yield partial(merge_streets, waiting)
+                yield partial(merge_streets, waiting, next(stores))
                 waiting, held = [], 0
         if waiting:
-            yield partial(merge_streets, waiting)
+            yield partial(merge_streets, waiting, next(stores))
 
+    taken = []
     for rows, streets in pool.each(jobs()):
-        writer.add_staged(rows.features)
+        if rows.staged is not None:
+            taken.append(rows.staged)
         writer.counts["streets"] += streets
     report("joining streets", max(total, 1), max(total, 1))
+    return taken
 
 
 def _write_junctions(writer: RegionWriter) -> None:
@@ -413,46 +430,6 @@ def _junctions(rows: Ints, names: Sequence[str], nodes: Ints, first: Ints, count
         begin, end = int(first[at]), int(first[at] + count[at])
         streets = "\n".join(sorted(names[key] for key in rows[begin:end, 1].tolist()))
         yield int(nodes[at]), int(rows[begin, 3]), int(rows[begin, 2]), streets
-
-
-class _Pool:
-    """Runs jobs in other processes, a few ahead of the one whose result is wanted; without any, in this one."""
-
-    def __init__(self, pool: ProcessPoolExecutor | None, workers: int) -> None:
-        self._pool, self._ahead = pool, workers + _AHEAD
-
-    def each(self, jobs: "Iterator[Callable[[], _T]] | Sequence[Callable[[], _T]]") -> Iterator[_T]:
-        """The results, in order."""
-        if self._pool is None:
-            for job in jobs:
-                yield job()
-            return
-        running: deque[Future[_T]] = deque()
-        for job in jobs:
-            running.append(self._pool.submit(job))
-            if len(running) >= self._ahead:
-                yield running.popleft().result()
-        while running:
-            yield running.popleft().result()
-
-
-@contextmanager
-def _workers(count: int) -> Iterator[_Pool]:
-    if not count or parent_process() is not None:
-        yield _Pool(None, 0)
-        return
-    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_follow_parent)
-    try:
-        yield _Pool(pool, count)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _follow_parent() -> None:
-    """End with the process that started this one, even if that is killed."""
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=lambda: (connection.wait([parent.sentinel]), os._exit(1)), daemon=True).start()
 
 
 @contextmanager

@@ -8,24 +8,14 @@ from pathlib import Path
 from struct import unpack_from
 from typing import Any, Final
 
+from geosleuth.atlas.search import ATTRIBUTE, MAIN, OTHER
 from geosleuth.errors import BadInput, require
 
 from .feature_kinds import rank_of
-from .region_file import (
-    ATTRIBUTE,
-    MAIN,
-    MAX_TEXT_CHARS,
-    OTHER,
-    FeatureRow,
-    Progress,
-    RegionWriter,
-    check_readable,
-    digest_of,
-    no_progress,
-    region_name,
-    writing,
-)
+from .region_file import Progress, check_readable, digest_of, no_progress, region_name
 from .region_store import RegionInfo, RegionStore
+from .region_writer import FeatureRow, RegionWriter, writing
+from .tags import MAX_TEXT_CHARS
 
 _BATCH: Final = 5_000
 COLUMNS: Final = (

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.atlas.protocol import Colocation, Hit, MatchKind, Place
-from geosleuth.atlas.search import NameHit
+from geosleuth.atlas.search import ATTRIBUTE, NameHit
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km
 
@@ -35,7 +35,7 @@ from .colocated import find_colocated
 from .feature_kinds import ADDRESS, matching_kinds
 from .geometry import E7
 from .pbf import Ints
-from .region_file import ATTRIBUTE, HAS_GROUND, osm_key, osm_text
+from .region_file import HAS_GROUND, osm_key, osm_text
 from .region_names import Keep, Reading, search_names
 from .region_store import (
     DamagedRegion,

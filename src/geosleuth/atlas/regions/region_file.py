@@ -1,4 +1,4 @@
-"""A region file: its schema, what is kept of an object's tags, and writing it whole or not at all.
+"""A region file: its schema, how blocks of it are packed, and writing it whole or not at all.
 
 Tables (positions on WGS-84 count 1e-7 degrees; R-trees are (id, west, east, south, north) in degrees):
 
@@ -21,7 +21,6 @@ Tables (positions on WGS-84 count 1e-7 degrees; R-trees are (id, west, east, sou
   ``LAYERS``.
 """
 
-import marshal
 import os
 import re
 import secrets
@@ -30,21 +29,13 @@ import sqlite3
 import struct
 import time
 import zlib
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
 from hashlib import sha256
-from itertools import groupby, islice
-from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-import msgspec
 import numpy as np
-import shapely
 from numpy.typing import NDArray
 
 from geosleuth.errors import BadInput
@@ -52,7 +43,6 @@ from geosleuth.files import lock_file
 from geosleuth.names import fold
 
 from . import region_names
-from .geometry import pack, pack_steps
 from .pbf import Ints
 
 FORMAT_VERSION: Final = "4"
@@ -149,22 +139,6 @@ CREATE INDEX feature_osm ON feature (osm);
 CREATE INDEX postcode_key ON postcode (key);
 """
 
-_STAGE = """
-CREATE TABLE IF NOT EXISTS done (part TEXT PRIMARY KEY, result BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS feature (
-    curve INTEGER, osm, name TEXT, kind TEXT, rank INTEGER, lat INTEGER, lon INTEGER, box BLOB, tags TEXT,
-    found_by BLOB, ground BLOB
-);
-CREATE TABLE IF NOT EXISTS name (length INTEGER, key TEXT, owner INTEGER, role INTEGER, text TEXT);
-CREATE TABLE IF NOT EXISTS shape (
-    layer TEXT, rank INTEGER, size INTEGER, curve INTEGER, name TEXT, geom BLOB, box BLOB
-);
-CREATE TABLE IF NOT EXISTS piece (street TEXT, way INTEGER, kind TEXT, tags TEXT, geom BLOB);
-CREATE TABLE IF NOT EXISTS street_node (keys BLOB, of_key BLOB, nodes BLOB, positions BLOB);
-CREATE TABLE IF NOT EXISTS relation (part INTEGER PRIMARY KEY, relations BLOB);
-CREATE TABLE IF NOT EXISTS member (id INTEGER PRIMARY KEY, geom BLOB, box BLOB);
-"""
-
 
 def create_tables(conn: sqlite3.Connection) -> None:
     """Every table; indexes come last, see ``create_indexes``."""
@@ -184,127 +158,6 @@ def run_script(conn: sqlite3.Connection, script: str) -> None:
         conn.execute(statement)
 
 
-MAIN, OTHER, ATTRIBUTE = 0, 1, 2
-"""Roles in the name index."""
-
-_OTHER_NAMES: Final = frozenset(
-    {"alt_name", "old_name", "official_name", "short_name", "loc_name", "int_name", "nat_name", "reg_name", "brand",
-     "operator", "network", "sorting_name", "full_name", "branch", "addr:housename", "bridge:name", "tunnel:name"}
-)  # fmt: skip
-_ATTRIBUTES: Final = frozenset(
-    {"ref", "local_ref", "int_ref", "nat_ref", "loc_ref", "old_ref", "route_ref", "iata", "icao", "ref:IFOPT",
-     "uic_ref",
-     "phone", "contact:phone", "contact:mobile", "website", "contact:website", "url", "email", "contact:email"}
-)  # fmt: skip
-_KEPT: Final = _OTHER_NAMES | _ATTRIBUTES | frozenset(
-    {"name", "opening_hours", "cuisine", "religion", "denomination", "sport", "wikidata", "wikipedia", "ele", "height",
-     "population", "description", "inscription", "artist_name", "architect", "start_date", "maxspeed", "surface",
-     "oneway",
-     "lanes", "material", "colour", "capacity", "wheelchair", "stars", "fee", "access", "brand:wikidata", "building",
-     "amenity", "shop", "tourism", "historic", "leisure", "railway", "public_transport", "highway", "natural", "place",
-     "man_made", "building:levels", "building:colour", "roof:shape", "roof:colour", "level", "inscription_date",
-     "direction", "from", "to", "via", "route", "admin_level", "postal_code", "contact:facebook", "contact:instagram",
-     "image", "species", "species:en", "memorial", "artwork_type", "information", "board_type", "traffic_sign",
-     "boundary"}
-)  # fmt: skip
-_NAME_IN_LANGUAGE: Final = re.compile(
-    r"(?:name|alt_name|old_name|official_name|short_name|loc_name|brand|operator):[a-zA-Z_-]+\Z"
-)
-_NO_NAMES: Final = re.compile(
-    r"name:(?:etymology|prefix|suffix|source|pronunciation|signed)|:(?:wikidata|wikipedia)\Z|operator:(?:type|ref)\Z"
-)
-_NUMBER_FIRST: Final = re.compile(
-    r"\b(street|road|avenue|lane|drive|close|way|terrace|court|crescent|gardens|place|hill|rise|walk|mews|grove|row|park"
-    r"|parade|square|view|green|rue|boulevard|chemin|impasse|all[ée]e|quai|route|passage|escaliers?|ruelle)\b",
-    re.IGNORECASE,
-)
-MAX_TEXT_CHARS: Final = 255
-
-
-def main_name(tags: Mapping[str, str]) -> str:
-    """The name people would call it by, or an empty text: its name, else its brand, operator or number."""
-    for key in (
-        "name",
-        "int_name",
-        "name:en",
-        "official_name",
-        "loc_name",
-        "brand",
-        "addr:housename",
-        "ref",
-        "operator",
-    ):
-        value = tags.get(key, "").strip()
-        if value:
-            return value[:MAX_TEXT_CHARS]
-    return next(
-        (value.strip()[:MAX_TEXT_CHARS] for key, value in tags.items() if key.startswith("name:") and value), ""
-    )
-
-
-def has_name(tags: Mapping[str, str]) -> bool:
-    """Whether the object has a name of its own, in any language."""
-    return "name" in tags or any(map(_is_name_key, tags))
-
-
-@lru_cache(maxsize=1 << 16)
-def _is_name_key(key: str) -> bool:
-    return key.startswith("name:") or key in ("official_name", "loc_name", "int_name")
-
-
-@lru_cache(maxsize=1 << 16)
-def _use_of(key: str) -> tuple[int | None, bool]:
-    """The role in the name index of what a key says, and whether that is worth showing."""
-    named = bool(_NAME_IN_LANGUAGE.match(key) and not _NO_NAMES.search(key))
-    role = ATTRIBUTE if key in _ATTRIBUTES else OTHER if key in _OTHER_NAMES or named else None
-    return role, named or key in _KEPT or key.startswith("addr:")
-
-
-def index_names(tags: Mapping[str, str]) -> list[tuple[str, int]]:
-    """Every text an object can be found by, with its role, each text once and the main name first."""
-    found: dict[str, int] = {}
-    if tags.get("name"):
-        found[tags["name"].strip()[:MAX_TEXT_CHARS]] = MAIN
-    for key, value in tags.items():
-        role = _use_of(key)[0]
-        if role is None:
-            continue
-        for part in value.split(";") if ";" in value else (value,):
-            text = part.strip()[:MAX_TEXT_CHARS]
-            if text:
-                found[text] = min(role, found.get(text, role))
-    return list(found.items())
-
-
-def kept_tags(tags: Mapping[str, str]) -> str:
-    """The tags worth showing, as JSON with sorted keys."""
-    return _JSON.encode({key: value[:1000] for key, value in tags.items() if _use_of(key)[1]}).decode()
-
-
-_JSON: Final = msgspec.json.Encoder(order="sorted")
-
-
-def house_number(tags: Mapping[str, str]) -> tuple[str, str] | None:
-    """The house number and the street (or the place, where houses are numbered without streets) of an address."""
-    number = tags.get("addr:housenumber", "").strip()
-    street = (tags.get("addr:street") or tags.get("addr:place") or "").strip()
-    return (number[:40], street[:MAX_TEXT_CHARS]) if number and street else None
-
-
-def address_line(number: str, street: str) -> str:
-    """One line as it is written where the street's language is spoken: "12 Rue Grimaldi", "Mannerheimintie 12"."""
-    return f"{number} {street}" if _NUMBER_FIRST.search(street) else f"{street} {number}"
-
-
-def address_of(tags: Mapping[str, str]) -> str | None:
-    """The postal address, as far as it is tagged."""
-    at = house_number(tags)
-    line = address_line(*at) if at else tags.get("addr:street") or tags.get("addr:housename") or tags.get("addr:full")
-    town = " ".join(tags[key] for key in ("addr:postcode", "addr:city") if tags.get(key))
-    whole = ", ".join(part for part in (line, town) if part)
-    return whole[:MAX_TEXT_CHARS] or None
-
-
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many of it are done, and how many there are."""
 
@@ -315,27 +168,8 @@ def no_progress(_what: str, _done: int, _total: int) -> None:
 
 SUFFIX: Final = ".region.sqlite"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
-_BATCH: Final = 5_000
 _PAGES: Final = 16_384
 _ABANDONED_AFTER_S: Final = 86_400.0
-
-
-@dataclass(frozen=True, slots=True)
-class FeatureRow:
-    """One feature as it goes into the file."""
-
-    osm: str
-    name: str
-    kind: str
-    point: tuple[float, float]  # lat, lon
-    bounds: tuple[float, float, float, float]  # south, west, north, east
-    rank: float
-    address: str | None
-    tags_json: str
-    names: list[tuple[str, int]]
-    ground: bytes | None = (
-        None  # what it covers, or the course of a street, as `geosleuth.atlas.regions.geometry` packs it
-    )
 
 
 def region_name(wanted: str | None, path: Path) -> str:
@@ -362,30 +196,6 @@ def region_path(folder: Path, name: str) -> Path:
 
 
 @contextmanager
-def writing(folder: Path, name: str) -> Iterator["RegionWriter"]:
-    """A writer whose file takes its place when the block ends well, and is gone when it does not."""
-    with workshop(folder, name) as work, new_writer(folder, name, work) as writer:
-        yield writer
-
-
-@contextmanager
-def new_writer(folder: Path, name: str, work: Path, *, journal: str = "OFF") -> Iterator["RegionWriter"]:
-    """The same with a folder for what is on its way; with a journal, what was committed there outlasts a kill."""
-    stage = work / "stage.sqlite"
-    with new_database(folder, name) as conn, _connected(stage) as staged:
-        for pragma in (
-            f"journal_mode = {journal}", "synchronous = OFF", "locking_mode = EXCLUSIVE", "temp_store = FILE",
-            "cache_size = -65536",
-        ):  # fmt: skip
-            staged.execute(f"PRAGMA {pragma}")
-        run_script(staged, _STAGE)
-        staged.execute("BEGIN")
-        create_tables(conn)
-        conn.execute("BEGIN")
-        yield RegionWriter(conn, staged)
-
-
-@contextmanager
 def workshop(folder: Path, name: str, plan: str | None = None) -> Iterator[Path]:
     """A hidden folder that is locked inside the block and gone afterwards.
 
@@ -407,7 +217,7 @@ def workshop(folder: Path, name: str, plan: str | None = None) -> Iterator[Path]
             work.mkdir()
             held = _lock(work)
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise unwritable(folder, error) from error
     keep = plan is not None
     try:
         yield work
@@ -455,7 +265,7 @@ def new_database(folder: Path, name: str) -> Iterator[sqlite3.Connection]:
     The unfinished file is hidden from the store and locked until it has its name. A killed import leaves it behind
     unlocked; the next import clears it away.
     """
-    with _held_partial(folder, name) as partial, _connected(partial) as conn:
+    with _held_partial(folder, name) as partial, connected(partial) as conn:
         conn.execute("PRAGMA page_size = 8192")
         conn.execute("PRAGMA journal_mode = OFF")  # nothing to roll back to: an unfinished file is thrown away
         conn.execute("PRAGMA synchronous = OFF")  # the whole file is synced once, before it is renamed
@@ -470,7 +280,7 @@ def new_database(folder: Path, name: str) -> Iterator[sqlite3.Connection]:
         try:
             partial.replace(region_path(folder, name))
         except OSError as error:
-            raise _unwritable(folder, error) from error
+            raise unwritable(folder, error) from error
         _sync(folder)
 
 
@@ -490,7 +300,7 @@ def _held_partial(folder: Path, name: str) -> Iterator[Path]:
                     os.close(handle)
                     handle = None
         except OSError as error:
-            raise _unwritable(folder, error) from error
+            raise unwritable(folder, error) from error
         try:
             yield partial
         finally:
@@ -502,20 +312,21 @@ def _held_partial(folder: Path, name: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _connected(partial: Path) -> Iterator[sqlite3.Connection]:
+def connected(partial: Path) -> Iterator[sqlite3.Connection]:
     """SQLite's own locks are left out: on some systems they get in the way of the one that is held already."""
     conn = None
     try:
         conn = sqlite3.connect(f"{partial.absolute().as_uri()}?nolock=1", uri=True, isolation_level=None)
         yield conn
     except sqlite3.OperationalError as error:  # a full disk, or one that went away
-        raise _unwritable(partial.parent, error) from error
+        raise unwritable(partial.parent, error) from error
     finally:
         if conn is not None:
             conn.close()
 
 
-def _unwritable(folder: Path, error: Exception) -> BadInput:
+def unwritable(folder: Path, error: Exception) -> BadInput:
+    """What to raise where a folder takes no more."""
     return BadInput(f"{folder} can't be written to ({error})")
 
 
@@ -539,170 +350,6 @@ def clear_abandoned(folder: Path) -> None:
                 os.close(handle)
 
 
-class RegionWriter:
-    """Collects rows in a file of its own, and writes the region from them, sorted, when all are there.
-
-    Sorted rows make a file that is small and quick to read: neighbours lie together, and so do names that begin alike.
-    SQLite sorts on disk, so that memory does not grow with the region.
-    """
-
-    def __init__(self, conn: sqlite3.Connection, stage: sqlite3.Connection) -> None:
-        """Work on open, writable databases that have the tables."""
-        self.conn = conn
-        self.stage = stage
-        self.counts = {"features": 0, "names": 0, "streets": 0, "addresses": 0, "junctions": 0, "shapes": 0}
-        self._features: list[tuple[Any, ...]] = []
-        self._shapes: list[tuple[Any, ...]] = []
-        self._texts: set[str] = set()
-
-    def add_feature(self, row: FeatureRow, tags: Mapping[str, str]) -> None:
-        """Write one feature with its names and address; the first of an id stands."""
-        if row.osm in self._texts:
-            return
-        self._texts.add(row.osm)
-        self.counts["features"] += 1
-        self._features.append(staged_feature(row, tags))
-        if len(self._features) >= _BATCH:
-            self.flush()
-
-    def add_shape(self, layer: Layer, rank: int, name: str | None, geometry: shapely.Geometry) -> None:
-        """Write one shape to draw."""
-        self._shapes.extend(staged_shapes([(layer, rank, name, geometry)]))
-        if len(self._shapes) >= _BATCH:
-            self.flush()
-
-    def add_staged(self, features: Iterable[tuple[Any, ...]], shapes: Iterable[tuple[Any, ...]] = ()) -> None:
-        """Write rows that `staged_feature` and `staged_shapes` made."""
-        self.stage.executemany("INSERT INTO feature VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", features)
-        self.stage.executemany("INSERT INTO shape VALUES (?, ?, ?, ?, ?, ?, ?)", shapes)
-
-    def commit(self) -> None:
-        """Make what was collected so far outlast a kill, where there is a journal."""
-        self.stage.execute("COMMIT")
-        self.stage.execute("BEGIN")
-
-    def flush(self) -> None:
-        """Write what is waiting."""
-        self.add_staged(self._features, self._shapes)
-        self._features.clear()
-        self._shapes.clear()
-
-    def finish(self, meta: Mapping[str, str]) -> None:
-        """Write the region and say what the file is; nothing may be added afterwards."""
-        self.flush()
-        self.stage.execute("DELETE FROM name")
-        bounds = self._write_features()
-        rows = self.stage.execute("SELECT length, key, owner, role, text FROM name ORDER BY length, key")
-        self.counts["names"] = region_names.write_names(self.conn, rows)
-        self._write_shapes()
-        create_indexes(self.conn)
-        about = {
-            "format": FORMAT_VERSION,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "bbox": bounds,
-            **meta,
-            **{key: str(count) for key, count in self.counts.items()},
-        }
-        self.conn.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
-
-    def _write_features(self) -> str:
-        """Write all features in the order in which they lie; return the box around them."""
-        kinds: dict[str, int] = {}
-        postcodes: dict[tuple[Any, ...], list[Any]] = {}
-        columns: dict[str, array[int]] = {"lat": array("i"), "lon": array("i"), "kind": array("H")}
-        edges = np.array([_E7 * 90, _E7 * 180, -_E7 * 90, -_E7 * 180])
-        rows = self.stage.execute("SELECT * FROM feature ORDER BY curve, osm")
-        number = 0
-        while batch := rows.fetchmany(FEATURE_BLOCK * 150):
-            features, tags_of, grounds = [], [], []
-            names: list[tuple[Any, ...]] = []
-            addresses: list[tuple[str, str, int]] = []
-            boxes = np.empty((len(batch), 4), dtype=np.int64)
-            flags = np.zeros(len(batch), dtype=np.uint8)
-            large = np.zeros(len(batch), dtype=bool)
-            for at, (curve, osm, name, text, rank, lat, lon, box, tags, found_by, ground) in enumerate(batch):
-                number += 1
-                kind = kinds.setdefault(text, len(kinds))
-                boxes[at] = (lat, lon, lat, lon) if box is None else unpack_box(box)
-                large[at] = curve >= LARGE
-                features.append((number, osm, name, kind, rank, lat, lon, box))
-                tags_of.append(tags)
-                columns["lat"].append(lat)
-                columns["lon"].append(lon)
-                columns["kind"].append(kind)
-                spelled, houses, postcode = marshal.loads(found_by)  # noqa: S302  # what this process wrote
-                names.extend((length, key, number, role, told) for length, key, role, told in spelled)
-                if houses:
-                    addresses.extend((street, house, number) for street, house in houses)
-                    self.counts["addresses"] += 1
-                if postcode:
-                    _count_postcode(postcodes, postcode, lat / _E7, lon / _E7)
-                if ground is not None:
-                    grounds.append((number, ground))
-                    flags[at] = HAS_GROUND
-            first = number - len(batch)
-            lats, lons, kinds_of = (np.array(columns[name][first:]) for name in ("lat", "lon", "kind"))
-            edges[:2], edges[2:] = (
-                np.minimum(edges[:2], boxes[:, :2].min(0)),
-                np.maximum(edges[2:], boxes[:, 2:].max(0)),
-            )
-            insert = self.conn.executemany
-            insert("INSERT INTO feature VALUES (?, ?, ?, ?, ?, ?, ?, ?)", features)
-            insert("INSERT INTO ground VALUES (?, ?)", grounds)
-            insert("INSERT OR IGNORE INTO address VALUES (?, ?, ?)", addresses)
-            insert("INSERT INTO feature_box VALUES (?, ?, ?, ?, ?)", _feature_boxes(boxes, large, first))
-            insert("INSERT INTO feature_block VALUES (?, ?)", spot_blocks(first, lats, lons, kinds_of, boxes, flags))
-            insert("INSERT INTO feature_tags VALUES (?, ?)", _tag_blocks(tags_of, first))
-            self.stage.executemany("INSERT INTO name VALUES (?, ?, ?, ?, ?)", names)
-        self.counts["features"] = number
-        self._write_columns(kinds, columns)
-        self._write_postcodes(postcodes)
-        south, west, north, east = (edges / _E7).tolist() if number else (0.0, 0.0, 0.0, 0.0)
-        return f"{south:.7f},{west:.7f},{north:.7f},{east:.7f}"
-
-    def _write_columns(self, kinds: Mapping[str, int], columns: "Mapping[str, array[int]]") -> None:
-        of_kind = np.frombuffer(columns["kind"], dtype=np.uint16)
-        order = np.argsort(of_kind, kind="stable")
-        cuts = np.searchsorted(of_kind[order], np.arange(len(kinds) + 1)).tolist()
-        self.conn.executemany(
-            "INSERT INTO kind VALUES (?, ?, ?)",
-            ((at, text, pack_steps(order[cuts[at] : cuts[at + 1]] + 1)) for text, at in kinds.items()),
-        )
-        self.conn.executemany(
-            "INSERT INTO feature_column VALUES (?, ?)",
-            ((name, zlib.compress(column.tobytes(), 1)) for name, column in columns.items()),
-        )
-
-    def _write_postcodes(self, postcodes: Mapping[tuple[Any, ...], Sequence[Any]]) -> None:
-        self.conn.executemany(
-            f"INSERT INTO postcode VALUES ({', '.join('?' * 11)})",  # noqa: S608
-            (
-                (re.sub("[ -]", "", code.upper()), code, town, country, count, lat / count, lon / count, *box)
-                for (code, town, country, _, _), (count, lat, lon, *box) in postcodes.items()
-            ),
-        )
-
-    def _write_shapes(self) -> None:
-        """Write shapes of a layer, rank and size that lie near each other in one row."""
-        rows = self.stage.execute("SELECT * FROM shape ORDER BY layer, rank, size, curve")
-        number = 0
-        for (layer, rank, size), same in groupby(rows, key=itemgetter(0, 1, 2)):
-            some = SHAPES if size < _LARGE_SIZE else 1
-            while block := list(islice(same, some)):
-                number += 1
-                self.counts["shapes"] += len(block)
-                boxes = np.array([unpack_box(box) for *_, box in block])
-                south, west = boxes[:, :2].min(axis=0).tolist()
-                north, east = boxes[:, 2:].max(axis=0).tolist()
-                widest = float((boxes[:, 2:] - boxes[:, :2]).max()) / _E7
-                packed = pack_shapes([name for *_, name, _, _ in block], [geom for *_, geom, _ in block])
-                self.conn.execute("INSERT INTO shape VALUES (?, ?, ?, ?, ?)", (number, layer, rank, widest, packed))
-                self.conn.execute(
-                    "INSERT INTO shape_box VALUES (?, ?, ?, ?, ?)",
-                    (number, west / _E7, east / _E7, south / _E7, north / _E7),
-                )
-
-
 _E7: Final = 10_000_000
 FEATURE_BLOCK: Final = 32
 """Features that one entry of the R-tree stands for."""
@@ -710,13 +357,12 @@ FEATURE_BLOCK: Final = 32
 TAG_BLOCK: Final = 8
 """Features of which the tags are packed together."""
 
-SHAPES: Final = 48
-LARGE: Final = 1 << 62
-"""Added to the place on the curve of what is larger than a few blocks of houses: it comes last, and stands alone."""
-
-_LARGE_E7: Final = 200_000
-_LARGE_SIZE: Final = 12
 _BOX: Final = struct.Struct("<4i")
+
+
+def pack_box(south: int, west: int, north: int, east: int) -> bytes:
+    """A box in 1e-7 degrees."""
+    return _BOX.pack(south, west, north, east)
 
 
 def unpack_box(box: bytes) -> tuple[int, int, int, int]:
@@ -724,62 +370,21 @@ def unpack_box(box: bytes) -> tuple[int, int, int, int]:
     return _BOX.unpack(box)
 
 
-def curve_of(lats: Ints, lons: Ints, widths: Ints) -> Ints:
-    """Where positions (1e-7 degrees) lie on a curve that keeps neighbours together; large things come last."""
-    curve = np.zeros(len(lats), dtype=np.int64)
-    for axis, (values, span) in enumerate(((lons + 180 * _E7, 360 * _E7), (lats + 90 * _E7, 180 * _E7))):
-        cells = values * (1 << 20) // span
-        for at, mask in ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0F0F),
-                         (2, 0x3333333333333333), (1, 0x5555555555555555)):  # fmt: skip
-            cells = (cells | cells << at) & mask
-        curve |= cells << axis
-    return np.where(widths > _LARGE_E7, curve + LARGE, curve)
-
-
-def staged_feature(row: FeatureRow, tags: Mapping[str, str]) -> tuple[Any, ...]:
-    """A row for `RegionWriter.add_staged`."""
-    lat, lon, south, west, north, east = (round(value * _E7) for value in (*row.point, *row.bounds))
-    curve = curve_of(np.array([lat]), np.array([lon]), np.array([max(north - south, east - west)]))
-    return staged_row(row, tags, (lat, lon, south, west, north, east), int(curve[0]))
-
-
-def staged_row(
-    row: FeatureRow, tags: Mapping[str, str], at: tuple[int, int, int, int, int, int], curve: int
-) -> tuple[Any, ...]:
-    """The same for one whose place is counted in 1e-7 degrees: point, then south, west, north, east."""
-    lat, lon, south, west, north, east = at
-    box = None if south == north == lat and west == east == lon else _BOX.pack(south, west, north, east)
-    names = [
-        (region_names.class_of(key), key, max(role, OTHER) if latin else role, text)
-        for text, role in row.names
-        for key, latin in region_names.keys_of(text)
-    ]
-    house = house_number(tags)
-    houses = None
-    if house:
-        street = fold(house[1])
-        houses = [(street, fold(part).replace(" ", "")) for part in re.split("[;,]", house[0]) if fold(part)]
-    found_by = marshal.dumps((names, houses, _postcode_of(tags)))
-    return (
-        curve, _osm_number(row.osm), row.name, row.kind, round(1000 * row.rank), lat, lon, box, row.tags_json, found_by,
-        row.ground,
-    )  # fmt: skip
-
-
+OsmKind = Literal["n", "w", "r"]
 _TYPES: Final = "nwr"
 
 
-def _osm_number(osm: str) -> int | str:
-    """Ids of OpenStreetMap as numbers, a quarter of the size; those of other sources as they are."""
+def osm_key(osm: str) -> int | str:
+    """What the column ``osm`` has for an id: OpenStreetMap's as numbers, a quarter of the size, others as they are."""
     digits = osm[1:]
     if osm[:1] in _TYPES and digits.isascii() and digits.isdigit() and digits == str(int(digits)) and len(digits) < 18:
         return int(digits) * 4 + _TYPES.index(osm[0])
     return osm
 
 
-def osm_key(osm: str) -> int | str:
-    """What the column ``osm`` has for an id."""
-    return _osm_number(osm) if osm else osm
+def osm_number(kind: OsmKind, number: int) -> int:
+    """The same for a node, way or relation of OpenStreetMap."""
+    return number * 4 + _TYPES.index(kind)
 
 
 def osm_text(number: object) -> str:
@@ -793,43 +398,6 @@ def osm_text(number: object) -> str:
     if not isinstance(number, str):
         raise TypeError(f"{number!r:.40} where an id should be")
     return number
-
-
-def _postcode_of(tags: Mapping[str, str]) -> tuple[str, str, str] | None:
-    code = tags.get("addr:postcode", "").strip()
-    if not 3 <= len(code) <= 12 or address_of(tags) is None:
-        return None
-    return code, tags.get("addr:city", "").strip(), tags.get("addr:country", "").strip().upper()
-
-
-def _count_postcode(known: dict[tuple[Any, ...], list[Any]], at: tuple[str, str, str], lat: float, lon: float) -> None:
-    """Count an address of a postcode.
-
-    Cells of about 20 km: the same code stands for other towns in other countries, and the middle of both is neither.
-    """
-    key = (*at, int(5 * (lat + 90)), int(5 * (lon + 180)))
-    one = known.get(key)
-    if one is None:
-        known[key] = [1, lat, lon, lat, lon, lat, lon]
-    else:
-        one[:] = [
-            one[0] + 1, one[1] + lat, one[2] + lon, min(one[3], lat), min(one[4], lon), max(one[5], lat),
-            max(one[6], lon),
-        ]  # fmt: skip
-
-
-def _feature_boxes(boxes: Ints, large: NDArray[np.bool_], first: int) -> Iterator[tuple[float, ...]]:
-    """Entries of the R-tree: blocks of small features by the number of the block, large features by -their number."""
-    small = np.flatnonzero(~large)
-    blocks = (first + small) // FEATURE_BLOCK
-    for block in np.unique(blocks).tolist():
-        some = boxes[small[blocks == block]]
-        south, west = (some[:, :2].min(axis=0) / _E7).tolist()
-        north, east = (some[:, 2:].max(axis=0) / _E7).tolist()
-        yield block, west, east, south, north
-    for at in np.flatnonzero(large).tolist():
-        south, west, north, east = (boxes[at] / _E7).tolist()
-        yield -(first + at + 1), west, east, south, north
 
 
 SPOT: Final = np.dtype([("lat", "<i4"), ("lon", "<i4"), ("box", "<i4", 4), ("kind", "<u2"), ("flags", "u1")])
@@ -853,28 +421,6 @@ def spot_blocks(
         spots[name] = column
     for at in range(0, len(spots), FEATURE_BLOCK):
         yield (first + at) // FEATURE_BLOCK, spots[at : at + FEATURE_BLOCK].tobytes()
-
-
-def _tag_blocks(tags: Sequence[str], first: int) -> Iterator[tuple[int, bytes]]:
-    for at in range(0, len(tags), TAG_BLOCK):
-        yield (first + at) // TAG_BLOCK, zlib.compress("\n".join(tags[at : at + TAG_BLOCK]).encode(), 6)
-
-
-def staged_shapes(shapes: Sequence[tuple[Layer, int, str | None, shapely.Geometry]]) -> Iterator[tuple[Any, ...]]:
-    """Rows for `RegionWriter.add_staged` of geometries in degrees."""
-    bounds = np.rint(shapely.bounds([geometry for *_, geometry in shapes]) * _E7).astype(np.int64)
-    packed = pack([geometry for *_, geometry in shapes])
-    for (layer, rank, name, _), row in zip(shapes, shape_rows(packed, bounds[:, [1, 0, 3, 2]]), strict=True):
-        yield (layer, rank, row[0], row[1], name, *row[2:])
-
-
-def shape_rows(packed: Sequence[bytes], boxes: Ints) -> Iterator[tuple[int, int, bytes, bytes]]:
-    """Size, place on the curve, geometry and box of shapes; sizes are told apart by factors of four."""
-    widths = (boxes[:, 2:] - boxes[:, :2]).max(axis=1)
-    curves = curve_of((boxes[:, 0] + boxes[:, 2]) // 2, (boxes[:, 1] + boxes[:, 3]) // 2, np.zeros_like(widths))
-    sizes = (np.log2(np.maximum(widths, 1)) / 2).astype(np.int64)
-    for size, curve, geom, box in zip(sizes.tolist(), curves.tolist(), packed, boxes.tolist(), strict=True):
-        yield size, curve, geom, _BOX.pack(*box)
 
 
 def pack_shapes(names: Sequence[str | None], geoms: Sequence[bytes]) -> bytes:

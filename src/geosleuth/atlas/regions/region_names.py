@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from itertools import accumulate, groupby, islice, pairwise
+from itertools import accumulate, groupby, pairwise
 from math import inf
 from operator import itemgetter
 from tempfile import TemporaryFile
@@ -38,6 +38,7 @@ from geosleuth.atlas.search import (
 )
 
 from .geometry import step_widths, unpack_all
+from .name_runs import NameRow
 from .pbf import Ints, starts_of
 
 TABLES: Final = """
@@ -57,7 +58,6 @@ _CLASSES: Final = len(_LENGTHS) + 1
 _SLOTS: Final = _CLASSES + 1
 _TOGETHER: Final = 1_500  # a list no longer than this is not cut by length
 _STEP: Final = 16
-_BATCH: Final = 100_000
 _CHUNK: Final = 12_000_000
 _FIRST_READ: Final = 40_000
 _MOST_READ: Final = 60_000
@@ -77,7 +77,6 @@ OF_ATTRIBUTE: Final = 0.97
 Keep = Callable[[Ints], NDArray[np.bool_]]
 """Which of these owners are wanted."""
 
-NameRow = tuple[int, str, int, int, str]  # class of length, key, owner, role, text
 SpellingRow = tuple[int, str, str]  # number, key, names
 _NONE: Final = np.empty(0, dtype=np.int64)
 _LAST: Final = "\U0010ffff"
@@ -112,7 +111,33 @@ def keys_of(text: str) -> list[tuple[str, bool]]:
     return [(key, False), (spelled, True)] if spelled and spelled != key else [(key, False)]
 
 
-def write_names(conn: sqlite3.Connection, rows: Iterable[NameRow]) -> int:
+@dataclass(frozen=True, slots=True)
+class Spellings:
+    """Distinct spellings that follow each other: their classes, keys, bearers and letter triples."""
+
+    lengths: list[int]
+    rows: list[tuple[str, str]]  # key, what ``names`` says
+    owner_counts: list[int]
+    owners: NDArray[np.uint32]
+    codes: NDArray[np.uint64]
+    holders: Ints  # which of the spellings has the triple
+
+
+def spellings_of(rows: Iterable[NameRow]) -> Spellings:
+    """The spellings of all names of some keys, which come in the order of their class and key."""
+    found = list(_spellings(groupby(rows, key=itemgetter(0, 1))))
+    codes, holders = text_triples("".join(f"{key}\n" for _, key, _, _ in found))
+    return Spellings(
+        [length for length, *_ in found],
+        [(key, names) for _, key, names, _ in found],
+        [len(borne) for *_, borne in found],
+        np.fromiter((one for *_, borne in found for one in borne), dtype=np.uint32),
+        codes,
+        holders,
+    )
+
+
+def write_names(conn: sqlite3.Connection, parts: Iterable[Spellings]) -> int:
     """Write all names, which come in the order of their class and key; return how many there are."""
     owner_counts: list[int] = []
     owners: list[NDArray[np.uint32]] = []
@@ -121,23 +146,20 @@ def write_names(conn: sqlite3.Connection, rows: Iterable[NameRow]) -> int:
     spelled = 0
     with TemporaryFile() as scratch:
         runs: list[tuple[int, int]] = []
-        remaining = groupby(rows, key=itemgetter(0, 1))
-        while batch := list(islice(_spellings(remaining), _BATCH)):
+        for part in parts:
             conn.executemany(
                 "INSERT INTO spelling VALUES (?, ?, ?)",
-                ((spelled + at, key, names) for at, (_, key, names, _) in enumerate(batch, start=1)),
+                ((number, key, names) for number, (key, names) in enumerate(part.rows, start=spelled + 1)),
             )
-            _write_steps(conn, batch, spelled)
-            lengths = np.fromiter((length for length, *_ in batch), dtype=np.int64, count=len(batch))
-            firsts[1:] += np.bincount(lengths, minlength=_CLASSES)
-            owner_counts.extend(len(borne) for *_, borne in batch)
-            owners.append(np.fromiter((one for *_, borne in batch for one in borne), dtype=np.uint32))
-            codes, holders = text_triples("".join(f"{key}\n" for _, key, _, _ in batch))
-            sizes.append(np.minimum(np.bincount(holders, minlength=len(batch)), 255).astype(np.uint8))
-            scratch.write(codes.tobytes())
-            scratch.write((holders + spelled + 1).astype("<u4").tobytes())
-            runs.append((scratch.tell() - 12 * len(codes), len(codes)))
-            spelled += len(batch)
+            _write_steps(conn, part, spelled)
+            firsts[1:] += np.bincount(np.array(part.lengths, dtype=np.int64), minlength=_CLASSES)
+            owner_counts.extend(part.owner_counts)
+            owners.append(part.owners)
+            sizes.append(np.minimum(np.bincount(part.holders, minlength=len(part.rows)), 255).astype(np.uint8))
+            scratch.write(part.codes.tobytes())
+            scratch.write((part.holders + spelled + 1).astype("<u4").tobytes())
+            runs.append((scratch.tell() - 12 * len(part.codes), len(part.codes)))
+            spelled += len(part.rows)
         firsts = np.cumsum(firsts) + 1  # the number of the first spelling of each class
         scratch.flush()
         codes, counts = _write_grams(conn, scratch, runs, firsts)
@@ -175,9 +197,9 @@ def _spellings(
         yield length, key, "\n".join(lines), sorted({number for _, _, number in borne})
 
 
-def _write_steps(conn: sqlite3.Connection, batch: Sequence[tuple[int, str, str, list[int]]], before: int) -> None:
+def _write_steps(conn: sqlite3.Connection, part: Spellings, before: int) -> None:
     steps, last = [], -1
-    for at, (length, key, _, _) in enumerate(batch):
+    for at, (length, (key, _)) in enumerate(zip(part.lengths, part.rows, strict=True)):
         if at % _STEP == 0 or length != last:
             steps.append((length, key, before + at + 1))
         last = length
@@ -628,14 +650,15 @@ __all__ = [
     "OF_ATTRIBUTE",
     "TABLES",
     "Keep",
-    "NameRow",
     "Reading",
     "RegionNames",
     "Spelling",
+    "Spellings",
     "class_of",
     "keys_of",
     "owners_of",
     "search_names",
     "search_spellings",
+    "spellings_of",
     "write_names",
 ]

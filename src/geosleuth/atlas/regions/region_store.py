@@ -35,13 +35,13 @@ from .region_file import (
     SPOT,
     SUFFIX,
     TAG_BLOCK,
-    address_of,
     clear_abandoned,
     osm_text,
     region_path,
     unpack_box,
 )
 from .region_names import Keep, RegionNames
+from .tags import address_of
 
 _log = logging.getLogger(__name__)
 _HEADER_BYTES = 100

@@ -194,16 +194,16 @@ def _lines(rows: Sequence[Any]) -> Iterator[str]:
 
 
 def _asked(looked: Looked) -> str:
-    """The call on one line, its picture left out: which one it was tells nothing to who has not seen it."""
+    """The call on one line, its picture left out: which one it was means nothing without it."""
     arguments = looked.call.arguments if looked.call else {}
     if not isinstance(arguments, Mapping):
         return looked.observation.name
-    told = ", ".join(
+    values = ", ".join(
         f"{value:.5f}" if isinstance(value, float) else one_line(str(value), 80)
         for name, value in arguments.items()
         if name not in ("image", "bbox_2d") and value not in ("", None)
     )
-    return f"{looked.observation.name}({told})"
+    return f"{looked.observation.name}({values})"
 
 
 def _result(one: Mapping[str, Any]) -> str:
@@ -211,8 +211,8 @@ def _result(one: Mapping[str, Any]) -> str:
         return f"{quoted(str(one.get('title', '')), 80)} {quoted(str(one['snippet']), 160)}"
     if "says" in one:
         spots = [spot for spot in one.get("spots") or () if isinstance(spot, Mapping)]
-        told = f"{quoted(str(one.get('seen', '')), 80)}: {one['says']}"
-        return one_line(", ".join(filter(None, (told, _at(spots[0]) if spots else ""))), _LINE_CHARS)
+        text = f"{quoted(str(one.get('seen', '')), 80)}: {one['says']}"
+        return one_line(", ".join(filter(None, (text, _at(spots[0]) if spots else ""))), _LINE_CHARS)
     names = one.get("name") or one.get("title") or ", ".join(str(part.get("name")) for part in one.get("places") or ())
     parts = [str(names), str(one.get("kind") or ""), str(one.get("address") or one.get("country") or ""), _at(one)]
     match = one.get("match")
@@ -253,7 +253,7 @@ _HEADINGS: Mapping[FactKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Chains as text, how they were told, and how long they are by a careful count."""
+    """Chains as text, in which form, and how long they are by a careful count."""
 
     kind: Chains
     text: str
@@ -376,14 +376,14 @@ def _failed(number: int, trajectory: Trajectory) -> str:
 def _piece(item: Item, limit: int | None) -> str:
     match item.content:
         case Thought(words=words):
-            told = f"{item.mark} thought:\n{words}"
+            text = f"{item.mark} thought:\n{words}"
         case Looked(call=call, observation=seen):
             text = seen.text if limit is None else cut(seen.text, limit)
             failed = " (failed)" if seen.failure else ""
-            told = f"{item.mark} called {_call_words(call, seen.name)}{failed}:\n{text}"
+            text = f"{item.mark} called {_call_words(call, seen.name)}{failed}:\n{text}"
         case Concluded(answer=answer, words=words):
-            told = f"{item.mark} answered:\n{words or render_brief(answer)}"
-    return bars(told)
+            text = f"{item.mark} answered:\n{words or render_brief(answer)}"
+    return bars(text)
 
 
 def _call_words(call: ToolCall | None, name: str) -> str:
@@ -391,8 +391,8 @@ def _call_words(call: ToolCall | None, name: str) -> str:
         return name
     if isinstance(call.arguments, str):
         return f"{name} {one_line(call.arguments, _ARGUMENT_CHARS)}"
-    told = ", ".join(f"{key}={one_line(str(value), _ARGUMENT_CHARS)}" for key, value in call.arguments.items())
-    return f"{name}({told})"
+    values = ", ".join(f"{key}={one_line(str(value), _ARGUMENT_CHARS)}" for key, value in call.arguments.items())
+    return f"{name}({values})"
 
 
 def bars(text: str, clean: Callable[[str, int], str] = one_line) -> str:

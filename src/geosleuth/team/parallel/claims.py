@@ -1,6 +1,6 @@
 """What a try claims that an atlas can be asked about, and what the atlas says about each claim.
 
-A try that tells no reasons rests on everything that was read, line by line and all together.
+A try that gives no reasons rests on everything that was read, line by line and all together.
 """
 
 import re
@@ -75,18 +75,18 @@ def stands_of(tries: Sequence[Trajectory]) -> list[Stand]:
 
     An answer without a word about its reasons is taken to rest on all that was read in the photo, by whichever try.
     """
-    told = {number: items_of(number, one) for number, one in enumerate(tries, 1) if answered(one)}
-    read = [line for items in told.values() for line in _seen(items)]
-    return [_stand(number, items, read) for number, items in told.items()]
+    items_by_try = {number: items_of(number, one) for number, one in enumerate(tries, 1) if answered(one)}
+    read = [line for items in items_by_try.values() for line in _seen(items)]
+    return [_stand(number, items, read) for number, items in items_by_try.items()]
 
 
 def _stand(number: int, items: Sequence[Item], read: Sequence[tuple[str, str]]) -> Stand:
     last = items[-1]
     answer = last.content.answer if isinstance(last.content, Concluded) else Answer()
     seen = _seen(items)
-    told = [(text, last.mark) for text in _told(answer)]
-    named = _named(answer, seen, told) if told else _read(read)
-    claims = [*_levels(answer, last.mark), *named, *_phones(seen, told)]
+    reasons = [(text, last.mark) for text in _reasons(answer)]
+    named = _named(answer, seen, reasons) if reasons else _read(read)
+    claims = [*_levels(answer, last.mark), *named, *_phones(seen, reasons)]
     return Stand(number, answer, tuple(claims), last.mark)
 
 
@@ -105,7 +105,7 @@ def _levels(answer: Answer, mark: str) -> Iterator[Claim]:
         yield Claim("place", one_line(address.precise.conclusion, 120), mark)
 
 
-def _told(answer: Answer) -> Iterator[str]:
+def _reasons(answer: Answer) -> Iterator[str]:
     for level in (answer.address.precise, answer.address.region, answer.address.country):
         yield from level.clues
     if answer.explanation:
@@ -120,7 +120,7 @@ def _lines(looked: Looked) -> Iterator[str]:
                 yield row["text"]
 
 
-def _named(answer: Answer, seen: Sequence[tuple[str, str]], told: Sequence[tuple[str, str]]) -> Iterator[Claim]:
+def _named(answer: Answer, seen: Sequence[tuple[str, str]], reasons: Sequence[tuple[str, str]]) -> Iterator[Claim]:
     """Names that the answer rests on: what was read in the photo and stands in its address or its quotations first.
 
     Then what it quotes and nobody read; not its own place, which is asked about otherwise.
@@ -129,7 +129,7 @@ def _named(answer: Answer, seen: Sequence[tuple[str, str]], told: Sequence[tuple
     words = fold(str(answer.address))
     quoted = [
         (next(group for group in match.groups() if group), mark)
-        for text, mark in told
+        for text, mark in reasons
         for match in _QUOTED.finditer(text)
     ]
     read = [(line, mark) for line, mark in seen if len(fold(line)) >= _LEAST_LETTERS and fold(line) in words]
@@ -173,9 +173,9 @@ def _read_at(name: str, seen: Sequence[tuple[str, str]]) -> str | None:
     return next((mark for mark, lines in pieces.items() if f" {name} " in f" {' '.join(lines)} "), None)
 
 
-def _phones(seen: Sequence[tuple[str, str]], told: Sequence[tuple[str, str]]) -> Iterator[Claim]:
+def _phones(seen: Sequence[tuple[str, str]], reasons: Sequence[tuple[str, str]]) -> Iterator[Claim]:
     """Telephone numbers with a country code, the first of them; those that were read come first."""
-    for texts, was_seen in ((seen, True), (told, False)):
+    for texts, was_seen in ((seen, True), (reasons, False)):
         for text, mark in texts:
             if (match := _PHONE.search(text)) is not None:
                 yield Claim("phone", one_line(match[0], 30), mark, was_seen)

@@ -1,7 +1,7 @@
 """The file of an index of photos: SQLite, changed a batch at a time, with coordinates from photos or a table.
 
 root    folders that were looked at, by absolute path
-photo   one row a photo: where it lies under its root, what told its content apart, where it was taken, its features
+photo   one row a photo: where it lies under its root, the hash of its content, where it was taken, its features
         (features are empty where no place is known, or one that was estimated: the row then only says that there is
         nothing to look at again)
 """
@@ -131,11 +131,11 @@ def read_info(conn: sqlite3.Connection, path: Path) -> IndexInfo:
         raise BadInput(f"{path}: this is no index of photos; give another file")
     if version != FORMAT:
         raise BadInput(f"{path}: the index is of format {version}, not {FORMAT}; delete it and make it anew")
-    told = dict(conn.execute("SELECT key, value FROM meta"))
+    meta = dict(conn.execute("SELECT key, value FROM meta"))
     try:
-        if int(told["view_pixels"]) != FIRST_VIEW_PIXELS:
+        if int(meta["view_pixels"]) != FIRST_VIEW_PIXELS:
             raise BadInput(f"{path}: the index was made from views of another size; delete it and make it anew")
-        return IndexInfo(told["encoder"], told["spec"], int(told["dimension"]))
+        return IndexInfo(meta["encoder"], meta["spec"], int(meta["dimension"]))
     except (KeyError, ValueError, TypeError) as error:
         raise BadInput(f"{path}: the index is damaged; delete it and make it anew") from error
 
@@ -159,13 +159,13 @@ def _create(conn: sqlite3.Connection, info: IndexInfo) -> None:
     with committed(conn):
         for statement in _SCHEMA.strip().split(";\n"):
             conn.execute(statement)
-        told = {
+        meta = {
             "encoder": info.encoder,
             "spec": info.spec,
             "dimension": str(info.dimension),
             "view_pixels": str(FIRST_VIEW_PIXELS),
         }
-        conn.executemany("INSERT INTO meta VALUES (?, ?)", told.items())
+        conn.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         conn.execute(f"PRAGMA application_id = {_APPLICATION}")
         conn.execute(f"PRAGMA user_version = {FORMAT}")
 
@@ -180,8 +180,8 @@ class Contents:
     spec: str
 
 
-def read_contents(path: Path, folder: Path, told: Mapping[bytes, LatLon] | None = None) -> Contents:
-    """The photos of a folder, in the order of their paths; only those in ``told``, at its points, where that is given.
+def read_contents(path: Path, folder: Path, points_by_path: Mapping[bytes, LatLon] | None = None) -> Contents:
+    """The photos of a folder, in the order of their paths; only those in ``points_by_path``, where it is given.
 
     Raises:
         BadInput: there is no index, or it can't be read.
@@ -195,11 +195,11 @@ def read_contents(path: Path, folder: Path, told: Mapping[bytes, LatLon] | None 
         info = read_info(conn, path)
         points, rows = [], []
         for key, lat, lon, blob in conn.execute(query, (root,)):
-            if told is not None and key not in told:
+            if points_by_path is not None and key not in points_by_path:
                 continue
             if not is_valid(lat, lon) or not isinstance(blob, bytes) or len(blob) != 2 * info.dimension:
                 raise BadInput(f"{path}: the index is damaged; delete it and make it anew")
-            points.append(LatLon(lat, lon) if told is None else told[key])
+            points.append(LatLon(lat, lon) if points_by_path is None else points_by_path[key])
             rows.append(np.frombuffer(blob, dtype="<f2"))
     features: Halves = np.stack(rows).astype(np.float16) if rows else np.empty((0, info.dimension), dtype=np.float16)
     return Contents(tuple(points), features, info.encoder, info.spec)

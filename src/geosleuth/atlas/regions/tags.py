@@ -1,0 +1,130 @@
+"""What is kept of an object's tags: its names, what it is found by, its address."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from geosleuth.atlas.search import ATTRIBUTE, MAIN, OTHER
+
+_OTHER_NAMES: Final = frozenset(
+    {"alt_name", "old_name", "official_name", "short_name", "loc_name", "int_name", "nat_name", "reg_name", "brand",
+     "operator", "network", "sorting_name", "full_name", "branch", "addr:housename", "bridge:name", "tunnel:name"}
+)  # fmt: skip
+_ATTRIBUTES: Final = frozenset(
+    {"ref", "local_ref", "int_ref", "nat_ref", "loc_ref", "old_ref", "route_ref", "iata", "icao", "ref:IFOPT",
+     "uic_ref",
+     "phone", "contact:phone", "contact:mobile", "website", "contact:website", "url", "email", "contact:email"}
+)  # fmt: skip
+_KEPT: Final = _OTHER_NAMES | _ATTRIBUTES | frozenset(
+    {"name", "opening_hours", "cuisine", "religion", "denomination", "sport", "wikidata", "wikipedia", "ele", "height",
+     "population", "description", "inscription", "artist_name", "architect", "start_date", "maxspeed", "surface",
+     "oneway",
+     "lanes", "material", "colour", "capacity", "wheelchair", "stars", "fee", "access", "brand:wikidata", "building",
+     "amenity", "shop", "tourism", "historic", "leisure", "railway", "public_transport", "highway", "natural", "place",
+     "man_made", "building:levels", "building:colour", "roof:shape", "roof:colour", "level", "inscription_date",
+     "direction", "from", "to", "via", "route", "admin_level", "postal_code", "contact:facebook", "contact:instagram",
+     "image", "species", "species:en", "memorial", "artwork_type", "information", "board_type", "traffic_sign",
+     "boundary"}
+)  # fmt: skip
+_NAME_IN_LANGUAGE: Final = re.compile(
+    r"(?:name|alt_name|old_name|official_name|short_name|loc_name|brand|operator):[a-zA-Z_-]+\Z"
+)
+_NO_NAMES: Final = re.compile(
+    r"name:(?:etymology|prefix|suffix|source|pronunciation|signed)|:(?:wikidata|wikipedia)\Z|operator:(?:type|ref)\Z"
+)
+_NUMBER_FIRST: Final = re.compile(
+    r"\b(street|road|avenue|lane|drive|close|way|terrace|court|crescent|gardens|place|hill|rise|walk|mews|grove|row|park"
+    r"|parade|square|view|green|rue|boulevard|chemin|impasse|all[ée]e|quai|route|passage|escaliers?|ruelle)\b",
+    re.IGNORECASE,
+)
+MAX_TEXT_CHARS: Final = 255
+
+
+def main_name(tags: Mapping[str, str]) -> str:
+    """The name people would call it by, or an empty text: its name, else its brand, operator or number."""
+    for key in (
+        "name",
+        "int_name",
+        "name:en",
+        "official_name",
+        "loc_name",
+        "brand",
+        "addr:housename",
+        "ref",
+        "operator",
+    ):
+        value = tags.get(key)
+        if value and (value := value.strip()):
+            return value[:MAX_TEXT_CHARS]
+    return next(
+        (value.strip()[:MAX_TEXT_CHARS] for key, value in tags.items() if key.startswith("name:") and value), ""
+    )
+
+
+def has_name(tags: Mapping[str, str]) -> bool:
+    """Whether the object has a name of its own, in any language."""
+    return "name" in tags or any(map(_is_name_key, tags))
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_name_key(key: str) -> bool:
+    return key.startswith("name:") or key in ("official_name", "loc_name", "int_name")
+
+
+@lru_cache(maxsize=1 << 16)
+def _use_of(key: str) -> tuple[int | None, bool]:
+    """The role in the name index of what a key says, and whether that is worth showing."""
+    named = bool(_NAME_IN_LANGUAGE.match(key) and not _NO_NAMES.search(key))
+    role = ATTRIBUTE if key in _ATTRIBUTES else OTHER if key in _OTHER_NAMES or named else None
+    return role, named or key in _KEPT or key.startswith("addr:")
+
+
+def index_names(tags: Mapping[str, str]) -> list[tuple[str, int]]:
+    """Every text an object can be found by, with its role, each text once and the main name first."""
+    found: dict[str, int] = {}
+    if tags.get("name"):
+        found[tags["name"].strip()[:MAX_TEXT_CHARS]] = MAIN
+    for key, value in tags.items():
+        role = _use_of(key)[0]
+        if role is None:
+            continue
+        for part in value.split(";") if ";" in value else (value,):
+            text = part.strip()[:MAX_TEXT_CHARS]
+            if text:
+                found[text] = min(role, found.get(text, role))
+    return list(found.items())
+
+
+def kept_tags(tags: Mapping[str, str]) -> str:
+    """The tags worth showing, as JSON with sorted keys."""
+    return _JSON.encode({key: value[:1000] for key, value in tags.items() if _use_of(key)[1]}).decode()
+
+
+_JSON: Final = msgspec.json.Encoder(order="sorted")
+
+
+def house_number(tags: Mapping[str, str]) -> tuple[str, str] | None:
+    """The house number and the street (or the place, where houses are numbered without streets) of an address."""
+    number = tags.get("addr:housenumber")
+    if number is None:
+        return None
+    number = number.strip()
+    street = (tags.get("addr:street") or tags.get("addr:place") or "").strip()
+    return (number[:40], street[:MAX_TEXT_CHARS]) if number and street else None
+
+
+def address_line(number: str, street: str) -> str:
+    """One line as it is written where the street's language is spoken: "12 Rue Grimaldi", "Mannerheimintie 12"."""
+    return f"{number} {street}" if _NUMBER_FIRST.search(street) else f"{street} {number}"
+
+
+def address_of(tags: Mapping[str, str]) -> str | None:
+    """The postal address, as far as it is tagged."""
+    at = house_number(tags)
+    line = address_line(*at) if at else tags.get("addr:street") or tags.get("addr:housename") or tags.get("addr:full")
+    town = " ".join(tags[key] for key in ("addr:postcode", "addr:city") if tags.get(key))
+    whole = ", ".join(part for part in (line, town) if part)
+    return whole[:MAX_TEXT_CHARS] or None
