@@ -7,8 +7,10 @@ from typing import Any
 from geosleuth.answer import Address, Answer, Candidate, Level
 from geosleuth.atlas.suggestion import get_country
 from geosleuth.clues import Clue, ClueKind, TextSeen
+from geosleuth.clues.decision import STATED
 from geosleuth.clues.heartlands import HELD_SHARE, heartland
 from geosleuth.clues.naming import kind_said
+from geosleuth.clues.posterior import Contribution
 from geosleuth.clues.selftest import LeftOut, Sign
 from geosleuth.clues.text_clue import said_of
 from geosleuth.geo import LatLon, distance_km
@@ -44,8 +46,8 @@ def would_help(reasoning: Reasoning) -> str:
     """One or two sentences on what would narrow the answer down; empty where it is as fine as can be."""
     decision = reasoning.decision
     if not reasoning.found.clues or decision.level == "none":
-        options = "--seen, --within" if reasoning.hints else "--seen, --hint, --within"
-        return f"{CONNECT} ({WITH_A_MODEL}), or say what you see or know: {options}."
+        options = ", ".join(reasoning.known.not_said)
+        return f"{CONNECT} ({WITH_A_MODEL}){f', or say what you see or know: {options}' if options else ''}."
     if decision.level == "spot":
         return ""
     names = unplaced_names(reasoning)
@@ -200,6 +202,7 @@ def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
         for sentence in (
             _outside(reasoning),
             first,
+            conditional(reasoning.known.area_words, reasoning.probability),
             _reasons(reasoning),
             _contradicted(reasoning, candidates),
             _ruled_out(reasoning),
@@ -209,6 +212,30 @@ def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
         )
         if sentence
     )
+
+
+def conditional(area: str, probability: float | None) -> str:
+    """That an answer holds only within the area that was given; empty where none was."""
+    if not area:
+        return ""
+    odds = "it holds only" if probability is None else f"the {percent(probability)} hold only"
+    return f"Looked for only within {area}, as you asked: {odds} if it was taken there."
+
+
+def _assumed(reasoning: Reasoning) -> str:
+    """That no place was found in the area that was given, where one was: the area itself is no finding."""
+    area = reasoning.known.area_words
+    if not area:
+        return ""
+    country = next(iter(reasoning.found.countries), "")
+    parts = reasoning.found.country_contributions(country) if reasoning.outside is None else ()
+    fits = [evidence_line(said_of(part.clue, country)) for part in parts if _is_seen_for(part)]
+    said = f"; what was read fits it and names no place in it: {fits[0]}" if fits else ""
+    return f"Looked for only within {area}, as you asked{said}."
+
+
+def _is_seen_for(part: Contribution) -> bool:
+    return part.speaks_for and part.clue.kind not in STATED
 
 
 def _reasons(reasoning: Reasoning) -> str:
@@ -261,6 +288,7 @@ def _cannot_tell(reasoning: Reasoning) -> str:
     sentences = (
         _outside(reasoning),
         _silence(reasoning),
+        _assumed(reasoning),
         _hinted(reasoning),
         _ruled_out(reasoning),
         would_help(reasoning),
