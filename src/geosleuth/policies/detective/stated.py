@@ -184,6 +184,11 @@ class Known:
         return bool(self.left_out or self.not_at or self.not_in)
 
     @property
+    def misread(self) -> frozenset[str]:
+        """The texts that a person reads otherwise."""
+        return frozenset(one.was for one in self.readings if one.was)
+
+    @property
     def has_area(self) -> bool:
         """Whether an area was given."""
         return self.area is not None or self.area_countries is not None
