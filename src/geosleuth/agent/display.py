@@ -10,7 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.answer import GRANULARITIES, Answer, Granularity, coarsest
-from geosleuth.answer.answer import AreaKind, envelope, how_sure, is_wide, percent_words, radius_words
+from geosleuth.answer.answer import AreaKind, envelope, how_sure, percent_words, radius_words
 from geosleuth.answer.granularity import withheld
 from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
@@ -143,8 +143,8 @@ def notebook_card(finding: "Finding") -> str:
     else:
         country = whole_country(finding.trajectory, finding.granularity)
         head, sure = envelope(answer.address) or "An unnamed place", sure_line(answer, country)
-    wide = is_wide(answer.radius_km, area_of(finding.trajectory, finding.granularity))
-    where = "" if answer.point is None or wide else coordinates(answer.point, answer.radius_km)
+    whole = whole_country(finding.trajectory, finding.granularity)
+    where = "" if answer.point is None or whole else coordinates(answer.point, answer.radius_km)
     evidence = "".join(f"<li>{_text(line)}</li>" for line in best_evidence(finding.picked or finding.trajectory))
     why = ""
     if (

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from geosleuth.agent.setup import NO_HINTS, AgentSetup, Question, Resources
 from geosleuth.answer import Address, Answer
-from geosleuth.answer.answer import envelope, is_wide, percent_words, radius_words
+from geosleuth.answer.answer import envelope, percent_words, radius_words
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources, cap_text, withheld
 from geosleuth.geo import coordinates, distance_km
 from geosleuth.names import country_code
@@ -243,14 +243,14 @@ class Finding:
 
     def __str__(self) -> str:
         """Return place, odds and point in one line."""
-        from .display import area_of
+        from .display import whole_country
 
         answer = self.answer
         if answer.point is None and not answer.address:
             return "no place was found"
         place = envelope(answer.address) or "an unnamed place"
         odds = None if answer.probability is None else percent_words(answer.probability)
-        if is_wide(answer.radius_km, area_of(self.trajectory, self.granularity)):
+        if whole_country(self.trajectory, self.granularity):
             return f"{place}{'; ' if odds else ''}{odds or ''}"
         within = None if answer.radius_km is None else f"within {radius_words(answer.radius_km)}"
         point = None if answer.point is None else f"of {coordinates(answer.point, answer.radius_km)}"

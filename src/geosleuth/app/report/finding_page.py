@@ -83,7 +83,7 @@ def render_report(
         digest=digest,
         world=shared_drawing(),
         dots=_dots(digest.answer.probability),
-        where="" if point is None or digest.wide else coordinates(point, radius_km),
+        where="" if point is None or (digest.wide and digest.country) else coordinates(point, radius_km),
         reason=reason,
         more_reason=more_reason,
         conflict=conflict_of(finding, digest),
