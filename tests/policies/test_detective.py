@@ -327,7 +327,10 @@ def test_what_the_caller_knows_narrows_the_answer(atlas: OfflineAtlas) -> None:
     left = answer_to(case_of(atlas, plate("EXIT")), policy=Detective(drives_on="left", hint="Japan, I think"))
     assert [one.name for one in left.candidates] == ["Japan"]
     assert left.point is None
-    assert country_of(answer_to(case_of(atlas, picture), policy=Detective(countries=["AU"]))) == "Australia"
+    # English says nothing of a place in Australia, and Australia was given.
+    australia = answer_to(case_of(atlas, picture), policy=Detective(countries=["AU"]))
+    assert australia.point is None
+    assert "Looked for only within Australia, as you asked" in words_of(australia)
 
 
 def test_the_time_is_checked_against_the_sun(atlas: OfflineAtlas) -> None:
