@@ -196,3 +196,9 @@ def test_a_name_of_many_places_is_worded_for_the_one_that_it_speaks_for(atlas: O
     name = next(view for view in views if view["kind"] == "place")
     assert name["supports"]
     assert name["says"] == '"GRANADA" may be Granada, Colombia'
+
+
+def test_a_name_that_was_found_weakly_is_not_said_to_stand_on_no_map(atlas: OfflineAtlas) -> None:
+    words = answer_of(Sight(atlas, (("桥下",),)).run()).explanation or ""
+    assert '"桥下" was found only weakly (Qiaoxia)' in words
+    assert "on no map" not in words
