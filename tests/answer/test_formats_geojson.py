@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.answer import Address, Answer, Candidate
-from geosleuth.answer.formats import Context, Entry, circle_polygons, to_geojson
+from geosleuth.answer.formats import Context, Entry, Polygons, circle_polygons, to_geojson
 from geosleuth.geo import LatLon, distance_km
 from marked import HOME, marked_answer, marked_context
 
@@ -138,7 +138,21 @@ def test_circles_are_cut_at_the_antimeridian_and_closed_over_poles(
 def test_a_country_is_its_outline_and_no_circle() -> None:
     answer = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0)
     outline = [[[(139.0, 35.0), (140.0, 35.0), (140.0, 36.0), (139.0, 36.0), (139.0, 35.0)]]]
-    (feature,) = read(answer, Context(outline=outline))["features"]
+    (feature,) = read(answer, Context(outline=outline, wide=True))["features"]
     assert feature["geometry"]["type"] == "Polygon"
     told = feature["properties"]
-    assert (told["role"], told["lat"], told["lon"], told["radius_km"]) == ("finding", 35.7, 139.7, 1131.0)
+    assert (told["role"], told["country"], told["located"]) == ("finding", "Japan", True)
+    assert {"lat", "lon", "radius_km"}.isdisjoint(told)
+
+
+def test_a_region_is_its_circle_and_a_candidate_that_is_a_country_its_outline() -> None:
+    outline = [[[(139.0, 35.0), (140.0, 35.0), (140.0, 36.0), (139.0, 36.0), (139.0, 35.0)]]]
+    others = (Candidate("Japan", LatLon(35.7, 139.7)), Candidate("Antarctica", LatLon(-80.0, 0.0)))
+    answer = Answer(LatLon(48.9, 11.4), Address.of("Germany", "Bavaria"), 0.6, 190.0, candidates=others)
+    areas: tuple[Polygons | None, ...] = (outline, [])
+    finding, first, second = read(answer, Context(wide=True, candidate_areas=areas))["features"]
+    assert [one["geometry"] and one["geometry"]["type"] for one in (finding, first, second)] == [
+        "Polygon",
+        "Polygon",
+        None,
+    ]

@@ -86,9 +86,10 @@ def test_any_answer_is_valid_kml(
 def test_a_country_is_a_placemark_with_its_outline() -> None:
     answer = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0)
     outline = [[[(139.0, 35.0), (140.0, 35.0), (140.0, 36.0), (139.0, 36.0), (139.0, 35.0)]]]
-    root = read(Entry(answer, Context(outline=outline)))
+    root = read(Entry(answer, Context(outline=outline, wide=True)))
     (mark,) = root.iterfind(".//k:Placemark", NS)
     assert texts(mark, ".//k:outerBoundaryIs//k:coordinates")[0].startswith("139.000000,35.000000 140")
     assert texts(mark, "k:Point/k:coordinates") == []
-    assert texts(mark, ".//k:Data[@name='lat']/k:value") == ["35.7"]
+    assert texts(mark, ".//k:Data[@name='lat']/k:value") == []
+    assert texts(mark, ".//k:Data[@name='radius_km']/k:value") == []
     assert "84% sure to lie in Japan" in texts(mark, "k:description")[0]

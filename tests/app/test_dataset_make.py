@@ -154,6 +154,9 @@ def test_a_set_is_drawn_labelled_and_split(atlas_home: Path, tmp_path: Path) -> 
     named = run("label", table, "--out", labelled)["named"]
     assert named["country"] == named["region"] == 30
     assert {item.truth.city for item in open_set(str(labelled))} >= {"Paris", "Berlin", "Helsinki"}
+    one = photo_table(tmp_path / "one", points[:1], [jpeg(picture(0))])
+    lonely = CliRunner().invoke(app, ["split", str(one), "--out", str(tmp_path / "one" / "parts")])
+    assert "got no photo: 1 photo in too few places for these parts" in lonely.stderr
     parts = tmp_path / "set" / "parts"
     told = run("split", labelled, "--parts", "train=0.5,test=0.5", "--strip", 50, "--out", parts)
     train, test = (list(open_set(str(parts / f"{name}.csv"))) for name in ("train", "test"))

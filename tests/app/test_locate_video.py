@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clips import PLACES, board, still, three_places, write_clip
-from geosleuth.answer import Answer
+from geosleuth.answer import Address, Answer
 from geosleuth.geo import LatLon
 from geosleuth.pipeline.video import is_same, video_schema
 from locating import locate_here, photo_file
@@ -85,3 +85,14 @@ def test_two_answers_are_one_place_where_they_are_fine_enough_to_say_so() -> Non
     assert not is_same(Answer(here, radius_km=1.5), Answer(far, radius_km=3.0))
     assert not is_same(Answer(here, radius_km=500.0), Answer(near, radius_km=500.0))
     assert not is_same(Answer(), Answer())
+
+
+def test_two_shops_in_one_street_are_two_places() -> None:
+    def found(name: str, lat: float) -> Answer:
+        return Answer(LatLon(lat, 7.42), Address.of("Monaco", precise=name), 0.9, 0.3)
+
+    bakery = found("L'Épi d'Or, Monaco", 43.7330)
+    assert not is_same(bakery, found("Pharmacie Centrale, Monaco", 43.7339))
+    assert is_same(bakery, found("L'Épi d'Or, Monaco", 43.7339))
+    assert is_same(bakery, found("Monaco", 43.7339))
+    assert is_same(bakery, found("Rue Grimaldi, Monaco", 43.73302))

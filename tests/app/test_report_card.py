@@ -157,28 +157,18 @@ def test_no_place_names_the_model_that_is_within_reach() -> None:
     assert printed[1] == "", "nothing stands between the heading and the reason"
 
 
-@pytest.mark.parametrize(
-    ("hint", "area", "advice"),
-    [
-        (None, None, ", or say what you see or know: --seen, --hint, --within."),
-        ("by the sea", "France", ", or say what you see or know: --seen."),
-        ("It was taken at 2026-07-14 15:30.", None, ", or say what you see or know: --seen, --hint, --within."),
-        ("Somebody sees in it: red soil.", None, ", or say what you see or know: --hint, --within."),
-        ("by the sea Somebody sees in it: red soil.", "France", f"({WITH_A_MODEL})."),
-    ],
-)
-def test_what_was_given_is_not_asked_for_again(hint: str | None, area: str | None, advice: str) -> None:
-    words = f"No readable text found. Connect a vision model ({WITH_A_MODEL}), "
-    finding = finding_of(Answer(explanation=f"{words}or say what you see or know: --seen, --hint, --within."))
+def test_a_finding_within_an_area_says_that_it_holds_only_there() -> None:
+    finding = finding_of()
     events = [
-        replace(one, body=replace(one.body, task=replace(one.body.task, hint=hint, area=area)))
+        replace(one, body=replace(one.body, task=replace(one.body.task, area="France")))
         if isinstance(one.body, Started)
         else one
         for one in finding.trajectory.events
     ]
     asked = replace(finding, trajectory=replace(finding.trajectory, events=tuple(events)))
     text = " ".join(" ".join(shown(asked, maps=False)).split())
-    assert f"{advice} ruled out" in text
+    assert "Looked for only within France, as you asked: the 72 % hold only if it was taken there." in text
+    assert "Looked for only" not in " ".join(shown(finding, maps=False))
 
 
 def test_a_finding_prints_as_one_line() -> None:

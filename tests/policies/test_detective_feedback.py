@@ -278,3 +278,27 @@ def test_a_person_who_enters_the_words_of_a_line_vouches_for_it(atlas: OfflineAt
     assert script.where is not None
     assert (script.where.text, script.where.confidence) == (ARABIC, 1.0)
     assert f'In photo 1 stands "{ARABIC}".' in feedback_words(vouched)
+
+
+def test_a_line_that_a_person_corrects_is_not_ruled_out_and_its_place_has_not_fallen(atlas: OfflineAtlas) -> None:
+    misread, meant = "WELC0ME TO GRANADA", "WELCOME TO GRANADA"
+    sight = Sight(atlas, ((misread, "Tel. 958 22 10 22"),))
+    first = sight.run()
+    assert country_of(first) == "Spain"
+    box = (60 / 1200, 42 / 800, (60 + 14 * len(misread)) / 1200, 72 / 800)
+    second = sight.go_on(first, Rejected(readings=(Reading(meant, 1, box, misread),)))
+    assert country_of(second) == "Spain"
+    assert f'A person reads "{meant}", not "{misread}".' in words_of(second)
+    assert "ruled out" not in words_of(second)
+    chosen = [one for one in second.pool if one.fate == "answered"]
+    assert chosen
+    assert all("less likely" not in line for one in chosen for line in one.evidence_against)
+
+
+@pytest.mark.parametrize("line", ["ул. Ленина", "Apotheke", "Farmacia", "桥下", "แม่สาย"])
+def test_the_word_for_uncertainty_follows_the_probability(atlas: OfflineAtlas, line: str) -> None:
+    answer = answer_of(Sight(atlas, ((line,),)).run())
+    if answer.probability is None or answer.address.precise.conclusion or answer.address.region.conclusion:
+        return
+    wanted = "low" if answer.probability >= 0.8 else "moderate" if answer.probability >= 0.5 else "high"
+    assert answer.address.country.uncertainty == wanted

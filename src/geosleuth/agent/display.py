@@ -10,7 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.answer import GRANULARITIES, Answer, Granularity, coarsest
-from geosleuth.answer.answer import envelope, how_sure, percent_words, radius_words
+from geosleuth.answer.answer import AreaKind, envelope, how_sure, percent_words, radius_words
 from geosleuth.answer.granularity import withheld
 from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
@@ -111,6 +111,15 @@ def whole_country(trajectory: Trajectory, granularity: Granularity = "exact") ->
     return found_country(trajectory.answer or Answer()) if capped or tells_evidence_alone(trajectory) else None
 
 
+def area_of(trajectory: Trajectory, granularity: Granularity = "exact") -> AreaKind | None:
+    """What a finding is where it is no point: all of a country, or a circle of which no more is named; else None."""
+    if whole_country(trajectory, granularity) is not None:
+        return "country"
+    levels = (trajectory.answer or Answer()).address
+    named = levels.region.conclusion or levels.country.conclusion
+    return "circle" if named and not levels.precise.conclusion else None
+
+
 def sure_line(answer: Answer, country: str | None = None) -> str:
     """How sure an answer is of its circle or of a whole ``country``, as a line; empty where there is no place."""
     if answer.point is None and not answer.address:
@@ -134,14 +143,19 @@ def notebook_card(finding: "Finding") -> str:
     else:
         country = whole_country(finding.trajectory, finding.granularity)
         head, sure = envelope(answer.address) or "An unnamed place", sure_line(answer, country)
-    where = "" if answer.point is None else coordinates(answer.point, answer.radius_km)
+    whole = whole_country(finding.trajectory, finding.granularity)
+    where = "" if answer.point is None or whole else coordinates(answer.point, answer.radius_km)
     evidence = "".join(f"<li>{_text(line)}</li>" for line in best_evidence(finding.picked or finding.trajectory))
     why = ""
-    if where and not tells_evidence_alone(finding.trajectory) and not is_withheld(answer.explanation or ""):
+    if (
+        answer.point is not None
+        and not tells_evidence_alone(finding.trajectory)
+        and not is_withheld(answer.explanation or "")
+    ):
         why = answer.explanation or ""
     claim = "The file's own metadata claims another place." if True in finding.conflicts else ""
     doubts = "".join(f"<div><strong>{_text(str(doubt))}</strong></div>" for doubt in finding.doubts)
-    if finding.derived is not None:
+    if where and finding.derived is not None:
         where += " (the point of the place named)"
     rows = (
         f'<div style="font-size:1.25em;font-weight:600"><bdi>{_text(head)}</bdi></div>',

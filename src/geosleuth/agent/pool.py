@@ -12,6 +12,7 @@ from typing import Any
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.geo import LatLon, distance_km, is_valid
 from geosleuth.names import country_code, country_name, fold
+from geosleuth.policies.detective.ruled_out import LESS_LIKELY
 from geosleuth.tools import Observation, ToolCall
 
 from .events import Body, Event, Fate, Hypothesis, Noted, Said, ToolObserved
@@ -125,7 +126,7 @@ class Pool:
             country=_line(data.get("country")) or (None if point else before.country),
             confidence=confidence,
             evidence_for=_lines(data.get("evidence_for")) or before.evidence_for,
-            evidence_against=_lines(data.get("evidence_against")) or before.evidence_against,
+            evidence_against=_lines(data.get("evidence_against")) or _still_against(before, confidence),
             fate="dropped" if dropped else "open",
         )
 
@@ -263,3 +264,9 @@ def _texts(arguments: Mapping[str, Any]) -> Iterator[str]:
             yield value
         elif isinstance(value, list):
             yield from (inner for inner in value if isinstance(inner, str))
+
+
+def _still_against(before: Hypothesis, confidence: float | None) -> tuple[str, ...]:
+    """What spoke against a candidate, without that it had become less likely where it is likelier again."""
+    risen = (confidence or 0.0) > (before.confidence or 0.0)
+    return tuple(line for line in before.evidence_against if not (risen and line == LESS_LIKELY))

@@ -18,7 +18,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, rounded
@@ -169,6 +169,19 @@ def envelope(address: Address) -> str:
         if name and name.casefold() not in known:
             parts.append(name)
     return ", ".join(parts)
+
+
+AreaKind = Literal["country", "circle"]
+"""What a finding is where it is no point: all of a country, or a circle in a country or region."""
+
+PIN_KM = 25.0
+"""The widest radius of a country or region that is still shown and written as a point: a city's. The page has the
+same."""
+
+
+def is_wide(radius_km: float | None, area: AreaKind | None) -> bool:
+    """Return whether a finding is a country or region, whose middle is no place to point at."""
+    return area is not None and (radius_km or 0.0) > PIN_KM
 
 
 def to_precision(answer: Answer) -> Answer:

@@ -21,7 +21,7 @@ from geosleuth.errors import DataFault
 from geosleuth.fitting import logistic
 
 from .decision import LEAST as LEAST_ANSWERED
-from .decision import Decision, Level
+from .decision import STATED, Decision, Level
 
 LEAST, MOST = 0.01, 0.99
 """Nobody is surer than that from a photo."""
@@ -30,7 +30,7 @@ _LEVELS: tuple[Level, ...] = tuple(level for level in get_args(Level) if level !
 _FEATURES = ("slope", "kinds", "margin")
 _PRIOR: Mapping[str, float] = {"slope": 0.8, "kinds": 0.0, "margin": 0.0}
 _PRIOR_WEIGHT = 2.0  # as if so many scenes had spoken for the default
-_STATED = frozenset({"hint", "driving_side", "sighting"})
+_STATED = STATED | {"sighting"}
 _NEAREST = 1e-4
 
 

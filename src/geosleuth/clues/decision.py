@@ -2,20 +2,22 @@
 
 A level is a reach on the ground: whatever probability lies within it of one centre counts for it. Finer answers are
 worth more, and a coarser one is given only where it is surer by so much that it is worth more all the same. Where no
-level reaches its least probability, or nothing but a hint speaks for what does, there is no answer.
+level reaches its least probability, or nothing but what somebody said speaks for what does, there is no answer. Nor is
+there one that is no narrower than the area that was given: that was assumed and not found.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from math import cos, pi, radians, sqrt
+from typing import Final, Literal
 
 import numpy as np
 
-from geosleuth.geo import FloatArray, LatLon, distance_km, great_circle_km
+from geosleuth.geo import Disc, Extent, FloatArray, LatLon, distance_km, great_circle_km
 from geosleuth.names import country_name
 
 from .areas import farthest_km
-from .clue import Clue
+from .clue import Clue, ClueKind
 from .heartlands import HELD_SHARE, heartland
 from .posterior import TELLING, Contribution, Posterior, Workings, contributions, contributions_at, kinds_of
 
@@ -40,6 +42,15 @@ CORE_SHARE = 0.9
 TOWN_COUNTRY_KM = 8.0
 """A country whose people live within this much of one point is a town, as Monaco is."""
 
+STATED: Final[frozenset[ClueKind]] = frozenset({"hint", "driving_side", "sun"})
+"""Kinds of clues that come from what the user says and hold for many countries: alone they are no finding."""
+
+NARROWER = 0.7
+"""An answer is narrower than an area where its radius is less than this share of the area's."""
+
+_MOST_BEFOREHAND = 0.9
+_LEAST_GAIN = 1.5
+_KM_PER_DEGREE = 111.2
 _CENTRES = 30
 _COUNTRIES = 20
 _NEGLIGIBLE = 1e-6
@@ -64,6 +75,7 @@ class Decision:
         margin: by how much it is likelier than the next best answer of its level, 0 to 1.
         kinds: how many kinds of clues agree on it: contributions of a log ratio of 0.5 and more.
         contributions: what each clue adds to it, the strongest word for it first.
+        is_country: whether it is a country as a whole, or the part of one in an area, whatever its level.
     """
 
     level: Level
@@ -76,6 +88,7 @@ class Decision:
     margin: float = 0.0
     kinds: int = 0
     contributions: tuple[Contribution, ...] = ()
+    is_country: bool = False
 
     @property
     def supporting(self) -> tuple[Clue, ...]:
@@ -189,13 +202,56 @@ def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | N
                 answer = replace(answer, level=chosen[1])
     if answer is not None and workings.is_limited and not answer.supporting:
         answer = _pointed_at(answer)
-    # What no clue speaks for is only what was known beforehand, and what a hint alone says is the hint.
-    return answer if answer is not None and not only_hinted(answer.supporting) else Decision("none", None, None, sure)
+    # What no clue speaks for is only what was known beforehand, and what was said alone is not seen in the photo.
+    found_out = answer is not None and not only_stated(answer.supporting) and _narrows(workings, answer)
+    return answer if answer is not None and found_out else Decision("none", None, None, sure)
 
 
-def only_hinted(clues: Iterable[Clue]) -> bool:
-    """Whether nothing but somebody's hint is among some clues; so it is where there are none."""
-    return all(clue.kind == "hint" for clue in clues)
+def only_stated(clues: Iterable[Clue]) -> bool:
+    """Whether nothing but what somebody said is among some clues; so it is where there are none."""
+    return all(clue.kind in STATED for clue in clues)
+
+
+def _narrows(workings: Workings, answer: Decision) -> bool:
+    """Whether an answer says more than the area that was given, if any was."""
+    if not workings.is_limited or answer.country is None or answer.point is None:
+        return True
+    code, within = answer.country, workings.within
+    if answer.is_country:
+        return says_more(workings, code, answer.country_probability)
+    if within is not None:
+        reach_km = _reach_km(within)
+    else:
+        land = heartland(code) if _beforehand(workings, code) >= _MOST_BEFOREHAND else None
+        reach_km = np.inf if land is None else land.radius_km
+    if (answer.radius_km or 0.0) < NARROWER * reach_km:
+        return True
+    # What a clue names inside an area, and is no larger, would be found without it.
+    spots = (spot for clue in answer.supporting for spot in clue.spots)
+    return any(spot.radius_km <= reach_km and (within is None or within.contains(spot.point)) for spot in spots)
+
+
+def says_more(workings: Workings, code: str, probability: float) -> bool:
+    """Whether a country is likelier than it was beforehand in the area that was given; so it is where none was."""
+    if not workings.is_limited:
+        return True
+    share = _beforehand(workings, code)
+    gain = probability * (1 - share) / max(share * (1 - probability), _NEGLIGIBLE)
+    return share < _MOST_BEFOREHAND and gain >= _LEAST_GAIN
+
+
+def _beforehand(workings: Workings, code: str) -> float:
+    """How likely a country is before any clue is weighed, in the area that was given."""
+    shares = workings.by_country(np.exp(workings.log_prior - workings.log_prior.max()))
+    return float(shares[workings.codes.index(code)] / max(shares.sum(), _NEGLIGIBLE))
+
+
+def _reach_km(area: Extent) -> float:
+    """The radius of a circle as large as an area."""
+    if isinstance(area, Disc):
+        return area.radius_km
+    high, wide = area.north - area.south, area.width_deg * cos(radians(area.centre.lat))
+    return _KM_PER_DEGREE * sqrt(high * wide / pi)
 
 
 def _pointed_at(answer: Decision) -> Decision:
@@ -260,4 +316,5 @@ def _country(workings: Workings, by_country: FloatArray, leading: int, left_out:
         margin=max(0.0, float(by_country[leading]) - second),
         kinds=len(kinds_of(part for part in parts if part.log_ratio >= _AGREES)),
         contributions=parts,
+        is_country=True,
     )

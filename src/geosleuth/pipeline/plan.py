@@ -602,7 +602,7 @@ def _policy(request: LocateRequest, recorded: Trajectory | None, area: Area | No
     side: DrivingSide | None = None
     if request.drives_on is not None:
         side = _one_of(request.drives_on, get_args(DrivingSide), "--drives-on")
-    return Detective(
+    detective = Detective(
         rejected=request.rejected,
         within=area.extent if area else None,
         countries=area.countries if area else None,
@@ -612,6 +612,7 @@ def _policy(request: LocateRequest, recorded: Trajectory | None, area: Area | No
         seen=request.seen,
         force_answer=request.force_answer,
     )
+    return detective.naming_area(area.words if area else None)
 
 
 def _area(request: LocateRequest) -> Area | None:

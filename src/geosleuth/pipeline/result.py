@@ -38,8 +38,11 @@ LIKELY, SURE = 0.5, 0.8
 RULED_OUT = 0.05
 """A country that the clues leave less than this of its share beforehand is ruled out."""
 
-_LEAST_KM, _DEFAULT_KM = 1.0, 25.0
-_APART = 3.0
+IMPRECISE_KM = 0.05
+"""What a point that somebody gives may be off."""
+
+_NEAR_KM, _NEAR_RADII = 1.0, 2.0
+_DEFAULT_KM = 25.0
 _COARSE_KM = 100.0
 _LINES = 4
 
@@ -65,11 +68,11 @@ async def check_claim(finding: Finding, plan: Plan, atlas: OfflineAtlas) -> Chec
         return None
     if finding.granularity != "exact":
         shown = (await cap(Answer(plan.check), finding.granularity, OfflineGazetteer(atlas))).point or plan.check
-        verdict, reason = _by_distance(plan.check, finding.answer, coarse=True)
+        verdict, reason = held_against(plan.check, finding.answer, coarse=True)
         return Checked(shown, verdict, f"{reason}; it was compared as given, and is shown rounded")
     if (reasoning := reasoning_of(finding, plan)) is not None:
         return _by_clues(plan.check, finding.answer, reasoning)
-    verdict, reason = _by_distance(plan.check, finding.answer)
+    verdict, reason = held_against(plan.check, finding.answer)
     return Checked(plan.check, verdict, reason)
 
 
@@ -86,25 +89,24 @@ def reasoning_of(finding: Finding, plan: Plan) -> Reasoning | None:
     return plan.policy.review(conversation)
 
 
-def _by_distance(claimed: LatLon, answer: Answer, *, coarse: bool = False) -> tuple[Verdict, str]:
+def held_against(claimed: LatLon, answer: Answer, *, coarse: bool = False) -> tuple[Verdict, str]:
+    """Return what an answer's circle says of a claimed place, and why; ``coarse`` rounds the distance."""
     if answer.point is None:
         return "undecided", "no place was found that it could be held against"
     away_km = distance_km(claimed, answer.point)
-    radius_km = max(answer.radius_km or _DEFAULT_KM, _LEAST_KM)
+    radius_km, sure = answer.radius_km or _DEFAULT_KM, answer.probability
     # One digit: a distance to the metre would tell of a place what its rounding hides.
-    away = f"about {radius_words(max(float(f'{away_km:.1g}'), _LEAST_KM))}" if coarse else distance(away_km)
+    away = f"about {radius_words(max(float(f'{away_km:.1g}'), _NEAR_KM))}" if coarse else distance(away_km)
     told = f"it lies {away} from the finding"
     told += "" if answer.radius_km is None else f", whose radius is {radius_words(answer.radius_km)}"
-    sure = answer.probability
-    if answer.radius_km is not None and answer.radius_km < away_km <= radius_km:
-        told += f"; up to {radius_words(_LEAST_KM)} counts as the same place"
-    if away_km <= radius_km:
-        if radius_km > _COARSE_KM:
-            return "undecided", f"{told}: too coarse to say more than that it fits"
-        if sure is not None and sure < LIKELY:
-            return "undecided", f"{told}, but the finding is not likely itself"
-        return "for", told
-    if away_km > _APART * radius_km and sure is not None and sure >= SURE:
+    if away_km <= radius_km + IMPRECISE_KM:
+        doubt = ": too coarse to say more than that it fits" if radius_km > _COARSE_KM else ""
+        if not doubt and sure is not None and sure < LIKELY:
+            doubt = ", but the finding is not likely itself"
+        return "undecided" if doubt else "for", told + doubt
+    if away_km <= max(_NEAR_KM, _NEAR_RADII * radius_km):
+        return "undecided", f"{told}: near, but outside the radius"
+    if sure is not None and sure >= SURE:
         return "against", told
     return "undecided", f"{told}, and that is not certain enough to speak against it"
 
@@ -113,10 +115,10 @@ def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning) -> Checked:
     from geosleuth.atlas.borders import Borders
     from geosleuth.clues.country_prior import country_prior
 
-    verdict, reason = _by_distance(claimed, answer)
+    verdict, reason = held_against(claimed, answer)
     region = Borders.load().at(claimed)
     found = reasoning.found
-    near = [one for one in found.candidates if distance_km(one.point, claimed) <= max(one.radius_km, _LEAST_KM)]
+    near = [one for one in found.candidates if distance_km(one.point, claimed) <= one.radius_km + IMPRECISE_KM]
     if near:
         parts = max(near, key=lambda one: one.probability).contributions
     else:

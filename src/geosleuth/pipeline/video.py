@@ -10,6 +10,7 @@ from geosleuth.agent import Sink
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import distance_km
+from geosleuth.names import fold
 from geosleuth.photo.video import Clip, FrameOfClip, Shown, clock
 from geosleuth.policies.detective import evidence_line
 from geosleuth.text.safe import one_line
@@ -20,6 +21,7 @@ from .result import LocateResult, check_claim, reasoning_of, result_schema
 from .run import NoAnswer, Say, run_plan
 
 NEAR_KM = 1.0
+ONE_SPOT_KM = 0.05
 COARSEST_KM = 50.0
 """Findings whose radius is larger are too coarse to say that two scenes show one place."""
 
@@ -197,11 +199,26 @@ def merged(places: Sequence[PlaceFound]) -> list[PlaceFound]:
 
 
 def is_same(one: Answer, other: Answer) -> bool:
-    """Return whether two answers are the same place, as far as they can tell."""
+    """Return whether two answers are the same place, as far as they can tell.
+
+    Two that name different streets or shops and do not lie at one spot are two, however near.
+    """
     if one.point is None or other.point is None:
+        return False
+    if _named_apart(one, other) and distance_km(one.point, other.point) > ONE_SPOT_KM:
         return False
     radii = [answer.radius_km if answer.radius_km is not None else COARSEST_KM for answer in (one, other)]
     return max(radii) <= COARSEST_KM and distance_km(one.point, other.point) <= max(NEAR_KM, min(radii))
+
+
+def _named_apart(one: Answer, other: Answer) -> bool:
+    """Return whether both are as fine as a street or shop, and neither's own name is in the other's address."""
+    fine = all(answer.radius_km is not None and answer.radius_km <= NEAR_KM for answer in (one, other))
+    parts = [[fold(part) for part in (answer.address.precise.conclusion or "").split(",")] for answer in (one, other)]
+    # A settlement stands behind the name of a street or shop; alone it names none.
+    return (
+        fine and all(len(names) > 1 for names in parts) and parts[0][0] not in parts[1] and parts[1][0] not in parts[0]
+    )
 
 
 def rank_of(answer: Answer) -> tuple[float, float]:

@@ -115,7 +115,7 @@ def talk(mcp_home: Path, pictures: Path) -> Talk:
                 told.progress.append((progress, message or ""))
 
             told.located = await client.call_tool(
-                "locate", {"photos": [photo], "within": "Monaco", "check": "43.7384,7.4246"}, progress_callback=hear
+                "locate", {"photos": [photo], "within": "Monaco", "check": "43.7335,7.4190"}, progress_callback=hear
             )
             for area in (str(pictures / "area.geojson"), "Atlantis"):
                 told.bad_area.append(await client.call_tool("locate", {"photos": [photo], "within": area}))

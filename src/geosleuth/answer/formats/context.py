@@ -110,6 +110,9 @@ class Context:
         country_code: ISO 3166-1 alpha-2 of the answer's country, if looked up.
         city: the answer's city, if looked up: an answer gives only its finest place.
         outline: the country that is the whole finding, as polygons; empty if the finding is a circle.
+        wide: the finding is a country or region: no coordinates are written.
+        candidate_areas: for each candidate, in order, the polygons of a country that it is, empty for one that can't be
+            drawn, and None for a point; as many as there are, and the rest are points.
         reviewed: whether a person has confirmed or corrected the place.
         geosleuth: this program's version.
     """
@@ -126,8 +129,14 @@ class Context:
     country_code: str | None = None
     city: str | None = None
     outline: Polygons = field(default_factory=list, hash=False, repr=False)
+    wide: bool = False
+    candidate_areas: tuple[Polygons | None, ...] = field(default=(), hash=False, repr=False)
     reviewed: Reviewed | None = None
     geosleuth: str = __version__
+
+    def candidate_area(self, rank: int) -> Polygons | None:
+        """Return the polygons of the candidate of a rank, from 1, that is a country; None for a point."""
+        return self.candidate_areas[rank - 1] if rank <= len(self.candidate_areas) else None
 
     @property
     def place_method(self) -> str:
@@ -173,6 +182,16 @@ class Entry(NamedTuple):
 
     answer: Answer
     context: Context
+
+    @property
+    def point(self) -> LatLon | None:
+        """Return the point to write; None where there is none, and for a country or region."""
+        return written_point(self.answer, self.context)
+
+
+def written_point(answer: Answer, context: Context) -> LatLon | None:
+    """Return an answer's point where it may be written as one: a country or region is no point."""
+    return None if context.wide else answer.point
 
 
 async def capped_entry(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from geosleuth.answer.answer import Answer
 
-from .context import ESTIMATED, Context, Entry, candidate_line, cell, degrees, metres, odds
+from .context import ESTIMATED, Context, Entry, candidate_line, cell, degrees, metres, odds, written_point
 
 CSV_HEADER = (
     "file", "sha256", "located", "lat", "lon", "radius_km", "probability", "country", "country_code", "region",
@@ -20,14 +20,14 @@ CSV_HEADER = (
 
 def csv_row(answer: Answer, context: Context) -> list[str]:
     """Return the cells under `CSV_HEADER`; unknown ones are empty. Texts that a spreadsheet would run get a ``'``."""
-    point, address = answer.point, answer.address
+    point, address = written_point(answer, context), answer.address
     return [
         cell(context.file_name),
         cell(context.sha256),
         "yes" if answer.located else "no",
         "" if point is None else degrees(point.lat, answer.radius_km),
         "" if point is None else degrees(point.lon, answer.radius_km),
-        _number(answer.radius_km),
+        "" if context.wide else _number(answer.radius_km),
         _number(answer.probability),
         cell(address.country.conclusion),
         cell(context.country_code),
@@ -72,7 +72,7 @@ DARWIN_CORE_TERMS = (
 
 def darwin_core_row(answer: Answer, context: Context) -> list[str]:
     """Return the cells under `DARWIN_CORE_TERMS`; an unlocated answer has no coordinates and no datum."""
-    point, address = answer.point, answer.address
+    point, address = written_point(answer, context), answer.address
     capped = context.granularity != "exact"
     media = [f"sha256:{context.sha256}" if context.sha256 else None, context.file_name]
     return [
@@ -91,8 +91,8 @@ def darwin_core_row(answer: Answer, context: Context) -> list[str]:
         cell(context.when_text),
         cell(f"{ESTIMATED} {context.geosleuth}" + (f", method {context.method}" if context.method else "")),
         cell(" | ".join(context.sources)),
-        "unable to georeference" if point is None else "requires verification",
-        cell(_remarks(answer, whole=bool(context.outline))),
+        "unable to georeference" if answer.point is None else "requires verification",
+        cell(_remarks(answer, context)),
         f"coordinates given to the {context.granularity} only" if capped and point is not None else "",
         f"any place finer than the {context.granularity}" if capped else "",
     ]
@@ -103,10 +103,11 @@ def to_darwin_core(entries: Sequence[Entry]) -> str:
     return table(DARWIN_CORE_TERMS, (darwin_core_row(*entry) for entry in entries))
 
 
-def _remarks(answer: Answer, *, whole: bool) -> str:
-    sure = odds(answer, whole=whole)
+def _remarks(answer: Answer, context: Context) -> str:
+    sure = odds(answer, whole=bool(context.outline))
     parts = [
         "No place could be determined from the picture." if answer.point is None else "An estimate from the picture.",
+        "No coordinates: the finding is a country or region, and no point in it." if context.wide else None,
         f"{sure}, by its own estimate." if sure else None,
         answer.explanation,
         f"Also considered: {'; '.join(map(candidate_line, answer.candidates))}." if answer.candidates else None,

@@ -1,19 +1,19 @@
 """A finding as JSON: one document in its full form, or GeoJSON (RFC 7946).
 
 One feature is the finding, one the circle of its uncertainty, and one each candidate; ``role`` distinguishes them. A
-finding that is a whole country is the country's outline, with a representative point in its properties and no circle.
-An unlocated answer is a feature whose geometry is null, as the RFC prescribes.
+finding that is a whole country is the country's outline, a region is the circle around it; neither has a point. So are
+candidates. An unlocated answer is a feature whose geometry is null, as the RFC prescribes.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from geosleuth.answer.answer import Answer, answer_to_dict, to_precision
+from geosleuth.answer.answer import PIN_KM, Answer, answer_to_dict, to_precision
 from geosleuth.geo import LatLon
 from geosleuth.text.safe import legible
 
-from .context import Context, Entry, Polygons, circle_polygons
+from .context import Context, Entry, Polygons, circle_polygons, written_point
 
 DOCUMENT_FORMAT = "geosleuth-finding/1"
 
@@ -83,8 +83,9 @@ def to_geojson(entries: Sequence[Entry]) -> str:
 def _features(name: str, answer: Answer, context: Context) -> Iterator[dict[str, Any]]:
     answer = to_precision(answer)
     outline = area_geometry(context.outline)
-    stands_for = {} if outline is None or answer.point is None else {"lat": answer.point.lat, "lon": answer.point.lon}
-    yield _feature(name, outline or _point(answer.point), {**_told(answer, context), **stands_for})
+    if outline is None and context.wide and answer.point is not None:
+        outline = area_geometry(circle_polygons(answer.point, answer.radius_km or PIN_KM))
+    yield _feature(name, outline or _point(written_point(answer, context)), _told(answer, context))
     if outline is None and answer.point is not None and answer.radius_km is not None:
         circle = circle_polygons(answer.point, answer.radius_km)
         properties = {"role": "uncertainty", "radius_km": answer.radius_km, "probability": answer.probability}
@@ -97,7 +98,9 @@ def _features(name: str, answer: Answer, context: Context) -> Iterator[dict[str,
             "probability": candidate.probability,
             "evidence": candidate.evidence,
         }
-        yield _feature(f"{name}-candidate-{rank}", _point(candidate.point), properties)
+        area = context.candidate_area(rank)
+        geometry = _point(candidate.point) if area is None else area_geometry(area)
+        yield _feature(f"{name}-candidate-{rank}", geometry, properties)
 
 
 def _feature(name: str, geometry: dict[str, Any] | None, properties: dict[str, Any]) -> dict[str, Any]:
@@ -115,7 +118,7 @@ def _told(answer: Answer, context: Context) -> dict[str, Any]:
         "region": address.region.conclusion,
         "precise": address.precise.conclusion,
         "probability": answer.probability,
-        "radius_km": answer.radius_km,
+        "radius_km": None if context.wide else answer.radius_km,
         "explanation": answer.explanation,
         **context_fields(context),
     }

@@ -7,7 +7,7 @@ import html
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from geosleuth.answer.answer import Answer, Candidate
+from geosleuth.answer.answer import PIN_KM, Answer, Candidate
 from geosleuth.geo import LatLon, rounded
 
 from .context import ESTIMATED, Context, Entry, Polygons, candidate_line, circle_polygons, degrees, odds, xml_text
@@ -34,10 +34,10 @@ def _folder(top: ET.Element, number: int, answer: Answer, context: Context) -> N
     folder = ET.SubElement(top, "Folder")
     _put(folder, "name", context.file_name or f"photo {number}")
     _finding(folder, answer, context)
-    if answer.point is not None and answer.radius_km is not None and not context.outline:
+    if answer.point is not None and answer.radius_km is not None and not context.outline and not context.wide:
         _uncertainty(folder, answer.point, answer.radius_km)
     for rank, candidate in enumerate(answer.candidates, start=1):
-        _candidate(folder, rank, candidate, answer.radius_km)
+        _candidate(folder, rank, candidate, answer.radius_km, context.candidate_area(rank))
 
 
 def _finding(folder: ET.Element, answer: Answer, context: Context) -> None:
@@ -48,18 +48,17 @@ def _finding(folder: ET.Element, answer: Answer, context: Context) -> None:
         _put(mark, "address", place)
     lines = [odds(answer, whole=bool(context.outline)), answer.explanation, f"{ESTIMATED} ({context.made_by})"]
     _put(mark, "description", "<br/>".join(html.escape(line) for line in lines if line))
-    _put(mark, "styleUrl", "#uncertainty" if context.outline else "#finding")
+    _put(mark, "styleUrl", "#uncertainty" if context.outline or context.wide else "#finding")
     facts = {
         "located": "yes" if answer.located else "no",
         "probability": None if answer.probability is None else f"{answer.probability:g}",
-        "radius_km": None if answer.radius_km is None else f"{answer.radius_km:g}",
+        "radius_km": None if answer.radius_km is None or context.wide else f"{answer.radius_km:g}",
         "granularity": context.granularity,
         "model": context.model,
         "method": context.method,
         "when": context.when_text,
         "sha256": context.sha256,
         "sources": "; ".join(context.sources) or None,
-        **_stands_for(answer, context),
     }
     data = ET.SubElement(mark, "ExtendedData")
     for name, value in facts.items():
@@ -67,15 +66,10 @@ def _finding(folder: ET.Element, answer: Answer, context: Context) -> None:
             _put(ET.SubElement(data, "Data", name=name), "value", value)
     if context.outline:
         _area(mark, context.outline)
+    elif context.wide and answer.point is not None:
+        _area(mark, circle_polygons(rounded(answer.point, answer.radius_km), answer.radius_km or PIN_KM))
     elif answer.point is not None:
         _point(mark, answer.point, answer.radius_km)
-
-
-def _stands_for(answer: Answer, context: Context) -> dict[str, str]:
-    """Return the representative point of a country whose outline is the finding."""
-    if not context.outline or answer.point is None:
-        return {}
-    return {name: degrees(getattr(answer.point, name), answer.radius_km) for name in ("lat", "lon")}
 
 
 def _uncertainty(folder: ET.Element, centre: LatLon, radius_km: float) -> None:
@@ -95,13 +89,17 @@ def _area(mark: ET.Element, polygons: Polygons) -> None:
             _put(line, "coordinates", " ".join(f"{lon:.6f},{lat:.6f}" for lon, lat in ring))
 
 
-def _candidate(folder: ET.Element, rank: int, candidate: Candidate, radius_km: float | None) -> None:
+def _candidate(
+    folder: ET.Element, rank: int, candidate: Candidate, radius_km: float | None, area: Polygons | None
+) -> None:
     mark = ET.SubElement(folder, "Placemark")
     _put(mark, "name", f"{rank}. {candidate_line(candidate)}")
     if candidate.evidence:
         _put(mark, "description", html.escape(candidate.evidence))
     _put(mark, "styleUrl", "#candidate")
-    if candidate.point is not None:
+    if area:
+        _area(mark, area)
+    elif area is None and candidate.point is not None:
         _point(mark, candidate.point, radius_km)
 
 

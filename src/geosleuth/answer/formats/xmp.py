@@ -1,7 +1,7 @@
 """An XMP sidecar: coordinates, their error in metres, and a processing method that says "estimated".
 
 Photo programs take a sidecar's location for the photo's own, so it marks the estimate in every available way. An
-unlocated answer gets a sidecar without a location.
+unlocated answer gets a sidecar without a location, a country or region one with its names and no coordinates.
 """
 
 import xml.etree.ElementTree as ET
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from geosleuth.answer.answer import Answer
 from geosleuth.geo import rounded
 
-from .context import Context, Entry, metres, xml_text
+from .context import Context, Entry, metres, written_point, xml_text
 
 _NAMESPACES = {
     "exif": "http://ns.adobe.com/exif/1.0/",
@@ -48,9 +48,10 @@ def to_xmp(entries: Sequence[Entry]) -> str:
 
 
 def _place(answer: Answer, context: Context) -> dict[str, str | None]:
-    if answer.point is None:
+    written = written_point(answer, context)
+    if written is None:
         return {}
-    point = rounded(answer.point, answer.radius_km)
+    point = rounded(written, answer.radius_km)
     return {
         "exif:GPSVersionID": "2.3.0.0",
         "exif:GPSLatitude": _angle(point.lat, "N", "S"),
@@ -97,7 +98,7 @@ def _provenance(answer: Answer, context: Context) -> dict[str, str | None]:
         "geosleuth:Estimated": "False" if context.reviewed == "corrected" else "True",
         "geosleuth:Reviewed": context.reviewed,
         "geosleuth:Probability": None if answer.probability is None else f"{answer.probability:g}",
-        "geosleuth:RadiusKm": None if answer.radius_km is None else f"{answer.radius_km:g}",
+        "geosleuth:RadiusKm": None if answer.radius_km is None or context.wide else f"{answer.radius_km:g}",
         "geosleuth:Granularity": context.granularity,
         "geosleuth:Model": context.model,
         "geosleuth:Method": context.method,

@@ -179,6 +179,8 @@ def card(
     parts: list[RenderableType] = [Text(one_line(digest.place), style="bold")]
     if digest.sure:
         parts.append(Text(f"{digest.sure}{_where(digest)}."))
+    if digest.assumed:
+        parts.append(Text(one_line(digest.assumed)))
     if digest.verdict:
         parts.append(Text(digest.verdict, style="italic"))
     if not digest.exact:
@@ -198,7 +200,8 @@ def card(
 def _where(digest: Digest) -> str:
     """Return the point, as the end of the line on certainty."""
     point, radius_km = digest.answer.point, digest.answer.radius_km
-    if point is None or digest.country:
+    # The odds of a circle are odds of nothing without its middle.
+    if point is None or (digest.wide and digest.country):
         return ""
     return f"{' of' if radius_km is not None else ','} {coordinates(point, radius_km)}"
 

@@ -23,7 +23,7 @@ from geosleuth.agent import (
     ToolObserved,
     Trajectory,
 )
-from geosleuth.agent.display import is_withheld, sure_line
+from geosleuth.agent.display import is_withheld, sure_line, whole_country
 from geosleuth.agent.locate import EventBlanker
 from geosleuth.answer.answer import envelope, percent_words
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, withheld
@@ -82,7 +82,7 @@ def _steps(trajectory: Trajectory, embedded: "Embedded") -> Iterator[Html]:
             case ToolObserved(observation=observation):
                 yield _observed(observation, calls.get(observation.call_id), embedded)
             case _:
-                other = _other(event)
+                other = _other(event, whole_country(trajectory))
                 if other:
                     yield other
 
@@ -150,7 +150,8 @@ def _value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _other(event: Event) -> Html | None:
+def _other(event: Event, country: str | None) -> Html | None:
+    """Return a step that is no call; ``country`` is the one that the run comes to as a whole."""
     match event.body:
         case Prompted(prompt=prompt, by=by):
             words = _shown(prompt.text)
@@ -160,7 +161,13 @@ def _other(event: Event) -> Html | None:
             return el(
                 "li",
                 {"class": "answer"},
-                el("p", None, el("b", None, f"{_ANSWERED_BY[by]}: "), name(place, 120), _sentence(sure_line(answer))),
+                el(
+                    "p",
+                    None,
+                    el("b", None, f"{_ANSWERED_BY[by]}: "),
+                    name(place, 120),
+                    _sentence(sure_line(answer, country)),
+                ),
                 _folded("In its own words", words) if (words := _shown(answer.explanation or "")) else "",
             )
         case Ended(reason=reason, trouble=trouble):

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
-from typing import Literal
 
 from geosleuth import __version__
 from geosleuth.agent import Budget, EndReason, Hypothesis, Spent, Trajectory
 from geosleuth.agent.display import (
     AGAINST,
     LEAD,
+    area_of,
     best_evidence,
     is_capped,
     is_withheld,
@@ -23,15 +23,15 @@ from geosleuth.agent.display import (
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, Candidate, Granularity, coarsest
-from geosleuth.answer.answer import envelope, percent_words
+from geosleuth.answer.answer import AreaKind, envelope, is_wide, percent_words
 from geosleuth.atlas.granular import CountryOutline, country_outline
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.geo import LatLon, coordinates, distance_km
 from geosleuth.names import fold
 from geosleuth.photo import Claims
-from geosleuth.pipeline.plan import SEEN, TAKEN
+from geosleuth.pipeline.outputs import wide_country
 from geosleuth.pipeline.team import spent_together
-from geosleuth.policies.detective.answering import CONNECT
+from geosleuth.policies.detective.answering import CONNECT, conditional
 from geosleuth.text.numbers import distance, plural
 from geosleuth.tools import FailureKind, Observation
 
@@ -66,8 +66,6 @@ _AGAINST = ("Against it speaks ", "Nothing that was found speaks against it.")
 _RIVALS = ("It could also be ",)
 _HANGS = ("It hangs on ", "Left out one by one, ")
 _HELP = ("What would help: ", CONNECT)
-_KNOWN = ("--seen", "--hint", "--within")
-_SAY_WHAT_YOU_KNOW = f", or say what you see or know: {', '.join(_KNOWN)}"
 _NO_REASON = "No place could be named. The details are left out: they may tell more than the {told_as}."
 
 
@@ -125,21 +123,32 @@ class Digest:
         return country_outline(self.country) if self.country else None
 
     @property
-    def area(self) -> Literal["country", "circle"] | None:
+    def area(self) -> AreaKind | None:
         """All of a country, or a circle of which no more than a country or region is named; None: the point counts."""
-        if self.country is not None:
-            return "country"
-        levels = self.answer.address
-        named = levels.region.conclusion or levels.country.conclusion
-        return "circle" if named and not levels.precise.conclusion else None
+        return area_of(self.trajectory, self.granularity)
+
+    @property
+    def wide(self) -> bool:
+        """Whether it is a country or region, which has no point to show."""
+        return is_wide(self.answer.radius_km, self.area)
+
+    @property
+    def assumed(self) -> str:
+        """That the finding holds only within the area that was given, as a sentence; empty where none was."""
+        area = self.trajectory.task.area or ""
+        if not self.located or not self.exact or is_withheld(area):
+            return ""
+        return conditional(area.removeprefix("within "), self.answer.probability)
 
     @property
     def pinned(self) -> tuple[Rival, ...]:
         """The candidates as maps show them: the letter of a whole country stands in its middle."""
-        outline = self.outline
-        if outline is None:
-            return self.rivals
-        return tuple(replace(one, point=outline.middle) if one.is_answer else one for one in self.rivals)
+        return tuple(_in_the_middle(one, self.country) for one in self.rivals)
+
+    @property
+    def pins(self) -> tuple[Rival, ...]:
+        """The candidates that a drawn map marks: a finding that is a country or region is drawn, and has no pin."""
+        return tuple(one for one in self.pinned if not (one.is_answer and self.wide))
 
     @property
     def located(self) -> bool:
@@ -164,6 +173,12 @@ class Digest:
         """
         repeated = self.located and self.evidence and tells_evidence_alone(self.trajectory)
         return "" if repeated else self.account.why
+
+
+def _in_the_middle(one: Rival, answer_country: str | None) -> Rival:
+    code = answer_country if one.is_answer else wide_country(one.name)
+    outline = country_outline(code) if code else None
+    return one if outline is None else replace(one, point=outline.middle)
 
 
 def as_finding(found: Finding | Trajectory) -> Finding:
@@ -192,7 +207,7 @@ def digest_of(finding: Finding) -> Digest:
         sure=sure_line(answer, country),
         verdict=_verdict(finding, located=located),
         evidence=_evidence(finding) if told_as == "exact" else (),
-        account=_account(answer, trajectory, told_as, located=located),
+        account=_account(answer, told_as, located=located),
         rivals=tuple(_rivals(answer, {fold(one.place) for one in dropped})),
         dropped=dropped,
         spent=spent_together(finding),
@@ -206,21 +221,11 @@ def _evidence(finding: Finding) -> tuple[str, ...]:
     return tuple(dict.fromkeys(piece for one in runs for piece in best_evidence(one, None)))
 
 
-def _account(answer: Answer, trajectory: Trajectory, told_as: Granularity, *, located: bool) -> Account:
-    """Return the explanation in its parts, no finer than ``told_as``, and without advice that was followed already."""
+def _account(answer: Answer, told_as: Granularity, *, located: bool) -> Account:
+    """Return the explanation in its parts, no finer than ``told_as``."""
     if told_as != "exact":
         return Account() if located else Account(_NO_REASON.format(told_as=told_as))
-    account = account_of(answer.explanation or "")
-    hint, area = trajectory.task.hint or "", trajectory.task.area
-    # The words of --seen and --taken follow those of --hint.
-    given = {
-        "--seen": SEEN in hint,
-        "--hint": bool(hint) and not hint.startswith((SEEN, TAKEN)),
-        "--within": bool(area),
-    }
-    asked = [option for option in _KNOWN if not given[option]]
-    known = f", or say what you see or know: {', '.join(asked)}" if asked else ""
-    return replace(account, would_help=account.would_help.replace(_SAY_WHAT_YOU_KNOW, known))
+    return account_of(answer.explanation or "")
 
 
 def account_of(explanation: str) -> Account:

@@ -19,6 +19,7 @@ from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, clean, el, join
 from geosleuth.bench.page.worldmap import shared_drawing
 from geosleuth.geo import coordinates
+from geosleuth.pipeline.outputs import wide_country
 
 from .chain import chain_section
 from .digest import Digest, Rival, as_finding, claims_of, conflict_of, digest_of, failures, first_sentence, making_of
@@ -82,7 +83,7 @@ def render_report(
         digest=digest,
         world=shared_drawing(),
         dots=_dots(digest.answer.probability),
-        where="" if point is None else coordinates(point, radius_km),
+        where="" if point is None or (digest.wide and digest.country) else coordinates(point, radius_km),
         reason=reason,
         more_reason=more_reason,
         conflict=conflict_of(finding, digest),
@@ -226,7 +227,8 @@ class _Row:
 
 def _rival(one: Rival, digest: Digest) -> _Row:
     # The centre of a country that is merely likely is not a place that was found.
-    where = "" if one.point is None or not digest.located else coordinates(one.point, digest.answer.radius_km)
+    unknown = one.point is None or not digest.located or wide_country(one.name) or (one.is_answer and digest.wide)
+    where = "" if unknown or one.point is None else coordinates(one.point, digest.answer.radius_km)
     return _Row(one, where, _bar(one.probability))
 
 

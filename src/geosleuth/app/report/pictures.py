@@ -324,7 +324,7 @@ def map_figure(drawn: MapPicture, digest: Digest, *, close: bool) -> Html:
             over.append(el("path", {"class": "doubt", "d": _outlined(outline, plane)}))
         elif radius_km is not None and (circle := _circle(plane, point, radius_km)):
             over.append(el("path", {"class": "doubt", "d": circle}))
-        over += _pins(digest.pinned, plane, size=15 if close else 38)
+        over += _pins(digest.pins, plane, size=15 if close else 38)
     words = f"{drawn.title}: map with the place"
     if digest.outline is not None:
         words = f"{drawn.title}: map with the outline of {digest.outline.name}"
@@ -350,11 +350,11 @@ def world_figure(digest: Digest) -> Html:
         over.append(el("path", {"class": "doubt", "d": _outlined(digest.outline, _World())}))
     elif point is not None and radius_km is not None and radius_km >= _SEEN_ON_WORLD_KM:
         over.append(el("path", {"class": "doubt", "d": _world_circle(point, radius_km)}))
-    over += _pins(digest.pinned, _World(), size=28)
+    over += _pins(digest.pins, _World(), size=28)
     if point is None:
         words = "World map with weak candidates" if over else "World map with no place marked"
     else:
-        words = "World map with the place marked"
+        words = f"World map with {digest.place}" if digest.wide else "World map with the place marked"
     return el(
         "figure",
         {"class": "ground world-map"},

@@ -11,9 +11,8 @@ import numpy as np
 
 from geosleuth import __version__
 from geosleuth.agent import Trajectory
-from geosleuth.agent.display import tells_evidence_alone
 from geosleuth.agent.locate import Finding
-from geosleuth.answer.answer import how_sure, percent_words, radius_words
+from geosleuth.answer.answer import AreaKind, how_sure, is_wide, percent_words, radius_words
 from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.bench.page.worldmap import shared_drawing, to_page
@@ -21,7 +20,7 @@ from geosleuth.geo import LatLon, coordinates
 from geosleuth.pipeline.outputs import SUMMARY_GENERATOR
 from geosleuth.text.numbers import count, plural
 
-from .digest import Digest, as_finding, digest_of
+from .digest import as_finding, digest_of
 from .finding_page import document, now
 from .pictures import WORLD, uri
 
@@ -52,7 +51,6 @@ class SummaryRow:
         conflicts: whether the file itself claims another place.
         report: the single report, as a path relative to the summary; None if there is none.
         thumbnail: the photo as a small JPEG, see `small_jpeg`; None leaves it out.
-        wide: whether the finding is a whole country or region: the point stands for it, and is not shown.
     """
 
     name: str
@@ -66,8 +64,12 @@ class SummaryRow:
     thumbnail: bytes | None = None
     conflicts: bool = False
     told: tuple[str, ...] = ()
-    wide: bool = False
-    area: Literal["country", "circle"] | None = None
+    area: AreaKind | None = None
+
+    @property
+    def wide(self) -> bool:
+        """Whether the finding is a country or region: the point stands for it, and is not shown."""
+        return is_wide(self.radius_km, self.area)
 
 
 def summary_row(
@@ -97,20 +99,8 @@ def summary_row(
         report=report,
         thumbnail=(thumbnail or _first_picture(finding)) if digest.exact else None,
         conflicts=conflicts,
-        wide=_is_wide(digest),
         area=digest.area,
     )
-
-
-def _is_wide(digest: Digest) -> bool:
-    """Return whether a finding is a whole country or region.
-
-    A model's odds are for its circle, whatever it names; see `geosleuth.agent.display.whole_country`.
-    """
-    address = digest.answer.address
-    named_alone = tells_evidence_alone(digest.trajectory) or digest.granularity in ("region", "country")
-    region = bool(address.region.conclusion) and not address.precise.conclusion
-    return digest.country is not None or (named_alone and region)
 
 
 def _first_picture(finding: Finding) -> bytes | None:

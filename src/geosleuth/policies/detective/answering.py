@@ -7,18 +7,22 @@ from typing import Any
 from geosleuth.answer import Address, Answer, Candidate, Level
 from geosleuth.atlas.suggestion import get_country
 from geosleuth.clues import Clue, ClueKind, TextSeen
+from geosleuth.clues.decision import STATED
 from geosleuth.clues.heartlands import HELD_SHARE, heartland
 from geosleuth.clues.naming import kind_said
+from geosleuth.clues.posterior import Contribution
 from geosleuth.clues.selftest import LeftOut, Sign
 from geosleuth.clues.text_clue import said_of
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
+from geosleuth.text.safe import one_line
 from geosleuth.tools.viewer import length, percent, quoted
 
 from .candidates import Rival, full_name, standing
 from .checking import ruled_out_places
 from .evidence import disagreement, evidence_line, named
 from .reasoning import Reasoning
+from .ruled_out import LeftOut as LeftOutBy
 
 CONNECT = "Connect a vision model"
 """How the advice begins where no place could be named."""
@@ -44,17 +48,16 @@ def would_help(reasoning: Reasoning) -> str:
     """One or two sentences on what would narrow the answer down; empty where it is as fine as can be."""
     decision = reasoning.decision
     if not reasoning.found.clues or decision.level == "none":
-        options = "--seen, --within" if reasoning.hints else "--seen, --hint, --within"
-        return f"{CONNECT} ({WITH_A_MODEL}), or say what you see or know: {options}."
+        options = ", ".join(reasoning.known.not_said)
+        return f"{CONNECT} ({WITH_A_MODEL}){f', or say what you see or know: {options}' if options else ''}."
     if decision.level == "spot":
         return ""
     names = unplaced_names(reasoning)
     if names and decision.country and not on_added_map(reasoning):
-        shown = " and ".join(quoted(name, 40) for name in names[:_SHOWN_NAMES])
-        stand = "stand" if len(names) > 1 else "stands"
         return (
-            f"What would help: {shown} {stand} on no map of this machine; a map of {country_name(decision.country)} or "
-            f"of the right part of it may know more. Fetch it with: {get_country(decision.country)}"
+            f"What would help: {_where_names_stand(reasoning, names[:_SHOWN_NAMES])}; a map of "
+            f"{country_name(decision.country)} or of the right part of it may know more. Fetch it with: "
+            f"{get_country(decision.country)}"
         )
     read = {clue.kind for clue in reasoning.found.clues}
     wanted = [words for words, kinds in _TELLING_SIGHTS if not read & kinds][:_SHOWN_SIGHTS]
@@ -94,6 +97,29 @@ def unplaced_names(reasoning: Reasoning) -> list[str]:
         for one in reasoning.lookups
         if one.kind in _ON_THE_GROUND and one.text not in placed and _is_a_name(one.text)
     ]
+
+
+def _where_names_stand(reasoning: Reasoning, names: Sequence[str]) -> str:
+    """That names stand on no map, or were found only weakly, in words."""
+    found = {name: _found_weakly(reasoning, name) for name in names}
+    nowhere = [quoted(name, 40) for name, place in found.items() if not place]
+    weakly = [f"{quoted(name, 40)} was found only weakly ({place})" for name, place in found.items() if place]
+    stand = "stand" if len(nowhere) > 1 else "stands"
+    return "; ".join([*([f"{' and '.join(nowhere)} {stand} on no map of this machine"] if nowhere else []), *weakly])
+
+
+def _found_weakly(reasoning: Reasoning, name: str) -> str:
+    """The best place that a look-up has for a name, too weak to count by itself; empty where it found none."""
+    rows = [
+        row
+        for tool, key in (("poi_keyword_search", "keyword"), ("maps_geocode", "address"))
+        for one in reasoning.notebook.of(tool)
+        if str(one.arguments.get(key)) == name
+        for row in one.data.get("results", ())
+        if row.get("match") != "fuzzy"
+    ]
+    best = max(rows, key=lambda row: float(row.get("confidence") or 0.0), default=None)
+    return "" if best is None else one_line(str(best.get("name", "")))[:_LINE_CHARS]
 
 
 def _is_a_name(text: str) -> bool:
@@ -144,7 +170,9 @@ def _address(reasoning: Reasoning) -> Address:
         shares = reasoning.found.country_contributions(decision.country)
         strongest = (part.clue for part in shares[:SHOWN_REASONS] if part.log_ratio > 0.1)
         telling = tuple(evidence_line(said_of(clue, decision.country)) for clue in strongest)
-        odds = decision.country_probability
+        # Of a country that is the answer these are its own odds, and no finer place is likelier than its country.
+        whole = decision.level == "country"
+        odds = reasoning.probability if whole else max(decision.country_probability, reasoning.probability)
         country = Level(country_name(decision.country), telling, None, _uncertainty(odds))
     if decision.level == "country":
         return Address(country or Level())
@@ -181,6 +209,7 @@ def _precise(reasoning: Reasoning, here: Mapping[str, Any]) -> str | None:
 
 
 def _uncertainty(probability: float) -> str:
+    """How uncertain a level is, by its own probability alone, whatever the radius."""
     return "low" if probability >= SURE else "moderate" if probability >= FAIR else "high"
 
 
@@ -200,6 +229,7 @@ def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
         for sentence in (
             _outside(reasoning),
             first,
+            conditional(reasoning.known.area_words, reasoning.probability),
             _reasons(reasoning),
             _contradicted(reasoning, candidates),
             _ruled_out(reasoning),
@@ -209,6 +239,30 @@ def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
         )
         if sentence
     )
+
+
+def conditional(area: str, probability: float | None) -> str:
+    """That an answer holds only within the area that was given; empty where none was."""
+    if not area:
+        return ""
+    odds = "it holds only" if probability is None else f"the {percent(probability)} hold only"
+    return f"Looked for only within {area}, as you asked: {odds} if it was taken there."
+
+
+def _assumed(reasoning: Reasoning) -> str:
+    """That no place was found in the area that was given, where one was: the area itself is no finding."""
+    area = reasoning.known.area_words
+    if not area:
+        return ""
+    country = next(iter(reasoning.found.countries), "")
+    parts = reasoning.found.country_contributions(country) if reasoning.outside is None else ()
+    fits = [evidence_line(said_of(part.clue, country)) for part in parts if _is_seen_for(part)]
+    said = f"; what was read fits it and names no place in it: {fits[0]}" if fits else ""
+    return f"Looked for only within {area}, as you asked{said}."
+
+
+def _is_seen_for(part: Contribution) -> bool:
+    return part.speaks_for and part.clue.kind not in STATED
 
 
 def _reasons(reasoning: Reasoning) -> str:
@@ -261,6 +315,7 @@ def _cannot_tell(reasoning: Reasoning) -> str:
     sentences = (
         _outside(reasoning),
         _silence(reasoning),
+        _assumed(reasoning),
         _hinted(reasoning),
         _ruled_out(reasoning),
         would_help(reasoning),
@@ -318,17 +373,25 @@ def _telling_first(reasoning: Reasoning) -> list[TextSeen]:
 
 def _ruled_out(reasoning: Reasoning) -> str:
     """What a person has ruled out, where one has."""
-    if not reasoning.known.rules_out:
+    known = reasoning.known
+    if not known.rules_out:
         return ""
-    clues = list(dict.fromkeys(named(clue) for clue in reasoning.ruled_out))
+    # What a person reads otherwise is corrected, and rules nothing out.
+    dismissed = LeftOutBy(text for text in known.left_out if text not in known.misread)
+    clues = list(dict.fromkeys(named(clue) for clue in reasoning.ruled_out if dismissed.clue(clue)))
     places = ruled_out_places(reasoning)
+    corrected = [f"{quoted(one.text, 40)}, not {quoted(one.was, 40)}" for one in known.readings if one.was]
+    reads = f"A person reads {'; and '.join(corrected[:SHOWN_REASONS])}." if corrected else ""
     told = []
     if clues:
         more = f" and {len(clues) - SHOWN_REASONS} more" if len(clues) > SHOWN_REASONS else ""
         told.append(f"{', '.join(clues[:SHOWN_REASONS])}{more} as misleading")
     if places:
         told.append(f"that it is {' or '.join(places)}")
-    return f"A person has ruled out {'; and '.join(told)}." if told else "A person has ruled out some of what was read."
+    if not told and dismissed:
+        told.append("some of what was read")
+    said = f"A person has ruled out {'; and '.join(told)}." if told else ""
+    return " ".join(part for part in (reads, said) if part)
 
 
 def _outside(reasoning: Reasoning) -> str:

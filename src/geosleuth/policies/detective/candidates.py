@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
-from geosleuth.clues.decision import only_hinted
+from geosleuth.clues import Clue
+from geosleuth.clues.decision import STATED, says_more
 from geosleuth.clues.heartlands import heartland
 from geosleuth.clues.posterior import Candidate, Contribution, Posterior
 from geosleuth.clues.text_clue import said_of
@@ -21,6 +23,9 @@ LEAST_WHEN_SILENT = 0.05
 LEAST_WHERE_DISPUTED = 0.01
 """Where signs point to different places, what the weaker one points to is worth a line as well."""
 
+LEAST_STATED: Final = 0.5
+"""The least log ratio with which the side of the road makes a country a candidate: most of the world keeps right."""
+
 _APART = 1.5
 _LEAST_APART_KM = 1.0
 _LINES = 4
@@ -30,7 +35,8 @@ _LINES = 4
 class Rival:
     """A place that it could be; ``country`` is an ISO code, the probability calibrated as the answer's is.
 
-    ``only_hinted`` is whether nothing but a hint speaks for it: then its probability is only how often hints are right.
+    ``only_hinted`` is whether a hint speaks for it and nothing in the photo: then its probability is only how often
+    hints are right.
     """
 
     name: str
@@ -50,7 +56,12 @@ def rivals(reasoning: Reasoning) -> list[Rival]:
         # Whoever has ruled places out, or asked a prior, wants to see what is left.
         asked = reasoning.known.rules_out or any(True for _ in reasoning.notebook.of("visual_prior"))
         least = 0.0 if asked else LEAST_WHEN_SILENT
-        worth_a_look = [one for one in _countries(reasoning, 1.0, reasoning.at_best) if one.probability >= least]
+        workings = reasoning.found.workings
+        worth_a_look = [
+            one
+            for one in _countries(reasoning, 1.0, reasoning.at_best)
+            if one.probability >= least and says_more(workings, one.country or "", one.probability)
+        ]
         return sorted(worth_a_look, key=lambda one: one.only_hinted)
     best = Rival(
         full_name(decision.name or "", decision.country),
@@ -111,9 +122,27 @@ def _places(reasoning: Reasoning, share: float) -> list[Rival]:
 def _countries(reasoning: Reasoning, share: float, weighed: Posterior | None = None) -> list[Rival]:
     found = weighed or reasoning.found
     likely = [(code, p * share) for code, p in list(found.countries.items())[: MOST_RIVALS + 1]]
-    listed = [_country(reasoning, code, p, found) for code, p in likely if p >= LEAST_PROBABILITY]
-    # A country that no clue speaks for is only a populous one.
+    listed = [
+        _country(reasoning, code, p, found)
+        for code, p in likely
+        if p >= LEAST_PROBABILITY and _is_lead(found.country_contributions(code))
+    ]
     return [one for one in listed if one.evidence_for and _writes_so(reasoning, one, found)][:MOST_RIVALS]
+
+
+def _is_lead(parts: Iterable[Contribution]) -> bool:
+    """Whether a clue makes a country a candidate: one that nothing or only daylight speaks for is a populous one."""
+    return any(
+        part.speaks_for
+        and part.clue.kind != "sun"
+        and (part.clue.kind != "driving_side" or part.log_ratio >= LEAST_STATED)
+        for part in parts
+    )
+
+
+def _only_hinted(clues: Iterable[Clue]) -> bool:
+    kinds = {clue.kind for clue in clues}
+    return not kinds or ("hint" in kinds and kinds <= STATED)
 
 
 def _writes_so(reasoning: Reasoning, one: Rival, found: Posterior) -> bool:
@@ -126,7 +155,7 @@ def _country(reasoning: Reasoning, code: str, probability: float, weighed: Poste
     land = heartland(code, reasoning.known.within)
     parts = (weighed or reasoning.found).country_contributions(code)
     point, radius_km = (land.point, land.radius_km) if land else (None, None)
-    hinted = only_hinted(part.clue for part in parts if part.speaks_for)
+    hinted = _only_hinted(part.clue for part in parts if part.speaks_for)
     return Rival(country_name(code), point, radius_km, probability, code, *_sides(parts, code), hinted)
 
 
@@ -174,5 +203,5 @@ def _place(one: Candidate) -> Rival:
         tuple(evidence_line(said_of(clue, one.country, one.point) if one.country else clue) for clue in clues[:_LINES])
         for clues in (one.supporting, one.contradicting)
     ]
-    name, hinted = full_name(one.name, one.country), only_hinted(one.supporting)
+    name, hinted = full_name(one.name, one.country), _only_hinted(one.supporting)
     return Rival(name, one.point, one.radius_km, one.probability, one.country, sides[0], sides[1], hinted)

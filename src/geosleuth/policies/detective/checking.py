@@ -1,11 +1,11 @@
 """Candidates held against the map, and noted in the run's pool."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from geosleuth.clues import Clue
 from geosleuth.clues.posterior import SEPARATOR
-from geosleuth.geo import LatLon, is_valid
+from geosleuth.geo import LatLon, distance_km, is_valid
 from geosleuth.names import country_name, fold
 from geosleuth.policies.feedback import whole_country
 from geosleuth.tools.viewer import at
@@ -13,13 +13,15 @@ from geosleuth.tools.viewer import at
 from .candidates import Rival, odds_of, standing
 from .map_questions import Call
 from .reasoning import Reasoning
-from .ruled_out import BY_A_PERSON
+from .ruled_out import BY_A_PERSON, LESS_LIKELY
 
 NOTED = 3
 NOTED_AT = 0.05
 TOGETHER = 3
 WITHIN_M = 400.0
 CHANGED = 0.05
+SAME_PLACE_KM = 5.0
+"""Notes so near each other are of one place, as the run's pool has it."""
 
 Note = Mapping[str, Any]
 """The arguments of a note."""
@@ -57,15 +59,32 @@ def notes(reasoning: Reasoning) -> Iterator[Call]:
     if "note_hypothesis" not in reasoning.notebook.tools:
         return
     before = _noted(reasoning)
-    upheld = set()
+    upheld: set[str] = set()
+    points: list[LatLon] = []
     found = reasoning.decision.level != "none"
     for one in [one for one in standing(reasoning) if found or not one.only_hinted][:NOTED]:
         if one.evidence_for and one.probability >= NOTED_AT:
             upheld.add(one.name)
+            if one.point is not None:
+                points.append(one.point)
             if one.name not in before or abs(_confidence(before[one.name]) - one.probability) >= CHANGED:
                 yield _note(one)
     if reasoning.known.rules_out or reasoning.is_taken_up:
-        yield from _fallen(reasoning, {place: note for place, note in before.items() if place not in upheld})
+        # A place that goes by another name now has not fallen.
+        ruled_out = ruled_out_places(reasoning)
+        yield from _fallen(
+            reasoning,
+            {
+                place: note
+                for place, note in before.items()
+                if place not in upheld and (place in ruled_out or not _is_at(note, points))
+            },
+        )
+
+
+def _is_at(note: Note, points: Iterable[LatLon]) -> bool:
+    where = _point(note)
+    return where is not None and any(distance_km(where, point) <= SAME_PLACE_KM for point in points)
 
 
 def _fallen(reasoning: Reasoning, before: Mapping[str, Note]) -> Iterator[Call]:
@@ -74,7 +93,7 @@ def _fallen(reasoning: Reasoning, before: Mapping[str, Note]) -> Iterator[Call]:
     for place, note in before.items():
         was, now = _confidence(note), odds.get(place, 0.0)
         if was > 0 and (now == 0 or abs(was - now) >= CHANGED):
-            against = BY_A_PERSON if place in ruled_out else "less likely with what a person has said since"
+            against = BY_A_PERSON if place in ruled_out else LESS_LIKELY
             where = {key: note[key] for key in ("latitude", "longitude") if key in note}
             noted = {"place": place, "confidence": round(now, 2), "evidence_against": [against], **where}
             yield Call("note_hypothesis", noted)

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Self
 
 from geosleuth.answer import render
 from geosleuth.geo import Extent
@@ -101,6 +103,11 @@ class Detective:
     def newest(self) -> Reasoning | None:
         """What the latest step was thought out from, for whoever looks on; None before the first."""
         return self._newest
+
+    def naming_area(self, words: str | None) -> Self:
+        """Return the same detective, who calls the area that was given by these words."""
+        self._known = replace(self._known, area_name=words)
+        return self
 
     def watch(self) -> None:
         """From now on weigh all clues in every step: who looks on asks for them at once, and must not wait."""

@@ -174,7 +174,7 @@ class Reasoning:
             return None
         wanted = None if countries is None else {code.upper() for code in countries}
         held = None if within is None else shares_within(within)
-        if held is not None and decision.level == "country" and decision.country in held:
+        if held is not None and decision.is_country and decision.country in held:
             # Whatever part of a country an area is, a word for the country is none against the area.
             held = {**held, decision.country or "": 1.0}
         inside = sum(

@@ -13,6 +13,7 @@ from geosleuth.geo.extent import BoolArray
 from geosleuth.names import fold
 
 BY_A_PERSON: Final = "a person has ruled it out"
+LESS_LIKELY: Final = "less likely with what a person has said since"
 
 _ID_DIGITS = 12
 _NAME = "name"

@@ -154,6 +154,7 @@ class Known:
         force_answer: a best guess is wanted in any case.
         area: the extent that was given, whatever of it was ruled out.
         area_countries: the countries that were given.
+        area_name: what the area that was given is called, where somebody says.
         left_out: texts and ids of clues that carry no weight.
         not_at: ground where it was not taken.
         not_in: countries where it was not taken.
@@ -170,6 +171,7 @@ class Known:
     force_answer: bool = False
     area: Extent | None = None
     area_countries: tuple[str, ...] | None = None
+    area_name: str | None = None
     left_out: tuple[str, ...] = ()
     not_at: tuple[Extent, ...] = ()
     not_in: tuple[str, ...] = ()
@@ -182,9 +184,30 @@ class Known:
         return bool(self.left_out or self.not_at or self.not_in)
 
     @property
+    def misread(self) -> frozenset[str]:
+        """The texts that a person reads otherwise."""
+        return frozenset(one.was for one in self.readings if one.was)
+
+    @property
     def has_area(self) -> bool:
         """Whether an area was given."""
         return self.area is not None or self.area_countries is not None
+
+    @property
+    def area_words(self) -> str:
+        """The area that was given, in words; empty where none was."""
+        if not self.has_area:
+            return ""
+        if self.area_name:
+            return self.area_name.removeprefix("within ")
+        named = [country_name(code) for code in self.area_countries or ()] if self.area is None else []
+        return named[0] if len(named) == 1 else "the area that was given"
+
+    @property
+    def not_said(self) -> tuple[str, ...]:
+        """The options that say what somebody sees or knows, and were not used."""
+        said = {"--seen": self.seen, "--hint": self.hint, "--within": self.has_area}
+        return tuple(option for option, value in said.items() if not value)
 
 
 def stated_clues(known: Known, hints: Iterable[str], views: Iterable[View]) -> Iterator[Clue]:

@@ -330,6 +330,9 @@ def split_set(spec: str, out: Path, asked: Splitting, *, overwrite: bool, as_jso
             if part != LEFT_OUT:
                 writers[part](item, {"split": part})
     counts = Counter(parts)
+    if empty := [part for part in shares if not counts[part]]:
+        few = plural(len(parts), "photo", "photos")
+        talk(f"{' and '.join(empty)} got no photo: {few} in too few places for these parts; see --parts, --by, --strip")
     if as_json:
         document = {"parts": {part: counts[part] for part in shares}, "left_out": counts[LEFT_OUT]}
         show_json({**document, "out": [str(path) for path in files.values()]})

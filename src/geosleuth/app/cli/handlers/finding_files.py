@@ -26,6 +26,7 @@ from geosleuth.pipeline.outputs import (
     Placed,
     copy_of,
     entries_of,
+    placed_of,
     sidecar_of,
     write_entries,
 )
@@ -79,17 +80,19 @@ def write_exif(finding: Finding, photo: Path, outputs: Outputs, *, yes: bool) ->
         return
     copy, answer = copy_of(photo), finding.answer
     named = finding.granularity == "exact"
-    if answer.point is None:
-        talk(f"{copy.name if named else 'a copy'} is not written: there is no point to put into it")
+    (one,) = placed_of(finding, [photo])
+    point = one.entry.point
+    if point is None:
+        why = "there is no point to put into it"
+        why = "the finding is a country or region, and no point in it" if answer.point is not None else why
+        talk(f"{copy.name if named else 'a copy'} is not written: {why}")
         return
-    where = coordinates(answer.point, answer.radius_km)
+    where = coordinates(point, answer.radius_km)
     called = f"the copy {copy}" if named else "a copy beside the photo"
     if not yes and not asked(f"Write {where} as an estimated place into {called}?"):
         talk("nothing was written into a copy")
         return
-    done = write_exif_copy(
-        photo, copy, rounded(answer.point, answer.radius_km), answer.radius_km, overwrite=outputs.overwrite
-    )
+    done = write_exif_copy(photo, copy, rounded(point, answer.radius_km), answer.radius_km, overwrite=outputs.overwrite)
     replaced = "" if done.replaced is None else "; the place that the original claims is not in it"
     talk(f"wrote {copy if named else 'a copy beside the photo'} with {where} as an estimated place{replaced}")
 
@@ -98,7 +101,7 @@ def write_copies(found: Sequence[Placed], outputs: Outputs, *, yes: bool) -> Non
     """Write copies of a batch's photos, after one confirmation for all; a photo that can't be copied is one line."""
     if not outputs.exif:
         return
-    placed = [one for one in found if one.entry.answer.point is not None]
+    placed = [one for one in found if one.entry.point is not None]
     fit = [one for one in placed if one.photo.suffix.lower() in WRITABLE]
     wanted = [one for one in fit if outputs.overwrite or not copy_of(one.photo).exists()]
     photos = plural(len(wanted), "photo", "photos")
@@ -116,11 +119,11 @@ def write_copies(found: Sequence[Placed], outputs: Outputs, *, yes: bool) -> Non
 def _copied(one: Placed, *, overwrite: bool) -> bool:
     from geosleuth.photo.geotag import write_exif_copy
 
-    answer = one.entry.answer
-    if answer.point is None:
+    answer, place = one.entry.answer, one.entry.point
+    if place is None:
         return False
     try:
-        point = rounded(answer.point, answer.radius_km)
+        point = rounded(place, answer.radius_km)
         write_exif_copy(one.photo, copy_of(one.photo), point, answer.radius_km, overwrite=overwrite)
     except BadInput as error:
         talk(_renamed(str(error), one, copy_of(one.photo)))

@@ -179,7 +179,7 @@ def places_card(result: VideoResult, plan: Plan) -> "RenderableType":
             row.name,
             row.place or "no place found",
             "" if row.probability is None else percent_words(row.probability),
-            "" if row.radius_km is None else radius_words(row.radius_km),
+            "" if row.radius_km is None or row.wide else radius_words(row.radius_km),
         )
         for number, row in enumerate(rows, 1)
     ]

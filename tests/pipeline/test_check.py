@@ -1,0 +1,37 @@
+"""What a finding says of a claimed place."""
+
+import pytest
+
+from geosleuth.answer import Answer
+from geosleuth.geo import LatLon
+from geosleuth.geo.distance import destination
+from geosleuth.pipeline.result import held_against
+
+HERE = LatLon(43.7330, 7.4188)
+
+
+@pytest.mark.parametrize(
+    ("radius_km", "away_km", "verdict", "words"),
+    [
+        (0.64, 0.6, "for", "whose radius is 640 m"),
+        (0.64, 0.68, "for", "whose radius is 640 m"),
+        (0.64, 0.76, "undecided", "near, but outside the radius"),
+        (0.2, 0.99, "undecided", "near, but outside the radius"),
+        (0.64, 1.4, "against", "from the finding"),
+        (5.0, 9.9, "undecided", "near, but outside the radius"),
+        (5.0, 10.1, "against", "from the finding"),
+    ],
+)
+def test_a_place_outside_of_the_radius_is_not_endorsed(
+    radius_km: float, away_km: float, verdict: str, words: str
+) -> None:
+    claimed = destination(HERE, 90.0, away_km)
+    told, reason = held_against(claimed, Answer(HERE, probability=0.99, radius_km=radius_km))
+    assert told == verdict
+    assert words in reason
+
+
+def test_an_unlikely_finding_speaks_neither_for_nor_against() -> None:
+    answer = Answer(HERE, probability=0.4, radius_km=1.0)
+    assert held_against(HERE, answer)[0] == "undecided"
+    assert held_against(destination(HERE, 0.0, 50.0), answer)[0] == "undecided"
