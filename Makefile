@@ -23,6 +23,7 @@ help:
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "geosleuth needs Python 3.11 or newer; try: make PYTHON=python3.11 demo" >&2; exit 2; }
+	@echo "Installing geosleuth and what it needs into $(VENV): once, some 650 MB, a few minutes."
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python $(PIP) install --constraint constraints.txt --editable .
 	@touch $@
@@ -38,10 +39,11 @@ IN_DEMO_HOME := GEOSLEUTH_HOME='$(CURDIR)/out/demo-home'
 
 demo: $(VENV)/ready
 	@mkdir -p out
+	@echo "Building the atlas and locating the example photos: a minute or two the first time."
 	$(IN_DEMO_HOME) $(VENV)/bin/geosleuth atlas add examples/regions/monaco.osm.pbf
 	$(IN_DEMO_HOME) $(VENV)/bin/geosleuth locate examples/photos/ --offline --out out/located/
 	@$(VENV)/bin/python scripts/open_report.py out/located/index.html
-	$(IN_DEMO_HOME) $(VENV)/bin/geosleuth bench score examples/answers/careful.jsonl examples/answers/hasty.jsonl --by kind --out out/report.html
+	$(IN_DEMO_HOME) $(VENV)/bin/geosleuth bench score examples/answers/careful.jsonl examples/answers/hasty.jsonl --by kind --out out/report.html --overwrite
 	@$(VENV)/bin/python scripts/open_report.py out/report.html
 
 check: lint types

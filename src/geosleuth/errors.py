@@ -17,6 +17,7 @@ as unlocated; they never raise on what a model wrote. Any other exception that r
 keeps its traceback.
 """
 
+import os
 import shlex
 import sys
 from importlib import import_module
@@ -101,12 +102,16 @@ def install_command(extra: str) -> str:
     """The exact shell command that installs one extra where this Python looks for it.
 
     A plain ``pip`` may belong to another Python than the one that runs. Where geosleuth was installed from a folder or
-    a file of this machine, the extra comes from there too: an index may not have the package, or another version.
+    a file of this machine, the extra comes from there too: an index may not have the package, or another version. A
+    folder's own constraints are followed.
     """
     source, editable = _installed_from()
     wanted = f"{source or 'geosleuth'}[{extra}]"
-    option = "-e " if editable else ""
-    return f"{shlex.quote(sys.executable or 'python3')} -m pip install {option}{shlex.quote(wanted)}"
+    # Without pathlib, which every command would have to import.
+    constraints = os.path.join(source or "", "constraints.txt")  # noqa: PTH118
+    options = ["-c", shlex.quote(constraints)] if source and os.path.isfile(constraints) else []  # noqa: PTH113
+    words = [shlex.quote(sys.executable or "python3"), "-m pip install", *options, *(["-e"] if editable else [])]
+    return " ".join([*words, shlex.quote(wanted)])
 
 
 def _installed_from() -> tuple[str | None, bool]:

@@ -1,5 +1,6 @@
 """Files of every room: written whole or not at all, by one at a time; YAML read as plain values."""
 
+import hashlib
 import os
 import shutil
 import sqlite3
@@ -17,6 +18,8 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 
 MAX_JSON_BYTES = 512 * 1024 * 1024
 """A JSON list is read whole; the largest that any data set publishes is a few megabytes."""
+
+NO_SUCH_FILE = "there is no such file; check the path"
 
 _MOST_YAML_BYTES = 256 * 1024
 _MOST_YAML_DEPTH = 12
@@ -81,6 +84,21 @@ def write_text_atomically(path: Path, text: str) -> None:
         BadInput: it can't be written there.
     """
     write_bytes_atomically(path, text.encode("utf-8", "backslashreplace"))
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file's content, read in pieces.
+
+    Raises:
+        BadInput: it is not there or can't be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except FileNotFoundError as error:
+        raise BadInput(f"{path}: {NO_SUCH_FILE}") from error
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def link_or_copy(real: Path, path: Path) -> None:

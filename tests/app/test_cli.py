@@ -6,7 +6,7 @@ import re
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import pytest
 import typer
 from PIL import Image
+from typer.main import get_command
 
 import geosleuth
 from geosleuth.app.cli import commands as listed_commands
@@ -22,6 +23,7 @@ from geosleuth.app.cli.commands import app_for, whole_app
 from in_process import Done, whole_command
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
+EXAMPLES = Path(__file__).parents[2] / "examples" / "answers"
 EXAMPLE = {
     "near.jpg": '{"lat": 48.0001, "lon": 2.0, "city": "A", "country": "France"}',
     "far.jpg": "lat: 10.0, lon: 20.0",
@@ -147,6 +149,63 @@ def test_only_the_commands_of_the_group_that_is_asked_for_are_read() -> None:
         assert commands(app_for(["--offline", name, "more"])) == {one: whole[one] * (one == name) for one in whole}
     assert set(commands(app_for(["--help"])).values()) == {0}
     assert commands(whole_app()) == whole
+
+
+def every_command() -> Iterator[tuple[str, Any]]:
+    """All commands with their words, as Typer has them."""
+
+    def below(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+        if not hasattr(command, "commands"):
+            yield " ".join(words), command
+        for name, one in getattr(command, "commands", {}).items():
+            yield from below(one, (*words, name))
+
+    return below(get_command(whole_app()), ())
+
+
+def options_of(command: Any) -> set[str]:
+    return {name for one in command.params for name in one.opts}
+
+
+def test_every_command_that_prints_a_result_takes_json() -> None:
+    without = {words for words, command in every_command() if "--json" not in options_of(command)}
+    # They speak to programs, or print JSON anyway; the README says so.
+    assert without == {"mcp", "world serve", "tools schema"}
+
+
+def test_every_command_that_writes_a_file_asks_before_it_replaces_one() -> None:
+    kept = {
+        words
+        for words, command in every_command()
+        for out in command.params
+        if "--out" in out.opts and not str(out.metavar or "FILE").endswith(("/", "FOLDER", "DIR"))
+        if "--overwrite" not in options_of(command)
+    }
+    # These add to the file that is there.
+    assert kept == {"photo index", "team tries", "train tries"}
+
+
+def test_an_existing_file_is_replaced_only_when_that_is_said(tmp_path: Path) -> None:
+    for words in (
+        ("bench", "score", EXAMPLES / "careful.jsonl", "--out", tmp_path / "report.html"),
+        ("bench", "score", EXAMPLES / "careful.jsonl", "--records", tmp_path / "errors.csv"),
+        ("bench", "compare", EXAMPLES / "careful.jsonl", EXAMPLES / "hasty.jsonl", "--out", tmp_path / "pair.json"),
+    ):
+        words[-1].write_text("mine", encoding="utf-8")
+        assert "is there already; choose another name, or add --overwrite" in refused(here(*words))
+        assert words[-1].read_text(encoding="utf-8") == "mine"
+        assert here(*words, "--overwrite").returncode == 0
+        assert words[-1].read_text(encoding="utf-8") != "mine"
+    picture = tmp_path / "map.png"
+    picture.write_text("mine", encoding="utf-8")
+    assert "add --overwrite" in refused(here("atlas", "map", "43.7,7.4", "--out", picture))
+
+
+def test_paragraphs_of_help_flow() -> None:
+    said = whole_command("locate", "--help", COLUMNS="80").stdout
+    assert "text in the photo, looks names up in the atlas and weighs the clues." in said
+    said = whole_command("mcp", "--help", COLUMNS="80").stdout
+    assert "machine. Nothing leaves the machine unless a model or a service is named" in said
 
 
 def test_the_list_of_commands_says_what_the_commands_say() -> None:

@@ -3,6 +3,7 @@
 import tomllib
 from importlib import metadata
 from io import StringIO
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -71,4 +72,13 @@ def test_extras_for_developers_are_shown_when_asked_for(monkeypatch: pytest.Monk
 
 def test_every_missing_extra_has_its_command_on_a_line_of_its_own() -> None:
     wanted = {state["install"] for state in doctor_document()["extras"].values() if state["install"]}
-    assert {line for line in install_lines(everything=True) if not line.startswith("To ")} == wanted
+    lines = install_lines(everything=True)
+    told = list(takewhile(lambda line: line != "All of these at once:", lines))
+    assert {line for line in told if not line.startswith("To ")} == wanted
+
+
+def test_one_last_command_brings_all_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("geosleuth.app.cli.handlers.doctor._version", lambda _: None)
+    users = [extra for use, extras in EXTRAS_BY_USE.items() if use != FOR_DEVELOPERS for extra in extras]
+    assert install_lines()[-2:] == ["All of these at once:", install_command(",".join(users))]
+    assert install_lines(everything=True)[-1] == install_command(",".join(users))

@@ -50,6 +50,27 @@ def test_ctrl_c_while_the_model_thinks_leaves_a_whole_trajectory(tmp_path: Path)
     assert found.answer.address.country.conclusion == "Monaco"
 
 
+def test_ctrl_c_in_a_batch_says_how_to_go_on_and_what_was_kept(tmp_path: Path) -> None:
+    photos = [photo_file(tmp_path, name) for name in ("1.jpg", "2.png")]
+    words = ("--tools", "none", "--jobs", "1", "--out", f"{tmp_path / 'findings'}/")
+    with openai_server([FINAL, SILENT, FINAL]) as url:
+        with started(command(*photos, *at(url), *words)) as process:
+            wait_for(url, 2)
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert err.splitlines()[-1] == "stopped; what is finished is kept; run the same command again to go on"
+        with started(command(*photos, tmp_path / "gone.jpg", *at(url), *words)) as process:
+            _, err = process.communicate(timeout=60)
+    assert any(
+        line.startswith(f"1/3 {photos[0]}: ") and line.endswith(" (kept from before)") for line in err.splitlines()
+    )
+    assert "2 of 3 found, 1 failed, 1 kept from before; leads, not verdicts" in err
+    # A missing photo of a batch is told in the words of a single one.
+    assert f"{tmp_path / 'gone.jpg'}: there is no such file; check the path" in err
+
+
 @pytest.mark.slow
 def test_ctrl_c_before_the_first_word(tmp_path: Path) -> None:
     kept = tmp_path / "run.jsonl"

@@ -85,7 +85,7 @@ def test_photos_are_looked_at_once_and_a_folder_brings_its_own_places(tmp_path: 
     photos(tmp_path / "holiday", 0, 8, tagged=True)
     save(scene(3), tmp_path / "holiday" / "untagged.jpg")
     out = tmp_path / "my.prior"
-    words = ("prior", "learn", tmp_path / "holiday", "--out", out, "--json")
+    words = ("prior", "learn", tmp_path / "holiday", "--out", out, "--overwrite", "--json")
     first = json.loads(geosleuth(*words, home=tmp_path / "home").stdout)
     assert (first["photos"], first["left_out"]) == (32, {"no coordinates": 1})
     kept = out.read_bytes()

@@ -302,6 +302,13 @@ def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: 
     assert json.loads(added.stdout)["features"] > 3000
     assert regions_dir().is_relative_to(atlas_home)
     assert [item["name"] for item in json.loads(whole_command("atlas", "list", "--json").stdout)] == ["monaco"]
+    # A name in other letters must be much alike once it is transliterated; where nothing is, what is missing is said.
+    sea = whole_command("atlas", "search", "Чёрное море")
+    assert sea.stdout == "nothing found\n"
+    assert "no gazetteer is installed" in sea.stderr
+    assert "Monaco" in whole_command("atlas", "search", "Монако").stdout
+    lake = whole_command("atlas", "nearby", "43.7384,7.4246", "--category", "lake")
+    assert (lake.stdout, "no gazetteer is installed" in lake.stderr) == ("nothing found\n", True)
     hits = json.loads(whole_command("atlas", "search", "Boulangerie Costa", "--json").stdout)
     assert hits[0]["match"] == "exact"
     out = tmp_path / "map.png"

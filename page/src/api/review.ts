@@ -12,6 +12,8 @@ export interface PlaceFound {
   country: string | null;
   region: string | null;
   precise: string | null;
+  /** What it is, such as city or region; where it was looked up by name. */
+  kind?: string | null;
 }
 
 export interface Reviewed {
@@ -58,6 +60,8 @@ export interface Written {
   copies: number;
   kept: number;
   removed: number;
+  /** The first of the files that were left as they are. */
+  left: string[];
   troubles: string[];
 }
 

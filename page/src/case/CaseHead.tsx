@@ -3,13 +3,15 @@ import { api, troubleOf } from "../api/client";
 import type { CaseRow, RunRow } from "../api/types";
 import { longDate } from "../format";
 import { DeleteCase } from "../home/DeleteCase";
-import { EditCase } from "../home/EditCase";
 import { go, hashOf } from "../router";
 import { notify } from "../state/announce";
 import { isActive, titleOf } from "../state/summary";
 import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";
+import { later } from "../ui/later";
 import { ExportMenu } from "./ExportMenu";
+
+const EditCase = later(async () => (await import("../home/EditCase")).EditCase);
 
 /** What the case is called, and what can be done with it as a whole. `ofVideo` says that its photos are frames. */
 export function CaseHead({ row, run, ofVideo, onChanged }: { row: CaseRow; run: RunRow | null; ofVideo: boolean; onChanged(row: CaseRow): void }) {

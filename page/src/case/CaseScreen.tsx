@@ -6,13 +6,14 @@ import { notify } from "../state/announce";
 import { mainRun } from "../state/summary";
 import { t } from "../strings";
 import { Confirm } from "../ui/Dialog";
+import { later } from "../ui/later";
 import { Banner, Empty, Loading } from "../ui/parts";
 import { CaseHead } from "./CaseHead";
-import { RunAgain } from "./RunAgain";
 import { useVideos } from "../video/useVideos";
 import { VideoPlaces } from "../video/VideoPlaces";
 import { RunPane } from "./RunPane";
 
+const RunAgain = later(async () => (await import("./RunAgain")).RunAgain);
 const AGAIN_MS = 3000;
 
 /** One case: its photos, and the run that is shown of it. */

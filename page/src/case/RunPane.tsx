@@ -244,7 +244,7 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
         </div>
         <div {...columnProps("steps")}>
           <Panel id="steps" title={t("timeline.title")}>
-            <Spending spent={view.spent ?? result?.spent ?? null} budget={view.budget} />
+            <Spending stretch={view.spent} whole={result?.spent ?? null} budget={view.budget} />
             <Timeline runId={run.id} turns={view.turns} said={said} live={live} silence={silence} onHighlight={light} />
           </Panel>
           <Team team={result?.team ?? null} members={view.members} />

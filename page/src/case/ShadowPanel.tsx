@@ -1,4 +1,5 @@
 import { t } from "../strings";
+import { useShownWhenOpened } from "../ui/useShownWhenOpened";
 import { Field } from "../ui/Field";
 import { Icon } from "../ui/Icon";
 import { Banner, Loading } from "../ui/parts";
@@ -7,9 +8,10 @@ import type { Shadows } from "./shadows";
 /** An object, its shadow and a time give a band on the map; with a place they say when it fits. */
 export function ShadowPanel({ shadows, point, onMark, onFound }: { shadows: Shadows; point: string | null; onMark(part: "object" | "shadow"): void; onFound(): void }) {
   const more = shadows.more.value;
+  const panel = useShownWhenOpened();
   const ready = shadows.current.value !== null || more.length > 0;
   return (
-    <section class="panel shadows" aria-labelledby="shadow-title">
+    <section ref={panel} class="panel shadows" aria-labelledby="shadow-title">
       <div class="panel-head">
         <h3 id="shadow-title">{t("shadow.title")}</h3>
         <button type="button" class="plain square small" aria-label={t("action.close")} onClick={() => shadows.toggle()}>

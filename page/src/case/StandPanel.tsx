@@ -3,6 +3,7 @@ import { t } from "../strings";
 import { Field } from "../ui/Field";
 import { Icon } from "../ui/Icon";
 import { Banner, Loading } from "../ui/parts";
+import { useShownWhenOpened } from "../ui/useShownWhenOpened";
 import type { Stand } from "./stand";
 
 /** Where the camera stood, from what photo and map both show. `number` is the number of the photo that is shown. */
@@ -11,8 +12,9 @@ export function StandPanel({ stand, number, onMark }: { stand: Stand; number: nu
   const pending = stand.pending.value !== null;
   const found = stand.found.value;
   const next = features.length + 1;
+  const panel = useShownWhenOpened();
   return (
-    <section class="panel stand" aria-labelledby="stand-title">
+    <section ref={panel} class="panel stand" aria-labelledby="stand-title">
       <div class="panel-head">
         <h3 id="stand-title">{t("stand.title")}</h3>
         <button type="button" class="plain square small" aria-label={t("action.close")} onClick={() => stand.toggle()}>

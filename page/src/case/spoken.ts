@@ -16,6 +16,11 @@ function wordsOf(run: RunRow, before: RunRow): string {
     ...added(names(run), names(before)).map((name) => t("timeline.notPlace", { name })),
     ...added(clues(run), clues(before)).map((seen) => t("timeline.notClue", { seen })),
   ];
+  const read = (row: RunRow): string[] => (row.rejected.readings ?? []).map((one) => JSON.stringify([one.was, one.text]));
+  for (const one of added(read(run), read(before))) {
+    const [was, text] = JSON.parse(one) as [string, string];
+    parts.push(was === "" || was === text ? t("timeline.reads", { text }) : t("timeline.corrects", { was, text }));
+  }
   // A hint that comes on top stands behind the earlier one.
   if (hint && hint !== earlier) parts.push(hint.startsWith(`${earlier}; `) ? hint.slice(earlier.length + 2) : hint);
   if (within && within !== before.request.within) parts.push(t("timeline.within", { where: within }));

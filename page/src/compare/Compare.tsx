@@ -19,6 +19,7 @@ interface Both {
 }
 
 function Side({ letter, name, run, answer, model, spent }: { letter: string; name: string; run: RunRow; answer: AnswerView; model: string; spent: SpentView }) {
+  const used = [counted("compare.steps", spent.turns), counted("timeline.calls", spent.calls), seconds(spent.seconds)].join(", ");
   return (
     <section class="panel compare-side" aria-label={name}>
       <p class="kicker">
@@ -49,7 +50,7 @@ function Side({ letter, name, run, answer, model, spent }: { letter: string; nam
         ) : null}
         <div>
           <dt>{t("compare.used")}</dt>
-          <dd>{[counted("compare.steps", spent.turns), counted("timeline.calls", spent.calls), seconds(spent.seconds)].join(", ")}</dd>
+          <dd>{run.parent === null ? used : t("compare.usedWhole", { used })}</dd>
         </div>
       </dl>
       {answer.evidence.length > 0 ? (

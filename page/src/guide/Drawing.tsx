@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { coloursOf, GLYPHS, hasWord, LANDS, PLANTS } from "./looks";
 import { SCENES } from "./scenes";
 import { Car, House, Land, Plant, Plate, Pole, Road, Sign } from "./shapes";
+import { centreStripes, edgeStripes, plainStripes } from "./stripes";
 
 export function Drawing({ attribute, value }: { attribute: string; value: string }) {
   return (
@@ -17,11 +18,11 @@ function drawn(attribute: string, value: string): ComponentChildren {
   const [first = "#9aa3ab", second = "#ffffff"] = colours;
   switch (attribute) {
     case "driving_side":
-      return <Road centre={{ colour: "#ffffff", dashed: true }} carAt={value === "left" ? 15 : 33} />;
+      return <Road stripes={centreStripes("white_dashed")} carAt={value === "left" ? 15 : 33} />;
     case "centre_line":
-      return <Road centre={value === "none" ? null : { colour: first, dashed: hasWord(value, "dashed", "dashes"), double: hasWord(value, "double"), second: colours[1] }} />;
+      return <Road stripes={centreStripes(value)} />;
     case "edge_line":
-      return <Road edge={value === "none" ? null : { colour: first, dashed: hasWord(value, "dashed", "dashes", "squares") }} />;
+      return <Road stripes={edgeStripes(value)} />;
     case "kerb":
       return <Blocks colours={colours.length === 1 ? [first] : colours} />;
     case "bollard":
@@ -78,7 +79,7 @@ function drawn(attribute: string, value: string): ComponentChildren {
     case "road_surface":
       return <Road surface={hasWord(value, "red", "reddish") ? "#b56a4d" : hasWord(value, "concrete") ? "#c9c7c0" : hasWord(value, "gravel", "sand", "unpaved") ? "#d3b98b" : hasWord(value, "brick", "cobbles", "paving") ? "#a98a7c" : "#5b636b"} />;
     case "road_marking_special":
-      return <Road centre={{ colour: first, dashed: true }} edge={{ colour: first, dashed: false }} />;
+      return <Road stripes={plainStripes(first)} />;
     case "wires":
     case "traffic_light":
       return <Pole colours={["#6f7c88"]} arms={attribute === "wires"} light={attribute === "traffic_light"} />;

@@ -1,9 +1,11 @@
 /** Drawings of things in the street and of how roads are laid out, one for each. */
 import type { ComponentChildren } from "preact";
-import { Car, Land, Plant, Pole, Road } from "./shapes";
+import { Car, Land, Plant, Pole, Road, type Stripe } from "./shapes";
+import { centreStripes } from "./stripes";
 
 const EDGE = "#4a545d";
-const DASHED = { colour: "#ffffff", dashed: true };
+const DASHED = centreStripes("white_dashed");
+const edged = (colour: string): Stripe[] => [9, 39].map((x) => ({ x, colour }));
 
 export const SCENES: Readonly<Record<string, () => ComponentChildren>> = {
   green_netting: () => <Towers fill="#4f9a5c" />,
@@ -15,7 +17,7 @@ export const SCENES: Readonly<Record<string, () => ComponentChildren>> = {
   parked_bicycles: () => <Car colours={["#2362b5"]} high={false} two />,
   stone_balustrade: () => <Rails colour="#b3aa98" />,
   median_fence: () => <Rails colour="#ffffff" />,
-  open_drain: () => <Road edge={{ colour: "#c9c7c0", dashed: false }} surface="#5b636b" verge="#b9b4a8" />,
+  open_drain: () => <Road stripes={edged("#c9c7c0")} surface="#5b636b" verge="#b9b4a8" />,
   pollarded_planes: () => <Plant kind="bare" />,
   recycling_containers: () => <Boxes colours={["#2f8f4e", "#f6c81e", "#2362b5"]} />,
   parasols: () => <path d="M4 18Q24 -8 44 18ZM24 6V34" fill="#2f8f4e" stroke={EDGE} stroke-width="2" />,
@@ -30,13 +32,13 @@ export const SCENES: Readonly<Record<string, () => ComponentChildren>> = {
   railway_electric: () => <Pole colours={["#6f7c88"]} arms />,
   metro: () => <Car colours={["#9aa3ab", "#c62f2f"]} high two={false} />,
   stone_bollards: () => <Pole colours={["#4a545d"]} short />,
-  side_lane: () => <Road centre={DASHED} verge="#5b636b" edge={{ colour: "#4f8048", dashed: false }} />,
+  side_lane: () => <Road stripes={[...DASHED, ...edged("#4f8048")]} verge="#5b636b" />,
   elevated_road: () => <path d="M0 10H48V17H0ZM10 17V36M38 17V36" fill="#b9b4a8" stroke={EDGE} stroke-width="3" />,
-  grass_verge: () => <Road centre={DASHED} edge={{ colour: "#d8d5cc", dashed: false }} verge="#6bab4f" />,
-  wide_shoulder: () => <Road centre={DASHED} verge="#7a828a" edge={{ colour: "#ffffff", dashed: false }} />,
-  turn_lane_median: () => <Road centre={{ colour: "#f6c81e", dashed: false, double: true }} />,
-  gravel_shoulder: () => <Road centre={DASHED} verge="#a39c8f" />,
-  sandy_verge: () => <Road centre={DASHED} verge="#dfc48d" />,
+  grass_verge: () => <Road stripes={[...DASHED, ...edged("#d8d5cc")]} verge="#6bab4f" />,
+  wide_shoulder: () => <Road stripes={[...DASHED, ...edged("#ffffff")]} verge="#7a828a" />,
+  turn_lane_median: () => <Road stripes={centreStripes("yellow_double")} />,
+  gravel_shoulder: () => <Road stripes={DASHED} verge="#a39c8f" />,
+  sandy_verge: () => <Road stripes={DASHED} verge="#dfc48d" />,
   no_kerb: () => <Road verge="#a7a25f" />,
   kerbed_median: () => <Road median />,
   narrow_lane: () => <Road narrow verge="#4f8048" />,

@@ -3,16 +3,16 @@ import { hasWord, type LandLook, type PlantKind } from "./looks";
 
 const EDGE = "#4a545d";
 
-interface Line {
+/** A line along the road; `dash` is an SVG dash pattern, none where it is solid. */
+export interface Stripe {
+  x: number;
   colour: string;
-  dashed: boolean;
-  double?: boolean;
-  second?: string | undefined;
+  width?: number;
+  dash?: string | undefined;
 }
 
 interface RoadLook {
-  centre?: Line | null;
-  edge?: Line | null;
+  stripes?: readonly Stripe[];
   carAt?: number;
   surface?: string;
   verge?: string;
@@ -20,26 +20,15 @@ interface RoadLook {
   narrow?: boolean;
 }
 
-export function Road({ centre, edge, carAt, surface = "#5b636b", verge = "#8fae5c", median, narrow }: RoadLook) {
-  const dash = (line: Line): string | undefined => (line.dashed ? "5 4" : undefined);
+export function Road({ stripes = [], carAt, surface = "#5b636b", verge = "#8fae5c", median, narrow }: RoadLook) {
   return (
     <>
       <rect width="48" height="36" fill={verge} />
       <path d={narrow === true ? "M16 0H32V36H16Z" : "M6 0H42V36H6Z"} fill={surface} />
       {median === true ? <path d="M20 0H28V36H20Z" fill="#6bab4f" stroke="#d8d5cc" /> : null}
-      {centre?.double === true ? (
-        <>
-          <path d="M22 0V36" stroke={centre.colour} stroke-width="2" stroke-dasharray={dash(centre)} />
-          <path d="M26 0V36" stroke={centre.second ?? centre.colour} stroke-width="2" stroke-dasharray={dash(centre)} />
-        </>
-      ) : centre ? (
-        <path d="M24 0V36" stroke={centre.colour} stroke-width="2.500" stroke-dasharray={dash(centre)} />
-      ) : null}
-      {edge ? (
-        <g stroke={edge.colour} stroke-width="2" stroke-dasharray={dash(edge)}>
-          <path d="M9 0V36M39 0V36" />
-        </g>
-      ) : null}
+      {stripes.map(({ x, colour, width = 2, dash }) => (
+        <path key={x} d={`M${x} 0V36`} stroke={colour} stroke-width={width} stroke-dasharray={dash} />
+      ))}
       {carAt === undefined ? null : <rect x={carAt - 5} y="12" width="10" height="16" rx="3" fill="#c62f2f" stroke="#ffffff" />}
     </>
   );

@@ -5,11 +5,13 @@ import { serverGone } from "../state/server";
 import { isActive } from "../state/summary";
 import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";
+import { later } from "../ui/later";
 import { Banner, Empty, Loading } from "../ui/parts";
 import { CaseCard } from "./CaseCard";
 import { DeleteCase } from "./DeleteCase";
-import { EditCase } from "./EditCase";
 import { ExampleFinding } from "./ExampleFinding";
+
+const EditCase = later(async () => (await import("./EditCase")).EditCase);
 
 const PAGE = 50;
 const TYPING_MS = 200;

@@ -10,7 +10,7 @@ import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { Banner } from "../ui/parts";
 import { beginVideo, isVideo } from "../video/videos";
-import { caseOf, chosenOf, drop, filesOf, tidy, type Chosen, type Refused } from "./intake";
+import { caseOf, chosenOf, drop, filesOf, flawOf, tidy, type Chosen, type Refused } from "./intake";
 import { Tray } from "./Tray";
 import { Wishes } from "./Wishes";
 
@@ -26,12 +26,21 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
   const picker = useRef<HTMLInputElement>(null);
   const begin = useRef<HTMLButtonElement>(null);
 
+  const complain = (one: Chosen, undrawn = false): void => {
+    const why = flawOf(one.file, undrawn);
+    if (why === null) return;
+    setRefused((before) => [...before.filter(({ key }) => key !== one.key), { key: one.key, line: t("home.refused", { name: one.file.name, why }) }]);
+  };
+
   const add = (files: readonly File[]): void => {
     if (files.length === 0) return;
     setTrouble(null);
-    setPhotos((before) => [...before, ...files.map(chosenOf)]);
+    const chosen = files.map(chosenOf);
+    setPhotos((before) => [...before, ...chosen]);
+    chosen.forEach((one) => complain(one));
     announce(counted("say.chosen", files.length));
-    requestAnimationFrame(() => begin.current?.focus());
+    // The photos, and what is said about them, stay in sight.
+    requestAnimationFrame(() => begin.current?.focus({ preventScroll: true }));
   };
 
   useEffect(() => {
@@ -174,8 +183,18 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
                 setRefused(refused.filter((one) => one.key !== gone.key));
                 setPhotos(photos.filter((one) => one !== gone));
               }}
+              onUndrawn={(one) => complain(one, true)}
               onMore={() => picker.current?.click()}
             />
+            {refused.length === 0 ? null : (
+              <Banner kind="bad">
+                <ul class="lines">
+                  {refused.map((one) => (
+                    <li key={one.key}>{one.line}</li>
+                  ))}
+                </ul>
+              </Banner>
+            )}
             {photos.length > 1 ? (
               <fieldset class="choice">
                 <legend>{t("home.together")}</legend>
@@ -213,15 +232,6 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
         />
       </div>
       {trouble === null ? null : <Banner kind="bad">{trouble}</Banner>}
-      {refused.length === 0 ? null : (
-        <Banner kind="bad">
-          <ul class="lines">
-            {refused.map((one) => (
-              <li key={one.key}>{one.line}</li>
-            ))}
-          </ul>
-        </Banner>
-      )}
     </section>
   );
 }

@@ -1,10 +1,13 @@
+import { useState } from "preact/hooks";
 import { t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { isVideo } from "../video/videos";
 import type { Chosen } from "./intake";
 
 /** The photos that were chosen and not sent yet. */
-export function Tray({ photos, refused, onRemove, onMore }: { photos: readonly Chosen[]; refused: ReadonlySet<number>; onRemove(photo: Chosen): void; onMore(): void }) {
+export function Tray({ photos, refused, onRemove, onUndrawn, onMore }: { photos: readonly Chosen[]; refused: ReadonlySet<number>; onRemove(photo: Chosen): void; onUndrawn(photo: Chosen): void; onMore(): void }) {
+  // HEIC and TIFF among them: the server reads more kinds than a browser draws.
+  const [undrawn, setUndrawn] = useState<ReadonlySet<number>>(new Set());
   return (
     <ul class="tray" aria-label={t("home.chosen")}>
       {photos.map((photo) => (
@@ -14,8 +17,20 @@ export function Tray({ photos, refused, onRemove, onMore }: { photos: readonly C
               <Icon name="play" size={28} />
               {photo.file.name}
             </span>
+          ) : undrawn.has(photo.key) ? (
+            <span class="tray-video">
+              <Icon name="photo" size={28} />
+              {photo.file.name}
+            </span>
           ) : (
-            <img src={photo.preview} alt={photo.file.name} />
+            <img
+              src={photo.preview}
+              alt={photo.file.name}
+              onError={() => {
+                setUndrawn((before) => new Set(before).add(photo.key));
+                onUndrawn(photo);
+              }}
+            />
           )}
           {refused.has(photo.key) ? <span class="tray-refused">{t("home.refusedShort")}</span> : null}
           <button type="button" class="square small onphoto" aria-label={t("home.remove", { name: photo.file.name })} onClick={() => onRemove(photo)}>

@@ -9,6 +9,17 @@ export interface Chosen {
   preview: string;
 }
 
+/** The kinds of picture that every browser can draw; of others only the server can say what they are. */
+const DRAWABLE = /^image\/(jpeg|png|webp|gif)$/;
+const NO_PICTURE = /^(text|audio)\/|^application\/(pdf|zip|json|msword|vnd)/;
+
+/** What is wrong with a file, as far as it shows at once; `undrawn` where the browser could not draw it. */
+export function flawOf(file: File, undrawn = false): string | null {
+  if (file.size === 0) return t("home.empty");
+  if (NO_PICTURE.test(file.type) || (undrawn && DRAWABLE.test(file.type))) return t("home.noPicture");
+  return null;
+}
+
 let count = 0;
 
 export function chosenOf(file: File): Chosen {

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { api, troubleOf } from "../api/client";
+import { api } from "../api/client";
 import type { MapJob, MapOffer } from "../api/types";
 import { bytes, seconds } from "../format";
 import { hashOf } from "../router";
@@ -8,29 +8,18 @@ import { settings } from "../state/server";
 import { t } from "../strings";
 import { Dialog } from "../ui/Dialog";
 import { Banner, Bar, Loading } from "../ui/parts";
+import { useAct } from "../ui/useAct";
 import { progressWords } from "./progress";
 
 /** A map by the name of its place: names the host and asks, shows what it takes and asks again, then how far it is. */
 export function GetMap({ place }: { place: string }) {
   const [offer, setOffer] = useState<MapOffer | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const { busy, trouble, act } = useAct();
   const [begun, setBegun] = useState(maps.value?.job?.place === place && isActive(maps.value.job));
   const host = maps.value?.host ?? "";
   const job = maps.value?.job ?? null;
   const close = (): void => {
     mapAskedFor.value = null;
-  };
-  const act = async (work: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    setTrouble(null);
-    try {
-      await work();
-    } catch (thrown) {
-      setTrouble(troubleOf(thrown).message);
-    } finally {
-      setBusy(false);
-    }
   };
   const ask = (): Promise<void> => act(async () => setOffer(await api.offerMap(place, host)));
   const start = (found: MapOffer): Promise<void> =>

@@ -1,30 +1,19 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { troubleOf } from "../api/client";
 import { reviewApi, type PlaceFound } from "../api/review";
 import { coordinates } from "../format";
 import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { Banner, Loading } from "../ui/parts";
+import { useAct } from "../ui/useAct";
 
 /** Another place: by its name or coordinates, or by a pin on the map. */
 export function Correct({ pinning, onPin, onChoose }: { pinning: boolean; onPin(): void; onChoose(place: PlaceFound): void }) {
   const [query, setQuery] = useState("");
   const [found, setFound] = useState<PlaceFound[] | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const { busy, trouble, act } = useAct();
   const line = useRef<HTMLInputElement>(null);
   useEffect(() => line.current?.focus(), []);
-  const look = async (): Promise<void> => {
-    setBusy(true);
-    setTrouble(null);
-    try {
-      setFound(await reviewApi.places({ query: query.trim() }));
-    } catch (thrown) {
-      setTrouble(troubleOf(thrown).message);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const look = (): Promise<void> => act(async () => setFound(await reviewApi.places({ query: query.trim() })));
   return (
     <form
       class="review-correct"
@@ -54,11 +43,11 @@ export function Correct({ pinning, onPin, onChoose }: { pinning: boolean; onPin(
       {found !== null && found.length > 0 ? (
         <ul class="review-hits">
           {found.map((one) => (
-            <li key={`${one.words} ${one.lat} ${one.lon}`}>
+            <li key={`${one.words} ${one.kind ?? ""} ${one.lat} ${one.lon}`}>
               <button type="button" class="plain" onClick={() => onChoose(one)}>
                 <Icon name="pin" size={15} />
                 <span class="review-hit">
-                  <span>{one.words || coordinates(one.lat, one.lon)}</span> <span class="quiet">{coordinates(one.lat, one.lon)}</span>
+                  <span>{one.words || coordinates(one.lat, one.lon)}</span> <span class="quiet">{[one.kind, coordinates(one.lat, one.lon)].filter(Boolean).join(" · ")}</span>
                 </span>
               </button>
             </li>

@@ -117,6 +117,7 @@ export function Detail({ state, id, onBack }: { state: ReviewState; id: string; 
       ) : (
         <>
           {shown.explanation ? <p class="review-why">{shown.explanation}</p> : null}
+          {shown.lat === null && shown.verdict === "open" ? <p class="quiet">{t("review.helps")}</p> : null}
           {shown.claims.length > 0 ? (
             <section class="review-claims" aria-labelledby="review-claims">
               <h3 id="review-claims">{t("review.claims")}</h3>

@@ -1,29 +1,18 @@
 import { useState } from "preact/hooks";
-import { troubleOf } from "../api/client";
 import { reviewApi, type Verdict, type Written } from "../api/review";
 import { t } from "../strings";
 import { Dialog } from "../ui/Dialog";
 import { Banner, Loading } from "../ui/parts";
+import { useAct } from "../ui/useAct";
 
 /** What is written for the places that hold: sidecars, copies, or both. */
 export function WriteFiles({ counts, onClose }: { counts: Record<Verdict, number>; onClose(): void }) {
   const [sidecars, setSidecars] = useState(true);
   const [copies, setCopies] = useState(false);
-  const [busy, setBusy] = useState(false);
+  const { busy, trouble, act } = useAct();
   const [done, setDone] = useState<Written | null>(null);
-  const [trouble, setTrouble] = useState<string | null>(null);
   const held = counts.confirmed + counts.corrected;
-  const write = async (): Promise<void> => {
-    setBusy(true);
-    setTrouble(null);
-    try {
-      setDone(await reviewApi.write(sidecars, copies));
-    } catch (thrown) {
-      setTrouble(troubleOf(thrown).message);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const write = (): Promise<void> => act(async () => setDone(await reviewApi.write(sidecars, copies)));
   return (
     <Dialog title={t("review.writeTitle")} onClose={onClose}>
       <p>{t("review.writeWhat", { n: held })}</p>
@@ -43,8 +32,9 @@ export function WriteFiles({ counts, onClose }: { counts: Record<Verdict, number
       {trouble === null ? null : <Banner kind="bad">{trouble}</Banner>}
       <div role="status">
         {done === null ? null : (
-          <Banner kind={done.troubles.length > 0 ? "caution" : "good"}>
-            <p>{t("review.wrote", { sidecars: done.sidecars, copies: done.copies, kept: done.kept, removed: done.removed })}</p>
+          <Banner kind={done.troubles.length > 0 || done.kept > 0 ? "caution" : "good"}>
+            <p>{t("review.wrote", { sidecars: done.sidecars, copies: done.copies, removed: done.removed })}</p>
+            {done.kept > 0 ? <p>{t("review.kept", { n: done.kept, names: namesOf(done) })}</p> : null}
             {done.troubles.length > 0 ? (
               <ul class="lines">
                 {done.troubles.map((one) => (
@@ -65,4 +55,9 @@ export function WriteFiles({ counts, onClose }: { counts: Record<Verdict, number
       </div>
     </Dialog>
   );
+}
+
+function namesOf(done: Written): string {
+  const names = done.left.join(", ");
+  return done.kept > done.left.length ? t("review.keptMore", { names }) : names;
 }

@@ -6,6 +6,7 @@ import { meet, settings } from "../state/server";
 import { t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { Banner, Loading } from "../ui/parts";
+import { useAct } from "../ui/useAct";
 import { Offer } from "./Offer";
 import { ModelRow } from "./ModelRow";
 import "./setup.css";
@@ -15,19 +16,7 @@ const DETECTIVE = "none";
 /** What is within reach, what each costs and where photos go; one is tried and made the default. */
 export function Setup({ onDone, onDismiss }: { onDone(): void; onDismiss?: () => void }) {
   const [view, setView] = useState<SetupView | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const act = async (work: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    setTrouble(null);
-    try {
-      await work();
-    } catch (thrown) {
-      setTrouble(troubleOf(thrown).message);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { busy, trouble, setTrouble, act } = useAct();
   const look = (): Promise<void> => act(async () => setView(await setupApi.look()));
   useEffect(() => {
     // Offline nobody is asked before somebody wants it, not even a server on this machine.

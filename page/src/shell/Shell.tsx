@@ -11,9 +11,9 @@ import { Banner } from "../ui/parts";
 import { Consent } from "./Consent";
 import { Notices } from "./Notices";
 import { Shortcuts, useShortcuts } from "./Shortcuts";
-import { SignIn } from "./SignIn";
 import { TopBar } from "./TopBar";
 
+const SignIn = later(async () => (await import("./SignIn")).SignIn);
 const Checklist = later(async () => (await import("../guide/Checklist")).Checklist);
 const Compare = later(async () => (await import("../compare/Compare")).Compare);
 const Settings = later(async () => (await import("../settings/Settings")).Settings);
@@ -65,11 +65,11 @@ export function Shell() {
         {t("shell.skip")}
       </a>
       <TopBar onHelp={() => setHelp(true)} />
+      <Notices />
       <main id="main" ref={main} tabIndex={-1}>
         {serverGone.value ? <Banner kind="bad">{t("error.goneWaiting")}</Banner> : null}
         {signInWanted.value ? <SignIn /> : <Screen at={at} />}
       </main>
-      <Notices />
       {question.value ? <Consent question={question.value} /> : null}
       {mapAskedFor.value === null ? null : <GetMap key={mapAskedFor.value} place={mapAskedFor.value} />}
       {help ? <Shortcuts onClose={() => setHelp(false)} /> : null}

@@ -1,6 +1,5 @@
 /** Small things that several screens show. */
 import type { ComponentChildren } from "preact";
-import { percent } from "../format";
 import { t } from "../strings";
 import { Icon, type IconName } from "./Icon";
 
@@ -13,11 +12,13 @@ export function Bar({ share, kind = "" }: { share: number; kind?: string }) {
   );
 }
 
-/** Twenty findings like this one: the filled ones hold, as the report counts them. */
+/** Twenty findings like this one: the filled ones would be right. */
 export function Odds({ probability }: { probability: number }) {
-  const held = Math.min(20, Math.max(1, Math.floor(probability * 20)));
+  const held = Math.min(20, Math.max(1, Math.round(probability * 20)));
+  const words = t("finding.odds", { n: held });
   return (
-    <svg class="odds" viewBox="0 0 248 12" role="img" aria-label={t("finding.odds", { percent: percent(probability) })}>
+    <svg class="odds" viewBox="0 0 248 12" role="img" aria-label={words}>
+      <title>{words}</title>
       {Array.from({ length: 20 }, (_, index) => (
         <circle key={index} class={index < held ? "held" : "missed"} cx={6 + index * 12.4} cy={6} r={4.2} />
       ))}

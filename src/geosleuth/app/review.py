@@ -5,10 +5,10 @@ A batch leaves ``review/photos.json`` in its folder: which photos there are, and
 it counts for all of them or for none. Photos are known by their content: the same photo in two places is decided once.
 
 Files beside photos are written only where a person confirmed or corrected a place, and only beside photos that still
-hold what was looked at. What somebody else wrote there is never replaced or removed.
+hold what was looked at. A sidecar that ``locate --sidecars`` wrote is updated; what another program wrote there is
+never replaced or removed.
 """
 
-import hashlib
 import json
 import os
 import shlex
@@ -25,10 +25,11 @@ from geosleuth.answer import Address, Answer
 from geosleuth.answer.formats import Context, Entry, to_xmp
 from geosleuth.decode import decode
 from geosleuth.errors import BadInput
-from geosleuth.files import MAX_JSON_BYTES, byte_lines, lock_file, write_text_atomically
+from geosleuth.files import MAX_JSON_BYTES, byte_lines, lock_file, sha256_of, write_text_atomically
 from geosleuth.geo import LatLon, is_valid, rounded
 from geosleuth.names import country_code
 from geosleuth.photo.geotag import write_exif_copy
+from geosleuth.photo.sidecar import is_sidecar_of_ours
 from geosleuth.pipeline.outputs import WRITABLE, copy_of, entries_of, sidecar_of
 
 LIST, JOURNAL = "review/photos.json", "review/decisions.jsonl"
@@ -38,6 +39,7 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _FORMAT = "geosleuth-photos"
 _HEADER = {"format": "geosleuth-review", "version": 1}
 _MOST_TROUBLES = 20
+_MOST_LEFT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +98,16 @@ class _Line:
 
 @dataclass(slots=True)
 class Written:
-    """How many files were written and removed, how many of others were left as they are, and what went wrong."""
+    """How many files were written and removed, how many of others were left as they are, and what went wrong.
+
+    ``left`` names the first of the files that were left as they are.
+    """
 
     sidecars: int = 0
     copies: int = 0
     kept: int = 0
     removed: int = 0
+    left: list[str] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
 
 
@@ -280,16 +286,17 @@ class Review:
     def _write_beside(self, photo: Listed, decision: Decision, done: Written, *, sidecars: bool, copies: bool) -> None:
         path = self._checked(photo)
         entry = self._entry(photo, path, decision)
-        point, radius_km = entry.answer.point, entry.answer.radius_km
-        if point is None:
+        if entry.answer.point is None:
             return
+        point, radius_km = entry.point, entry.answer.radius_km
         if sidecars:
             text = to_xmp([entry])
-            done.sidecars += self._put(photo.id, sidecar_of(path), done, lambda to: write_text_atomically(to, text))
-        if copies and path.suffix.lower() in WRITABLE:
+            done.sidecars += self._put(photo, sidecar_of(path), done, lambda to: write_text_atomically(to, text))
+        # A country or region is in the sidecar as a name; a copy's GPS fields can only hold a point.
+        if copies and point is not None and path.suffix.lower() in WRITABLE:
             method, place = entry.context.place_method, rounded(point, radius_km)
             done.copies += self._put(
-                photo.id,
+                photo,
                 copy_of(path),
                 done,
                 lambda to: write_exif_copy(path, to, place, radius_km, method=method, overwrite=True),
@@ -307,15 +314,19 @@ class Review:
         )  # fmt: skip
         return Entry(Answer(decision.point, address), context)
 
-    def _put(self, one: str, path: Path, done: Written, write: Callable[[Path], object]) -> bool:
-        """Write a file, unless another one is there that is not ours."""
+    def _put(self, photo: Listed, path: Path, done: Written, write: Callable[[Path], object]) -> bool:
+        """Write a file, unless another one is there that is neither of this review nor of ``locate --sidecars``."""
+        one = photo.id
         ours = self._written.setdefault(one, {})
         name = path_from(self.folder, path)
-        if (path.exists() or path.is_symlink()) and _hash_of(path) != ours.get(name):
+        there = path.exists() or path.is_symlink()
+        if there and sha256_of(path) != ours.get(name) and not is_sidecar_of_ours(path, photo.sha256):
             done.kept += 1
+            if len(done.left) < _MOST_LEFT:
+                done.left.append(path.name)
             return False
         write(path)
-        digest = _hash_of(path)
+        digest = sha256_of(path)
         self._append({"wrote": name, "photo": one, "sha256": digest})
         ours[name] = digest
         return True
@@ -329,7 +340,7 @@ class Review:
             path = self.folder / name
             # The folder may come from somebody else: nothing but files beside these photos is touched.
             with suppress(OSError, BadInput):
-                if name in beside and path.is_file() and _hash_of(path) == digest:
+                if name in beside and path.is_file() and sha256_of(path) == digest:
                     path.unlink()
                     done.removed += 1
             self._append({"removed": name, "photo": one})
@@ -387,7 +398,7 @@ class Review:
 
     def _checked(self, photo: Listed) -> Path:
         path = self.folder / photo.path
-        if _hash_of(path) != photo.sha256:
+        if sha256_of(path) != photo.sha256:
             raise BadInput(f"{path.name}: is not the photo that was looked at any more; nothing was written beside it")
         return path
 
@@ -421,16 +432,8 @@ def _found_again(folder: Path, listed: Sequence[Listed], photos: Iterable[Path])
     found = []
     for path in photos:
         with suppress(BadInput):
-            if (one := known.get(_hash_of(path))) is not None:
+            if (one := known.get(sha256_of(path))) is not None:
                 found.append(Listed(**{**asdict(one), "path": path_from(folder, path)}))
     if not found:
         raise BadInput("none of these photos is in the batch; name the folder that they were moved to")
     return found
-
-
-def _hash_of(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise BadInput(f"{path.name}: can't be read: {error.strerror or error}") from error

@@ -200,9 +200,14 @@ class OfflineAtlas:
             return True
 
     @property
+    def has_gazetteers(self) -> bool:
+        """Whether a gazetteer was added: names of lakes, rivers, ranges and small places."""
+        return bool(self._gazetteers.store.names())
+
+    @property
     def has_features(self) -> bool:
         """Whether there is more than towns: a detailed map or a gazetteer was added."""
-        return self.has_regions or bool(self._gazetteers.store.names())
+        return self.has_regions or self.has_gazetteers
 
     async def detailed_maps(self, point: LatLon | None = None) -> list[str]:
         """Names of the added regions, or of those that reach a point."""

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from .gazetteers import Gazetteers
     from .protocol import Hit
 
+NO_GAZETTEER: Final = (
+    "no gazetteer is installed: ranges, lakes and rivers are not known; fetch GeoNames with: "
+    "geosleuth atlas get COUNTRY --geonames, or add Natural Earth files with: geosleuth atlas add FILE"
+)
 _TOWNS: Final = (0, 20_000, 300_000)  # people, of the nearest town each
 _FAR_TOWN_KM: Final = 250.0  # a city beyond says nothing of the land here, and may lie across mountains
 _REACH_KM: Final = {"range": 300, "peak": 60, "lake": 100, "river": 60, "island": 5, "park": 60, "sea": 200}
@@ -95,10 +99,7 @@ def gather_facts(
         driving_side=None if country is None else country.driving_side,
         languages=() if country is None else _languages(country),
         daylight=_daylight(point, day),
-        missing=None
-        if added
-        else "no gazetteer is installed: ranges, lakes and rivers are not known; fetch GeoNames with: "
-        "geosleuth atlas get COUNTRY --geonames, or add Natural Earth files with: geosleuth atlas add FILE",
+        missing=None if added else NO_GAZETTEER,
     )
 
 

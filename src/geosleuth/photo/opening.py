@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geosleuth.errors import BadInput
+from geosleuth.files import NO_SUCH_FILE
 
 from .carrier import NO_MEMORY, Carrier, Unfit, check_size, truncated
 from .containers import open_heic, take_apart
@@ -276,7 +277,7 @@ def _read(path: str, name: str, limits: Limits) -> bytes:
             _check_plain_file(name, os.fstat(stream.fileno()), limits)
             data = stream.read(limits.max_bytes + 1)
     except FileNotFoundError as error:
-        raise BadInput(f"{name}: there is no such file; check the path") from error
+        raise BadInput(f"{name}: {NO_SUCH_FILE}") from error
     except PermissionError as error:
         raise BadInput(f"{name}: no permission to read it; allow it (chmod +r) or copy the file") from error
     except (OSError, ValueError) as error:

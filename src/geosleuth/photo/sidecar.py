@@ -25,7 +25,13 @@ _PHOTOSHOP = "http://ns.adobe.com/photoshop/1.0/ "
 _IPTC = "http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/ "
 _FINEST_FIRST = (f"{_IPTC}Location", f"{_PHOTOSHOP}City", f"{_PHOTOSHOP}State", f"{_PHOTOSHOP}Country")
 _GPS = {f"{_EXIF}{name}": f"exif:{name}" for name in ("GPSLatitude", "GPSLongitude", "GPSProcessingMethod")}
-_WANTED = frozenset((*_FINEST_FIRST, f"{_IPTC}CountryCode", *_GPS))
+_META = "adobe:ns:meta/ "
+_XMP = "http://ns.adobe.com/xap/1.0/ "
+_GEOSLEUTH = "urn:geosleuth:answer:1# "
+_PHOTO_SHA256 = f"{_GEOSLEUTH}PhotoSHA256"
+_TOOLKIT = "geosleuth "
+_OURS = (_META, _RDF, _EXIF, _PHOTOSHOP, _IPTC, "http://iptc.org/std/Iptc4xmpExt/2008-02-29/ ", _GEOSLEUTH)
+_WANTED = frozenset((*_FINEST_FIRST, f"{_IPTC}CountryCode", *_GPS, _PHOTO_SHA256))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +70,32 @@ def sidecar_paths(photo: Path) -> list[Path]:
     return list(found.values())
 
 
+def is_sidecar_of_ours(path: Path, sha256: str) -> bool:
+    """Return whether geosleuth wrote a file as the sidecar of this photo, and no other program changed it since.
+
+    Programs put their own name where geosleuth's stands, or add properties that geosleuth never writes.
+    """
+    if path.is_symlink():
+        return False
+    try:
+        reader = _parsed(_content(path))
+    except (OSError, _Refused, expat.ExpatError, LookupError, ValueError):
+        return False
+    return (
+        reader.toolkit.startswith(_TOOLKIT)
+        and reader.found.get(_PHOTO_SHA256, "").strip() == sha256
+        and all(name.startswith(_OURS) or name == f"{_XMP}MetadataDate" for name in reader.names)
+    )
+
+
+def _content(path: Path) -> bytes:
+    with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
+        return stream.read(MAX_BYTES + 1)
+
+
 def _claim(path: Path) -> SidecarClaim | None:
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        data = _content(path)
     except OSError as error:
         return SidecarClaim(trouble=f"it can't be read: {error.strerror or error}")
     if len(data) > MAX_BYTES:
@@ -80,7 +108,7 @@ def _claim(path: Path) -> SidecarClaim | None:
 
 def claim_of(data: bytes) -> SidecarClaim | None:
     """Return what a sidecar's content says about a place; None where it says nothing."""
-    values = _values(data)
+    values = {name: value.strip() for name, value in _parsed(data).found.items()}
     gps = {short: values[name] for name, short in _GPS.items() if name in values}
     point = xmp_point(gps)
     names = [values[name] for name in _FINEST_FIRST if values.get(name)]
@@ -92,7 +120,7 @@ def claim_of(data: bytes) -> SidecarClaim | None:
     return SidecarClaim(point, ", ".join(dict.fromkeys(names)) or None, estimated)
 
 
-def _values(data: bytes) -> dict[str, str]:
+def _parsed(data: bytes) -> "_Reader":
     reader = _Reader()
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
@@ -100,7 +128,7 @@ def _values(data: bytes) -> dict[str, str]:
     parser.StartElementHandler, parser.EndElementHandler = reader.begin, reader.end
     parser.CharacterDataHandler = reader.text
     parser.Parse(data, True)  # noqa: FBT003  (expat's own)
-    return {name: value.strip() for name, value in reader.found.items()}
+    return reader
 
 
 def _refuse(*_: Any) -> NoReturn:
@@ -112,16 +140,22 @@ class _Reader:
 
     def __init__(self) -> None:
         self.found: dict[str, str] = {}
+        self.names: set[str] = set()
+        self.toolkit = ""
         self._path: list[str] = []
         self._reading: str | None = None
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
         """Enter an element."""
+        self.names.add(name)
+        if not self._path:
+            self.toolkit = attributes.get(f"{_META}xmptk", "")
         self._reading = name if self._described() and name in _WANTED - self.found.keys() else None
         self._path.append(name)
         if len(self._path) > _MAX_DEPTH:
             raise _Refused
         if self._described():
+            self.names.update(attributes)
             for key in _WANTED & attributes.keys():
                 self.found.setdefault(key, _plain(attributes[key]))
 

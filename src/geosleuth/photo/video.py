@@ -21,6 +21,7 @@ from typing import IO, Any
 import numpy as np
 
 from geosleuth.errors import BadInput, install_command
+from geosleuth.files import NO_SUCH_FILE
 from geosleuth.text.safe import one_line
 
 from .opening import OpenedPhoto, open_photo
@@ -206,7 +207,7 @@ def _opened(path: str | os.PathLike[str], limits: VideoLimits, name: str) -> IO[
             )
         return Path(path).open("rb", buffering=0)
     except FileNotFoundError as error:
-        raise BadInput(f"{name}: there is no such file; check the path") from error
+        raise BadInput(f"{name}: {NO_SUCH_FILE}") from error
     except PermissionError as error:
         raise BadInput(f"{name}: no permission to read it; allow it (chmod +r) or copy the file") from error
     except ValueError as error:

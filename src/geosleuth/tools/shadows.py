@@ -12,7 +12,7 @@ from geosleuth.photo import Photo
 
 from .calls import Case, Output
 from .sun import IN_THE_PICTURE, sun_anywhere, sun_at, windows_of
-from .sun_sight import Band, Sight, Window, draw_band, find_band, outline_of, read_clock, sight_of, together
+from .sun_sight import OF_TOWNS, Band, Sight, Window, draw_band, find_band, outline_of, read_clock, sight_of, together
 from .viewer import percent, point_data
 
 MOST_SHADOWS = 12
@@ -139,7 +139,7 @@ def _countries(band: Band) -> list[str]:
     people = sum(share.people for share in band.countries)
     lines = [
         f"{number}. {share.name}: "
-        + (f"{percent(share.people / people)} of the townspeople there" if share.people else "no larger town")
+        + (f"{percent(share.people / people)} {OF_TOWNS}" if share.people else "no larger town")
         for number, share in enumerate(band.countries[:_COUNTRIES_SHOWN], 1)
     ]
     more = len(band.countries) - _COUNTRIES_SHOWN

@@ -31,6 +31,7 @@ from .calls import Case, Output
 from .declare import PointData, tool
 from .places import find, point_at
 from .sun_sight import (
+    OF_TOWNS,
     Band,
     Sight,
     Window,
@@ -229,7 +230,7 @@ def _text(
         lines.append(f"Exactly so at {shown(moment)}, point {number}: {point.lat:.2f}, {point.lon:.2f} ({name}).")
     people = sum(share.people for share in band.countries)
     for number, share in enumerate(band.countries[:_COUNTRIES_SHOWN], 1):
-        live = f"{_part(share.people / people)} of the townspeople there" if share.people else "no larger town"
+        live = f"{_part(share.people / people)} {OF_TOWNS}" if share.people else "no larger town"
         lines.append(f"{number}. {share.name}: {live}; {_part(share.of_its_land)} of the country's land.")
     more = len(band.countries) - _COUNTRIES_SHOWN
     if more > 0:

@@ -287,6 +287,10 @@ class Window:
         return start + (np.linspace(0, minutes, count) * 60e6).astype("timedelta64[us]")
 
 
+OF_TOWNS = "of the people who live in towns within the band"
+"""What a country's share of a band counts, in words."""
+
+
 class CountryShare(NamedTuple):
     """One country's part of a band: its townspeople and land there, and which part of its land that is."""
 

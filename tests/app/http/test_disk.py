@@ -1,5 +1,6 @@
 """The disk that cases take: a quota, and a wipe."""
 
+import json
 from pathlib import Path
 
 from in_process import whole_command
@@ -61,5 +62,7 @@ def test_the_command_wipes_after_a_yes(home: Path, tmp_path: Path) -> None:
     asked = whole_command("wipe", "--home", folder)
     assert (asked.returncode, "add --yes" in asked.stderr) == (2, True)
     assert (folder / "cases").is_dir()
-    assert whole_command("wipe", "--home", folder, "--yes").returncode == 0
+    done = whole_command("wipe", "--home", folder, "--yes", "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["deleted"] == str(folder)
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]

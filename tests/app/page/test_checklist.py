@@ -58,6 +58,16 @@ def test_what_is_ticked_goes_with_the_next_photo(open_page: Opener) -> None:
     expect(page.get_by_label("What you see")).to_have_value("driving_side=left")
 
 
+def test_answers_about_lines_on_the_road_are_drawn_differently(open_page: Opener) -> None:
+    page = open_page("/#/see", viewport=WIDE)
+    for question in ("line in the middle of the road", "line at the outer edge"):
+        asked = page.locator("fieldset", has_text=question)
+        expect(asked.locator(".see-drawing").first).to_be_visible()
+        drawings = asked.locator(".see-drawing").evaluate_all("(all) => all.map((one) => one.innerHTML)")
+        assert len(drawings) >= 8
+        assert len(set(drawings)) == len(drawings)
+
+
 def test_every_tick_has_a_drawing_and_axe_finds_no_serious_fault(open_page: Opener) -> None:
     page = open_page("/#/see", viewport=WIDE)
     expect(page.locator(".see-group").first).to_be_visible()

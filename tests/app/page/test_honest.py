@@ -31,6 +31,17 @@ def shown(server: Served, replay: str, **request: str) -> tuple[str, str]:
     return case, f"/#/case/{case}/run/{run}"
 
 
+COVERED_BY_NOTICE = """() => {
+  const over = document.querySelector(".notice").getBoundingClientRect();
+  const meets = (one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect();
+    return left < over.right && right > over.left && top < over.bottom && bottom > over.top;
+  };
+  const parts = [...document.querySelectorAll("button, a, input")].filter((one) => !one.closest(".notice, .skip"));
+  return parts.filter((one) => one.checkVisibility() && meets(one)).map((one) => one.outerHTML);
+}"""
+
+
 @pytest.mark.slow
 def test_what_may_not_be_told_is_said_to_be_withheld(open_page: Opener, server: Served, replay: str) -> None:
     page = open_page(shown(server, replay, granularity="city")[1])
@@ -42,9 +53,10 @@ def test_what_may_not_be_told_is_said_to_be_withheld(open_page: Opener, server: 
     assert "The file says nothing" not in said
 
 
-def test_ninety_nine_percent_leave_one_of_twenty_open(open_page: Opener, server: Served, replay: str) -> None:
+def test_ninety_nine_percent_are_twenty_of_twenty(open_page: Opener, server: Served, replay: str) -> None:
     page = open_page(shown(server, replay)[1])
-    expect(page.locator(".finding .odds .held")).to_have_count(19)
+    expect(page.locator(".finding .odds .held")).to_have_count(20)
+    expect(page.locator(".finding .odds title")).to_have_text("20 cases like this one: about 20 would be right")
 
 
 def test_a_marker_can_be_checked_and_a_phone_draws_around_the_candidates(
@@ -76,6 +88,37 @@ def test_a_case_deleted_elsewhere_is_cleared(open_page: Opener, server: Served, 
     page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")  # As on a return to this tab.
     expect(page.get_by_role("alert")).to_have_text("This case was deleted.")
     expect(page.locator(".finding")).to_have_count(0)
+
+
+def test_a_file_that_is_no_picture_is_said_to_be_none_at_once(open_page: Opener) -> None:
+    page = open_page("/")
+    files = [
+        {"name": "empty.jpg", "mimeType": "image/jpeg", "buffer": b""},
+        {"name": "broken.png", "mimeType": "image/png", "buffer": b"no picture at all"},
+        {"name": "other.heic", "mimeType": "image/heic", "buffer": b"only the server can tell"},
+    ]
+    page.set_input_files("input[type=file]", files)  # type: ignore[arg-type]
+    lines = page.get_by_role("alert").get_by_role("listitem")
+    expect(lines).to_have_text(
+        [
+            "empty.jpg: this file is empty; choose another one.",
+            "broken.png: this is no picture that can be read; choose a photo.",
+        ]
+    )
+    expect(lines.first).to_be_in_viewport(ratio=1)
+    expect(page.locator(".tray-photo.refused")).to_have_count(2)
+    expect(page.locator(".tray-photo img")).to_have_count(0)  # No broken picture is drawn.
+    page.get_by_role("button", name="Leave out empty.jpg").click()
+    expect(lines).to_have_count(1)
+
+
+@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+def test_a_notice_covers_no_button(open_page: Opener, server: Served, replay: str, size: dict[str, int]) -> None:
+    page = open_page(shown(server, replay)[1], viewport=size, permissions=["clipboard-write"])
+    expect(page.locator(".finding.done")).to_be_visible()
+    page.get_by_role("button", name="Copy").first.click()
+    expect(page.locator(".notice")).to_be_visible()
+    assert page.evaluate(COVERED_BY_NOTICE) == []
 
 
 def test_each_refused_photo_has_its_line_and_its_mark(open_page: Opener) -> None:

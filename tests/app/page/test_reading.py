@@ -65,6 +65,15 @@ def test_a_corrected_line_moves_the_answer_and_a_line_ruled_out_moves_it_back(
     run = server.client.get(f"/api/runs/{page.url.rsplit('/', 1)[1]}").json()
     assert run["parent"] == first.rsplit("/", 1)[1]
     assert [one["text"] for one in run["rejected"]["readings"]] == ["Vaduz, Liechtenstein"]
+    # The steps say what the person corrected, and figures are those of the whole run, here and where runs are compared.
+    expect(page.locator(".went-on")).to_have_text("You: “Liechtenst” is “Vaduz, Liechtenstein”")
+    figures = page.locator(".spending dd").all_inner_texts()
+    expect(page.locator(".spending-whole")).to_contain_text("with those before you continued. Since then: ")
+    page.get_by_role("button", name="Compare").click()
+    used = page.locator(".compare-side").last.locator(".facts div", has_text="Used")
+    expect(used).to_contain_text(f"{figures[0]} steps, {figures[1]} tool calls, {figures[2]}, with those before it was")
+    page.go_back()
+    expect(page.locator(".finding.done")).to_be_visible()
 
     page.get_by_role("button", name="Not about the place: Vaduz, Liechtenstein").click()
     expect(page.locator(".feedback .chip")).to_have_text("Not about the place: Vaduz, Liechtenstein")

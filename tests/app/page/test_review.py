@@ -140,13 +140,19 @@ def test_findings_are_confirmed_corrected_and_rejected(
     page.get_by_role("button", name="c-blank.png").click()
     expect(detail.get_by_role("button", name="Confirm")).to_be_disabled()
     expect(detail.get_by_text("no place was found")).to_have_count(1)
+    # What would help is said in the page's words, not the command line's.
+    expect(detail.get_by_text("No readable text found.", exact=True)).to_be_visible()
+    expect(detail).to_contain_text("You can correct it: write the place")
+    expect(detail).not_to_contain_text("--")
     detail.get_by_role("button", name="Reject").click()
     expect(page.get_by_text("3 of 4 decided: 1 confirmed, 1 corrected, 1 rejected.")).to_be_visible()
     assert written(library) == {"b-andorra.jpg.xmp"}, "nothing is written before somebody asks for it"
 
     write(page, copies=True)
-    told = "Sidecars written: 2. Copies written: 3. Files of other programs, not replaced: 1."
-    expect(page.get_by_role("dialog")).to_contain_text(told)
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Sidecars written: 2. Copies written: 3. Earlier files, removed: 0.")
+    expect(dialog).to_contain_text("Files of other programs, left as they are: 1 (b-andorra.jpg.xmp)")
+    expect(dialog).to_contain_text("move or rename those files and write again; or write copies")
     assert written(library) == {
         "b-andorra.jpg.xmp", "a-monaco.jpg.xmp", "again/a-monaco.jpg.xmp",
         "a-monaco-located.jpg", "again/a-monaco-located.jpg", "b-andorra-located.jpg",
@@ -168,6 +174,44 @@ def test_findings_are_confirmed_corrected_and_rejected(
         write(page)
         expect(page.get_by_role("dialog")).to_contain_text("removed: 4")
         assert written(library) == {"b-andorra.jpg.xmp", "b-andorra-located.jpg"}
+
+
+def test_a_sidecar_of_locate_is_updated_and_one_that_another_program_changed_is_not(
+    library: Path, home: Path, tmp_path: Path, visit: Opener
+) -> None:
+    photos = library / "photos"
+    command = [GEOSLEUTH, "locate", photos, "--offline", "--out", library / "run", "--sidecars"]
+    environment = {**os.environ, "GEOSLEUTH_HOME": str(home)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "wrote 3 sidecars; 1 sidecar from before kept" in done.stderr
+    assert ", 5 kept from before;" in done.stderr
+    rated = (photos / "d-monaco.png.xmp").read_text().replace(
+        "<xmp:MetadataDate>", "<xmp:Rating>5</xmp:Rating><xmp:MetadataDate>"
+    )  # fmt: skip
+    (photos / "d-monaco.png.xmp").write_text(rated)
+    with reviewing(library / "run", home, tmp_path / "cases") as server:
+        page = visit(server.url)
+        expect(page.locator(".review-badge").first).to_have_text("not decided")
+        page.get_by_role("button", name="a-monaco.jpg").click()
+        page.get_by_role("button", name="Confirm", exact=True).click()
+        page.get_by_role("button", name="d-monaco.png").click()
+        page.get_by_role("button", name="Confirm", exact=True).click()
+        write(page)
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_contain_text("Sidecars written: 2.")
+        expect(dialog).to_contain_text("left as they are: 1 (d-monaco.png.xmp)")
+    assert "confirmed by a person" in (photos / "a-monaco.jpg.xmp").read_text()
+    assert (photos / "d-monaco.png.xmp").read_text() == rated
+
+
+def test_places_of_one_name_say_what_they_are(server: Served, visit: Opener) -> None:
+    page = visit(server.url)
+    page.get_by_role("button", name="Correct", exact=True).click()
+    page.get_by_label("Where was it?").fill("Yamaguchi")
+    page.get_by_role("button", name="Look up").click()
+    hits = page.locator(".review-hits li")
+    expect(hits.filter(has_text="Yamaguchi, Japan city ·")).to_have_count(1)
+    expect(hits.filter(has_text="Yamaguchi, Japan region ·")).to_have_count(1)
 
 
 def test_many_at_once_and_by_keys_alone(server: Served, library: Path, visit: Opener) -> None:
@@ -237,7 +281,7 @@ def test_a_city_that_is_a_region_too_is_listed_once(server: Served, visit: Opene
     page.get_by_role("button", name="Correct", exact=True).click()
     page.get_by_label("Where was it?").fill("Tokyo")
     page.get_by_role("button", name="Look up").click()
-    expect(page.locator(".review-hits li", has_text=re.compile(r"^\s*Tokyo, Japan 35\.6"))).to_have_count(1)
+    expect(page.locator(".review-hits li", has_text=re.compile(r"^\s*Tokyo, Japan city · 35\.6"))).to_have_count(1)
 
 
 def test_only_what_is_meant_is_taken(server: Served, library: Path, home: Path, tmp_path: Path) -> None:

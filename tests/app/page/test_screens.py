@@ -189,6 +189,14 @@ def test_a_phone_has_one_column_with_tabs_and_no_sideways_scrolling(
     expect(page.locator(".finding.done")).to_be_visible()
     expect(page.locator("#clues")).to_be_visible()
     expect(page.locator("#candidates")).to_be_hidden()
+    # The bar at the bottom has all of its parts, with their words.
+    bar = page.locator(".feedback")
+    expect(bar.get_by_placeholder("Only look within")).to_be_in_viewport(ratio=1)
+    draw = bar.get_by_text("Draw an area")
+    expect(draw).to_be_in_viewport(ratio=1)
+    size = draw.bounding_box()
+    assert size is not None
+    assert size["width"] > 60
     page.get_by_role("tab", name="Map").click()
     expect(page.locator("#candidates")).to_be_visible()
     page.keyboard.press("ArrowRight")

@@ -63,6 +63,7 @@ def test_a_drawn_shadow_gives_a_band_that_holds_the_place(open_page: Opener, loc
     assert found["area"]["type"] in ("Polygon", "MultiPolygon")
     wide = len(found["countries"])
     expect(page.locator(".stand-found")).to_contain_text("Where the sun stands")
+    expect(page.locator(".stand-found")).to_contain_text("of the people who live in towns within the band")
     # The map with the band and the words below it are in sight.
     expect(page.locator(".map-stage")).to_be_in_viewport(ratio=0.99)
     expect(page.locator(".stand-found p").first).to_be_in_viewport(ratio=0.99)
@@ -76,6 +77,21 @@ def test_a_drawn_shadow_gives_a_band_that_holds_the_place(open_page: Opener, loc
     both = reply.value.json()["found"]["countries"]
     assert any(one["code"] == "MC" for one in both)
     assert len(both) < wide
+
+
+@pytest.mark.parametrize("name", ["Sun and shadows", "Where did I stand?"])
+def test_a_panel_that_opens_comes_into_sight(open_page: Opener, located: Located, name: str) -> None:
+    page = open_page(located.path, viewport={"width": 1440, "height": 900})
+    expect(page.locator(".finding.done")).to_be_visible()
+    page.get_by_role("button", name=name).click()
+    panel = page.get_by_role("region", name=name)
+    expect(panel.get_by_role("heading")).to_be_in_viewport(ratio=1)
+    last = panel.get_by_role("button").last
+    expect(last).to_be_in_viewport(ratio=1)
+    box, bar = last.bounding_box(), page.locator(".feedback").bounding_box()
+    assert box is not None
+    assert bar is not None
+    assert box["y"] + box["height"] <= bar["y"], "the bar at the bottom covers it"
 
 
 def test_a_place_gives_the_times_that_fit_and_a_time_without_a_zone_is_refused(
@@ -106,6 +122,7 @@ def test_axe_finds_no_serious_fault(
     described(page, phone=phone)
     page.get_by_role("button", name="Where can it be?").click()
     expect(page.locator(".stand-found")).to_contain_text("Where the sun stands")
+    expect(page.locator(".stand-found")).to_contain_text("of the people who live in towns within the band")
     expect(page.locator('.map-canvas[data-settled="yes"]')).to_be_visible()
     assert serious_faults(page, "main") == []
     page.locator(".map-view").scroll_into_view_if_needed()

@@ -394,7 +394,7 @@ def test_pages_of_cases_follow_each_other(tmp_path: Path) -> None:
 
 def test_two_desks_do_not_share_a_folder(tmp_path: Path) -> None:
     async def work(_: CaseService) -> None:
-        with pytest.raises(BadInput, match="another geosleuth"):
+        with pytest.raises(BadInput, match=r"another geosleuth serve or review is running .* add --home FOLDER"):
             await CaseService.open(tmp_path / "desk")
 
     at_a_desk(tmp_path / "desk", work)

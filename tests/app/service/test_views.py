@@ -4,7 +4,7 @@ import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import get_type_hints
+from typing import cast, get_type_hints
 
 import pytest
 
@@ -94,6 +94,18 @@ def test_two_runs_side_by_side(atlas: OfflineAtlas) -> None:
     assert itself["same"] is True
     assert itself["distance_km"] == 0
     assert itself["only_left"] == itself["only_right"] == []
+
+
+def test_two_shops_whose_areas_overlap_are_not_the_same_place(atlas: OfflineAtlas) -> None:
+    sight = Sight(atlas, (PHARMACY,))
+    left = result_of(sight, sight.run())
+    moved = {**left["answer"], "lat": left["answer"]["lat"] + 0.001, "place": "Another Shop", "radius_km": 0.6}
+    right = cast("shapes.ResultView", {**left, "answer": moved})
+    compared = compare_view(cast("shapes.ResultView", {**left, "answer": {**left["answer"], "radius_km": 0.6}}), right)
+    assert compared["same"] is False
+    assert compared["words"].startswith("The areas overlap; the points are 111")
+    beside = cast("shapes.ResultView", {**left, "answer": {**moved, "lat": left["answer"]["lat"] + 0.0003}})
+    assert compare_view(left, beside)["same"] is True
 
 
 def test_a_run_without_a_place_can_be_compared(atlas: OfflineAtlas) -> None:

@@ -6,14 +6,13 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from geosleuth.app.cli.options import takes
+from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
 
 atlas = typer.Typer(no_args_is_help=True)
 
 # A latitude may begin with a minus sign; it must not be taken for an option.
 _NUMBERS: dict[str, Any] = {"ignore_unknown_options": True}
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 Limit = Annotated[int, typer.Option(min=1, max=1000, help="How many results.")]
 Via = Annotated[
     Optional[str],  # noqa: UP045
@@ -111,11 +110,12 @@ def search(
     from geosleuth.app.cli.handlers import atlas as work
 
     where, inside = work.maybe_point(near), work.area(within)
-    work.show_hits(
-        work.ask(via, allow, lambda it: it.search_pois(
-            text, near=where, within=inside, category=category, limit=limit
-        )), as_json=as_json,
-    )  # fmt: skip
+    hits = work.ask(
+        via, allow, lambda it: it.search_pois(text, near=where, within=inside, category=category, limit=limit)
+    )
+    hits = work.without_chance_fits(text, hits)
+    work.show_hits(hits, as_json=as_json)
+    work.why_nothing(hits, via)
 
 
 @atlas.command()
@@ -155,6 +155,7 @@ def nearby(
     where = work.point(point)
     hits = work.ask(via, allow, lambda it: it.nearby(where, radius, category=category, limit=limit))
     work.show_hits(hits, as_json=as_json)
+    work.why_nothing(hits, via)
 
 
 @atlas.command()
@@ -291,7 +292,8 @@ class DrawOptions:
     """The options of ``draw``."""
 
     point: Point
-    out: Annotated[Path, typer.Option("--out", "-o", help="The PNG file to write.")]
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The PNG file to write.")]
+    overwrite: Overwrite = False
     zoom: Annotated[float, typer.Option(min=0, max=20, help="15 shows a quarter, 5 a country.")] = 15
     width: Annotated[int, typer.Option(min=64, max=2048)] = 640
     height: Annotated[int, typer.Option(min=64, max=2048)] = 640
@@ -311,7 +313,7 @@ def draw(options: DrawOptions) -> None:
     from geosleuth.app.cli.handlers import atlas as work
 
     centre, pins = work.point(options.point), work.markers(options.marker)
-    work.check_png(options.out)
+    work.check_png(options.out, overwrite=options.overwrite)
     picture = work.ask(
         options.via,
         options.allow,
@@ -325,7 +327,8 @@ class SatelliteOptions:
     """The options of ``satellite``."""
 
     point: Point
-    out: Annotated[Path, typer.Option("--out", "-o", help="The PNG file to write.")]
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The PNG file to write.")]
+    overwrite: Overwrite = False
     tiles: Annotated[Path | None, typer.Option(help="Your MBTiles or PMTiles file.")] = None
     zoom: Annotated[float, typer.Option(min=0, max=20)] = 16
     width: Annotated[int, typer.Option(min=64, max=2048)] = 640
@@ -345,7 +348,7 @@ def satellite(options: SatelliteOptions) -> None:
     from geosleuth.app.cli.handlers import atlas as work
 
     centre = work.point(options.point)
-    work.check_png(options.out)
+    work.check_png(options.out, overwrite=options.overwrite)
     picture = work.ask(
         options.via,
         options.allow,

@@ -13,6 +13,7 @@ from geosleuth.app.cli.options import (
     JsonFlag,
     Maps,
     OfflineFlag,
+    Overwrite,
     ReplyTokens,
     RunOptions,
     Seconds,
@@ -347,6 +348,7 @@ class ReportOptions:
         ),
     ] = None
     maps: Annotated[bool, typer.Option("--maps/--no-maps", help="Draw a map for every photo of the gallery.")] = True
+    overwrite: Overwrite = False
     as_json: JsonFlag = False
 
 
@@ -361,7 +363,7 @@ def report(options: ReportOptions) -> None:
 
       geosleuth bench report runs/one --out report.html
 
-      geosleuth bench report runs/one runs/two --data im2gps3k:data/im2gps3k --by continent --out report.html
+      geosleuth bench report runs/one runs/two --data im2gps3k:data/im2gps3k --by continent --out both.html
 
       geosleuth bench report runs/plain runs/no-text --json > report.json
     """
@@ -371,6 +373,7 @@ def report(options: ReportOptions) -> None:
         work.ReportRequest(
             runs=tuple(options.runs),
             out=tuple(options.out),
+            overwrite=options.overwrite,
             data=options.data,
             gallery=options.gallery,
             by=tuple(options.by),
@@ -410,6 +413,7 @@ class AskOptions:
     ] = None
     offline: OfflineFlag = False
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Texts may be sent to the model's host; don't ask.")] = False
+    overwrite: Overwrite = False
     as_json: JsonFlag = False
 
 
@@ -466,7 +470,7 @@ def extract(options: ExtractOptions) -> None:
 
       geosleuth bench extract answers.jsonl --out places.jsonl
 
-      geosleuth bench extract answers.jsonl --model openai:gpt-5-mini --yes --out places.jsonl
+      geosleuth bench extract answers.jsonl --model openai:gpt-5-mini --yes --out asked.jsonl
     """
     from geosleuth.app.cli.handlers.bench import extract_file, request_to_ask
 
@@ -621,6 +625,7 @@ class ScoreOptions:
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE.csv", help="Also write every record's error."),
     ] = None
+    overwrite: Overwrite = False
     as_json: JsonFlag = False
 
 
@@ -644,7 +649,7 @@ def score(options: ScoreOptions) -> None:
     from geosleuth.bench import export, terminal
     from geosleuth.errors import BadInput
 
-    work.check_outputs(options.out, work.SCORE_ENDINGS, options.records, options.files)
+    work.check_outputs(options.out, work.SCORE_ENDINGS, options.records, options.files, overwrite=options.overwrite)
     sure_within_km = work.positive_km(options.sure_within, "--sure-within")
     thresholds = work.thresholds_km(options.within)
     rows = work.published(options.published)
@@ -667,18 +672,26 @@ def score(options: ScoreOptions) -> None:
         show(terminal.score_view(reports, rows))
 
 
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """The options of ``compare``."""
+
+    first: Annotated[Path, typer.Argument(help="Records of the first answerer.")]
+    second: Annotated[Path, typer.Argument(help="Records of the second, on the same images.")]
+    parser: Parser = "lenient"
+    distance: Distance = "geodesic"
+    within: Thresholds = None
+    moved: Annotated[int, typer.Option(min=0, help="How many of the images that moved most to list.")] = 10
+    out: Annotated[list[Path], typer.Option("--out", "-o", help="Also write a page or a document: .html, .json.")] = (
+        field(default_factory=list)
+    )
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
 @bench.command()
-def compare(
-    first: Annotated[Path, typer.Argument(help="Records of the first answerer.")],
-    second: Annotated[Path, typer.Argument(help="Records of the second, on the same images.")],
-    *,
-    parser: Parser = "lenient",
-    distance: Distance = "geodesic",
-    within: Thresholds = None,
-    moved: Annotated[int, typer.Option(min=0, help="How many of the images that moved most to list.")] = 10,
-    out: Annotated[list[Path], typer.Option("--out", "-o", help="Also write a page or a document: .html, .json.")] = [],  # noqa: B006
-    as_json: JsonFlag = False,
-) -> None:
+@takes(CompareOptions)
+def compare(options: CompareOptions) -> None:
     """Compare two answerers image by image, with significance tests and the images that moved.
 
     Example: geosleuth bench compare before.jsonl after.jsonl --moved 20 --out changes.html
@@ -688,17 +701,18 @@ def compare(
     from geosleuth.bench import export, terminal
     from geosleuth.bench.report import compare_files
 
-    work.check_outputs(out, work.PAIR_ENDINGS, None, [first, second])
-    thresholds = work.thresholds_km(within)
-    one, two = work.score_all([first, second], parser, distance)
+    files = [options.first, options.second]
+    work.check_outputs(options.out, work.PAIR_ENDINGS, None, files, overwrite=options.overwrite)
+    thresholds = work.thresholds_km(options.within)
+    one, two = work.score_all(files, options.parser, options.distance)
     pair = compare_files(one, two, thresholds)
-    for path in out:
-        work.write_pair(path, [one, two], pair, moved)
+    for path in options.out:
+        work.write_pair(path, [one, two], pair, options.moved)
         talk(f"wrote {path}")
-    if as_json:
-        show_json(export.pair_document(pair, moved))
+    if options.as_json:
+        show_json(export.pair_document(pair, options.moved))
     else:
-        show(terminal.pair_view(pair, moved))
+        show(terminal.pair_view(pair, options.moved))
 
 
 @bench.command()

@@ -9,6 +9,8 @@ from typing import Any
 
 from typer.core import TyperGroup
 
+from .help_text import flow_help
+
 
 class PlainGroup(TyperGroup):
     """Commands whose options go through Typer's validators only where there is something to validate."""
@@ -16,6 +18,7 @@ class PlainGroup(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words of a command; by then Typer has added its own options, too."""
         _spare({"": self}, ctx)
+        flow_help(self)
         return super().parse_args(ctx, args)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from geosleuth.app.cli.options import EncoderSpec, JsonFlag, PhotoFile
+from geosleuth.app.cli.options import EncoderSpec, JsonFlag, Overwrite, PhotoFile
 
 prior = typer.Typer(no_args_is_help=True)
 
@@ -24,6 +24,7 @@ def learn(
         typer.Option(metavar="FILE", help="The prior; by default the one that locate uses."),
     ] = None,
     encoder: EncoderSpec = "bundled",
+    overwrite: Overwrite = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Learn what places look like. An interrupted run resumes.
@@ -38,7 +39,7 @@ def learn(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from geosleuth.app.cli.handlers import prior as work
 
-    work.learn_prior(source, out, encoder, as_json=as_json)
+    work.learn_prior(source, out, encoder, overwrite=overwrite, as_json=as_json)
 
 
 @prior.command("test")

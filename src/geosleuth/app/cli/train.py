@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from geosleuth.app.cli.options import JsonFlag, takes
+from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
 
 train = typer.Typer(no_args_is_help=True)
 
@@ -187,9 +187,8 @@ def chart(
         Path, typer.Argument(metavar="FILE.json", help="Lines or bars with intervals; see docs/training.md.")
     ],
     *,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE.svg", help="The picture; one of that name is replaced.")
-    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.svg", help="The picture.")],
+    overwrite: Overwrite = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Draw results as a picture for documents, in light and dark.
@@ -200,7 +199,7 @@ def chart(
     """
     from geosleuth.app.cli.handlers import train as work
 
-    work.draw_chart(source, out, as_json=as_json)
+    work.draw_chart(source, out, overwrite=overwrite, as_json=as_json)
 
 
 __all__ = ["train"]

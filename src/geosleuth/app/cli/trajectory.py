@@ -47,6 +47,7 @@ def export(
         typer.Option(metavar="FOLDER", help="Write the images below this folder; by default beside OUT."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="OUT may be replaced.")] = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Write runs in a dialect that trainers and other programs read. With --photo, their images too.
 
@@ -58,7 +59,7 @@ def export(
     """
     from geosleuth.app.cli.handlers import trajectory as work
 
-    work.export_runs(files, to, out, photo or [], images, overwrite=overwrite)
+    work.export_runs(files, to, out, photo or [], images, overwrite=overwrite, as_json=as_json)
 
 
 @trajectory.command("import")

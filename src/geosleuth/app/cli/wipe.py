@@ -5,6 +5,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from geosleuth.app.cli.options import JsonFlag
+
 
 def wipe(
     *,
@@ -13,6 +15,7 @@ def wipe(
         typer.Option(metavar="FOLDER", help="Where cases are kept; by default with the atlas's data."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Delete all cases of the page from this disk: photos, runs, notes.
 
@@ -22,4 +25,4 @@ def wipe(
     """
     from geosleuth.app.cli.handlers.serve import wipe_cases
 
-    wipe_cases(home, yes=yes)
+    wipe_cases(home, yes=yes, as_json=as_json)

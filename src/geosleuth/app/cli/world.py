@@ -119,6 +119,7 @@ class SheetOptions:
     kind: Kind = "street"
     world_seed: WorldSeed = 1
     overwrite: Overwrite = False
+    as_json: JsonFlag = False
 
 
 @world.command()
@@ -222,6 +223,7 @@ class ExportOptions:
     boxes: Boxes = "pixels"
     world_seed: MapSeed = None
     limit: Limit = None
+    as_json: JsonFlag = False
 
 
 @world.command()
@@ -247,4 +249,4 @@ def export(options: ExportOptions) -> None:
         boxes=options.boxes,
         world_seed=options.world_seed,
     )
-    work.export(options.library, options.data, words, out=options.out, limit=options.limit)
+    work.export(options.library, options.data, words, out=options.out, limit=options.limit, as_json=options.as_json)

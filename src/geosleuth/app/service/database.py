@@ -140,8 +140,8 @@ class Store:
             conn.close()
             if "locked" in str(error):
                 raise BadInput(
-                    f"{self._path}: in use by another geosleuth process; "
-                    "end that one, or add --home FOLDER to keep cases elsewhere"
+                    f"another geosleuth serve or review is running and uses {self._path}: stop it first, "
+                    "or run this one beside it with its own cases: add --home FOLDER"
                 ) from error
             raise BadInput(f"{self._path}: can't be used: {error}") from error
         except sqlite3.DatabaseError as error:

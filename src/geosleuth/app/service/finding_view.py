@@ -155,6 +155,7 @@ def _strength(view: ClueView) -> float:
 T = TypeVar("T")
 
 SAME_PLACE_KM = 1.0
+_SAME_SPOT_KM = 0.05
 MOST_TEXT = 10_000
 _MOST_ODDS = 12
 
@@ -276,10 +277,7 @@ def compare_view(left: ResultView, right: ResultView) -> CompareView:
     """Return what differs between two results."""
     ours, theirs = left["answer"], right["answer"]
     away_km = _apart_km(ours, theirs)
-    same: bool | None = None
-    if ours["located"] and theirs["located"]:
-        reach = max(SAME_PLACE_KM, min(ours["radius_km"] or 0.0, theirs["radius_km"] or 0.0))
-        same = ours["place"] == theirs["place"] if away_km is None else away_km <= reach
+    same = _mean_same(ours, theirs, away_km) if ours["located"] and theirs["located"] else None
     counted, others = _counted(left["clues"]), _counted(right["clues"])
     return {
         "left": ours,
@@ -462,12 +460,25 @@ def _apart_km(one: AnswerView, other: AnswerView) -> float | None:
     return None if here is None or there is None else round(distance_km(here, there), 3)
 
 
+def _mean_same(one: AnswerView, other: AnswerView, away_km: float | None) -> bool:
+    """Return whether two answers mean the same: at one spot, or of one name with areas that meet."""
+    if away_km is None or away_km <= _SAME_SPOT_KM:
+        return away_km is not None or one["place"] == other["place"]
+    return one["place"] == other["place"] and away_km <= max(SAME_PLACE_KM, _reach_km(one, other))
+
+
+def _reach_km(one: AnswerView, other: AnswerView) -> float:
+    return (one["radius_km"] or 0.0) + (other["radius_km"] or 0.0)
+
+
 def _difference(one: AnswerView, other: AnswerView, away_km: float | None, *, same: bool | None) -> str:
     if same is None:
         either = one["located"] or other["located"]
         return "Only one of the runs found a place." if either else "Neither run found a place."
     if same:
         return "Both runs mean the same place."
+    if away_km is not None and away_km <= _reach_km(one, other):
+        return f"The areas overlap; the points are {distance(away_km)} apart."
     return "The runs mean different places" + ("." if away_km is None else f", {distance(away_km)} apart.")
 
 

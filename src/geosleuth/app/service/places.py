@@ -64,4 +64,5 @@ def _shown(hit: Hit) -> dict[str, Any]:
         "country": country,
         "region": region,
         "precise": None if coarse else finest,
+        "kind": place.kind.rpartition("=")[2].replace("_", " ") or None,
     }

@@ -29,9 +29,11 @@ from geosleuth.atlas import (
     regions_dir,
 )
 from geosleuth.atlas.base import ensure_base
+from geosleuth.atlas.facts.scripts import script_of
+from geosleuth.atlas.place_facts import NO_GAZETTEER
 from geosleuth.atlas.suggestion import get_command
 from geosleuth.errors import BadInput
-from geosleuth.files import write_bytes_atomically
+from geosleuth.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.geo import Box, Disc, Extent, LatLon
 from geosleuth.geo.extent import extent_dict, plain
 from geosleuth.names import country_name, required_country_code
@@ -120,15 +122,43 @@ def markers(texts: Sequence[str]) -> list[Marker]:
     return [Marker(parse_point(text), chr(ord("A") + number % 26)) for number, text in enumerate(texts)]
 
 
-def check_png(path: Path) -> None:
-    """Complain before the work about a file that can't be written."""
+def check_png(path: Path, *, overwrite: bool) -> None:
+    """Complain before the work about a file that can't be written, or is there and may not be replaced."""
     if path.suffix.lower() != ".png":
         raise BadInput(f"{path}: maps are written as .png")
     if not path.parent.is_dir():
         raise BadInput(f"{path}: the folder {path.parent} does not exist")
+    refuse_to_replace([path], overwrite=overwrite)
 
 
 # Showing answers.
+
+
+def without_chance_fits(text: str, hits: list[Hit]) -> list[Hit]:
+    """Leave out names in other letters than the query's that are merely somewhat alike once transliterated."""
+    asked = _scripts(text)
+    return [
+        hit
+        for hit in hits
+        if hit.match != "fuzzy" or hit.score >= _LEAST_ACROSS_SCRIPTS or not asked.isdisjoint(_scripts(hit.matched))
+    ]
+
+
+def _scripts(text: str) -> set[str]:
+    return {script for letter in text if (script := script_of(letter)) is not None}
+
+
+def why_nothing(hits: list[Hit], via: str | None) -> None:
+    """Say what the atlas lacks, where it found nothing."""
+    if hits or via is not None:
+        return
+    atlas = OfflineAtlas()
+    lacking = [
+        *([] if atlas.has_regions else ["no map of a region is added: geosleuth atlas get PLACE"]),
+        *([] if atlas.has_gazetteers else [NO_GAZETTEER]),
+    ]
+    for one in lacking:
+        talk(one)
 
 
 def show_hits(hits: list[Hit], *, as_json: bool) -> None:
@@ -355,6 +385,7 @@ def importing() -> Iterator[Callable[[str, int, int], None]]:
 
 
 _NOTHING = "nothing found"
+_LEAST_ACROSS_SCRIPTS = 0.75
 
 
 def place_dict(place: Place) -> dict[str, Any]:

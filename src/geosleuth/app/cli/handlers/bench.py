@@ -54,7 +54,7 @@ from geosleuth.bench.report import FileReport, PairReport, report_file, rows_for
 from geosleuth.bench.run.folder import MANIFEST, RESULTS
 from geosleuth.bench.scored import Placed, Scored, in_datum, score_file, with_geocoded
 from geosleuth.errors import BadInput, GeosleuthError
-from geosleuth.files import write_text_atomically
+from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, threshold_text
 from geosleuth.geo.gcj02 import Datum
 from geosleuth.policies import PREFIXES, EndpointSettings, Policy, Sampling, consent_line, make_policy
@@ -175,16 +175,25 @@ def positive_km(value: float, option: str) -> float:
     return value
 
 
-def check_outputs(paths: Sequence[Path], endings: Sequence[str], records: Path | None, inputs: Sequence[Path]) -> None:
+def check_outputs(
+    paths: Sequence[Path],
+    endings: Sequence[str],
+    records: Path | None,
+    inputs: Sequence[Path],
+    *,
+    overwrite: bool,
+) -> None:
     """Check that every output can be written, before the work.
 
     Raises:
-        BadInput: an output of an unknown kind, in a folder that is not there, or in the place of another file we use.
+        BadInput: an output of an unknown kind, in a folder that is not there, in the place of another file we use, or
+            there already and not to be replaced.
     """
     if records is not None and records.suffix.lower() != ".csv":
         raise BadInput(f"{records}: --records writes .csv")
     used = {os.path.realpath(path) for path in inputs}
-    for path in (*paths, *([] if records is None else [records])):
+    written = [*paths, *([] if records is None else [records])]
+    for path in written:
         if not path.parent.is_dir():
             raise BadInput(f"{path}: the folder {path.parent} does not exist")
         if os.path.realpath(path) in used:
@@ -193,6 +202,7 @@ def check_outputs(paths: Sequence[Path], endings: Sequence[str], records: Path |
     for path in paths:
         if path.suffix.lower() not in endings:
             raise BadInput(f"{path}: --out writes {', '.join(endings[:-1])} or {endings[-1]}")
+    refuse_to_replace(written, overwrite=overwrite)
 
 
 def write_score(path: Path, reports: Sequence[FileReport], rows: Sequence[PublishedRow]) -> None:
@@ -262,6 +272,7 @@ class JudgeRequest:
     retry_unreadable: bool = False
     cache: Path | None = None
     out: tuple[Path, ...] = ()
+    overwrite: bool = False
     offline: bool = False
     yes: bool = False
 
@@ -269,7 +280,7 @@ class JudgeRequest:
 def request_to_ask(options: Any, **more: Any) -> JudgeRequest:
     """Return the request of a command whose options say how a model is asked."""
     shared = ("base_url", "jobs", "questions", "tokens", "usd", "seconds", "reply_tokens", "retry_unreadable", "cache",
-              "offline", "yes")  # fmt: skip
+              "overwrite", "offline", "yes")  # fmt: skip
     return JudgeRequest(**{name: getattr(options, name) for name in shared}, **more)
 
 
@@ -292,7 +303,7 @@ def extract_file(path: Path, request: JudgeRequest, *, everything: bool, out: Pa
     records_path = records_of(path)
     keep_in = request.cache or cache_dir() / "judge.sqlite"
     if out is not None:
-        check_outputs([out], (".jsonl",), None, [records_path, keep_in])
+        check_outputs([out], (".jsonl",), None, [records_path, keep_in], overwrite=request.overwrite)
     with reading([records_path]) as advance:
         readings = by_rule(list(read_records(records_path, advance)))
     so_far = None
@@ -337,7 +348,7 @@ def judge_file(path: Path, request: JudgeRequest, *, as_json: bool) -> None:
     with quiet_libraries():
         records = records_of(path)
         keep_in = request.cache or cache_dir() / "judge.sqlite"
-        check_outputs(request.out, ENDINGS, None, [records, keep_in])
+        check_outputs(request.out, ENDINGS, None, [records, keep_in], overwrite=request.overwrite)
         policy = _asking_policy(request)
         entries = _entries(records, request.parser)
         told = "what was replied" if request.ask == "replies" else "the names of places in data set and answers"

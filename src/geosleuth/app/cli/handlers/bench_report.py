@@ -44,6 +44,7 @@ class ReportRequest:
 
     runs: tuple[Path, ...]
     out: tuple[Path, ...] = ()
+    overwrite: bool = False
     data: str | None = None
     gallery: int = 12
     by: tuple[str, ...] = ()
@@ -60,7 +61,7 @@ def report_runs(request: ReportRequest, *, as_json: bool) -> None:
     Raises:
         UserError: invalid input.
     """
-    bench.check_outputs(request.out, ENDINGS, None, request.runs)
+    bench.check_outputs(request.out, ENDINGS, None, request.runs, overwrite=request.overwrite)
     right_km = bench.positive_km(request.right_within, "--right-within")
     thresholds = tuple(sorted({*bench.thresholds_km(request.within), right_km}))
     data = None if request.data is None else open_set(request.data)

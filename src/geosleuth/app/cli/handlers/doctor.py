@@ -139,6 +139,15 @@ def install_lines(*, everything: bool = False) -> list[str]:
     for use, shown in _shown(everything=everything).items():
         commands = [extras[extra]["install"] for extra in shown if extras[extra]["install"]]
         lines += [f"To {use}, install what is missing:", *commands] if commands else []
+    missing = [
+        extra
+        for use, shown in _shown(everything=everything).items()
+        if use != FOR_DEVELOPERS
+        for extra in shown
+        if extras[extra]["install"]
+    ]
+    if len(missing) > 1:
+        lines += ["All of these at once:", install_command(",".join(missing))]
     return lines
 
 

@@ -37,7 +37,7 @@ from geosleuth.app.report import SummaryRow, summary_html, summary_row
 from geosleuth.app.review import LIST, Listed, path_from, write_list
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput, GeosleuthError, install_command
-from geosleuth.files import write_text_atomically
+from geosleuth.files import sha256_of, write_text_atomically
 from geosleuth.geo import LatLon, coordinates
 from geosleuth.photo import open_photo
 from geosleuth.photo.runtime import give_back_memory
@@ -62,7 +62,7 @@ _DETECTIVE_JOBS, _MODEL_JOBS = 2, 4
 class Done:
     """One photo of a batch, finished: its row, and its entry in the files, where it has a finding.
 
-    ``by_model`` is set where it failed though nothing is wrong with the photo.
+    ``by_model`` is set where it failed though nothing is wrong with the photo, ``kept`` where an earlier run found it.
     """
 
     row: SummaryRow
@@ -70,6 +70,7 @@ class Done:
     document: dict[str, Any] | None = None
     path: Path = Path()
     by_model: bool = False
+    kept: bool = False
 
 
 def locate_batch(paths: Sequence[Path], request: LocateRequest, *, as_json: bool, jobs: int | None) -> None:
@@ -94,7 +95,7 @@ def locate_batch(paths: Sequence[Path], request: LocateRequest, *, as_json: bool
         try:
             done = asyncio.run(batch.work(paths))
         except asyncio.CancelledError:
-            talk("stopped; what is finished is kept" if plan.outputs.folder else "stopped")
+            talk(f"stopped; {_how_to_go_on(plan)}")
             raise typer.Exit(CTRL_C) from None
         _write(done, plan, yes=request.yes)
     if as_json:
@@ -103,11 +104,16 @@ def locate_batch(paths: Sequence[Path], request: LocateRequest, *, as_json: bool
     else:
         _show(done)
     if batch.given_up:
-        go_on = "run the same command again to go on" if plan.outputs.folder else "add --out DIR/ to keep what is found"
         left = plural(len(paths) - len(done), "photo was", "photos were")
-        talk(f"stopped: {GIVE_UP} times in a row {batch.given_up}; {left} not tried; mend it, then {go_on}")
+        talk(f"stopped: {GIVE_UP} times in a row {batch.given_up}; {left} not tried; mend it; {_how_to_go_on(plan)}")
     if _failed(done):
         raise typer.Exit(SOME_FAILED)
+
+
+def _how_to_go_on(plan: Plan) -> str:
+    if plan.outputs.folder is None:
+        return "nothing is kept; add --out DIR/ to keep findings, so that the same command can go on later"
+    return "what is finished is kept; run the same command again to go on"
 
 
 def settings_of(request: LocateRequest) -> str:
@@ -173,7 +179,7 @@ class _Batch:
     async def _one(self, number: int, path: Path, atlas: OfflineAtlas) -> Done:
         name = path.name if self._plan.granularity == "exact" else numbered(number)
         try:
-            sha256 = await asyncio.to_thread(_hash, path)
+            sha256 = await asyncio.to_thread(sha256_of, path)
             async with self._under_way.setdefault(sha256, asyncio.Lock()):
                 return self._finished(sha256, path, name) or await self._worked(sha256, path, name, atlas)
         except BadInput as error:
@@ -241,17 +247,9 @@ class _Batch:
             point = LatLon(**plain["point"]) if plain["point"] else None
             small = b64decode(plain["thumbnail"]) if plain["thumbnail"] else None
             row = SummaryRow(**{**plain, "name": name, "point": point, "thumbnail": small})
-            return Done(row, self._entries(read_trajectory(trajectory), sha256, path), document)
+            return Done(row, self._entries(read_trajectory(trajectory), sha256, path), document, kept=True)
         except (BadInput, OSError, ValueError, KeyError, TypeError):
             return None
-
-
-def _hash(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -263,7 +261,7 @@ def _progress(total: int, *, exact: bool) -> Iterator[Callable[[str, Done], None
         def advance(name: str, one: Done) -> None:
             row = one.row
             outcome = row.note if row.status == "failed" else row.place or "can't tell"
-            line = f"{name}: {outcome}"
+            line = f"{name}: {outcome}{' (kept from before)' if one.kept else ''}"
             if not bar.drawn:
                 bar.say(f"{next(count)}/{total} {line}")
             elif row.status == "failed":
@@ -347,4 +345,6 @@ def _show(done: Sequence[Done]) -> None:
         table.add_row(*(Text(one_line(" ".join(text.split()))) for text in (row.name, place, sure, point, verdict)))
     show(table)
     found = sum(1 for one in done if one.row.status == "located")
-    talk(f"{found} of {len(done)} found, {_failed(done)} failed; leads, not verdicts")
+    kept = sum(1 for one in done if one.kept)
+    before = f", {kept} kept from before" if kept else ""
+    talk(f"{found} of {len(done)} found, {_failed(done)} failed{before}; leads, not verdicts")

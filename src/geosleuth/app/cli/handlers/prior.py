@@ -27,6 +27,7 @@ from geosleuth.clues.visual import (
     load_prior,
 )
 from geosleuth.errors import BadInput
+from geosleuth.files import refuse_to_replace
 from geosleuth.names import country_name
 from geosleuth.photo import first_view, open_photo
 from geosleuth.photo.image_encoder import load_encoder
@@ -45,7 +46,7 @@ PRIOR_PART = "header.npy"
 Progress = Callable[[str, int, int], None]
 
 
-def learn_prior(source: Path, out: Path | None, encoder: str, *, as_json: bool) -> None:
+def learn_prior(source: Path, out: Path | None, encoder: str, *, overwrite: bool, as_json: bool) -> None:
     """Learn a prior from photos, and print a summary."""
     path = out or default_prior_path()
     if out is None:
@@ -53,6 +54,8 @@ def learn_prior(source: Path, out: Path | None, encoder: str, *, as_json: bool) 
     elif not path.parent.is_dir():
         raise BadInput(f"{path}: the folder {path.parent} does not exist")
     _refuse_other_file(path)
+    if out is not None:
+        refuse_to_replace([path], overwrite=overwrite)
     begin = time.perf_counter()
     with _working() as report:
         summary, contents = _looked_at(source, encoder, report)

@@ -16,7 +16,7 @@ from geosleuth.app.console import building, show, show_json, talk
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
-from geosleuth.files import refuse_to_replace, write_bytes_atomically
+from geosleuth.files import write_bytes_atomically
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo
 from geosleuth.text.numbers import distance
 from geosleuth.tools import Case, Output
@@ -31,8 +31,7 @@ _FEATURE = re.compile(r"(?:x=)?\s*(\d*\.?\d+)\s*(px)?\s*[@,]\s*(.+)", re.DOTALL)
 def show_resection(options: "ResectionOptions") -> None:
     """Print where the camera stood, and draw it."""
     if options.out is not None:
-        check_png(options.out)
-        refuse_to_replace([options.out], overwrite=options.overwrite)
+        check_png(options.out, overwrite=options.overwrite)
     opened = None if options.photo is None else open_photo(options.photo)
     fov, source = photo_fov(options.fov, opened)
     if fov is None and opened is not None:

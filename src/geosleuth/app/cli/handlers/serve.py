@@ -55,13 +55,13 @@ def serve_here(options: "ServeOptions", *, review: "Review | None" = None) -> No
         raise typer.Exit(128 + signal.SIGINT)
 
 
-def wipe_cases(home: Path | None, *, yes: bool) -> None:
+def wipe_cases(home: Path | None, *, yes: bool, as_json: bool) -> None:
     """Delete the folder of all cases, after a confirmation.
 
     Raises:
         BadInput: a server works on them, it is no folder of cases, or nobody agreed.
     """
-    from geosleuth.app.console import asked, talk
+    from geosleuth.app.console import asked, show_json, talk
     from geosleuth.app.service.intake import Folders
     from geosleuth.text.numbers import size
 
@@ -70,7 +70,8 @@ def wipe_cases(home: Path | None, *, yes: bool) -> None:
     if not folders.database.is_file():
         raise BadInput(f"{folder}: holds no cases; nothing was deleted")
     _check_unused(folders.database)
-    told = f"all cases in {folder} ({size(folders.size_bytes())}) are deleted for good"
+    freed = folders.size_bytes()
+    told = f"all cases in {folder} ({size(freed)}) are deleted for good"
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(f"{told}; add --yes to allow it")
     if not yes and not asked(f"{told}. Go on?"):
@@ -81,6 +82,8 @@ def wipe_cases(home: Path | None, *, yes: bool) -> None:
         path.unlink(missing_ok=True)
     if (folder / "cases").exists():
         raise BadInput(f"{folder / 'cases'}: could not be deleted whole; delete the rest yourself")
+    if as_json:
+        show_json({"deleted": str(folder), "bytes": freed})
     talk(f"deleted all cases in {folder}")
 
 

@@ -10,7 +10,6 @@ from geosleuth.app.console import building, show, show_json
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
-from geosleuth.files import refuse_to_replace
 from geosleuth.photo import Album
 from geosleuth.tools import Case, Output
 from geosleuth.tools.places import find
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
 def show_sun(options: "SunOptions") -> None:
     """Print where a shadow can be, or when it fits a place."""
     if options.out is not None:
-        check_png(options.out)
-        refuse_to_replace([options.out], overwrite=options.overwrite)
+        check_png(options.out, overwrite=options.overwrite)
     first = Shadow(
         options.time, options.to, options.shadow, options.elevation, options.direction, options.azimuth
     )  # fmt: skip

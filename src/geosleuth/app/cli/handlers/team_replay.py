@@ -352,7 +352,7 @@ def check_outputs(
         raise BadInput("--model uses what was learned before, --save learns again: give one of them")
     outputs = [path for path in (out, save) if path is not None]
     inputs = [*named.values(), *([model] if model else [])]
-    check_places(outputs, (".jsonl", ".json"), None, inputs)
+    check_places(outputs, (".jsonl", ".json"), None, inputs, overwrite=overwrite)
     if out is not None and out.suffix.lower() != ".jsonl":
         raise BadInput(f"{out}: --out writes .jsonl")
     if save is not None and save.suffix.lower() != ".json":

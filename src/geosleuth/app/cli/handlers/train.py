@@ -25,7 +25,7 @@ from rich.text import Text
 from geosleuth.app.console import progress, show, show_json, table_view, talk
 from geosleuth.data.filtering import PHASES_KM, Tries, filtered
 from geosleuth.errors import BadInput, GeosleuthError, MissingExtra
-from geosleuth.files import write_text_atomically
+from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.policies import Sampling
 from geosleuth.text.numbers import NONE, count, plural, threshold
 from geosleuth.text.safe import one_line
@@ -387,7 +387,7 @@ def show_run(folder: Path, *, watch: float | None, as_json: bool) -> None:
         time.sleep(watch)
 
 
-def draw_chart(source: Path, out: Path, *, as_json: bool) -> None:
+def draw_chart(source: Path, out: Path, *, overwrite: bool, as_json: bool) -> None:
     """Draw a chart from JSON as SVG.
 
     Raises:
@@ -395,6 +395,7 @@ def draw_chart(source: Path, out: Path, *, as_json: bool) -> None:
     """
     if out.suffix.lower() != ".svg":
         raise BadInput(f"{out}: charts are drawn as SVG; give a name that ends in .svg")
+    refuse_to_replace([out], overwrite=overwrite)
     chart = read_chart(source)
     with plain_ends(out, again=_AGAIN):
         write_text_atomically(out, chart_alone(chart))

@@ -216,7 +216,14 @@ def show_run(file: Path, *, whole: bool, as_json: bool) -> None:
 
 
 def export_runs(
-    files: Sequence[Path], dialect: str, out: Path, photos: Sequence[Path], images: Path | None, *, overwrite: bool
+    files: Sequence[Path],
+    dialect: str,
+    out: Path,
+    photos: Sequence[Path],
+    images: Path | None,
+    *,
+    overwrite: bool,
+    as_json: bool,
 ) -> None:
     """Write one record per run, with one run in memory at a time; nothing is written unless all can be."""
     if photos and len(files) > 1:
@@ -235,6 +242,8 @@ def export_runs(
                 raise BadInput(f"{file}: {error}") from error
             if photos:
                 _export_images(trajectory, photos, out.parent if images is None else images)
+    if as_json:
+        show_json({"records": len(files), "file": str(out)})
     talk(f"wrote {len(files)} {'record' if len(files) == 1 else 'records'} to {out}")
 
 

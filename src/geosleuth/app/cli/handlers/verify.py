@@ -1,6 +1,5 @@
 """What ``geosleuth verify`` does."""
 
-import hashlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from geosleuth.answer.answer import envelope
 from geosleuth.app.console import quiet_libraries, show_json
 from geosleuth.app.evidence import Changed, Package, open_package
 from geosleuth.errors import BadInput
+from geosleuth.files import sha256_of
 from geosleuth.text.numbers import plural
 from geosleuth.text.safe import one_line
 
@@ -74,7 +74,7 @@ def _held_against(package: Package, photos: Sequence[Path]) -> list[str]:
     if len(told) != len(photos):
         raise BadInput(f"the package is about {plural(len(told), 'photo', 'photos')}; give as many with --photo")
     for number, (path, digest) in enumerate(zip(photos, told, strict=True), 1):
-        if _digest(path) != digest:
+        if sha256_of(path) != digest:
             raise Changed(f"{path}: is not photo {number} of the package; its SHA-256 is another")
     compared = f"{'the photo is' if len(photos) == 1 else 'the photos are'} those of the package, by SHA-256"
     compared = compared.replace("is those", "is that")
@@ -87,11 +87,3 @@ def _held_against(package: Package, photos: Sequence[Path]) -> list[str]:
         raise Changed(f"trajectory.jsonl: asked again, the tools answer something else: {one_line(difference)[:300]}")
     calls = sum(isinstance(event.body, ToolObserved) for event in run.events)
     return [compared, f"tools: {plural(calls, 'answer', 'answers')}, the same when asked again"]
-
-
-def _digest(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}") from error

@@ -241,6 +241,8 @@ def sheet(options: "SheetOptions") -> None:
             cells.append(cell)
             bar.advance()
     _save(sheet_of(cells, options.columns), options.out)
+    if options.as_json:
+        show_json({"scenes": len(cells), "file": str(options.out)})
     talk(f"{counted(len(cells))} scenes on {options.out}")
 
 
@@ -330,7 +332,13 @@ def serve(data: str, words: dict[str, Any], *, limit: int | None, port: int, ses
 
 
 def export(
-    library: Literal["verl", "verifiers"], data: str, words: dict[str, Any], *, out: Path, limit: int | None
+    library: Literal["verl", "verifiers"],
+    data: str,
+    words: dict[str, Any],
+    *,
+    out: Path,
+    limit: int | None,
+    as_json: bool,
 ) -> None:
     """Write the files and list them.
 
@@ -345,4 +353,6 @@ def export(
         count = write(out, islice(open_set(data), limit), words)
     except OSError as error:
         raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
+    if as_json:
+        show_json({"photos": count, "folder": str(out), "for": library})
     typer.echo(f"{count} photos written to {out} for {library}", err=True)

@@ -8,6 +8,7 @@ from fastapi import Path as InPath
 from fastapi.concurrency import run_in_threadpool
 from pydantic import Field
 
+from geosleuth.app.report.digest import account_of
 from geosleuth.app.review import VERDICTS, Decision, Review, Verdict
 from geosleuth.app.service.shapes import AreaKind
 from geosleuth.errors import BadInput
@@ -67,7 +68,7 @@ class NewFiles(Asked):
 
 
 class PlaceFound(Shown):
-    """A place that was meant, perhaps."""
+    """A place that was meant, perhaps; ``kind`` says what it is, such as city or region."""
 
     lat: float
     lon: float
@@ -75,6 +76,7 @@ class PlaceFound(Shown):
     country: str | None
     region: str | None
     precise: str | None
+    kind: str | None = None
 
 
 class PlacesFound(Shown):
@@ -146,6 +148,7 @@ class FilesShown(Shown):
     copies: int
     kept: int
     removed: int
+    left: list[str]
     troubles: list[str]
 
 
@@ -204,7 +207,12 @@ async def review_write(asked: NewFiles, batch: UnderReview) -> FilesShown:
     """Write sidecars or copies for confirmed and corrected places, and for nothing else."""
     done = await run_in_threadpool(batch.write, sidecars=asked.sidecars, copies=asked.copies)
     return FilesShown(
-        sidecars=done.sidecars, copies=done.copies, kept=done.kept, removed=done.removed, troubles=done.troubles
+        sidecars=done.sidecars,
+        copies=done.copies,
+        kept=done.kept,
+        removed=done.removed,
+        left=done.left,
+        troubles=done.troubles,
     )
 
 
@@ -277,10 +285,15 @@ def _whole(batch: Review, one: str) -> ReviewedWhole:
     answer, photos = document.get("answer") or {}, document.get("photos") or [{}]
     return ReviewedWhole(
         **_row(batch, one),
-        explanation=str(answer.get("explanation") or ""),
+        explanation=_why(str(answer.get("explanation") or "")),
         claims=list(_claims(photos[0])),
         report=batch.report(one) is not None,
     )
+
+
+def _why(explanation: str) -> str:
+    """Return an explanation without its advice, which is for the command line; the page gives its own."""
+    return explanation.replace(account_of(explanation).would_help, "").strip()
 
 
 def _claims(photo: dict[str, Any]) -> list[ClaimShown]:

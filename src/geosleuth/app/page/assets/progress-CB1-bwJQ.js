@@ -1,1 +1,0 @@
-import{h as e,l as t}from"./parts-CqYBrEPq.js";import{r as n}from"./strings-DI8UFvtd.js";function r(r){let i=e(r.share);return r.state===`downloading`?n(`maps.downloading`,{share:i,size:t(r.size_bytes)}):n(`maps.importing`,{what:r.what,share:i})}export{r as t};
