@@ -180,7 +180,7 @@ def test_a_sidecar_of_locate_is_updated_and_one_that_another_program_changed_is_
     library: Path, home: Path, tmp_path: Path, visit: Opener
 ) -> None:
     photos = library / "photos"
-    command = [GEOSLEUTH, "locate", photos, "--offline", "--out", library / "run", "--sidecars"]
+    command = [str(GEOSLEUTH), "locate", str(photos), "--offline", "--out", str(library / "run"), "--sidecars"]
     environment = {**os.environ, "GEOSLEUTH_HOME": str(home)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert "wrote 3 sidecars; 1 sidecar from before kept" in done.stderr

@@ -99,12 +99,14 @@ def test_two_runs_side_by_side(atlas: OfflineAtlas) -> None:
 def test_two_shops_whose_areas_overlap_are_not_the_same_place(atlas: OfflineAtlas) -> None:
     sight = Sight(atlas, (PHARMACY,))
     left = result_of(sight, sight.run())
-    moved = {**left["answer"], "lat": left["answer"]["lat"] + 0.001, "place": "Another Shop", "radius_km": 0.6}
+    lat = left["answer"]["lat"]
+    assert lat is not None
+    moved = {**left["answer"], "lat": lat + 0.001, "place": "Another Shop", "radius_km": 0.6}
     right = cast("shapes.ResultView", {**left, "answer": moved})
     compared = compare_view(cast("shapes.ResultView", {**left, "answer": {**left["answer"], "radius_km": 0.6}}), right)
     assert compared["same"] is False
     assert compared["words"].startswith("The areas overlap; the points are 111")
-    beside = cast("shapes.ResultView", {**left, "answer": {**moved, "lat": left["answer"]["lat"] + 0.0003}})
+    beside = cast("shapes.ResultView", {**left, "answer": {**moved, "lat": lat + 0.0003}})
     assert compare_view(left, beside)["same"] is True
 
 
