@@ -229,7 +229,7 @@ def test_many_at_once_and_by_keys_alone(server: Served, library: Path, visit: Op
     assert verdicts(server)["b-andorra.jpg"] == "rejected"
     page.keyboard.press("k")
     page.keyboard.press("o")
-    expect(page.locator(".review-row.current")).to_contain_text("open")
+    expect(page.locator(".review-row.current")).to_contain_text("not decided")
     page.keyboard.press("c")
     expect(page.get_by_label("Where was it?")).to_be_focused()
     page.keyboard.type("43.70, 7.27")
