@@ -148,15 +148,15 @@ def now() -> str:
 
 
 def _dots(probability: float | None) -> Html:
-    """Return how many of twenty such findings hold, as dots; never all of them."""
+    """Return how many of twenty such findings would be right, to the nearest, as dots; at least one."""
     if probability is None:
         return Html("")
-    held = min(_DOTS, max(1, math.floor(probability * _DOTS)))
+    held = min(_DOTS, max(1, math.floor(probability * _DOTS + 0.5)))
     drawn = [
         el("circle", {"cx": n(7 + 12 * number), "cy": 7, "r": 4.4, "class": "held" if number < held else "missed"})
         for number in range(_DOTS)
     ]
-    label = f"Of {_DOTS} such findings about {held} hold"
+    label = f"{_DOTS} cases like this one: about {held} would be right"
     return el(
         "svg",
         {"class": "odds", "viewBox": f"0 0 {12 * _DOTS + 2} 14", "role": "img", "aria-label": label},

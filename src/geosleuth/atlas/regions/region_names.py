@@ -63,7 +63,7 @@ _FIRST_READ: Final = 40_000
 _MOST_READ: Final = 60_000
 _READ_BESIDE: Final = 10_000
 _MUCH_ALIKE: Final = 0.75
-_CANDIDATES: Final = 100
+_CANDIDATES: Final = 60
 _LATER: Final = (1.0, 1.5, 3.0, 5.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
 """A list of spellings so many classes longer or shorter is read as if it were so much longer itself."""
 
@@ -362,6 +362,11 @@ class RegionNames:
         places, slots = some.nonzero()
         return there[places], at[places] * _SLOTS + slots, some[places, slots].astype(np.int64)
 
+    def has_all(self, codes: NDArray[np.uint64]) -> bool:
+        """Whether each of some triples is in a spelling: where one is not, no name is spelled so."""
+        grams = self._column("gram", "<u8")
+        return bool(len(grams) and (grams[np.minimum(grams.searchsorted(codes), len(grams) - 1)] == codes).all())
+
     def read_lists(self, ids: Sequence[int]) -> list[tuple[int, bytes]]:
         """Ids and packed spellings of some lists."""
         marks = ",".join("?" * len(ids))
@@ -479,9 +484,10 @@ def search_spellings(
     if not key or not indexes:
         return []
     rows: list[tuple[int, SpellingRow]] = []
+    codes = triple_codes(triples(squeeze(key))[:_MOST_TRIPLES])
     for number, index in enumerate(indexes):
         with reading(number):
-            row = index.row_called(key)
+            row = index.row_called(key) if index.has_all(codes) else None
         if row is not None:
             rows.append((number, row))
     spelled = latin_key(query)
