@@ -63,7 +63,7 @@ _FIRST_READ: Final = 40_000
 _MOST_READ: Final = 60_000
 _READ_BESIDE: Final = 10_000
 _MUCH_ALIKE: Final = 0.75
-_CANDIDATES: Final = 60
+_CANDIDATES: Final = 100
 _LATER: Final = (1.0, 1.5, 3.0, 5.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
 """A list of spellings so many classes longer or shorter is read as if it were so much longer itself."""
 
