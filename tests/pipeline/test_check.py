@@ -5,7 +5,7 @@ import pytest
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
 from geosleuth.geo.distance import destination
-from geosleuth.pipeline.result import held_against
+from geosleuth.pipeline.result import held_against, held_against_country
 
 HERE = LatLon(43.7330, 7.4188)
 
@@ -35,3 +35,19 @@ def test_an_unlikely_finding_speaks_neither_for_nor_against() -> None:
     answer = Answer(HERE, probability=0.4, radius_km=1.0)
     assert held_against(HERE, answer)[0] == "undecided"
     assert held_against(destination(HERE, 0.0, 50.0), answer)[0] == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("claimed", "verdict", "words"),
+    [
+        (LatLon(43.8, 87.6), "undecided", "it lies in China, and the finding says no more"),
+        (LatLon(37.57, 126.98), "against", "it lies in South Korea, and the finding is China"),
+        (LatLon(20.0, 160.0), "against", "it lies at sea"),
+    ],
+)
+def test_a_country_is_held_against_by_its_border(claimed: LatLon, verdict: str, words: str) -> None:
+    """The point that stands for China is in Shanghai: Seoul is nearer to it than most of China."""
+    answer = Answer(LatLon(31.22, 121.46), probability=0.83, radius_km=1908.0)
+    told, reason = held_against_country(claimed, answer, "CN")
+    assert told == verdict
+    assert words in reason

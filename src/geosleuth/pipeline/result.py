@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from geosleuth.agent import Spent, conversation_of, spent_document
+from geosleuth.agent.display import whole_country
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, answer_to_dict, to_precision
 from geosleuth.answer.answer import radius_words
@@ -66,13 +67,16 @@ async def check_claim(finding: Finding, plan: Plan, atlas: OfflineAtlas) -> Chec
     """
     if plan.check is None:
         return None
+    code = whole_country(finding.trajectory, finding.granularity)
     if finding.granularity != "exact":
         shown = (await cap(Answer(plan.check), finding.granularity, OfflineGazetteer(atlas))).point or plan.check
-        verdict, reason = held_against(plan.check, finding.answer, coarse=True)
+        verdict, reason = _held_against(plan.check, finding.answer, code, coarse=True)
         return Checked(shown, verdict, f"{reason}; it was compared as given, and is shown rounded")
     if (reasoning := reasoning_of(finding, plan)) is not None:
-        return _by_clues(plan.check, finding.answer, reasoning)
-    verdict, reason = held_against(plan.check, finding.answer)
+        return _by_clues(plan.check, finding.answer, reasoning, code)
+    verdict, reason = (
+        held_against_country(plan.check, finding.answer, code) if code else held_against(plan.check, finding.answer)
+    )
     return Checked(plan.check, verdict, reason)
 
 
@@ -111,11 +115,29 @@ def held_against(claimed: LatLon, answer: Answer, *, coarse: bool = False) -> tu
     return "undecided", f"{told}, and that is not certain enough to speak against it"
 
 
-def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning) -> Checked:
+def _held_against(claimed: LatLon, answer: Answer, code: str | None, *, coarse: bool = False) -> tuple[Verdict, str]:
+    return held_against_country(claimed, answer, code) if code else held_against(claimed, answer, coarse=coarse)
+
+
+def held_against_country(claimed: LatLon, answer: Answer, code: str) -> tuple[Verdict, str]:
+    """Return what an answer that is a whole country says of a claimed place: its border decides, and no distance."""
+    from geosleuth.atlas.borders import Borders
+
+    region = Borders.load().at(claimed)
+    if region is not None and region.country == code:
+        return "undecided", f"it lies in {country_name(code)}, and the finding says no more than that"
+    where = f"in {country_name(region.country)}" if region else "at sea"
+    told = f"it lies {where}, and the finding is {country_name(code)}"
+    if answer.probability is not None and answer.probability >= SURE:
+        return "against", told
+    return "undecided", f"{told}, which is not certain enough to speak against it"
+
+
+def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning, code: str | None) -> Checked:
     from geosleuth.atlas.borders import Borders
     from geosleuth.clues.country_prior import country_prior
 
-    verdict, reason = held_against(claimed, answer)
+    verdict, reason = _held_against(claimed, answer, code)
     region = Borders.load().at(claimed)
     found = reasoning.found
     near = [one for one in found.candidates if distance_km(one.point, claimed) <= one.radius_km + IMPRECISE_KM]
