@@ -347,9 +347,11 @@ def _silence(reasoning: Reasoning) -> str:
 
 
 def _hinted(reasoning: Reasoning) -> str:
-    """That a hint names a place and nothing in the photo bears it out, where one does."""
+    """That a hint names a place and nothing in the photo bears it out, or that it names none."""
     clues = reasoning.found.clues
     hints = [clue for clue in clues if clue.kind == "hint"]
+    if not hints and (said := reasoning.known.hint) and said in reasoning.hints:
+        return f"Your hint {quoted(said, 40)} names no place that is known here."
     places = dict.fromkeys(place for clue in hints for place in _places_hinted(clue))
     if not places:
         return ""
