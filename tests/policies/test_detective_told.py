@@ -162,6 +162,12 @@ def test_a_hint_alone_is_no_finding(atlas: OfflineAtlas, hint: str, place: str, 
     assert [(one.name, one.probability) for one in answer.candidates] == [(country, None)]
 
 
+def test_a_hint_without_a_place_is_named(atlas: OfflineAtlas) -> None:
+    answer = answer_of(Sight(atlas, ()).run(Detective(hint="by the sea")))
+    assert not answer.located
+    assert 'Your hint "by the sea" names no place that is known here.' in (answer.explanation or "")
+
+
 def test_a_hint_that_agrees_with_a_clue_counts(atlas: OfflineAtlas) -> None:
     sight = Sight(atlas, (PHARMACY[:1],))
     unhinted, hinted = answer_of(sight.run()), answer_of(sight.run(Detective(hint="Italy")))
