@@ -12,7 +12,7 @@ from typing import Any
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.geo import LatLon, distance_km, is_valid
 from geosleuth.names import country_code, country_name, fold
-from geosleuth.policies.detective.ruled_out import LESS_LIKELY
+from geosleuth.policies.detective.ruled_out import LESS_LIKELY, SAME_PLACE_KM
 from geosleuth.tools import Observation, ToolCall
 
 from .events import Body, Event, Fate, Hypothesis, Noted, Said, ToolObserved
@@ -22,7 +22,6 @@ DROPPED_AT = 0.02
 """A candidate at or under this confidence is dropped."""
 WEAK = 0.1
 """A candidate under this confidence is no answer, unless one is demanded."""
-SAME_PLACE_KM = 5.0
 
 # A model may note the same place for ever; each note is recorded with the whole candidate.
 _MOST_LINES = 20

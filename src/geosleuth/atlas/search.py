@@ -345,12 +345,16 @@ def summed(
     np.add.at(sums, numbers, weights.astype(np.float32, copy=False))
     # Most names share one common triple with any query; only those that share a fair part of it are looked at.
     fair = (sums.take(numbers) >= least - 1e-4).nonzero()[0]
-    some = np.sort(numbers[fair].astype(np.uint32)).astype(np.int64)  # half as long to sort; faster than np.unique
-    if len(some):
-        some = some[np.concatenate([[True], some[1:] != some[:-1]])]
+    some = distinct(numbers[fair].astype(np.uint32)).astype(np.int64)  # half as long to sort
     found = sums[some]
     sums[numbers] = 0
     return some, found
+
+
+def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Numbers in ascending order, each once; `np.unique` takes five times as long for millions."""
+    numbers = np.sort(numbers)
+    return np.asarray(numbers[np.concatenate([[True], numbers[1:] != numbers[:-1]])[: len(numbers)]])
 
 
 _room = threading.local()

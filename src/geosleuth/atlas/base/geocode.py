@@ -148,10 +148,7 @@ class BasePlaces:
             part,
             country_code(part),
             frozenset(f"{row[4]}.{row[5]}" for row in rows if row[3] == REGION),
-            tuple(
-                Town(str(row[4]), _point(row), float(radius_km(np.array(int(str(row[8]))))), int(str(row[8])))
-                for row in cities
-            ),
+            tuple(Town(str(row[4]), _point(row), _radius_km(int(str(row[8]))), int(str(row[8]))) for row in cities),
         )
 
     def _named(self, key: str) -> list[tuple[object, ...]]:
@@ -551,14 +548,17 @@ def _point(row: Sequence[object]) -> LatLon:
     return LatLon(int(str(row[6])) / 1e5, int(str(row[7])) / 1e5)
 
 
+_LEAST_RADIUS_KM, _PEOPLE_PER_KM2 = 0.6, 3000
+
+
 def radius_km(population: NDArray[np.float64]) -> NDArray[np.float64]:
     """About how far a settlement reaches, from its people at 3,000 to the square kilometre; at least 600 m."""
-    return np.maximum(0.6, np.sqrt(np.maximum(population, 1.0) / (3000 * pi)))
+    return np.maximum(_LEAST_RADIUS_KM, np.sqrt(np.maximum(population, 1.0) / (_PEOPLE_PER_KM2 * pi)))
 
 
 def _radius_km(population: int) -> float:
     """`radius_km` of one settlement."""
-    return max(0.6, sqrt(max(population, 1) / (3000 * pi)))
+    return max(_LEAST_RADIUS_KM, sqrt(max(population, 1) / (_PEOPLE_PER_KM2 * pi)))
 
 
 def _prominence(population: int) -> float:

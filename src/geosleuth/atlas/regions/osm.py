@@ -20,6 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from geosleuth.atlas.search import distinct
 from geosleuth.errors import BadInput
 from geosleuth.text.safe import one_line
 
@@ -331,19 +332,13 @@ def _members(parts: Iterator[list[Relation]]) -> tuple[Ints, Ints]:
         for one in relations:
             (edges if one.is_area else extents).append(one.ways)
         edges, extents = _compacted(edges), _compacted(extents)
-    return _distinct(np.concatenate(edges)), _distinct(np.concatenate(extents))
+    return distinct(np.concatenate(edges)), distinct(np.concatenate(extents))
 
 
 def _compacted(parts: list[Ints]) -> list[Ints]:
     """The same numbers, each once where many have been added: each is sorted a few times, however many there are."""
     added = sum(map(len, parts)) - len(parts[0])
-    return parts if added < max(len(parts[0]), _WAITING) else [_distinct(np.concatenate(parts))]
-
-
-def _distinct(numbers: Ints) -> Ints:
-    """Numbers in ascending order, each once; `np.unique` takes five times as long for millions."""
-    numbers = np.sort(numbers)
-    return np.asarray(numbers[np.concatenate([[True], numbers[1:] != numbers[:-1]])[: len(numbers)]])
+    return parts if added < max(len(parts[0]), _WAITING) else [distinct(np.concatenate(parts))]
 
 
 def _spots(relations: Sequence[Relation], index: NodeIndex) -> list[Ints]:

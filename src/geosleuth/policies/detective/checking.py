@@ -13,15 +13,13 @@ from geosleuth.tools.viewer import at
 from .candidates import Rival, odds_of, standing
 from .map_questions import Call
 from .reasoning import Reasoning
-from .ruled_out import BY_A_PERSON, LESS_LIKELY
+from .ruled_out import BY_A_PERSON, LESS_LIKELY, SAME_PLACE_KM
 
 NOTED = 3
 NOTED_AT = 0.05
 TOGETHER = 3
 WITHIN_M = 400.0
 CHANGED = 0.05
-SAME_PLACE_KM = 5.0
-"""Notes so near each other are of one place, as the run's pool has it."""
 
 Note = Mapping[str, Any]
 """The arguments of a note."""

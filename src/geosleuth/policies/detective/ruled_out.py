@@ -14,6 +14,9 @@ from geosleuth.names import fold
 
 BY_A_PERSON: Final = "a person has ruled it out"
 LESS_LIKELY: Final = "less likely with what a person has said since"
+SAME_PLACE_KM: Final = 5.0
+"""Notes so near each other are of one place."""
+
 
 _ID_DIGITS = 12
 _NAME = "name"
