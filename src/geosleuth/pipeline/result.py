@@ -101,18 +101,18 @@ def held_against(claimed: LatLon, answer: Answer, *, coarse: bool = False) -> tu
     radius_km, sure = answer.radius_km or _DEFAULT_KM, answer.probability
     # One digit: a distance to the metre would tell of a place what its rounding hides.
     away = f"about {radius_words(max(float(f'{away_km:.1g}'), _NEAR_KM))}" if coarse else distance(away_km)
-    told = f"it lies {away} from the finding"
-    told += "" if answer.radius_km is None else f", whose radius is {radius_words(answer.radius_km)}"
+    reason = f"it lies {away} from the finding"
+    reason += "" if answer.radius_km is None else f", whose radius is {radius_words(answer.radius_km)}"
     if away_km <= radius_km + IMPRECISE_KM:
         doubt = ": too coarse to say more than that it fits" if radius_km > _COARSE_KM else ""
         if not doubt and sure is not None and sure < LIKELY:
             doubt = ", but the finding is not likely itself"
-        return "undecided" if doubt else "for", told + doubt
+        return "undecided" if doubt else "for", reason + doubt
     if away_km <= max(_NEAR_KM, _NEAR_RADII * radius_km):
-        return "undecided", f"{told}: near, but outside the radius"
+        return "undecided", f"{reason}: near, but outside the radius"
     if sure is not None and sure >= SURE:
-        return "against", told
-    return "undecided", f"{told}, and that is not certain enough to speak against it"
+        return "against", reason
+    return "undecided", f"{reason}, and that is not certain enough to speak against it"
 
 
 def _held_against(claimed: LatLon, answer: Answer, code: str | None, *, coarse: bool = False) -> tuple[Verdict, str]:
@@ -127,10 +127,10 @@ def held_against_country(claimed: LatLon, answer: Answer, code: str) -> tuple[Ve
     if region is not None and region.country == code:
         return "undecided", f"it lies in {country_name(code)}, and the finding says no more than that"
     where = f"in {country_name(region.country)}" if region else "at sea"
-    told = f"it lies {where}, and the finding is {country_name(code)}"
+    reason = f"it lies {where}, and the finding is {country_name(code)}"
     if answer.probability is not None and answer.probability >= SURE:
-        return "against", told
-    return "undecided", f"{told}, which is not certain enough to speak against it"
+        return "against", reason
+    return "undecided", f"{reason}, which is not certain enough to speak against it"
 
 
 def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning, code: str | None) -> Checked:
