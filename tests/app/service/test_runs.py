@@ -237,9 +237,9 @@ def test_a_capped_run_keeps_and_tells_nothing_finer(tmp_path: Path) -> None:
             assert "Grimaldi" not in text
             assert "43.7354" not in text
         assert (await desk.file(run.id, "geojson"))[2] == "photo-1.geojson"
-        # Nice is held against the finding where it is, and not where the middle of France is.
+        # A capped finding is a country, so its border decides, and no distance.
         checked = await desk.check(run.id, 43.7034, 7.2663)
-        assert "it lies about 10 km from the finding" in checked["reason"]
+        assert "it lies in France, and the finding is Monaco" in checked["reason"]
         assert "rounded" in checked["reason"]
         assert "43.70" not in json.dumps(checked)
         # It can be gone on with: from the start, since no words were kept.
