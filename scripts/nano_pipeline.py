@@ -149,7 +149,10 @@ class Pipeline:
                 self._stage_ends("cold", shards="trajectory")
 
     def _ready_to_reinforce(self) -> None:
-        self._ready("g-main", *(("tries",) if self._tried() else ()))
+        self._ready("g-main", *(f"g-{name}" for name in self._beside_main()), *(("tries",) if self._tried() else ()))
+
+    def _beside_main(self) -> list[str]:
+        return [name for name, how in self.plan["runs"].items() if how.get("beside_main")]
 
     def _tried(self) -> bool:
         """Whether a run wants to know which scenes teach something."""
@@ -177,7 +180,7 @@ class Pipeline:
         return steps
 
     def reinforce(self) -> None:
-        """GRPO alone; then the runs that are compared, beside evaluations of the stages and of control conditions."""
+        """GRPO first; then most runs that are compared, beside evaluations of the stages and of control conditions."""
         self._ready_to_reinforce()
         self._wait("maps", *self._started("teacher", "speaker"))
         for folder in self.pool.iterdir() if self.pool.is_dir() else ():
@@ -195,8 +198,10 @@ class Pipeline:
             self._wait("tries")
         with self._told("main"):
             self._reinforce("main")
+            for name in self._beside_main():
+                self._reinforce(name)
             self._wait_for_file(self.root / "runs" / "g-main" / "grpo.json", "g-main")
-        early, arms = self._early(), [name for name in self.plan["runs"] if name != "main"]
+        early, arms = self._early(), [name for name in self.plan["runs"] if name not in ("main", *self._beside_main())]
         late = () if self._dead("g-main") else LATE
         measured = (*early, *late)
         self._ready(*(f"g-{name}" for name in arms), *(name for name, *_ in measured))

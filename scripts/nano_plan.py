@@ -10,8 +10,11 @@ _SPATIAL = {"spatial": {"weight": 1.5, "tau_km": 750.0}}
 _NAMES = {"semantic": 1.0, "consistency": {"weight": 0.5, "withhold": "conclusion", "bounds": [20.0, 60.0]}}
 ARMS: dict[str, dict[str, Any]] = {
     "levels": {}, "city": {"reward": "geovista-city"}, "nocold": {"from": "base"}, "bare": {"bare": True},
-    "spatial": {"from": "sft", "toolless": True, "reward": {"point": "answer", "parts": _SPATIAL}},
-    "reasons": {"from": "sft", "toolless": True, "reward": {"point": "answer", "parts": {**_SPATIAL, **_NAMES}}},
+    "spatial": {"from": "sft", "beside_main": True, "toolless": True, "reward": {"point": "answer", "parts": _SPATIAL}},
+    "reasons": {
+        "from": "sft", "beside_main": True, "toolless": True,
+        "reward": {"point": "answer", "parts": {**_SPATIAL, **_NAMES}},
+    },
 }  # fmt: skip
 """Runs of GRPO that are compared, each with two seeds: what differs from "grpo" in the plan.
 
@@ -22,18 +25,18 @@ PLAN: dict[str, Any] = {
     "size": "nano", "held_out": 1000, "compared": 500, "scenes": 2560, "tried": 640, "teachers": 10, "speakers": 6,
     "painters": 3, "loaders": 3, "own_cores": 6, "pool_gb": 46, "start": None, "early": True,
     # Seconds of each stage, its learning rate, tokens a step and most steps; words end when enough is said rightly.
-    "words": {"seconds": 110, "rate": 4e-4, "tokens": 16384, "steps": 2400, "enough": 0.965},
-    "base": {"seconds": 200, "rate": 4e-4, "tokens": 65536, "steps": 2800},
-    "sft": {"seconds": 90, "rate": 4e-4, "tokens": 65536, "steps": None},
-    "coldstart": {"seconds": 170, "rate": 4e-4, "tokens": 65536, "steps": None},
+    "words": {"seconds": 100, "rate": 4e-4, "tokens": 16384, "steps": 2400, "enough": 0.965},
+    "base": {"seconds": 180, "rate": 4e-4, "tokens": 65536, "steps": 2800},
+    "sft": {"seconds": 80, "rate": 4e-4, "tokens": 65536, "steps": None},
+    "coldstart": {"seconds": 130, "rate": 4e-4, "tokens": 65536, "steps": None},
     "grpo": {
-        "seconds": 620, "rate": 2e-5, "steps": 100, "prompts": 8, "group": 8, "micro": 16, "reward": "geovista",
+        "seconds": 450, "rate": 2e-5, "steps": 100, "prompts": 8, "group": 8, "micro": 16, "reward": "geovista",
         "tries": False, "tries_workers": 12, "failed_cost": 0.0,
     },
     "runs": {
         "main": {
             "workers": 12, "prompts": 32, "micro": 32, "reward": "twm", "fade": True, "failed_cost": 0.1, "rate": 6e-5,
-            "steps": 400, "seconds": 480,
+            "steps": 400, "seconds": 540,
         },
         **{f"{name}-{seed}": {**how, "seed": seed} for seed in (1, 2) for name, how in ARMS.items()},
     },
@@ -42,8 +45,9 @@ PLAN: dict[str, Any] = {
 seconds are left out: what follows goes on from the stage before. Steps that are None follow from the speed of "base".
 "early" false leaves out the evaluations of stages before GRPO.
 
-"main" runs first, alone. The other runs of GRPO follow side by side, and are compared with each other: each has the
-same number of steps, and its policy is evaluated on the first "compared" held-out scenes. A run that is "bare" learns
+"main" runs first, with the short runs that are "beside_main". The other runs of GRPO follow side by side. They are
+compared with each other: each has the same number of steps, and its policy is evaluated on the first "compared"
+held-out scenes. A run that is "bare" learns
 without tools, and is evaluated with them; one that is "toolless" has none at all. "reward" names a preset, or is a
 reward as `geosleuth.score.rewards` reads it. "tries" lets the cold start try scenes, and drops those that teach
 nothing."""
