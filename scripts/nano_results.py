@@ -3,8 +3,8 @@
     python scripts/nano_results.py RUNS --pictures docs/images > tables.md
     python scripts/nano_results.py benchmarks/data/nano_runs.tar.xz --pictures docs/images     the run of docs/nano.md
 
-RUNS holds an evaluation as e-NAME, a run of GRPO as g-NAME with its evaluation in it. What is missing is told on stderr
-and left out. NAME-bare is without tools, NAME-1 and NAME-2 are two seeds of one arm of a comparison.
+RUNS holds an evaluation as e-NAME, a run of GRPO as g-NAME with its evaluation in it. What is missing is named on
+stderr and left out. NAME-bare is without tools, NAME-1 and NAME-2 are two seeds of one arm of a comparison.
 """
 
 import argparse
@@ -28,7 +28,7 @@ NEAR = "25 km"
 SEARCHES = {"geocode", "clues"}
 """Tools of the method nano that ask the map."""
 STAGES = {"base": "base", "sft": "fine-tuning", "cold": "cold start", "main": "GRPO"}
-GAINS = (("base", "cold"), ("cold", "main"), ("cold", "alone"))
+GAINS = (("base", "cold"), ("cold", "main"))
 CONTROLS = {
     "main": "GRPO",
     "main-blank-image": "grey in place of the picture",
@@ -77,14 +77,19 @@ class Runs:
                 print(f"missing: an evaluation of {name}", file=sys.stderr)
         return self._read[name]
 
+    def record(self, name: str) -> dict[str, Any] | None:
+        """What a stage or a run of GRPO has written of itself, or None where there is nothing."""
+        path = self._folder / name
+        if not path.is_file():
+            print(f"missing: {name}", file=sys.stderr)
+            return None
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return record
+
     def history(self, name: str) -> list[Mapping[str, Any]]:
         """What a run of GRPO has logged, step by step."""
-        path = self._folder / f"g-{name}" / "grpo.json"
-        if not path.is_file():
-            print(f"missing: {path}", file=sys.stderr)
-            return []
-        history: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["history"]
-        return history
+        record = self.record(f"g-{name}/grpo.json")
+        return record["history"] if record else []
 
     def arm(self, name: str) -> tuple[PlayedScene, ...]:
         """The scenes of an arm, each with a try of every seed; of a stage, its own."""
@@ -128,9 +133,6 @@ def print_all(runs: Runs, pictures: Path) -> None:
     }
     print_table("Stages", runs, tools)
     draw_bars(pictures / "nano-stages", "Nano model on held-out scenes, with tools, greedy", runs, STAGES)
-    print_table(
-        "GRPO beside other runs, and alone", runs, {one: f"{one}{runs.steps(one)}" for one in ("main", "alone")}
-    )
     print_gains("Gains, paired by scene, in points", runs, GAINS)
     draw_curves(pictures, runs)
     print_by_clue(runs)
@@ -140,6 +142,7 @@ def print_all(runs: Runs, pictures: Path) -> None:
         print_arms(TITLES[name], runs, rows)
         draw_arms(pictures / f"nano-{name}", TITLES[name], runs, rows)
     print_against_detective(runs)
+    print_speed(runs)
 
 
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -186,21 +189,27 @@ def print_gains(title: str, runs: Runs, pairs: Iterable[tuple[str, str]]) -> Non
 
 
 def print_by_clue(runs: Runs) -> None:
-    """What the cold start does where scenes tell much or little, beside the detective."""
-    ours, theirs = runs.evaluation("cold"), runs.evaluation("detective")
-    if not ours or not theirs:
+    """What cold start and GRPO do where scenes show much or little, beside the detective."""
+    sides = [runs.evaluation(name) for name in ("cold", "main", "detective")]
+    played = [[*one.scenes] for one in sides if one]
+    if len(played) < len(sides):
         return
     rows = []
     for by in ("finest clue", "needs zoom"):
-        for kind in sorted({SLICES[by](scene) for scene in ours.scenes}):
-            mine, other = ([one for one in side.scenes if SLICES[by](one) == kind] for side in (ours, theirs))
-            used = [one.tools for scene in mine for one in scene.tries]
-            searched = sum(bool(SEARCHES & tools.keys()) for tools in used) / len(used)
-            zooms = sum(tools.get("zoom", 0) for tools in used) / len(used)
-            shares = (interval(figures_of(side)["within"][NEAR]) for side in (mine, other))
-            rows.append([f"{by}: {kind}", str(len(mine)), *shares, f"{100 * searched:.0f} %", f"{zooms:.2f}"])
-    columns = ("scenes", "how many", f"cold start, {NEAR}", f"detective, {NEAR}", "searched the map", "zooms a scene")
-    show("Cold start by what scenes tell", columns, rows)
+        for kind in sorted({SLICES[by](scene) for scene in played[0]}):
+            alike = [[one for one in scenes if SLICES[by](one) == kind] for scenes in played]
+            shares = (interval(figures_of(scenes)["within"][NEAR]) for scenes in alike)
+            searches = (f"{searches_of(scenes):.2f}" for scenes in alike[:2])
+            rows.append([f"{by}: {kind}", str(len(alike[0])), *shares, *searches])
+    who = ("cold start", "GRPO", "detective")
+    columns = ("scenes", "how many", *(f"{one}, {NEAR}" for one in who), *(f"searches, {one}" for one in who[:2]))
+    show("By what scenes show", columns, rows)
+
+
+def searches_of(scenes: Sequence[PlayedScene]) -> float:
+    """How often the map was asked, a try."""
+    used = [one.tools for scene in scenes for one in scene.tries]
+    return sum(tools.get(name, 0) for tools in used for name in SEARCHES) / len(used)
 
 
 def print_arms(title: str, runs: Runs, rows: Mapping[str, str]) -> None:
@@ -253,6 +262,22 @@ def print_against_detective(runs: Runs) -> None:
         gains = compared(*sides)["within"]
         rows.append([words, "difference", *(interval(gains[far]) for far in FAR)])
     show("Against the detective", ("scenes", "policy", *FAR), rows)
+
+
+def print_speed(runs: Runs) -> None:
+    """Steps of every stage and run, what a step took, and how busy the GPU was."""
+    rows = []
+    for name in ("words", "base", "sft", "cold"):
+        if one := runs.record(f"{name}/study.json"):
+            busy = f"{one['gpu_busy_percent']} %"
+            rows.append([name, str(one["steps"]), f"{one['seconds']:.0f}", f"{one['tokens_per_s']:,} tokens/s", busy])
+    for name in ("main", *(f"{arm}-{SEEDS[0]}" for rows_of in COMPARED.values() for arm in rows_of if arm != "cold")):
+        if (one := runs.record(f"g-{name}/grpo.json")) and not any(row[0] == f"GRPO, {name}" for row in rows):
+            times = sorted(line["step_time"] for line in one["history"] if "step_time" in line)
+            half = f"{times[len(times) // 2]:.1f} s a step" if times else "not logged"
+            busy = f"{one['gpu_busy_percent']} %"
+            rows.append([f"GRPO, {name}", str(one["steps"]), f"{one['seconds']:.0f}", half, busy])
+    show("Speed", ("stage or run", "steps", "seconds", "at the median", "GPU busy"), rows)
 
 
 def draw_bars(path: Path, title: str, runs: Runs, rows: Mapping[str, str]) -> None:

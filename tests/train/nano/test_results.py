@@ -50,9 +50,13 @@ def test_tables_and_pictures_of_what_is_there(tmp_path: Path) -> None:
         evaluation(runs / f"g-{arm}" / "evaluation", near)
     evaluation(runs / "e-main-blank-image", 26)
     evaluation(runs / "e-detective", 12)
-    history = [{"step": step, "accuracy/25km": step / 20, "tools/failure_rate": 0.1} for step in range(1, 11)]
+    history = [
+        {"step": step, "accuracy/25km": step / 20, "tools/failure_rate": 0.1, "step_time": float(step)}
+        for step in range(1, 11)
+    ]
+    record = {"history": history, "steps": 10, "seconds": 60.0, "gpu_busy_percent": 30.0}
     for name in ("main", "levels-1", "nocold-1"):
-        (runs / f"g-{name}" / "grpo.json").write_text(json.dumps({"history": history}))
+        (runs / f"g-{name}" / "grpo.json").write_text(json.dumps(record))
     done = made(runs, pictures)
     assert done.returncode == 0, done.stderr
     assert "| cold start | 40 | 25.0 (" in done.stdout
@@ -62,6 +66,7 @@ def test_tables_and_pictures_of_what_is_there(tmp_path: Path) -> None:
     # Both seeds of an arm count: 25 of 40 on average, and 5.
     assert "| GRPO from the base less GRPO after cold start | -50.0 (" in done.stdout
     assert "| all | difference | 45.0 (" in done.stdout
+    assert "| GRPO, main | 10 | 60 | 6.0 s a step | 30.0 % |" in done.stdout
     for line in done.stdout.splitlines():
         assert line.count("|") != 1
     assert "missing: an evaluation of base" in done.stderr
