@@ -31,7 +31,7 @@ from geosleuth.names import fold
 from geosleuth.photo import Claims
 from geosleuth.pipeline.outputs import wide_country
 from geosleuth.pipeline.team import spent_together
-from geosleuth.policies.detective.answering import CONNECT, conditional
+from geosleuth.policies.detective.answering import CONNECT, WITH_A_MODEL, conditional
 from geosleuth.text.numbers import distance, plural
 from geosleuth.tools import FailureKind, Observation
 
@@ -207,7 +207,7 @@ def digest_of(finding: Finding) -> Digest:
         sure=sure_line(answer, country),
         verdict=_verdict(finding, located=located),
         evidence=_evidence(finding) if told_as == "exact" else (),
-        account=_account(answer, told_as, located=located),
+        account=_account(trajectory, told_as, located=located),
         rivals=tuple(_rivals(answer, {fold(one.place) for one in dropped})),
         dropped=dropped,
         spent=spent_together(finding),
@@ -221,11 +221,20 @@ def _evidence(finding: Finding) -> tuple[str, ...]:
     return tuple(dict.fromkeys(piece for one in runs for piece in best_evidence(one, None)))
 
 
-def _account(answer: Answer, told_as: Granularity, *, located: bool) -> Account:
+def _account(trajectory: Trajectory, told_as: Granularity, *, located: bool) -> Account:
     """Return the explanation in its parts, no finer than ``told_as``."""
-    if told_as != "exact":
-        return Account() if located else Account(_NO_REASON.format(told_as=told_as))
-    return account_of(answer.explanation or "")
+    if told_as == "exact":
+        return account_of((trajectory.answer or Answer()).explanation or "")
+    return Account() if located else Account(_NO_REASON.format(told_as=told_as), would_help=_next_step(trajectory))
+
+
+def _next_step(trajectory: Trajectory) -> str:
+    """Return what would help the detective, in words that tell nothing of the photo; a model is connected already."""
+    if not tells_evidence_alone(trajectory):
+        return ""
+    said = {"--seen": None, "--hint": trajectory.task.hint, "--within": trajectory.task.area}
+    options = ", ".join(option for option, value in said.items() if not value)
+    return f"{CONNECT} ({WITH_A_MODEL}), or say what you see or know: {options}."
 
 
 def account_of(explanation: str) -> Account:
