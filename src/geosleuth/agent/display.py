@@ -10,7 +10,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.answer import GRANULARITIES, Answer, Granularity, coarsest
-from geosleuth.answer.answer import AreaKind, envelope, how_sure, percent_words, radius_words
+from geosleuth.answer.answer import AreaKind, Extent, envelope, how_sure, percent_words, radius_words
+from geosleuth.answer.answer import extent_of as extent_of_answer
 from geosleuth.answer.granularity import withheld
 from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
@@ -118,6 +119,11 @@ def area_of(trajectory: Trajectory, granularity: Granularity = "exact") -> AreaK
     levels = (trajectory.answer or Answer()).address
     named = levels.region.conclusion or levels.country.conclusion
     return "circle" if named and not levels.precise.conclusion else None
+
+
+def extent_of(trajectory: Trajectory, granularity: Granularity = "exact") -> Extent | None:
+    """What the point of a finding means: a whole country, a wide circle or the place itself; None where it has none."""
+    return extent_of_answer(trajectory.answer or Answer(), area_of(trajectory, granularity))
 
 
 def sure_line(answer: Answer, country: str | None = None) -> str:

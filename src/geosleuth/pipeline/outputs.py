@@ -8,10 +8,10 @@ from math import pi, sqrt
 from pathlib import Path
 
 from geosleuth.agent import Trajectory
-from geosleuth.agent.display import area_of, whole_country
+from geosleuth.agent.display import extent_of, whole_country
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, Candidate
-from geosleuth.answer.answer import PIN_KM, is_wide
+from geosleuth.answer.answer import PIN_KM
 from geosleuth.answer.formats import Context, Entry, Format, Polygons, format_of
 from geosleuth.answer.formats.context import Reviewed
 from geosleuth.answer.granularity import Granularity
@@ -152,7 +152,7 @@ def entries_of(
         sources=tuple(sources),
         country_code=country_code(answer.address.country.conclusion or ""),
         outline=outline.polygons if outline else [],
-        wide=is_wide(answer.radius_km, area_of(trajectory, granularity)),
+        extent=extent_of(trajectory, granularity) or "point",
         candidate_areas=tuple(_candidate_area(one) for one in answer.candidates),
         reviewed=reviewed,
     )

@@ -14,7 +14,7 @@ from geosleuth.answer.formats import Entry, geojson, to_kml
 from geosleuth.answer.granularity import GRANULARITIES, cap
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
-from geosleuth.geo import LatLon, distance_km
+from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
 from geosleuth.geo.extent import plain
 from geosleuth.names import country_name
 from geosleuth.photo import SidecarClaim
@@ -38,9 +38,6 @@ LIKELY, SURE = 0.5, 0.8
 
 RULED_OUT = 0.05
 """A country that the clues leave less than this of its share beforehand is ruled out."""
-
-IMPRECISE_KM = 0.05
-"""What a point that somebody gives may be off."""
 
 _NEAR_KM, _NEAR_RADII = 1.0, 2.0
 _DEFAULT_KM = 25.0
@@ -103,7 +100,7 @@ def held_against(claimed: LatLon, answer: Answer, *, coarse: bool = False) -> tu
     away = f"about {radius_words(max(float(f'{away_km:.1g}'), _NEAR_KM))}" if coarse else distance(away_km)
     reason = f"it lies {away} from the finding"
     reason += "" if answer.radius_km is None else f", whose radius is {radius_words(answer.radius_km)}"
-    if away_km <= radius_km + IMPRECISE_KM:
+    if away_km <= radius_km + SAME_SPOT_KM:
         doubt = ": too coarse to say more than that it fits" if radius_km > _COARSE_KM else ""
         if not doubt and sure is not None and sure < LIKELY:
             doubt = ", but the finding is not likely itself"
@@ -140,7 +137,7 @@ def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning, code: str |
     verdict, reason = _held_against(claimed, answer, code)
     region = Borders.load().at(claimed)
     found = reasoning.found
-    near = [one for one in found.candidates if distance_km(one.point, claimed) <= one.radius_km + IMPRECISE_KM]
+    near = [one for one in found.candidates if distance_km(one.point, claimed) <= one.radius_km + SAME_SPOT_KM]
     if near:
         parts = max(near, key=lambda one: one.probability).contributions
     else:

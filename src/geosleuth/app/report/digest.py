@@ -23,7 +23,7 @@ from geosleuth.agent.display import (
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, Candidate, Granularity, coarsest
-from geosleuth.answer.answer import AreaKind, envelope, is_wide, percent_words
+from geosleuth.answer.answer import AreaKind, envelope, is_the_answer, is_wide, percent_words
 from geosleuth.atlas.granular import CountryOutline, country_outline
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.geo import LatLon, coordinates, distance_km
@@ -36,8 +36,6 @@ from geosleuth.text.numbers import distance, plural
 from geosleuth.tools import FailureKind, Observation
 
 UNLOCATED = "No place was found"
-_SAME_PLACE_KM = 0.05
-_NEAR_KM = 1.0
 _QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|“[^”]*”')
 _ENDS: Mapping[EndReason, str] = {
     "answered": "",
@@ -291,7 +289,7 @@ def _rivals(answer: Answer, ruled_out: Set[str]) -> Iterator[Rival]:
     """
     others, located = list(answer.candidates), answer.point is not None or bool(answer.address)
     if located:
-        own = [one for one in others if _is_answer(one, answer)]
+        own = [one for one in others if is_the_answer(one, answer)]
         others = [one for one in others if one not in own]
         noted = own[0] if own else Candidate()
         odds = noted.probability if answer.probability is None else answer.probability
@@ -305,19 +303,6 @@ def _rivals(answer: Answer, ruled_out: Set[str]) -> Iterator[Rival]:
 def _rival(number: int, one: Candidate, *, is_answer: bool) -> Rival:
     speaks_for, against = _sides(one.evidence or "")
     return Rival(_letter(number), one.name or "", one.point, one.probability, speaks_for, against, is_answer)
-
-
-def _is_answer(one: Candidate, answer: Answer) -> bool:
-    """Return whether a candidate is the answer itself: at the same point, or near with the same name."""
-    if answer.point is not None and one.point is not None:
-        away_km = distance_km(one.point, answer.point)
-        if away_km <= _SAME_PLACE_KM:
-            return True
-        if away_km > max(answer.radius_km or 0.0, _NEAR_KM):
-            return False
-    name, levels = fold(one.name or ""), answer.address
-    finest = levels.precise or levels.region or levels.country
-    return bool(name) and name in (fold(envelope(levels)), fold(finest.conclusion or ""))
 
 
 def _sides(evidence: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from geosleuth.atlas.suggestion import known_size, missing_country, missing_map
 from geosleuth.clues import Clue
 from geosleuth.clues.posterior import Contribution, Posterior
 from geosleuth.clues.text_clue import named_there
-from geosleuth.geo import LatLon, distance_km
+from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
 from geosleuth.names import country_name, fold
 from geosleuth.photo import Claims
 from geosleuth.pipeline.team import Voice, spent_together, voices
@@ -155,7 +155,6 @@ def _strength(view: ClueView) -> float:
 T = TypeVar("T")
 
 SAME_PLACE_KM = 1.0
-_SAME_SPOT_KM = 0.05
 MOST_TEXT = 10_000
 _MOST_ODDS = 12
 
@@ -462,7 +461,7 @@ def _apart_km(one: AnswerView, other: AnswerView) -> float | None:
 
 def _mean_same(one: AnswerView, other: AnswerView, away_km: float | None) -> bool:
     """Return whether two answers mean the same: at one spot, or of one name with areas that meet."""
-    if away_km is None or away_km <= _SAME_SPOT_KM:
+    if away_km is None or away_km <= SAME_SPOT_KM:
         return away_km is not None or one["place"] == other["place"]
     return one["place"] == other["place"] and away_km <= max(SAME_PLACE_KM, _reach_km(one, other))
 

@@ -13,7 +13,7 @@ from geosleuth.clues.naming import kind_said
 from geosleuth.clues.posterior import Contribution
 from geosleuth.clues.selftest import LeftOut, Sign
 from geosleuth.clues.text_clue import said_of
-from geosleuth.geo import LatLon, distance_km
+from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
 from geosleuth.names import country_name, fold
 from geosleuth.text.safe import one_line
 from geosleuth.tools.viewer import length, percent, quoted
@@ -132,7 +132,6 @@ SURE, FAIR = 0.8, 0.5
 SHOWN_REASONS = 3
 SHOWN_LINES = 3
 _LINE_CHARS = 60
-_PLACE_KM = 0.05
 
 
 def answer_of(reasoning: Reasoning, *, forced: bool = False) -> Answer:
@@ -194,7 +193,7 @@ def _here(reasoning: Reasoning) -> Mapping[str, Any]:
         lat, lon = one.data.get("lat"), one.data.get("lon")
         if point is None or not isinstance(lat, float) or not isinstance(lon, float):
             continue
-        if distance_km(point, LatLon(lat, lon)) <= _PLACE_KM:
+        if distance_km(point, LatLon(lat, lon)) <= SAME_SPOT_KM:
             return one.data
     return {}
 
