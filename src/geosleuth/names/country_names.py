@@ -180,3 +180,9 @@ def country_name(country_code: str) -> str:
     """The English name of a country by its ISO 3166-1 alpha-2 code; the code itself if unknown."""
     country = countries().get(country_code.upper())
     return country_code if country is None else country.name
+
+
+def whole_country(name: str) -> str | None:
+    """The code of the country that a name means and nothing finer: "Spain", and not "Granada, Spain"."""
+    code = country_code(name)
+    return code if code is not None and fold(country_name(code)) == fold(name) else None

@@ -3,20 +3,20 @@
 from dataclasses import dataclass, fields
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from geosleuth.agent import Spent, conversation_of, spent_document
-from geosleuth.agent.display import whole_country
+from geosleuth.agent import Hypothesis, Spent, conversation_of, spent_document
+from geosleuth.agent.display import extent_of, whole_country
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, answer_to_dict, to_precision
-from geosleuth.answer.answer import radius_words
+from geosleuth.answer.answer import Extent, radius_words
 from geosleuth.answer.formats import Entry, geojson, to_kml
 from geosleuth.answer.granularity import GRANULARITIES, cap
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.granular import OfflineGazetteer
+from geosleuth.atlas.granular import OfflineGazetteer, wide_country
 from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
 from geosleuth.geo.extent import plain
-from geosleuth.names import country_name
+from geosleuth.names import country_code, country_name
 from geosleuth.photo import SidecarClaim
 from geosleuth.policies.detective import Detective, Reasoning, evidence_line
 from geosleuth.team.parallel import answered as came_to_an_answer
@@ -222,7 +222,9 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
     trajectory = finding.trajectory
     answered, ended = trajectory.answered, trajectory.ended
     return {
-        "answer": answer_to_dict(to_precision(finding.answer)),
+        "answer": answer_document(finding.answer),
+        "extent": extent_of(trajectory, finding.granularity),
+        "country_code": country_code(finding.answer.address.country.conclusion or ""),
         "answered_by": answered.by if answered else "nobody",
         "ended": ended.reason if ended else None,
         "trouble": ended.trouble if ended else None,
@@ -233,7 +235,7 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
         "derived_from": finding.derived,
         "doubts": [{"kind": doubt.kind, "words": str(doubt)} for doubt in finding.doubts],
         "granularity": finding.granularity,
-        "pool": [plain(hypothesis) for hypothesis in (finding.picked or trajectory).pool],
+        "pool": [_noted(hypothesis) for hypothesis in (finding.picked or trajectory).pool],
         "trajectory": trajectory.id,
         "photos": [
             {
@@ -250,6 +252,21 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
     }
 
 
+def answer_document(answer: Answer) -> dict[str, Any]:
+    """Return an answer in its full form, its candidates that are whole countries marked as such."""
+    document = answer_to_dict(to_precision(answer))
+    for row in document.get("candidates", ()):
+        if "lat" in row and wide_country(row.get("name", "")):
+            row["extent"] = "country"
+    return document
+
+
+def _noted(hypothesis: Hypothesis) -> dict[str, Any]:
+    code = None if hypothesis.point is None else wide_country(hypothesis.place)
+    extent = None if hypothesis.point is None else "country" if code else "point"
+    return {**plain(hypothesis), "extent": extent}
+
+
 def _sidecar(one: SidecarClaim) -> dict[str, Any]:
     return {"point": plain(one.point), "place": one.place, "estimated": one.estimated, "trouble": one.trouble}
 
@@ -259,7 +276,7 @@ def team_document(finding: Finding) -> dict[str, Any]:
     own = finding.trajectory
     together = {"spent_together": _spent(spent_together(finding))}
     if not are_tries(finding):
-        said = [{"member": one.who, "answer": answer_to_dict(to_precision(one.answer))} for one in voices(finding)]
+        said = [{"member": one.who, "answer": answer_document(one.answer)} for one in voices(finding)]
         return {"said": said, "runs": [one.id for one in finding.team], **together}
     exact = finding.granularity == "exact"
     failed = failed_verifier(finding)
@@ -268,7 +285,8 @@ def team_document(finding: Finding) -> dict[str, Any]:
             {
                 "try": number,
                 "answered": came_to_an_answer(one),
-                "answer": answer_to_dict(to_precision(one.answer or Answer())),
+                "answer": answer_document(one.answer or Answer()),
+                "extent": extent_of(one, finding.granularity),
                 "ended": one.ended.reason if one.ended else None,
                 "trouble": one.ended.trouble if one.ended else None,
                 "model": one.started.policy,
@@ -297,9 +315,16 @@ def _spent(spent: Spent) -> dict[str, Any]:
 def result_schema() -> dict[str, Any]:
     """Return the JSON schema of `result_document`."""
     candidate = record(
-        {"name": TEXT, **POINT, "probability": NUMBER, "evidence": TEXT},
-        optional=("name", "lat", "lon", "probability", "evidence"),
+        {"name": TEXT, **POINT, "probability": NUMBER, "evidence": TEXT, "extent": {**TEXT, "enum": ["country"]}},
+        optional=("name", "lat", "lon", "probability", "evidence", "extent"),
     )
+    extent = {
+        "type": ["string", "null"],
+        "enum": [*get_args(Extent), None],
+        "description": "What lat, lon and radius_km mean. country: they stand for all of the country in country_code, "
+        "and for no place in it. circle: the middle and radius of a circle, of which no more than its country or "
+        "region is named. point: the place, as near as radius_km says. null: no place was found.",
+    }
     answer = {
         "format": TEXT,
         **POINT,
@@ -344,6 +369,8 @@ def result_schema() -> dict[str, Any]:
     return record(
         {
             "answer": record(answer, optional=set(answer) - {"format"}),
+            "extent": extent,
+            "country_code": maybe(TEXT),
             "answered_by": TEXT,
             "ended": maybe(TEXT),
             "trouble": maybe(TEXT),

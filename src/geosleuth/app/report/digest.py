@@ -24,12 +24,11 @@ from geosleuth.agent.locate import Finding
 from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, Candidate, Granularity, coarsest
 from geosleuth.answer.answer import AreaKind, envelope, is_the_answer, is_wide, percent_words
-from geosleuth.atlas.granular import CountryOutline, country_outline
+from geosleuth.atlas.granular import CountryOutline, country_outline, wide_country
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.geo import LatLon, coordinates, distance_km
 from geosleuth.names import fold
 from geosleuth.photo import Claims
-from geosleuth.pipeline.outputs import wide_country
 from geosleuth.pipeline.team import spent_together
 from geosleuth.policies.detective.answering import CONNECT, WITH_A_MODEL, conditional
 from geosleuth.text.numbers import distance, plural

@@ -16,12 +16,11 @@ from geosleuth.clues import Clue
 from geosleuth.clues.posterior import Contribution, Posterior
 from geosleuth.clues.text_clue import named_there
 from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
-from geosleuth.names import country_name, fold
+from geosleuth.names import country_name, fold, whole_country
 from geosleuth.photo import Claims
 from geosleuth.pipeline.team import Voice, spent_together, voices
 from geosleuth.policies.detective import KIND_WORDS, Reasoning, clue_id
 from geosleuth.policies.detective.candidates import full_name, standing
-from geosleuth.policies.feedback import whole_country
 from geosleuth.text.numbers import distance
 from geosleuth.tools import ImageInfo
 from geosleuth.tools.argument_types import writable
