@@ -89,6 +89,8 @@ def rings_of(polygon: "Polygon") -> list[Ring]:
 
 
 ESTIMATED = "estimated from the picture by geosleuth"
+CONFIRMED = f"{ESTIMATED}, confirmed by a person"
+SET_BY_PERSON = "set by a person in geosleuth"
 Reviewed = Literal["confirmed", "corrected"]
 """What a person did with a place: a confirmed one stays an estimate, one that they put in its place is their own."""
 
@@ -154,8 +156,8 @@ class Context:
     def place_method(self) -> str:
         """Return how the place was found, in ASCII."""
         if self.reviewed == "corrected":
-            return "set by a person in geosleuth"
-        return f"{ESTIMATED}, confirmed by a person" if self.reviewed else ESTIMATED
+            return SET_BY_PERSON
+        return CONFIRMED if self.reviewed else ESTIMATED
 
     @property
     def made_by(self) -> str:
