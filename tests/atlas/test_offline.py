@@ -309,6 +309,9 @@ def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: 
     assert "geosleuth atlas get norway --geonames" in sea.stderr
     assert "geosleuth atlas add ne_10m_geography_marine_polys.geojson" in sea.stderr
     assert "Monaco" in whole_command("atlas", "search", "Монако").stdout
+    # Names that are hardly alike are no answer that would make the advice needless.
+    assert "but no seas" in whole_command("atlas", "search", "Schwarzes Meer").stderr
+    assert whole_command("atlas", "search", "BOULANGERlE C0STA").stderr == ""
     lake = whole_command("atlas", "nearby", "43.7384,7.4246", "--category", "lake")
     assert lake.stdout == "nothing found\n"
     assert lake.stderr.startswith("0 places within 250 m of the point; --radius changes that\n")

@@ -15,7 +15,7 @@ from geosleuth.answer.answer import extent_of as extent_of_answer
 from geosleuth.answer.granularity import withheld
 from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
-from geosleuth.names import fold
+from geosleuth.names import fold, with_article
 from geosleuth.policies.detective import Detective
 from geosleuth.text.safe import printable
 from geosleuth.tools import ImageInfo, Observation
@@ -135,7 +135,7 @@ def sure_line(answer: Answer, country: str | None = None) -> str:
         return f"How sure was not said{within}"
     reach = "that this is the place"
     if country:
-        reach = f"that it lies in {answer.address.country.conclusion}"
+        reach = f"that it lies in {with_article(answer.address.country.conclusion or country)}"
     elif answer.radius_km is not None:
         reach = f"that it lies within {radius_words(answer.radius_km)}"
     return f"{how_sure(answer.probability).capitalize()}: {percent_words(answer.probability)} {reach}"

@@ -15,6 +15,7 @@ from .country_names import (
     required_country_code,
     same_country,
     whole_country,
+    with_article,
 )
 from .folding import fold
 
@@ -30,6 +31,7 @@ __all__ = [
     "same_country",
     "same_region",
     "whole_country",
+    "with_article",
 ]
 
 

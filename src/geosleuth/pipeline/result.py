@@ -16,7 +16,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer, wide_country
 from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
 from geosleuth.geo.extent import plain
-from geosleuth.names import country_code, country_name
+from geosleuth.names import country_code, country_name, with_article
 from geosleuth.photo import SidecarClaim
 from geosleuth.policies.detective import Detective, Reasoning, evidence_line
 from geosleuth.team.parallel import answered as came_to_an_answer
@@ -122,9 +122,9 @@ def held_against_country(claimed: LatLon, answer: Answer, code: str) -> tuple[Ve
 
     region = Borders.load().at(claimed)
     if region is not None and region.country == code:
-        return "undecided", f"it lies in {country_name(code)}, and the finding says no more than that"
-    where = f"in {country_name(region.country)}" if region else "at sea"
-    reason = f"it lies {where}, and the finding is {country_name(code)}"
+        return "undecided", f"it lies in {with_article(country_name(code))}, and the finding says no more than that"
+    where = f"in {with_article(country_name(region.country))}" if region else "at sea"
+    reason = f"it lies {where}, and the finding is {with_article(country_name(code))}"
     if answer.probability is not None and answer.probability >= SURE:
         return "against", reason
     return "undecided", f"{reason}, which is not certain enough to speak against it"

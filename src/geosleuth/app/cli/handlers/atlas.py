@@ -149,8 +149,14 @@ def _scripts(text: str) -> set[str]:
 
 
 def why_nothing(hits: list[Hit], via: str | None, where: LatLon | None = None) -> None:
-    """Say what the atlas lacks, where it found nothing; ``where`` is the point that was asked about."""
-    if hits or via is not None:
+    """Say what the atlas lacks, where it found nothing, or only names that are hardly alike.
+
+    Args:
+        hits: what was found.
+        via: the online service that was asked, if any.
+        where: the point that was asked about.
+    """
+    if any(hit.match != "fuzzy" or hit.score >= _LIKELY_MEANT for hit in hits) or via is not None:
         return
     from geosleuth.atlas.borders import Borders
 
@@ -398,6 +404,7 @@ def importing() -> Iterator[Callable[[str, int, int], None]]:
 
 _NOTHING = "nothing found"
 _LEAST_ACROSS_SCRIPTS = 0.75
+_LIKELY_MEANT = 0.6
 
 
 def place_dict(place: Place) -> dict[str, Any]:
