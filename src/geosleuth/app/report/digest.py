@@ -360,6 +360,21 @@ def _claims(claims: Claims, conflict: bool | None, digest: Digest) -> Iterator[t
         yield "Noticed", clean("; ".join(claims.notes), 500)
 
 
+def away_km(digest: Digest, point: LatLon | None) -> float | None:
+    """Return how far a point is from the finding; None where that may not be told, or the finding is a country."""
+    own = digest.answer.point
+    # From the point that stands for a country, a distance says nothing.
+    if point is None or own is None or not digest.exact or (digest.wide and digest.country):
+        return None
+    return distance_km(point, own)
+
+
+def away(digest: Digest, point: LatLon | None) -> str:
+    """Return how far a point is from the finding, as the end of a phrase; empty where that says nothing."""
+    km = away_km(digest, point)
+    return "" if km is None else f", {distance(km)} away"
+
+
 def sidecar_lines(claims: Claims, digest: Digest) -> Iterator[str]:
     """Yield what each XMP sidecar says, a line each; below ``exact`` none is left."""
     for one in claims.sidecars:
@@ -368,8 +383,7 @@ def sidecar_lines(claims: Claims, digest: Digest) -> Iterator[str]:
             continue
         named = f" ({one.place})" if one.point and one.place else ""
         line = f"{coordinates(one.point)}{named}" if one.point else one.place or ""
-        if one.point is not None and digest.answer.point is not None:
-            line += f", {distance(distance_km(one.point, digest.answer.point))} away"
+        line += away(digest, one.point)
         if one.estimated:
             yield f"{line}, {ESTIMATE} A claim from the sidecar."
         else:
@@ -384,10 +398,10 @@ def _claimed_place(claims: Claims, conflict: bool | None, digest: Digest) -> obj
         return f"{where}, {ESTIMATE}"
     if conflict is None or digest.answer.point is None:
         return f"{where}; there is nothing to compare it with."
-    away = f", {distance(distance_km(claims.point, digest.answer.point))} away" if digest.exact else ""
+    where += away(digest, claims.point)
     if conflict:
-        return el("strong", {"class": "conflict"}, f"{where}{away}: contradicts the finding.")
-    return f"{where}{away}: agrees with the finding."
+        return el("strong", {"class": "conflict"}, f"{where}: contradicts the finding.")
+    return f"{where}: agrees with the finding."
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,12 +415,12 @@ def conflict_of(finding: Finding, digest: Digest) -> Conflict | None:
     """Return what to warn of at the top of the page, where a file claims another place."""
     if True not in finding.conflicts:
         return None
-    away = [
-        distance_km(claims.point, digest.answer.point)
+    apart = [
+        km
         for claims, conflict in zip(finding.claims, finding.conflicts, strict=True)
-        if conflict and claims.point is not None and digest.answer.point is not None
+        if conflict and (km := away_km(digest, claims.point)) is not None
     ]
-    return Conflict(f", {distance(max(away))} from here" if away and digest.exact else "")
+    return Conflict(f", {distance(max(apart))} from here" if apart else "")
 
 
 def failures(digest: Digest) -> list[Html]:

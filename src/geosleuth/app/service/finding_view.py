@@ -10,7 +10,7 @@ from geosleuth.agent import Budget, EndReason, Hypothesis, Spent, Trajectory
 from geosleuth.agent.display import Seen, first_views, is_withheld, shares_of, text_seen
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.formats import area_geometry
-from geosleuth.app.report.digest import Rival, digest_of
+from geosleuth.app.report.digest import Rival, away_km, digest_of
 from geosleuth.atlas.suggestion import known_size, missing_country, missing_map
 from geosleuth.clues import Clue
 from geosleuth.clues.posterior import Contribution, Posterior
@@ -394,7 +394,7 @@ def _rival_id(one: Rival) -> str:
 
 
 def _claim(number: int, claims: Claims, finding: Finding) -> ClaimView:
-    point, answer = claims.point, finding.answer.point
+    point, far = claims.point, away_km(digest_of(finding), claims.point)
     camera = " ".join(part for part in (claims.camera_make, claims.camera_model) if part)
     exact = finding.granularity == "exact"
     width, height = claims.size_px
@@ -404,7 +404,7 @@ def _claim(number: int, claims: Claims, finding: Finding) -> ClaimView:
         "lon": lon_of(point if exact else None),
         "conflict": finding.conflicts[number - 1],
         "estimated": claims.estimated,
-        "distance_km": round(distance_km(point, answer), 3) if exact and point and answer else None,
+        "distance_km": None if far is None else round(far, 3),
         "taken_at": claims.taken_at.isoformat() if claims.taken_at else None,
         "heading_deg": claims.heading_deg if exact else None,
         "camera": camera or None,
