@@ -122,7 +122,7 @@ def test_each_finding_of_a_batch_is_a_public_document(tmp_path: Path, server: Se
     assert document["photo"]["file"] == "scan-0007.jpg"
     assert document["photo"]["sha256"].startswith(path.stem)
     assert document["answer"]["lat"] == 43.735
-    assert set(document) >= {"located", "model", "method", "when", "granularity", "resume"}
+    assert set(document) >= {"located", "model", "method", "when", "extent", "resume"}
 
 
 def test_several_photos_and_patterns_are_answered_one_by_one(tmp_path: Path, server: ServerUrl) -> None:
