@@ -64,7 +64,9 @@ def test_a_finding_is_a_point_a_circle_and_its_candidates() -> None:
     assert finding["geometry"] == {"type": "Point", "coordinates": [7.4246, 43.7384]}
     told = finding["properties"]
     assert (told["role"], told["located"], told["country"], told["radius_km"]) == ("finding", True, "Monaco", 0.2)
-    assert (told["photo"]["sha256"], told["model"], told["granularity"]) == ("ab" * 32, "detective", "exact")
+    assert (told["photo"]["sha256"], told["model"], told["extent"]) == ("ab" * 32, "detective", "point")
+    # "exact" would read as the finding's precision: a cap is told where there is one.
+    assert "granularity" not in told
     assert circle["properties"]["role"] == "uncertainty"
     assert shapely.from_geojson(json.dumps(circle["geometry"])).contains(shapely.Point(HOME.lon, HOME.lat))
     assert first["geometry"]["coordinates"] == [7.5013, 43.7712]
@@ -138,7 +140,7 @@ def test_circles_are_cut_at_the_antimeridian_and_closed_over_poles(
 def test_a_country_is_its_outline_and_no_circle() -> None:
     answer = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0)
     outline = [[[(139.0, 35.0), (140.0, 35.0), (140.0, 36.0), (139.0, 36.0), (139.0, 35.0)]]]
-    (feature,) = read(answer, Context(outline=outline, wide=True))["features"]
+    (feature,) = read(answer, Context(outline=outline, extent="country"))["features"]
     assert feature["geometry"]["type"] == "Polygon"
     told = feature["properties"]
     assert (told["role"], told["country"], told["located"]) == ("finding", "Japan", True)
@@ -150,7 +152,7 @@ def test_a_region_is_its_circle_and_a_candidate_that_is_a_country_its_outline() 
     others = (Candidate("Japan", LatLon(35.7, 139.7)), Candidate("Antarctica", LatLon(-80.0, 0.0)))
     answer = Answer(LatLon(48.9, 11.4), Address.of("Germany", "Bavaria"), 0.6, 190.0, candidates=others)
     areas: tuple[Polygons | None, ...] = (outline, [])
-    finding, first, second = read(answer, Context(wide=True, candidate_areas=areas))["features"]
+    finding, first, second = read(answer, Context(extent="country", candidate_areas=areas))["features"]
     assert [one["geometry"] and one["geometry"]["type"] for one in (finding, first, second)] == [
         "Polygon",
         "Polygon",

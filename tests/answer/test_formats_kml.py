@@ -86,7 +86,7 @@ def test_any_answer_is_valid_kml(
 def test_a_country_is_a_placemark_with_its_outline() -> None:
     answer = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0)
     outline = [[[(139.0, 35.0), (140.0, 35.0), (140.0, 36.0), (139.0, 36.0), (139.0, 35.0)]]]
-    root = read(Entry(answer, Context(outline=outline, wide=True)))
+    root = read(Entry(answer, Context(outline=outline, extent="country")))
     (mark,) = root.iterfind(".//k:Placemark", NS)
     assert texts(mark, ".//k:outerBoundaryIs//k:coordinates")[0].startswith("139.000000,35.000000 140")
     assert texts(mark, "k:Point/k:coordinates") == []

@@ -40,6 +40,7 @@ def test_the_header_of_the_table_is_a_promise() -> None:
     assert CSV_HEADER == (
         "file", "sha256", "located", "lat", "lon", "radius_km", "probability", "country", "country_code", "region",
         "precise", "explanation", "candidates", "granularity", "model", "method", "when", "sources", "geosleuth",
+        "extent",
     )  # fmt: skip
 
 

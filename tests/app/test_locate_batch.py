@@ -1,6 +1,7 @@
 """Several photos at once: a batch that can be gone on with, and photos of one place."""
 
 import json
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -121,7 +122,7 @@ def test_each_finding_of_a_batch_is_a_public_document(tmp_path: Path, server: Se
     assert document["photo"]["file"] == "scan-0007.jpg"
     assert document["photo"]["sha256"].startswith(path.stem)
     assert document["answer"]["lat"] == 43.735
-    assert set(document) >= {"located", "model", "method", "when", "granularity", "resume"}
+    assert set(document) >= {"located", "model", "method", "when", "extent", "resume"}
 
 
 def test_several_photos_and_patterns_are_answered_one_by_one(tmp_path: Path, server: ServerUrl) -> None:
@@ -256,7 +257,13 @@ def test_without_the_extra_the_batch_says_how_to_review(
 ) -> None:
     photo = photo_file(tmp_path)
     words = (photo, "--batch", *at(server), "--out", f"{tmp_path / 'run'}/")
-    assert "it needs an extra" not in locate_here(*words).err
+    here = locate_here(*words).err
+    assert "needs an extra" not in here
+    # The command stands on a line of its own, ready to be copied.
+    lines = here.splitlines()
+    command = lines[lines.index("to confirm, correct or reject the findings:") + 1]
+    assert re.fullmatch(rf"  (\S.*)?geosleuth review {tmp_path / 'run'}", command)
     monkeypatch.setattr("geosleuth.app.cli.handlers.locate_batch.find_spec", lambda _: None)
     told = locate_here(*words).err
-    assert f"review {tmp_path / 'run'}; it needs an extra, so first run: {install_command('serve')}" in told
+    assert f"\n  {install_command('serve')}    # once: the page needs an extra\n" in told
+    assert f" review {tmp_path / 'run'}\n" in told

@@ -114,3 +114,13 @@ def test_a_run_that_breaks_leaves_no_street_behind(tmp_path: Path) -> None:
 def test_a_level_that_is_none_is_refused(tmp_path: Path) -> None:
     photo = save(scene(3), tmp_path / "photo.jpg", None)
     assert "country or region or city" in locate_here(photo, "--granularity", "village").refusal
+
+
+def test_without_a_finding_a_next_step_is_named_all_the_same(tmp_path: Path) -> None:
+    photo = save(scene(3), tmp_path / "photo.jpg")
+    done = locate_here(photo, "--granularity", "city", "--hint", "by the sea")
+    assert done.code == 0, done.err
+    assert "No place was found" in done.out
+    told = " ".join(done.out.split())
+    assert "would help Connect a vision model (geosleuth locate" in told
+    assert "or say what you see or know: --seen, --within." in told

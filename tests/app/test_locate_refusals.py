@@ -340,3 +340,9 @@ def test_weights_that_can_not_be_used_are_refused_before_the_run(desk: Path, hom
     assert (refusal.code, refusal.out) == (2, "")
     assert contents(desk).keys() == {*before, photo}
     assert list(home.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_called_a_folder(desk: Path) -> None:
+    told = locate_here(f"{desk / 'nodir'}/")
+    assert (told.code, told.out) == (2, "")
+    assert told.err == f"geosleuth: {desk / 'nodir'}/: there is no such folder; check the path\n"

@@ -21,6 +21,7 @@ from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.answer.answer import percent_words
 from geosleuth.app.report.card import braille, card, region_lines, region_width_km, world_lines
+from geosleuth.app.service.finding_view import result_view
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims
 from geosleuth.policies.detective.answering import WITH_A_MODEL
@@ -263,6 +264,21 @@ def test_a_country_is_filled_in_and_has_no_point() -> None:
     assert any(line.startswith("A, filled in, is the finding. ") for line in lines)
     assert "139." not in "\n".join(lines)
     assert repr(finding_of(japan)) == "<Finding: Japan; 84 %>"
+
+
+@pytest.mark.parametrize(
+    ("claimed", "verdict"),
+    [(LatLon(43.06417, 141.34694), "agrees with"), (LatLon(24.3448, 124.1572), "agrees with"),
+     (LatLon(37.5665, 126.978), "CONTRADICTS")],
+    ids=["Sapporo", "Ishigaki, 1,950 km from Tokyo", "Seoul, 1,150 km from Tokyo"],
+)  # fmt: skip
+def test_a_claim_is_held_against_the_border_of_a_country(claimed: LatLon, verdict: str) -> None:
+    japan = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1200.0)
+    found = finding_of(japan, claims=(Claims("JPEG", 1, SHA, SIZE, claimed),))
+    text = " ".join(" ".join(shown(found, maps=False)).split())
+    assert f"{claimed.lat:.5f}, {claimed.lon:.5f}: {verdict} the finding." in text
+    assert "away" not in text
+    assert result_view(found)["claims"][0]["distance_km"] is None
 
 
 def test_a_models_odds_for_its_circle_are_no_odds_of_the_country() -> None:

@@ -305,10 +305,18 @@ def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: 
     # A name in other letters must be much alike once it is transliterated; where nothing is, what is missing is said.
     sea = whole_command("atlas", "search", "Чёрное море")
     assert sea.stdout == "nothing found\n"
-    assert "no gazetteer is installed" in sea.stderr
+    assert "no gazetteer is installed, so countries and settlements are known, but no seas" in sea.stderr
+    assert "geosleuth atlas get norway --geonames" in sea.stderr
+    assert "geosleuth atlas add ne_10m_geography_marine_polys.geojson" in sea.stderr
     assert "Monaco" in whole_command("atlas", "search", "Монако").stdout
+    # Names that are hardly alike are no answer that would make the advice needless.
+    assert "but no seas" in whole_command("atlas", "search", "Schwarzes Meer").stderr
+    assert whole_command("atlas", "search", "BOULANGERlE C0STA").stderr == ""
     lake = whole_command("atlas", "nearby", "43.7384,7.4246", "--category", "lake")
-    assert (lake.stdout, "no gazetteer is installed" in lake.stderr) == ("nothing found\n", True)
+    assert lake.stdout == "nothing found\n"
+    assert lake.stderr.startswith("0 places within 250 m of the point; --radius changes that\n")
+    # The country that the point lies in is the one to fetch.
+    assert "geosleuth atlas get monaco --geonames" in lake.stderr
     hits = json.loads(whole_command("atlas", "search", "Boulangerie Costa", "--json").stdout)
     assert hits[0]["match"] == "exact"
     out = tmp_path / "map.png"

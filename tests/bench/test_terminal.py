@@ -53,6 +53,17 @@ def test_figures_of_two_files_stand_side_by_side() -> None:
     assert re.search(r"mean GeoScore +3,750 +0\b", text)
 
 
+def test_names_say_of_how_many_images_they_are() -> None:
+    truths = [Truth(HOME, country="France", region="Centre"), Truth(HOME, country="France")]
+    records = [
+        Record(str(at), truth, answer=Answer(HOME, Address.of("France", "Centre"))) for at, truth in enumerate(truths)
+    ]
+    text = text_of(score_view([report_file(score_records(records, label="x", parser="strict", distance="geodesic"))]))
+    assert re.search(r"region named right, % +100\.00 \(21–100\) of 1\b", text)
+    assert not re.search(r"country named right, % .* of ", text)
+    assert "x: names are counted where the true one is known: region 1 of 2 images" in text
+
+
 def test_unlocated_is_printed_beside_every_accuracy() -> None:
     report = report_file(file("x", [HOME, None]), by=["continent"])
     text = text_of(score_view([report], rows_for("GeoBench")))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geosleuth.names import PlaceNames, RuleNames, continent_of, fold, same_city, same_region
+from geosleuth.names import PlaceNames, RuleNames, continent_of, fold, same_city, same_region, with_article
 from geosleuth.names.country_names import country_code, same_country
 
 ROOT = Path(__file__).parents[2]
@@ -476,3 +476,12 @@ def test_shipped_table_is_what_the_script_builds() -> None:
             pytest.skip(f"the table was built with {source} {shipped['sources'][source]}, not {version(package)}")
     assert load_script().build() == shipped
     assert shipped_file.stat().st_size < 500_000
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("United Kingdom", "the United Kingdom"), ("The Netherlands", "the Netherlands"), ("Poland", "Poland"),
+     ("Cook Islands", "the Cook Islands"), ("Dominican Republic", "the Dominican Republic"), ("Iceland", "Iceland")],
+)  # fmt: skip
+def test_a_name_in_a_sentence_has_its_article(name: str, words: str) -> None:
+    assert with_article(name) == words

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from geosleuth.answer import Answer
+from geosleuth.answer import Address, Answer
 from geosleuth.answer.formats import Context, Entry, to_xmp
 from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
@@ -120,3 +120,11 @@ def test_it_is_told_as_a_claim_and_never_used(atlas_home: Path, tmp_path: Path) 
     assert "A claim from the sidecar, not evidence." in card
     capped = whole_command("locate", photo, "--offline", "--granularity", "country", "--json")
     assert "Zzyzxville" not in capped.stdout
+
+
+def test_a_country_in_a_sidecar_of_ours_is_an_estimate() -> None:
+    china = Answer(LatLon(31.2, 121.5), Address.of("China"), 0.83, 1908.0)
+    for reviewed, estimated in ((None, True), ("corrected", False)):
+        claim = claim_of(to_xmp([Entry(china, Context(extent="country", reviewed=reviewed))]).encode())
+        assert claim is not None
+        assert (claim.point, claim.place, claim.estimated) == (None, "China", estimated)

@@ -17,7 +17,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo import Limits, open_photo
 from geosleuth.photo.containers import take_apart
-from geosleuth.photo.geotag import Unwritable, with_place, write_exif_copy
+from geosleuth.photo.geotag import Unwritable, is_copy_of_ours, with_place, write_exif_copy
 from metadata_readers import exiftool, places
 
 HERE = LatLon(43.73841, 7.42463)
@@ -235,3 +235,23 @@ def test_a_copy_does_not_confirm_the_finding_that_it_was_made_from(tmp_path: Pat
     assert claims.own_point is None
     assert claims.conflicts_with(HERE, 25.0) is None
     assert claims.conflicts_with(LatLon(-33, 151), 25.0) is None
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+@pytest.mark.parametrize("radius_km", [None, 0.25, 12.0])
+@pytest.mark.parametrize("point", [HERE, LatLon(-33.856784, -151.2152967), LatLon(90, -180), LatLon(0.00001, 0)])
+def test_a_copy_of_ours_is_known_again(tmp_path: Path, kind: str, radius_km: float | None, point: LatLon) -> None:
+    ending = kind.lower()
+    path, copy = photo(tmp_path, f"a.{ending}", kind, exif=exif_of(SYDNEY)), tmp_path / f"a-located.{ending}"
+    write_exif_copy(path, copy, point, radius_km)
+    assert is_copy_of_ours(path, copy)
+    other = photo(tmp_path, f"b.{ending}", kind)
+    assert not is_copy_of_ours(other, copy)
+    assert not is_copy_of_ours(path, path)
+    (tmp_path / "link").symlink_to(copy)
+    assert not is_copy_of_ours(path, tmp_path / "link")
+    write_exif_copy(path, copy, point, radius_km, method="GPS", overwrite=True)
+    assert not is_copy_of_ours(path, copy)
+    write_exif_copy(path, copy, point, radius_km, overwrite=True)
+    copy.write_bytes(copy.read_bytes().replace(b"Fuji", b"Fugi"))
+    assert not is_copy_of_ours(path, copy)

@@ -1,8 +1,9 @@
 """What a person tells the detective beforehand: an area that may be small, and a hint in words of everyday life."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from math import cos, radians
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,6 +100,32 @@ def test_what_was_said_comes_back_as_no_finding(atlas: OfflineAtlas, detective: 
     assert answer.point is None
     assert all(one.probability is None or one.probability < 0.5 for one in answer.candidates)
     assert {one.name for one in answer.candidates}.isdisjoint({"France", "United States", "China"})
+
+
+def test_a_time_keeps_the_reason_and_says_what_daylight_means(atlas: OfflineAtlas) -> None:
+    afternoon = datetime(2026, 7, 14, 15, 30, tzinfo=timezone(timedelta(hours=2)))
+    words = answer_of(Sight(atlas, ((),)).run(Detective(taken=afternoon))).explanation or ""
+    assert words.startswith("No readable text found. ")
+    assert "the photo is bright, so it was taken where the sun was up at 2026-07-14 15:30 UTC+02:00" in words
+
+
+@pytest.mark.parametrize(
+    ("area", "words"),
+    [({"countries": ["NI"]}, "Nicaragua"), ({"within": Disc(LatLon(11.93, -85.96), 20.0)}, "the area that was given")],
+)
+@pytest.mark.parametrize(
+    ("lines", "opening"), [((), "Against that speaks"), (("WELCOME TO GRANADA",), "Against it speaks")]
+)
+def test_night_in_the_area_that_was_given_is_said(
+    atlas: OfflineAtlas, area: dict[str, Any], words: str, lines: tuple[str, ...], opening: str
+) -> None:
+    night, noon = (
+        answer_of(Sight(atlas, (lines,)).run(Detective(**area, taken=datetime(2026, 7, 14, hour, tzinfo=UTC))))
+        for hour in (6, 18)
+    )
+    said = f"{opening} the time: at 2026-07-14 06:00 UTC it was night in all of {words}, and the photo is bright"
+    assert said in (night.explanation or "")
+    assert "speaks the time" not in (noon.explanation or "")
 
 
 def test_an_answer_within_an_area_says_that_it_holds_only_there(atlas: OfflineAtlas) -> None:

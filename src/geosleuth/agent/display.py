@@ -10,11 +10,12 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.answer import GRANULARITIES, Answer, Granularity, coarsest
-from geosleuth.answer.answer import AreaKind, envelope, how_sure, percent_words, radius_words
+from geosleuth.answer.answer import AreaKind, Extent, envelope, how_sure, percent_words, radius_words
+from geosleuth.answer.answer import extent_of as extent_of_answer
 from geosleuth.answer.granularity import withheld
 from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
-from geosleuth.names import fold
+from geosleuth.names import fold, with_article
 from geosleuth.policies.detective import Detective
 from geosleuth.text.safe import printable
 from geosleuth.tools import ImageInfo, Observation
@@ -120,6 +121,11 @@ def area_of(trajectory: Trajectory, granularity: Granularity = "exact") -> AreaK
     return "circle" if named and not levels.precise.conclusion else None
 
 
+def extent_of(trajectory: Trajectory, granularity: Granularity = "exact") -> Extent | None:
+    """What the point of a finding means: a whole country, a wide circle or the place itself; None where it has none."""
+    return extent_of_answer(trajectory.answer or Answer(), area_of(trajectory, granularity))
+
+
 def sure_line(answer: Answer, country: str | None = None) -> str:
     """How sure an answer is of its circle or of a whole ``country``, as a line; empty where there is no place."""
     if answer.point is None and not answer.address:
@@ -129,7 +135,7 @@ def sure_line(answer: Answer, country: str | None = None) -> str:
         return f"How sure was not said{within}"
     reach = "that this is the place"
     if country:
-        reach = f"that it lies in {answer.address.country.conclusion}"
+        reach = f"that it lies in {with_article(answer.address.country.conclusion or country)}"
     elif answer.radius_km is not None:
         reach = f"that it lies within {radius_words(answer.radius_km)}"
     return f"{how_sure(answer.probability).capitalize()}: {percent_words(answer.probability)} {reach}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from geosleuth.agent.setup import NO_HINTS, AgentSetup, Question, Resources
 from geosleuth.answer import Address, Answer
-from geosleuth.answer.answer import envelope, percent_words, radius_words
+from geosleuth.answer.answer import envelope, is_wide, percent_words, radius_words
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources, cap_text, withheld
 from geosleuth.geo import coordinates, distance_km
 from geosleuth.names import country_code
@@ -235,22 +235,29 @@ class Finding:
         answer = self.answer
         if answer.point is None:
             return tuple(None for _ in self.claims)
+        if (code := self._country) is not None and is_wide(answer.radius_km, "country"):
+            return tuple(_lies_elsewhere(claims, code) for claims in self.claims)
         radius_km = answer.radius_km or _DEFAULT_RADIUS_KM
         return tuple(claims.conflicts_with(answer.point, radius_km) for claims in self.claims)
+
+    @property
+    def _country(self) -> str | None:
+        """The code of the country that the finding is, where it is a whole one."""
+        from .display import whole_country
+
+        return whole_country(self.trajectory, self.granularity)
 
     def __repr__(self) -> str:
         return f"<Finding: {self}>"
 
     def __str__(self) -> str:
         """Return place, odds and point in one line."""
-        from .display import whole_country
-
         answer = self.answer
         if answer.point is None and not answer.address:
             return "no place was found"
         place = envelope(answer.address) or "an unnamed place"
         odds = None if answer.probability is None else percent_words(answer.probability)
-        if whole_country(self.trajectory, self.granularity):
+        if self._country:
             return f"{place}{'; ' if odds else ''}{odds or ''}"
         within = None if answer.radius_km is None else f"within {radius_words(answer.radius_km)}"
         point = None if answer.point is None else f"of {coordinates(answer.point, answer.radius_km)}"
@@ -261,6 +268,16 @@ class Finding:
         from .display import notebook_card
 
         return notebook_card(self)
+
+
+def _lies_elsewhere(claims: Claims, code: str) -> bool | None:
+    """Whether a claimed place lies outside a country: its border decides, and no distance from a point in it."""
+    from geosleuth.atlas.borders import Borders
+
+    if claims.own_point is None:
+        return None
+    region = Borders.load().at(claims.own_point)
+    return region is None or region.country != code
 
 
 async def cap_finding(finding: Finding, granularity: Granularity, gazetteer: Gazetteer | None = None) -> Finding:

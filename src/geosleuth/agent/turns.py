@@ -98,7 +98,7 @@ def quotes_for(method: str) -> Quotes | None:
 
 
 def spelled_out(trajectory: "Trajectory") -> "Trajectory":
-    """A run with its calls as they were carried out, for whoever shows or compares them."""
+    """A run with its calls as they were carried out, for display and comparison."""
     quotes, events = quotes_for(trajectory.started.method), []
     if quotes is None:
         return trajectory
@@ -186,7 +186,7 @@ class Calls:
     def withheld(
         self, calls: Sequence[ToolCall], *, may_call: bool, per_turn: int, left: int | None
     ) -> list[Observation | None]:
-        """What each call of the step just tidied that is not carried out is told; None for those that are."""
+        """The observation of each call of this step that is not carried out; None for those that are."""
         allowed = min(per_turn, per_turn if left is None else left) if may_call else 0
         decided: list[Observation | None] = []
         wanted: set[str] = set()
@@ -195,7 +195,7 @@ class Calls:
             if may_call and (key in wanted or key in self._memory):
                 decided.append(self._repeated(call, key))
             elif len(wanted) >= allowed:
-                decided.append(self._told(call, "over_budget", _over(per_turn, left) if may_call else _TOO_LATE))
+                decided.append(self._refusal(call, "over_budget", _over(per_turn, left) if may_call else _TOO_LATE))
             else:
                 wanted.add(key)
                 decided.append(None)
@@ -225,16 +225,16 @@ class Calls:
     def _repeated(self, call: ToolCall, key: str) -> Observation:
         known = self._memory.get(key)
         if known is None:
-            return self._told(call, "repeated", "Not carried out: this very call stands in the same reply already.")
+            return self._refusal(call, "repeated", "Not carried out: this very call stands in the same reply already.")
         known.repeats += 1
         where = f"Not carried out again: this very call was made in turn {known.turn}, and its result stands."
         if known.repeats > 1:
-            return self._told(call, "repeated", f"{where} Try something else, or answer.")
-        told = self._told(call, "repeated", f"{where} It was:\n{known.observation.text}")
+            return self._refusal(call, "repeated", f"{where} Try something else, or answer.")
+        refusal = self._refusal(call, "repeated", f"{where} It was:\n{known.observation.text}")
         # What is shown again can be quoted again.
-        return told if self._quotes is None else replace(told, data=known.observation.data)
+        return refusal if self._quotes is None else replace(refusal, data=known.observation.data)
 
-    def _told(self, call: ToolCall, failure: FailureKind, text: str) -> Observation:
+    def _refusal(self, call: ToolCall, failure: FailureKind, text: str) -> Observation:
         found = self._toolset.get(call.name)
         return Observation(call.id, found.name if found else call.name[:60], text, failure=failure)
 
@@ -481,11 +481,11 @@ class Work:
         withheld = self._calls.withheld(
             calls, may_call=may_call, per_turn=spending.budget.calls_per_turn, left=spending.calls_left
         )
-        wanted = [call for call, told in zip(calls, withheld, strict=True) if told is None]
+        wanted = [call for call, refusal in zip(calls, withheld, strict=True) if refusal is None]
         done = iter(await self._use_tools(self._calls.spelled_out(wanted)) if wanted else ())
-        for call, told in zip(calls, withheld, strict=True):
-            observation = told or next(done)
-            if told is None:
+        for call, refusal in zip(calls, withheld, strict=True):
+            observation = refusal or next(done)
+            if refusal is None:
                 self._calls.remember(self._turn, observation)
             self._calls.hear(observation)
             del self._pending[call.id]
@@ -550,11 +550,11 @@ class Work:
         self._events.append(event)
         self._spending.see(body)
         self._pool.see(body)
-        self._tell(event)
+        self._publish(event)
         for hypothesis in self._pool.changes(body):
             self._emit(Noted(hypothesis))
 
-    def _tell(self, event: Event) -> None:
+    def _publish(self, event: Event) -> None:
         """Hand an event to every sink; one that fails gets no more, and its trouble comes out after the others."""
         trouble: Exception | None = None
         for sink in tuple(self._sinks):

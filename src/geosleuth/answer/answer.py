@@ -15,13 +15,14 @@ Absent keys mean None or empty. ``lat`` and ``lon`` come together or not at all.
 """
 
 import json
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, Literal
 
 from geosleuth.errors import BadInput
-from geosleuth.geo import LatLon, rounded
+from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km, rounded
 from geosleuth.text.safe import clean_fields
 
 
@@ -174,6 +175,9 @@ def envelope(address: Address) -> str:
 AreaKind = Literal["country", "circle"]
 """What a finding is where it is no point: all of a country, or a circle in a country or region."""
 
+Extent = Literal["country", "circle", "point"]
+"""What the point of a finding means, see `extent_of`."""
+
 PIN_KM = 25.0
 """The widest radius of a country or region that is still shown and written as a point: a city's. The page has the
 same."""
@@ -182,6 +186,39 @@ same."""
 def is_wide(radius_km: float | None, area: AreaKind | None) -> bool:
     """Return whether a finding is a country or region, whose middle is no place to point at."""
     return area is not None and (radius_km or 0.0) > PIN_KM
+
+
+def extent_of(answer: Answer, area: AreaKind | None) -> Extent | None:
+    """Return what an answer's point means; None where it has none.
+
+    ``country``: it stands for all of the country, and says nothing of where in it. ``circle``: it is the middle of a
+    circle of which no more than the country or region is named. ``point``: it is the place, as near as the radius says.
+    """
+    if answer.point is None:
+        return None
+    return area if area is not None and is_wide(answer.radius_km, area) else "point"
+
+
+_NEAR_KM = 1.0
+
+
+def is_the_answer(candidate: Candidate, answer: Answer) -> bool:
+    """Return whether a candidate is the answer itself: at the same spot, or near with the same name."""
+    if answer.point is not None and candidate.point is not None:
+        away_km = distance_km(candidate.point, answer.point)
+        if away_km <= SAME_SPOT_KM:
+            return True
+        if away_km > max(answer.radius_km or 0.0, _NEAR_KM):
+            return False
+    name, levels = _key(candidate.name), answer.address
+    finest = levels.precise or levels.region or levels.country
+    return bool(name) and name in (_key(envelope(levels)), _key(finest.conclusion))
+
+
+def _key(name: str | None) -> str:
+    """Return a name without case, marks and punctuation."""
+    plain = unicodedata.normalize("NFKD", (name or "").casefold())
+    return " ".join("".join(one for one in plain if one.isalnum() or one.isspace()).split())
 
 
 def to_precision(answer: Answer) -> Answer:

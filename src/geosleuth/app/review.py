@@ -5,8 +5,8 @@ A batch leaves ``review/photos.json`` in its folder: which photos there are, and
 it counts for all of them or for none. Photos are known by their content: the same photo in two places is decided once.
 
 Files beside photos are written only where a person confirmed or corrected a place, and only beside photos that still
-hold what was looked at. A sidecar that ``locate --sidecars`` wrote is updated; what another program wrote there is
-never replaced or removed.
+hold what was looked at. What ``locate --sidecars`` and ``--write-exif`` wrote is updated; what another program wrote
+there is never replaced or removed.
 """
 
 import json
@@ -28,7 +28,7 @@ from geosleuth.errors import BadInput
 from geosleuth.files import MAX_JSON_BYTES, byte_lines, lock_file, sha256_of, write_text_atomically
 from geosleuth.geo import LatLon, is_valid, rounded
 from geosleuth.names import country_code
-from geosleuth.photo.geotag import write_exif_copy
+from geosleuth.photo.geotag import is_copy_of_ours, write_exif_copy
 from geosleuth.photo.sidecar import is_sidecar_of_ours
 from geosleuth.pipeline.outputs import WRITABLE, copy_of, entries_of, sidecar_of
 
@@ -315,12 +315,12 @@ class Review:
         return Entry(Answer(decision.point, address), context)
 
     def _put(self, photo: Listed, path: Path, done: Written, write: Callable[[Path], object]) -> bool:
-        """Write a file, unless another one is there that is neither of this review nor of ``locate --sidecars``."""
+        """Write a file, unless another one is there that neither this review nor ``locate`` wrote."""
         one = photo.id
         ours = self._written.setdefault(one, {})
         name = path_from(self.folder, path)
         there = path.exists() or path.is_symlink()
-        if there and sha256_of(path) != ours.get(name) and not is_sidecar_of_ours(path, photo.sha256):
+        if there and sha256_of(path) != ours.get(name) and not self._is_by_locate(photo, path):
             done.kept += 1
             if len(done.left) < _MOST_LEFT:
                 done.left.append(path.name)
@@ -330,6 +330,12 @@ class Review:
         self._append({"wrote": name, "photo": one, "sha256": digest})
         ours[name] = digest
         return True
+
+    def _is_by_locate(self, photo: Listed, path: Path) -> bool:
+        """Whether ``locate --sidecars`` or ``--write-exif`` wrote a file, and nobody changed it since."""
+        if path.suffix.lower() in WRITABLE:
+            return is_copy_of_ours(self.folder / photo.path, path)
+        return is_sidecar_of_ours(path, photo.sha256)
 
     def _remove(self, one: str, done: Written) -> None:
         if one not in self._written:

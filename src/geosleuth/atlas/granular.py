@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geosleuth.answer import Address, Answer
+from geosleuth.answer.answer import PIN_KM
 from geosleuth.answer.formats.context import Polygons, rings_of
 from geosleuth.answer.granularity import Admitted, Granularity, round_up
 from geosleuth.geo import Box, Disc, LatLon, destinations, distances_km
-from geosleuth.names import country_code, country_name, fold
+from geosleuth.names import country_code, country_name, fold, whole_country
 
 from .base import BasePlaces, ensure_base, open_base
 from .borders import Borders, Region
@@ -309,6 +310,13 @@ class CountryOutline:
     polygons: Polygons
     box: Box
     middle: LatLon
+
+
+def wide_country(name: str) -> str | None:
+    """The code of the country that a name means, where it is larger than a city."""
+    code = whole_country(name)
+    facts = all_countries().get(code) if code else None
+    return code if facts is not None and sqrt((facts.area_km2 or 0.0) / pi) > PIN_KM else None
 
 
 def found_country(answer: Answer) -> str | None:

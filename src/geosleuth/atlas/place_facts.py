@@ -1,6 +1,7 @@
 """The shape of the land: what can be said of a point without seeing it."""
 
 import datetime as dt
+import shlex
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from math import cos, radians
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from .gazetteers import Gazetteers
     from .protocol import Hit
 
-NO_GAZETTEER: Final = (
-    "no gazetteer is installed: ranges, lakes and rivers are not known; fetch GeoNames with: "
-    "geosleuth atlas get COUNTRY --geonames, or add Natural Earth files with: geosleuth atlas add FILE"
-)
+SEAS_FILE: Final = "ne_10m_geography_marine_polys.geojson"
+"""Natural Earth's file of oceans, seas, gulfs, bays and straits."""
+
+_ANY_COUNTRY: Final = "norway"
 _TOWNS: Final = (0, 20_000, 300_000)  # people, of the nearest town each
 _FAR_TOWN_KM: Final = 250.0  # a city beyond says nothing of the land here, and may lie across mountains
 _REACH_KM: Final = {"range": 300, "peak": 60, "lake": 100, "river": 60, "island": 5, "park": 60, "sea": 200}
@@ -99,7 +100,22 @@ def gather_facts(
         driving_side=None if country is None else country.driving_side,
         languages=() if country is None else _languages(country),
         daylight=_daylight(point, day),
-        missing=None if added else NO_GAZETTEER,
+        missing=None if added else no_gazetteer(code),
+    )
+
+
+def no_gazetteer(code: str | None = None) -> str:
+    """What is not known without a gazetteer, and the commands that bring one.
+
+    Args:
+        code: of the country that is meant; without one, the command has another as an example.
+    """
+    name = _ANY_COUNTRY if code is None else country_name(code).lower()
+    of = "those of a country, such as Norway" if code is None else f"those of {country_name(code)}"
+    return (
+        "no gazetteer is installed, so countries and settlements are known, but no seas, lakes, rivers or ranges. "
+        f"Fetch {of}, with: geosleuth atlas get {shlex.quote(name)} --geonames. For seas, download "
+        f"geojson/{SEAS_FILE} from github.com/nvkelso/natural-earth-vector, and then: geosleuth atlas add {SEAS_FILE}"
     )
 
 

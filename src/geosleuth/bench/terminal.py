@@ -147,6 +147,7 @@ def score_view(reports: Sequence[FileReport], published: Sequence[PublishedRow] 
     parts: list[RenderableType] = [Text(headline(report)) for report in reports]
     if any(report.summary.n for report in reports):
         parts.append(_figures(reports))
+        parts += [Text(line) for line in _fewer_names(reports)]
     if published:
         parts.append(beside_view(reports, published, footnotes))
     for report in reports:
@@ -194,6 +195,16 @@ def _figures(reports: Sequence[FileReport]) -> Table:
     return table
 
 
+def _fewer_names(reports: Sequence[FileReport]) -> Iterable[str]:
+    """Yield a line for each file in which some true names are not known: shares are of the others."""
+    for report in reports:
+        summary = report.summary
+        fewer = [f"{name} {share.n:,}" for name, share in summary.levels.items() if share.n < summary.n]
+        if fewer:
+            known = f"names are counted where the true one is known: {', '.join(fewer)} of {summary.n:,} images"
+            yield f"{report.scored.label}: {known}"
+
+
 def _counts(summary: Summary) -> tuple[str, str]:
     return f"{summary.n:,}", f"{summary.unlocated:,}"
 
@@ -201,7 +212,10 @@ def _counts(summary: Summary) -> tuple[str, str]:
 def _named(summary: Summary, level: str) -> Text:
     if level not in summary.levels:
         return Text(NONE)
-    return _share(summary.levels[level]) if summary.named[level] else Text("none named")
+    share = summary.levels[level]
+    if not summary.named[level]:
+        return Text("none named")
+    return _share(share) if share.n == summary.n else Text.assemble(_share(share), f" of {share.n:,}")
 
 
 def _share(share: Accuracy) -> Text:

@@ -6,6 +6,7 @@ cities. Where the cities hold less than that share of the country's people, nobo
 radius is at least that of a round country of the same area.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
@@ -97,6 +98,20 @@ def shares_within(within: Extent) -> dict[str, float]:
     for code in sorted(filter(None, touched)):
         shares[code] = max(shares.get(code, 0.0), _LEAST_SHARE)
     return shares
+
+
+def towns_in(codes: Iterable[str] | None, within: Extent | None) -> tuple[FloatArray, FloatArray]:
+    """Latitudes and longitudes of the towns of countries, or of all, inside an extent; its middle where it has none."""
+    known = _cities()
+    rows = [known[code] for code in (known if codes is None else codes) if code in known]
+    lats = np.concatenate([row[0] for row in rows]) if rows else np.empty(0)
+    lons = np.concatenate([row[1] for row in rows]) if rows else np.empty(0)
+    if within is None:
+        return lats, lons
+    inside = within.holds(lats, lons)
+    if inside.any():
+        return lats[inside], lons[inside]
+    return np.array([within.centre.lat]), np.array([within.centre.lon])
 
 
 def countries_at(lats: FloatArray, lons: FloatArray) -> list[str | None]:

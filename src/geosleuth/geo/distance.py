@@ -90,6 +90,10 @@ def distances_km(
     return great_circle_km(lat1, lon1, lat2, lon2)
 
 
+SAME_SPOT_KM = 0.05
+"""Points no farther apart than this are one spot: what somebody gives or a map has may be off that far."""
+
+
 def distance_km(a: LatLon, b: LatLon, method: DistanceMethod = "great-circle") -> float:
     """Distance between two points."""
     return distances_km(a.lat, a.lon, b.lat, b.lon, method)

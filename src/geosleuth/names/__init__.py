@@ -8,7 +8,15 @@ from typing import Protocol
 
 from . import cities, country_names
 from .cities import same_city, same_region
-from .country_names import continent_of, country_code, country_name, required_country_code, same_country
+from .country_names import (
+    continent_of,
+    country_code,
+    country_name,
+    required_country_code,
+    same_country,
+    whole_country,
+    with_article,
+)
 from .folding import fold
 
 __all__ = [
@@ -22,6 +30,8 @@ __all__ = [
     "same_city",
     "same_country",
     "same_region",
+    "whole_country",
+    "with_article",
 ]
 
 

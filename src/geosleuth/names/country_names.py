@@ -180,3 +180,20 @@ def country_name(country_code: str) -> str:
     """The English name of a country by its ISO 3166-1 alpha-2 code; the code itself if unknown."""
     country = countries().get(country_code.upper())
     return country_code if country is None else country.name
+
+
+def whole_country(name: str) -> str | None:
+    """The code of the country that a name means and nothing finer: "Spain", and not "Granada, Spain"."""
+    code = country_code(name)
+    return code if code is not None and fold(country_name(code)) == fold(name) else None
+
+
+_WITH_ARTICLE = ("Bahamas", "Comoros", "Gambia", "Ivory Coast", "Maldives", "Philippines", "Seychelles", "Vatican")
+
+
+def with_article(name: str) -> str:
+    """Return a country's name as a sentence has it: "the United Kingdom", "the Netherlands", "France"."""
+    if name.startswith("The "):
+        return f"the {name.removeprefix('The ')}"
+    plain = name in _WITH_ARTICLE or name.startswith(("United ", "Isle of "))
+    return f"the {name}" if plain or name.endswith((" Islands", " Republic", "Republic of the Congo")) else name

@@ -175,6 +175,8 @@ _ORIENTATION, _MAKE, _MODEL, _SOFTWARE, _CHANGED = 0x0112, 0x010F, 0x0110, 0x013
 _EXIF_DIRECTORY, _GPS_DIRECTORY = 0x8769, 0x8825
 _TAKEN, _TAKEN_ZONE, _ZONE, _FOCAL_35MM = 0x9003, 0x9011, 0x9010, 0xA405
 _LAT_REF, _LAT, _LON_REF, _LON, _ALT_REF, _ALT, _TIME, _HEADING, _METHOD, _DATE = 1, 2, 3, 4, 5, 6, 7, 17, 27, 29
+_ERROR = 31
+_FARTHEST_M = 20_040_000
 _DATE_TEXT = re.compile(r"(\d{4})[:\-/.](\d\d)[:\-/.](\d\d)[ T](\d\d):(\d\d):(\d\d)")
 _ZONE_TEXT = re.compile(r"([+-])(\d\d):?(\d\d)")
 _MAX_TEXT = 120
@@ -188,6 +190,9 @@ class Said:
     point: LatLon | None = None
     # Whether it is an estimate by the block's own words.
     estimated: bool = False
+    # How it was found and how far it may be off, by the block's own words.
+    place_method: str | None = None
+    error_m: float | None = None
     altitude_m: float | None = None
     heading_deg: float | None = None
     taken_at: datetime | None = None
@@ -254,6 +259,12 @@ def is_estimate(method: bytes) -> bool:
     return b"estimated" in method.replace(b"\0", b"").lower()
 
 
+def _plain_method(method: bytes) -> str | None:
+    """The processing method, where it is plain ASCII."""
+    code, text = method[:8], method[8:]
+    return text.decode("ascii", "replace") if code == b"ASCII\0\0\0" else None
+
+
 def finite(text: str | None) -> float | None:
     """The number in a text, if it is one."""
     try:
@@ -286,7 +297,11 @@ def _read_place(tagged: Tagged, gps: dict[int, Entry], said: Said) -> None:
         lat = _degrees(tagged.numbers(gps.get(_LAT)), _text(tagged, gps.get(_LAT_REF)), "N", "S")
         lon = _degrees(tagged.numbers(gps.get(_LON)), _text(tagged, gps.get(_LON_REF)), "E", "W")
         said.point = _sane_point(lat, lon)
-        said.estimated = is_estimate(tagged.raw(gps.get(_METHOD), 4 * _MAX_TEXT))
+        method = tagged.raw(gps.get(_METHOD), 4 * _MAX_TEXT)
+        said.estimated = is_estimate(method)
+        said.place_method = _plain_method(method)
+        error = tagged.numbers(gps.get(_ERROR), 1)
+        said.error_m = error[0] if error and 0 <= error[0] <= _FARTHEST_M else None
         if said.point is None:
             said.notes.append("the GPS tag makes no sense and was not read")
     height = tagged.numbers(gps.get(_ALT), 1)

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from geosleuth.answer.formats.context import ESTIMATED, metres
+from geosleuth.answer.formats.context import CONFIRMED, ESTIMATED, SET_BY_PERSON, metres
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically
 from geosleuth.geo import LatLon
 
-from .carrier import Unfit
+from .carrier import Carrier, Unfit
 from .containers import _PNG_XMP, _chunk, _chunks, _segment, _xmp_text, take_apart
 from .exif import Tagged, read_exif, xmp_point, xmp_values
 from .photo import Limits
@@ -179,6 +179,7 @@ def _directory(order: str, offset: int, entries: list[tuple[int, int, int, bytes
 
 _SIDECAR = "write an XMP sidecar instead"
 _DEFAULT_LIMITS = Limits()
+_METHODS = frozenset({ESTIMATED, CONFIRMED, SET_BY_PERSON})
 _WRITING_EXIF = b"Exif\0\0"
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _APP0, _APP1, _SOS = 0xE0, 0xE1, 0xDA
@@ -230,12 +231,7 @@ def write_exif_copy(
     error_m = None if radius_km is None else metres(radius_km)
     try:
         carrier = take_apart(data, limits)
-        if carrier.format == "JPEG":
-            copy = _jpeg(data, carrier.exif, point, error_m, method)
-        elif carrier.format == "PNG":
-            copy = _png(data, carrier.exif, point, error_m, method, limits)
-        else:
-            raise Unwritable(f"a place can't be put into {carrier.format} files without saving them anew; {_SIDECAR}")
+        copy = _copy(data, carrier, point, error_m, method, limits)
     except Unfit as error:
         raise BadInput(f"{path}: {error}") from error
     except Unwritable as error:
@@ -243,6 +239,33 @@ def write_exif_copy(
         raise BadInput(f"{path}: {told}" if _SIDECAR in told else f"{path}: {told}; {_SIDECAR}") from error
     write_bytes_atomically(out, copy)
     return ExifCopy(out, read_exif(carrier.exif).point or xmp_point(xmp_values(carrier.xmp)))
+
+
+def is_copy_of_ours(photo: Path, copy: Path, *, limits: Limits = _DEFAULT_LIMITS) -> bool:
+    """Return whether `write_exif_copy` wrote a file from this photo, and no other program changed it since.
+
+    The photo with the place that the copy claims is the copy, byte for byte.
+    """
+    if copy.is_symlink():
+        return False
+    try:
+        written, data = _read(copy, limits), _read(photo, limits)
+        claimed = read_exif(take_apart(written, limits).exif)
+        if claimed.point is None or claimed.place_method not in _METHODS:
+            return False
+        error_m = None if claimed.error_m is None else round(claimed.error_m)
+        made = _copy(data, take_apart(data, limits), claimed.point, error_m, claimed.place_method, limits)
+    except (BadInput, Unfit, Unwritable, OSError):
+        return False
+    return made == written
+
+
+def _copy(data: bytes, carrier: Carrier, point: LatLon, error_m: int | None, method: str, limits: Limits) -> bytes:
+    if carrier.format == "JPEG":
+        return _jpeg(data, carrier.exif, point, error_m, method)
+    if carrier.format == "PNG":
+        return _png(data, carrier.exif, point, error_m, method, limits)
+    raise Unwritable(f"a place can't be put into {carrier.format} files without saving them anew; {_SIDECAR}")
 
 
 def _check_copy(path: Path, out: Path, *, overwrite: bool) -> None:

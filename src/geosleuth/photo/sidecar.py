@@ -29,9 +29,12 @@ _META = "adobe:ns:meta/ "
 _XMP = "http://ns.adobe.com/xap/1.0/ "
 _GEOSLEUTH = "urn:geosleuth:answer:1# "
 _PHOTO_SHA256 = f"{_GEOSLEUTH}PhotoSHA256"
+_ESTIMATED = f"{_GEOSLEUTH}Estimated"
+"""A country has no coordinates, and so no processing method that could say it."""
+
 _TOOLKIT = "geosleuth "
 _OURS = (_META, _RDF, _EXIF, _PHOTOSHOP, _IPTC, "http://iptc.org/std/Iptc4xmpExt/2008-02-29/ ", _GEOSLEUTH)
-_WANTED = frozenset((*_FINEST_FIRST, f"{_IPTC}CountryCode", *_GPS, _PHOTO_SHA256))
+_WANTED = frozenset((*_FINEST_FIRST, f"{_IPTC}CountryCode", *_GPS, _PHOTO_SHA256, _ESTIMATED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ def claim_of(data: bytes) -> SidecarClaim | None:
         names.append(values[f"{_IPTC}CountryCode"])
     if point is None and not names:
         return None
-    estimated = is_estimate(gps.get("exif:GPSProcessingMethod", "").encode())
+    estimated = is_estimate(gps.get("exif:GPSProcessingMethod", "").encode()) or values.get(_ESTIMATED) == "True"
     return SidecarClaim(point, ", ".join(dict.fromkeys(names)) or None, estimated)
 
 

@@ -56,19 +56,19 @@ def read_defaults() -> Defaults:
     mend = "mend it, or write it anew with: geosleuth setup"
     try:
         with path.open("rb") as stream:
-            told = tomllib.loads(stream.read(_MOST_BYTES).decode())
+            stored = tomllib.loads(stream.read(_MOST_BYTES).decode())
     except (FileNotFoundError, NotADirectoryError):
         return Defaults()
     except (OSError, ValueError) as error:
         raise BadInput(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}; {mend}") from error
-    if unknown := sorted(told.keys() - {"model", "base_url"}):
+    if unknown := sorted(stored.keys() - {"model", "base_url"}):
         raise BadInput(f"{path}: unknown setting {unknown[0][:40]!r}; there are model and base_url; {mend}")
-    if not all(isinstance(one, str) for one in told.values()):
+    if not all(isinstance(one, str) for one in stored.values()):
         raise BadInput(f"{path}: model and base_url are text in quotes; {mend}")
-    model = told.get("model", "").strip()
+    model = stored.get("model", "").strip()
     if model in ("", NONE, DETECTIVE):
         return Defaults()
-    return Defaults(model, told.get("base_url", "").strip() or None)
+    return Defaults(model, stored.get("base_url", "").strip() or None)
 
 
 def write_defaults(defaults: Defaults) -> Path:

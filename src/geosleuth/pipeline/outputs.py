@@ -4,23 +4,19 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import pi, sqrt
 from pathlib import Path
 
 from geosleuth.agent import Trajectory
-from geosleuth.agent.display import area_of, whole_country
+from geosleuth.agent.display import extent_of, whole_country
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, Candidate
-from geosleuth.answer.answer import PIN_KM, is_wide
 from geosleuth.answer.formats import Context, Entry, Format, Polygons, format_of
 from geosleuth.answer.formats.context import Reviewed
 from geosleuth.answer.granularity import Granularity
-from geosleuth.atlas.facts import all_countries
-from geosleuth.atlas.granular import country_outline
+from geosleuth.atlas.granular import country_outline, wide_country
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.names import country_code
-from geosleuth.policies.feedback import whole_country as whole_country_named
 
 PAGE = (".html", ".htm")
 PACKAGE = ".zip"
@@ -152,7 +148,7 @@ def entries_of(
         sources=tuple(sources),
         country_code=country_code(answer.address.country.conclusion or ""),
         outline=outline.polygons if outline else [],
-        wide=is_wide(answer.radius_km, area_of(trajectory, granularity)),
+        extent=extent_of(trajectory, granularity) or "point",
         candidate_areas=tuple(_candidate_area(one) for one in answer.candidates),
         reviewed=reviewed,
     )
@@ -169,13 +165,6 @@ def _candidate_area(one: Candidate) -> Polygons | None:
         return None
     outline = country_outline(code)
     return [] if outline is None else outline.polygons
-
-
-def wide_country(name: str) -> str | None:
-    """The code of the country that a name means, where it is larger than a city."""
-    code = whole_country_named(name)
-    facts = all_countries().get(code) if code else None
-    return code if facts is not None and sqrt((facts.area_km2 or 0.0) / pi) > PIN_KM else None
 
 
 def write_entries(path: Path, entries: Sequence[Entry]) -> None:

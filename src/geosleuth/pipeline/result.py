@@ -3,20 +3,20 @@
 from dataclasses import dataclass, fields
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from geosleuth.agent import Spent, conversation_of, spent_document
-from geosleuth.agent.display import whole_country
+from geosleuth.agent import Hypothesis, Spent, conversation_of, spent_document
+from geosleuth.agent.display import extent_of, whole_country
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, answer_to_dict, to_precision
-from geosleuth.answer.answer import radius_words
+from geosleuth.answer.answer import Extent, radius_words
 from geosleuth.answer.formats import Entry, geojson, to_kml
 from geosleuth.answer.granularity import GRANULARITIES, cap
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.granular import OfflineGazetteer
-from geosleuth.geo import LatLon, distance_km
+from geosleuth.atlas.granular import OfflineGazetteer, wide_country
+from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
 from geosleuth.geo.extent import plain
-from geosleuth.names import country_name
+from geosleuth.names import country_code, country_name, with_article
 from geosleuth.photo import SidecarClaim
 from geosleuth.policies.detective import Detective, Reasoning, evidence_line
 from geosleuth.team.parallel import answered as came_to_an_answer
@@ -38,9 +38,6 @@ LIKELY, SURE = 0.5, 0.8
 
 RULED_OUT = 0.05
 """A country that the clues leave less than this of its share beforehand is ruled out."""
-
-IMPRECISE_KM = 0.05
-"""What a point that somebody gives may be off."""
 
 _NEAR_KM, _NEAR_RADII = 1.0, 2.0
 _DEFAULT_KM = 25.0
@@ -103,7 +100,7 @@ def held_against(claimed: LatLon, answer: Answer, *, coarse: bool = False) -> tu
     away = f"about {radius_words(max(float(f'{away_km:.1g}'), _NEAR_KM))}" if coarse else distance(away_km)
     reason = f"it lies {away} from the finding"
     reason += "" if answer.radius_km is None else f", whose radius is {radius_words(answer.radius_km)}"
-    if away_km <= radius_km + IMPRECISE_KM:
+    if away_km <= radius_km + SAME_SPOT_KM:
         doubt = ": too coarse to say more than that it fits" if radius_km > _COARSE_KM else ""
         if not doubt and sure is not None and sure < LIKELY:
             doubt = ", but the finding is not likely itself"
@@ -125,9 +122,9 @@ def held_against_country(claimed: LatLon, answer: Answer, code: str) -> tuple[Ve
 
     region = Borders.load().at(claimed)
     if region is not None and region.country == code:
-        return "undecided", f"it lies in {country_name(code)}, and the finding says no more than that"
-    where = f"in {country_name(region.country)}" if region else "at sea"
-    reason = f"it lies {where}, and the finding is {country_name(code)}"
+        return "undecided", f"it lies in {with_article(country_name(code))}, and the finding says no more than that"
+    where = f"in {with_article(country_name(region.country))}" if region else "at sea"
+    reason = f"it lies {where}, and the finding is {with_article(country_name(code))}"
     if answer.probability is not None and answer.probability >= SURE:
         return "against", reason
     return "undecided", f"{reason}, which is not certain enough to speak against it"
@@ -140,7 +137,7 @@ def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning, code: str |
     verdict, reason = _held_against(claimed, answer, code)
     region = Borders.load().at(claimed)
     found = reasoning.found
-    near = [one for one in found.candidates if distance_km(one.point, claimed) <= one.radius_km + IMPRECISE_KM]
+    near = [one for one in found.candidates if distance_km(one.point, claimed) <= one.radius_km + SAME_SPOT_KM]
     if near:
         parts = max(near, key=lambda one: one.probability).contributions
     else:
@@ -225,7 +222,9 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
     trajectory = finding.trajectory
     answered, ended = trajectory.answered, trajectory.ended
     return {
-        "answer": answer_to_dict(to_precision(finding.answer)),
+        "answer": answer_document(finding.answer),
+        "extent": extent_of(trajectory, finding.granularity),
+        "country_code": country_code(finding.answer.address.country.conclusion or ""),
         "answered_by": answered.by if answered else "nobody",
         "ended": ended.reason if ended else None,
         "trouble": ended.trouble if ended else None,
@@ -236,7 +235,7 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
         "derived_from": finding.derived,
         "doubts": [{"kind": doubt.kind, "words": str(doubt)} for doubt in finding.doubts],
         "granularity": finding.granularity,
-        "pool": [plain(hypothesis) for hypothesis in (finding.picked or trajectory).pool],
+        "pool": [_noted(hypothesis) for hypothesis in (finding.picked or trajectory).pool],
         "trajectory": trajectory.id,
         "photos": [
             {
@@ -253,6 +252,21 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
     }
 
 
+def answer_document(answer: Answer) -> dict[str, Any]:
+    """Return an answer in its full form, its candidates that are whole countries marked as such."""
+    document = answer_to_dict(to_precision(answer))
+    for row in document.get("candidates", ()):
+        if "lat" in row and wide_country(row.get("name", "")):
+            row["extent"] = "country"
+    return document
+
+
+def _noted(hypothesis: Hypothesis) -> dict[str, Any]:
+    code = None if hypothesis.point is None else wide_country(hypothesis.place)
+    extent = None if hypothesis.point is None else "country" if code else "point"
+    return {**plain(hypothesis), "extent": extent}
+
+
 def _sidecar(one: SidecarClaim) -> dict[str, Any]:
     return {"point": plain(one.point), "place": one.place, "estimated": one.estimated, "trouble": one.trouble}
 
@@ -262,7 +276,7 @@ def team_document(finding: Finding) -> dict[str, Any]:
     own = finding.trajectory
     together = {"spent_together": _spent(spent_together(finding))}
     if not are_tries(finding):
-        said = [{"member": one.who, "answer": answer_to_dict(to_precision(one.answer))} for one in voices(finding)]
+        said = [{"member": one.who, "answer": answer_document(one.answer)} for one in voices(finding)]
         return {"said": said, "runs": [one.id for one in finding.team], **together}
     exact = finding.granularity == "exact"
     failed = failed_verifier(finding)
@@ -271,7 +285,8 @@ def team_document(finding: Finding) -> dict[str, Any]:
             {
                 "try": number,
                 "answered": came_to_an_answer(one),
-                "answer": answer_to_dict(to_precision(one.answer or Answer())),
+                "answer": answer_document(one.answer or Answer()),
+                "extent": extent_of(one, finding.granularity),
                 "ended": one.ended.reason if one.ended else None,
                 "trouble": one.ended.trouble if one.ended else None,
                 "model": one.started.policy,
@@ -300,9 +315,16 @@ def _spent(spent: Spent) -> dict[str, Any]:
 def result_schema() -> dict[str, Any]:
     """Return the JSON schema of `result_document`."""
     candidate = record(
-        {"name": TEXT, **POINT, "probability": NUMBER, "evidence": TEXT},
-        optional=("name", "lat", "lon", "probability", "evidence"),
+        {"name": TEXT, **POINT, "probability": NUMBER, "evidence": TEXT, "extent": {**TEXT, "enum": ["country"]}},
+        optional=("name", "lat", "lon", "probability", "evidence", "extent"),
     )
+    extent = {
+        "type": ["string", "null"],
+        "enum": [*get_args(Extent), None],
+        "description": "What lat, lon and radius_km mean. country: they stand for all of the country in country_code, "
+        "and for no place in it. circle: the middle and radius of a circle, of which no more than its country or "
+        "region is named. point: the place, as near as radius_km says. null: no place was found.",
+    }
     answer = {
         "format": TEXT,
         **POINT,
@@ -347,6 +369,8 @@ def result_schema() -> dict[str, Any]:
     return record(
         {
             "answer": record(answer, optional=set(answer) - {"format"}),
+            "extent": extent,
+            "country_code": maybe(TEXT),
             "answered_by": TEXT,
             "ended": maybe(TEXT),
             "trouble": maybe(TEXT),

@@ -9,7 +9,7 @@ from typing import Any
 from geosleuth.agent import Sink
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.geo import distance_km
+from geosleuth.geo import SAME_SPOT_KM, distance_km
 from geosleuth.names import fold
 from geosleuth.photo.video import Clip, FrameOfClip, Shown, clock
 from geosleuth.policies.detective import evidence_line
@@ -21,7 +21,6 @@ from .result import LocateResult, check_claim, reasoning_of, result_schema
 from .run import NoAnswer, Say, run_plan
 
 NEAR_KM = 1.0
-ONE_SPOT_KM = 0.05
 COARSEST_KM = 50.0
 """Findings whose radius is larger are too coarse to say that two scenes show one place."""
 
@@ -205,7 +204,7 @@ def is_same(one: Answer, other: Answer) -> bool:
     """
     if one.point is None or other.point is None:
         return False
-    if _named_apart(one, other) and distance_km(one.point, other.point) > ONE_SPOT_KM:
+    if _named_apart(one, other) and distance_km(one.point, other.point) > SAME_SPOT_KM:
         return False
     radii = [answer.radius_km if answer.radius_km is not None else COARSEST_KM for answer in (one, other)]
     return max(radii) <= COARSEST_KM and distance_km(one.point, other.point) <= max(NEAR_KM, min(radii))

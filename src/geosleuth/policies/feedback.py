@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from geosleuth.geo import Disc, Extent, LatLon
-from geosleuth.names import country_code, country_name, fold
+from geosleuth.names import fold, whole_country
 from geosleuth.tools.viewer import at, length, one_line, quoted, unique
 
 _OPENING: Final = "A person has looked at what you found, and says:"
@@ -39,12 +39,6 @@ class RejectedPlace:
 def rejected_place(name: str, point: LatLon | None, radius_km: float | None) -> RejectedPlace:
     """A candidate that was rejected; one that bears the name of a country and no other is that country."""
     return RejectedPlace(name, point, radius_km, whole_country(name))
-
-
-def whole_country(name: str) -> str | None:
-    """The code of the country that a name means and nothing finer: "Spain", and not "Granada, Spain"."""
-    code = country_code(name)
-    return code if code is not None and fold(country_name(code)) == fold(name) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from geosleuth.atlas import Hit, NotOffered
+from geosleuth.atlas.granular import wide_country
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
+from geosleuth.names import country_name, with_article
 
 from .calls import Case, Output
 from .declare import PointData, tool
@@ -143,6 +145,9 @@ def _words(hypothesis: dict[str, Any], found: Whereabouts | None) -> str:
     noted = f"Noted: {hypothesis['place']}, confidence {percent(hypothesis['confidence'])}, evidence {sides}."
     if found is None:
         return f"{noted} The atlas does not know where that is; note it again with latitude and longitude if you do."
+    country = wide_country(hypothesis["place"])
+    if country and hypothesis["country"] == country:
+        return f"{noted} It lies somewhere in {with_article(country_name(country))}.{_others(found.others)}"
     if found.place is None:
         return f"{noted} It lies at {at(found.point)}."
     reach = hypothesis["radius_km"]

@@ -55,7 +55,9 @@ def test_a_wipe_leaves_settings_and_no_case(home: Path, tmp_path: Path) -> None:
 def test_the_command_wipes_after_a_yes(home: Path, tmp_path: Path) -> None:
     assert home.is_dir()
     folder = tmp_path / "cases"
-    assert "holds no cases" in whole_command("wipe", "--home", folder).stderr
+    nothing = whole_command("wipe", "--home", folder, "--json")
+    assert (nothing.returncode, json.loads(nothing.stdout)) == (0, {"deleted": None, "bytes": 0})
+    assert "holds no cases" in nothing.stderr
     with served_here(folder) as server:
         server.case(PHOTO)
     (folder / "mine.txt").write_text("not a case")

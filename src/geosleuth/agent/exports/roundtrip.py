@@ -4,10 +4,10 @@ The key ``geosleuth`` holds JSON text (loaders that want one type a column leave
 
     {"version": 1, "id": "...", "created": "...", "geosleuth": "...", "events": [{"at_s": 0.0, "kind": "said", ...}]}
 
-An event that is told in the messages is here without what they tell: a step has its usage and the ids of its calls, an
-observation its source, its data and the sizes of its images. ``told`` is a checksum of how the message reads, by which
-events and messages find each other again. Whoever changes a message changes the trajectory: words are taken from the
-messages and from nowhere else. Only where a dialect can't give back the very same thing (a text that looks like an
+An event that has a message is stored here without the message's content: a step has its usage and the ids of its calls,
+an observation its source, its data and the sizes of its images. ``told`` is a checksum of the message, by which events
+and messages are matched again. Changing a message changes the trajectory: text is read from the messages and from
+nowhere else. Only where a dialect can't give back the very same thing (a text that looks like an
 object, say) is it kept here as ``was``, and that counts only as long as the message is unchanged.
 """
 
@@ -64,8 +64,8 @@ def plain_item(item: Item) -> Plain:
             return {"text": text, "images": list(images)}
 
 
-def told(item: Item) -> str:
-    """The checksum of what is said."""
+def message_checksum(item: Item) -> str:
+    """Return the checksum of a message."""
     return checksum(plain_json({"kind": kind_of(item), **plain_item(item)}))
 
 
@@ -76,14 +76,14 @@ def frame_text(trajectory: Trajectory, talk: Talk, back: Talk, *, carries: froze
         trajectory: the whole.
         talk: what its record was made of.
         back: what is read from the record again.
-        carries: whether the dialect tells the ids of calls and the names of those who answered them.
+        carries: whether the dialect has the ids of calls and the names of the tools that answered them.
         cuts: where to cut what stands together in the record.
 
     Raises:
-        BadInput: the dialect can't tell the events in their order.
+        BadInput: the dialect can't express the events in their order.
     """
     if [kind_of(item) for item in back.items] != [kind_of(item) for item in talk.items]:
-        raise BadInput("this trajectory's events come in an order that this dialect can't tell; try another dialect")
+        raise BadInput("this trajectory's events come in an order that this dialect can't express; try another dialect")
     pairs = iter(zip(talk.items, back.items, strict=True))
     events = []
     for event in trajectory.events:
@@ -91,7 +91,7 @@ def frame_text(trajectory: Trajectory, talk: Talk, back: Talk, *, carries: froze
         del plain["index"]
         if item_of(event) is not None:
             own, read = next(pairs)
-            plain["told"] = told(read)
+            plain["told"] = message_checksum(read)
             if plain_item(own) != plain_item(read) or plain_json(plain_item(own)) != plain_json(plain_item(read)):
                 plain["was"] = plain_item(own)
         _thin(plain, carries)
@@ -115,7 +115,7 @@ def frame_text(trajectory: Trajectory, talk: Talk, back: Talk, *, carries: froze
 
 
 def _thin(plain: Plain, carries: frozenset[str]) -> None:
-    """Take out of an event what the messages tell, or what follows from its place."""
+    """Remove from an event what its message contains, or what follows from its position."""
     plain.pop("turn", None)
     match plain["kind"]:
         case "started":
@@ -233,7 +233,7 @@ def _aligned(events: Sequence[Plain], items: Sequence[Item]) -> list[tuple[Plain
     """
     slots = [event for event in events if "told" in event]
     wanted = [str(event["told"]) for event in slots]
-    given = [told(item) for item in items]
+    given = [message_checksum(item) for item in items]
     owner: dict[int, int] = {}
     if wanted == given:
         owner = {number: number for number in range(len(slots))}
@@ -319,11 +319,11 @@ class _Rebuilding:
         fields = {key: value for key, value in plain.items() if key not in ("told", "was", "ids")} | {"index": 0}
         if item is None:
             if "told" not in plain:
-                self._restore_untold(fields)
+                self._restore_without_message(fields)
             elif plain.get("kind") == "said":
                 self._answer_changed = True
             return
-        changed = plain["told"] != told(item)
+        changed = plain["told"] != message_checksum(item)
         now_said = plain_item(item) if changed else _as_it_was(plain, plain_item(item))
         match item:
             case Prompt():
@@ -343,7 +343,7 @@ class _Rebuilding:
         event = event_from_dict(fields)
         self._put(event.at_s, event.body)
 
-    def _restore_untold(self, fields: Plain) -> None:
+    def _restore_without_message(self, fields: Plain) -> None:
         if fields.get("kind") == "started" and self._frame is not None:
             fields["system"] = head_of(self._frame, "system", self._talk.system)
             fields["tools"] = head_of(self._frame, "tools", [*self._talk.tools])
@@ -383,7 +383,7 @@ class _Rebuilding:
         }
 
     def _image(self, handle: str) -> ImageInfo:
-        """What is known of an image; one from elsewhere counts as a photo of its own, 0 x 0 where no size is told."""
+        """What is known of an image; one from elsewhere counts as a photo of its own, 0 x 0 where no size is given."""
         if handle in self._known:
             return self._known[handle]
         size = self._talk.sizes.get(handle, (0, 0))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from geosleuth import __version__
-from geosleuth.answer.answer import Answer, Candidate, whole_percent
+from geosleuth.answer.answer import Answer, Candidate, Extent, is_the_answer, whole_percent
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources
 from geosleuth.geo import EARTH_RADIUS_KM, LatLon, coordinates, decimals_for, destinations
 from geosleuth.lazy import lazy_pattern
@@ -89,6 +89,8 @@ def rings_of(polygon: "Polygon") -> list[Ring]:
 
 
 ESTIMATED = "estimated from the picture by geosleuth"
+CONFIRMED = f"{ESTIMATED}, confirmed by a person"
+SET_BY_PERSON = "set by a person in geosleuth"
 Reviewed = Literal["confirmed", "corrected"]
 """What a person did with a place: a confirmed one stays an estimate, one that they put in its place is their own."""
 
@@ -106,11 +108,11 @@ class Context:
         tools: the enabled tools.
         sources: the sources of the evidence.
         versions: of other components, by name, such as an installed region.
-        granularity: the permitted precision.
+        granularity: the permitted precision; ``exact`` where nothing was held back, whatever the finding is.
         country_code: ISO 3166-1 alpha-2 of the answer's country, if looked up.
         city: the answer's city, if looked up: an answer gives only its finest place.
         outline: the country that is the whole finding, as polygons; empty if the finding is a circle.
-        wide: the finding is a country or region: no coordinates are written.
+        extent: what the answer's point means; of a country or a wide circle no coordinates are written.
         candidate_areas: for each candidate, in order, the polygons of a country that it is, empty for one that can't be
             drawn, and None for a point; as many as there are, and the rest are points.
         reviewed: whether a person has confirmed or corrected the place.
@@ -129,21 +131,33 @@ class Context:
     country_code: str | None = None
     city: str | None = None
     outline: Polygons = field(default_factory=list, hash=False, repr=False)
-    wide: bool = False
+    extent: Extent = "point"
     candidate_areas: tuple[Polygons | None, ...] = field(default=(), hash=False, repr=False)
     reviewed: Reviewed | None = None
     geosleuth: str = __version__
 
-    def candidate_area(self, rank: int) -> Polygons | None:
-        """Return the polygons of the candidate of a rank, from 1, that is a country; None for a point."""
-        return self.candidate_areas[rank - 1] if rank <= len(self.candidate_areas) else None
+    @property
+    def wide(self) -> bool:
+        """Return whether the finding is a country or region, and no point."""
+        return self.extent != "point"
+
+    @property
+    def cap(self) -> Granularity | None:
+        """Return the permitted precision where something finer was held back; None where nothing was."""
+        return None if self.granularity == "exact" else self.granularity
+
+    def others(self, answer: Answer) -> list[tuple[Candidate, Polygons | None]]:
+        """Return the candidates but for the answer itself, each with the polygons of a country; None for a point."""
+        missing = len(answer.candidates) - len(self.candidate_areas)
+        areas = (*self.candidate_areas, *[None] * missing)
+        return [pair for pair in zip(answer.candidates, areas, strict=False) if not is_the_answer(pair[0], answer)]
 
     @property
     def place_method(self) -> str:
         """Return how the place was found, in ASCII."""
         if self.reviewed == "corrected":
-            return "set by a person in geosleuth"
-        return f"{ESTIMATED}, confirmed by a person" if self.reviewed else ESTIMATED
+            return SET_BY_PERSON
+        return CONFIRMED if self.reviewed else ESTIMATED
 
     @property
     def made_by(self) -> str:
@@ -187,6 +201,11 @@ class Entry(NamedTuple):
     def point(self) -> LatLon | None:
         """Return the point to write; None where there is none, and for a country or region."""
         return written_point(self.answer, self.context)
+
+
+def extent_words(answer: Answer, context: Context) -> str | None:
+    """Return what the finding is: ``country``, ``circle`` or ``point``; None where there is no place."""
+    return context.extent if answer.located else None
 
 
 def written_point(answer: Answer, context: Context) -> LatLon | None:

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 
 from geosleuth.answer.answer import Answer
 
-from .context import ESTIMATED, Context, Entry, candidate_line, cell, degrees, metres, odds, written_point
+from .context import ESTIMATED, Context, Entry, candidate_line, cell, degrees, extent_words, metres, odds, written_point
 
 CSV_HEADER = (
     "file", "sha256", "located", "lat", "lon", "radius_km", "probability", "country", "country_code", "region",
     "precise", "explanation", "candidates", "granularity", "model", "method", "when", "sources", "geosleuth",
+    "extent",
 )  # fmt: skip
 
 
@@ -34,13 +35,14 @@ def csv_row(answer: Answer, context: Context) -> list[str]:
         cell(address.region.conclusion),
         cell(address.precise.conclusion),
         cell(answer.explanation),
-        cell("; ".join(candidate_line(one) for one in answer.candidates)),
-        context.granularity,
+        cell("; ".join(candidate_line(one) for one, _ in context.others(answer))),
+        cell(context.cap),
         cell(context.model),
         cell(context.method),
         cell(context.when_text),
         cell("; ".join(context.sources)),
         cell(context.geosleuth),
+        cell(extent_words(answer, context)),
     ]
 
 
@@ -73,7 +75,6 @@ DARWIN_CORE_TERMS = (
 def darwin_core_row(answer: Answer, context: Context) -> list[str]:
     """Return the cells under `DARWIN_CORE_TERMS`; an unlocated answer has no coordinates and no datum."""
     point, address = written_point(answer, context), answer.address
-    capped = context.granularity != "exact"
     media = [f"sha256:{context.sha256}" if context.sha256 else None, context.file_name]
     return [
         cell(" | ".join(part for part in media if part)),
@@ -93,8 +94,8 @@ def darwin_core_row(answer: Answer, context: Context) -> list[str]:
         cell(" | ".join(context.sources)),
         "unable to georeference" if answer.point is None else "requires verification",
         cell(_remarks(answer, context)),
-        f"coordinates given to the {context.granularity} only" if capped and point is not None else "",
-        f"any place finer than the {context.granularity}" if capped else "",
+        f"coordinates given to the {context.cap} only" if context.cap and point is not None else "",
+        f"any place finer than the {context.cap}" if context.cap else "",
     ]
 
 
@@ -104,12 +105,12 @@ def to_darwin_core(entries: Sequence[Entry]) -> str:
 
 
 def _remarks(answer: Answer, context: Context) -> str:
-    sure = odds(answer, whole=bool(context.outline))
+    sure, others = odds(answer, whole=context.extent == "country"), context.others(answer)
     parts = [
         "No place could be determined from the picture." if answer.point is None else "An estimate from the picture.",
         "No coordinates: the finding is a country or region, and no point in it." if context.wide else None,
         f"{sure}, by its own estimate." if sure else None,
         answer.explanation,
-        f"Also considered: {'; '.join(map(candidate_line, answer.candidates))}." if answer.candidates else None,
+        f"Also considered: {'; '.join(candidate_line(one) for one, _ in others)}." if others else None,
     ]
     return " ".join(part for part in parts if part)

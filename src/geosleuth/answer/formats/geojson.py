@@ -13,7 +13,7 @@ from geosleuth.answer.answer import PIN_KM, Answer, answer_to_dict, to_precision
 from geosleuth.geo import LatLon
 from geosleuth.text.safe import legible
 
-from .context import Context, Entry, Polygons, circle_polygons, written_point
+from .context import Context, Entry, Polygons, circle_polygons, extent_words, written_point
 
 DOCUMENT_FORMAT = "geosleuth-finding/1"
 
@@ -21,12 +21,13 @@ DOCUMENT_FORMAT = "geosleuth-finding/1"
 def document(entry: Entry) -> dict[str, Any]:
     """Return one finding; unknown values are left out."""
     answer, context = entry
-    return {
+    values = {
         "format": DOCUMENT_FORMAT,
         "located": answer.located,
+        "extent": extent_words(answer, context),
         "answer": answer_to_dict(to_precision(answer)),
-        **context_fields(context),
     }
+    return {**_known(values), **context_fields(context)}
 
 
 def context_fields(context: Context) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def context_fields(context: Context) -> dict[str, Any]:
         "tools": list(context.tools),
         "sources": list(context.sources),
         "versions": {"geosleuth": context.geosleuth, **context.versions},
-        "granularity": context.granularity,
+        "granularity": context.cap,
     }
     return _known(values)
 
@@ -90,7 +91,7 @@ def _features(name: str, answer: Answer, context: Context) -> Iterator[dict[str,
         circle = circle_polygons(answer.point, answer.radius_km)
         properties = {"role": "uncertainty", "radius_km": answer.radius_km, "probability": answer.probability}
         yield _feature(f"{name}-uncertainty", area_geometry(circle), properties)
-    for rank, candidate in enumerate(answer.candidates, start=1):
+    for rank, (candidate, area) in enumerate(context.others(answer), start=1):
         properties = {
             "role": "candidate",
             "rank": rank,
@@ -98,7 +99,6 @@ def _features(name: str, answer: Answer, context: Context) -> Iterator[dict[str,
             "probability": candidate.probability,
             "evidence": candidate.evidence,
         }
-        area = context.candidate_area(rank)
         geometry = _point(candidate.point) if area is None else area_geometry(area)
         yield _feature(f"{name}-candidate-{rank}", geometry, properties)
 
@@ -113,6 +113,7 @@ def _told(answer: Answer, context: Context) -> dict[str, Any]:
     return {
         "role": "finding",
         "located": answer.located,
+        "extent": extent_words(answer, context),
         "name": str(address) or None,
         "country": address.country.conclusion,
         "region": address.region.conclusion,

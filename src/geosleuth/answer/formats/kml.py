@@ -10,7 +10,18 @@ from collections.abc import Sequence
 from geosleuth.answer.answer import PIN_KM, Answer, Candidate
 from geosleuth.geo import LatLon, rounded
 
-from .context import ESTIMATED, Context, Entry, Polygons, candidate_line, circle_polygons, degrees, odds, xml_text
+from .context import (
+    ESTIMATED,
+    Context,
+    Entry,
+    Polygons,
+    candidate_line,
+    circle_polygons,
+    degrees,
+    extent_words,
+    odds,
+    xml_text,
+)
 
 _NAMESPACE = "http://www.opengis.net/kml/2.2"
 # KML colours are aabbggrr.
@@ -36,8 +47,8 @@ def _folder(top: ET.Element, number: int, answer: Answer, context: Context) -> N
     _finding(folder, answer, context)
     if answer.point is not None and answer.radius_km is not None and not context.outline and not context.wide:
         _uncertainty(folder, answer.point, answer.radius_km)
-    for rank, candidate in enumerate(answer.candidates, start=1):
-        _candidate(folder, rank, candidate, answer.radius_km, context.candidate_area(rank))
+    for rank, (candidate, area) in enumerate(context.others(answer), start=1):
+        _candidate(folder, rank, candidate, answer.radius_km, area)
 
 
 def _finding(folder: ET.Element, answer: Answer, context: Context) -> None:
@@ -46,14 +57,15 @@ def _finding(folder: ET.Element, answer: Answer, context: Context) -> None:
     _put(mark, "name", place or ("the finding" if answer.located else "no place could be told"))
     if place:
         _put(mark, "address", place)
-    lines = [odds(answer, whole=bool(context.outline)), answer.explanation, f"{ESTIMATED} ({context.made_by})"]
+    lines = [odds(answer, whole=context.extent == "country"), answer.explanation, f"{ESTIMATED} ({context.made_by})"]
     _put(mark, "description", "<br/>".join(html.escape(line) for line in lines if line))
     _put(mark, "styleUrl", "#uncertainty" if context.outline or context.wide else "#finding")
     facts = {
         "located": "yes" if answer.located else "no",
         "probability": None if answer.probability is None else f"{answer.probability:g}",
         "radius_km": None if answer.radius_km is None or context.wide else f"{answer.radius_km:g}",
-        "granularity": context.granularity,
+        "extent": extent_words(answer, context),
+        "granularity": context.cap,
         "model": context.model,
         "method": context.method,
         "when": context.when_text,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from geosleuth.answer.answer import Answer
 from geosleuth.geo import rounded
 
-from .context import Context, Entry, metres, written_point, xml_text
+from .context import Context, Entry, extent_words, metres, written_point, xml_text
 
 _NAMESPACES = {
     "exif": "http://ns.adobe.com/exif/1.0/",
@@ -99,7 +99,8 @@ def _provenance(answer: Answer, context: Context) -> dict[str, str | None]:
         "geosleuth:Reviewed": context.reviewed,
         "geosleuth:Probability": None if answer.probability is None else f"{answer.probability:g}",
         "geosleuth:RadiusKm": None if answer.radius_km is None or context.wide else f"{answer.radius_km:g}",
-        "geosleuth:Granularity": context.granularity,
+        "geosleuth:Extent": extent_words(answer, context),
+        "geosleuth:Granularity": context.cap,
         "geosleuth:Model": context.model,
         "geosleuth:Method": context.method,
         "geosleuth:PhotoSHA256": context.sha256,

@@ -139,7 +139,7 @@ def poi(
 def nearby(
     point: Point,
     *,
-    radius: Annotated[float, typer.Option(min=1, max=50_000, help="Metres around the point.")] = 250,
+    radius: Annotated[float, typer.Option(min=1, max=50_000, help="Metres around the point that are searched.")] = 250,
     category: Category = None,
     limit: Limit = 20,
     via: Via = None,
@@ -155,7 +155,8 @@ def nearby(
     where = work.point(point)
     hits = work.ask(via, allow, lambda it: it.nearby(where, radius, category=category, limit=limit))
     work.show_hits(hits, as_json=as_json)
-    work.why_nothing(hits, via)
+    work.show_reach(hits, radius)
+    work.why_nothing(hits, via, where)
 
 
 @atlas.command()

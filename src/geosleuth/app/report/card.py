@@ -17,12 +17,12 @@ from geosleuth.agent import Trajectory
 from geosleuth.agent.display import BEST
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.answer import percent_words, radius_words
-from geosleuth.geo import Box, FloatArray, LatLon, coordinates, distance_km
+from geosleuth.geo import Box, FloatArray, LatLon, coordinates
 from geosleuth.policies.detective.answering import WITH_A_MODEL
-from geosleuth.text.numbers import distance, plural
+from geosleuth.text.numbers import plural
 from geosleuth.text.safe import one_line
 
-from .digest import ESTIMATE, Digest, Rival, as_finding, digest_of, sidecar_lines
+from .digest import ESTIMATE, Digest, Rival, as_finding, away, digest_of, sidecar_lines
 
 Mask = npt.NDArray[np.bool_]
 Frame = tuple[float, float, float]
@@ -267,8 +267,7 @@ def _claims(finding: Finding, digest: Digest) -> Iterator[str]:
             yield f"{claim}, {ESTIMATE}"
             continue
         if digest.answer.point is not None and conflict is not None:
-            away = f", {distance(distance_km(claims.point, digest.answer.point))} away" if digest.exact else ""
-            claim += f"{away}: {'CONTRADICTS' if conflict else 'agrees with'} the finding"
+            claim += f"{away(digest, claims.point)}: {'CONTRADICTS' if conflict else 'agrees with'} the finding"
         yield f"{claim}. A claim of its metadata, not evidence."
 
 

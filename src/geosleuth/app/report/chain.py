@@ -28,9 +28,10 @@ from geosleuth.agent.locate import EventBlanker
 from geosleuth.answer.answer import envelope, percent_words
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, withheld
 from geosleuth.app.console import progress
+from geosleuth.atlas.granular import wide_country
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.errors import BrokenPlugin
-from geosleuth.geo import LatLon, is_valid
+from geosleuth.geo import LatLon, decimals_for, is_valid
 from geosleuth.policies import Step
 from geosleuth.text.safe import one_line as plain_line
 from geosleuth.tools import Observation, Tool, ToolCall
@@ -46,6 +47,11 @@ MOST_CHARS = 6000
 _SHORT_CHARS = 220
 _SHOWN_LINES = 4
 _ARGUMENT_CHARS = 300
+_DECIMALS, _LEAST_DECIMALS = 4, 3
+"""Digits of coordinates in steps: to some ten metres, or to a hundred where the finding is no finer."""
+
+_DEGREES = frozenset({"latitude", "longitude"})
+_POINT = re.compile(r"(?<![\d.,-])(-?\d{1,2}\.\d{5,}), (-?\d{1,3}\.\d{5,})(?!\d)")
 _BY = {"task": "The task", "loop": "Told by the loop", "person": "A person says"}
 _ANSWERED_BY = {"policy": "Answer", "pool": "Answer, from the candidates noted", "nobody": "No answer"}
 
@@ -65,6 +71,8 @@ def chain_section(digest: Digest, embedded: "Embedded", picked: Trajectory | Non
 
 
 def _steps(trajectory: Trajectory, embedded: "Embedded") -> Iterator[Html]:
+    radius_km = None if trajectory.answer is None else trajectory.answer.radius_km
+    decimals = _DECIMALS if radius_km is None else max(_LEAST_DECIMALS, decimals_for(radius_km))
     calls: dict[str, ToolCall] = {}
     noted: dict[str, str] = {}
     for event in trajectory.events:
@@ -80,7 +88,7 @@ def _steps(trajectory: Trajectory, embedded: "Embedded") -> Iterator[Html]:
                 calls.update((call.id, call) for call in step.calls)
                 yield _said(event, event.body)
             case ToolObserved(observation=observation):
-                yield _observed(observation, calls.get(observation.call_id), embedded)
+                yield _observed(observation, calls.get(observation.call_id), embedded, decimals)
             case _:
                 other = _other(event, whole_country(trajectory))
                 if other:
@@ -103,11 +111,12 @@ def _said(event: Event, body: Said) -> Html:
     return el("li", {"class": "turn"}, *parts)
 
 
-def _observed(observation: Observation, call: ToolCall | None, embedded: "Embedded") -> Html:
+def _observed(observation: Observation, call: ToolCall | None, embedded: "Embedded", decimals: int) -> Html:
     failed, empty = observation.failure, found_nothing(observation)
     state = "bad" if failed else "empty" if empty else "good"
     lines = [line.strip() for line in _shown(observation.text).splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("From: ")] if observation.sources else lines
+    lines = [rounded_points(line, decimals) for line in lines]
     shown_lines = [clean(line, _SHORT_CHARS) for line in lines[:_SHOWN_LINES]]
     note = f" · failed: {FAILURES[failed]}" if failed else " · found nothing" if empty else ""
     shown = [drawing for image in observation.images if (drawing := embedded.cut(image)) is not None]
@@ -117,7 +126,12 @@ def _observed(observation: Observation, call: ToolCall | None, embedded: "Embedd
         el(
             "p",
             {"class": "call"},
-            el("code", None, clean(observation.name, 60), el("span", {"class": "arguments"}, _arguments(call))),
+            el(
+                "code",
+                None,
+                clean(observation.name, 60),
+                el("span", {"class": "arguments"}, _arguments(call, decimals)),
+            ),
             el("span", {"class": "when"}, f" {observation.seconds:.1f} s{note}"),
         ),
         *(el("p", {"dir": "auto", "class": "result"}, line) for line in shown_lines),
@@ -134,15 +148,29 @@ def _shown(text: str) -> str:
     return "" if is_withheld(text) else text.strip()
 
 
-def _arguments(call: ToolCall | None) -> str:
+def rounded_points(text: str, decimals: int = _DECIMALS) -> str:
+    """Return a text with the coordinates in it rounded: tools give them to the metre, which few findings deserve."""
+    return _POINT.sub(lambda pair: f"{float(pair[1]):.{decimals}f}, {float(pair[2]):.{decimals}f}", text)
+
+
+def _arguments(call: ToolCall | None, decimals: int) -> str:
     if call is None or not call.arguments:
         return ""
     if isinstance(call.arguments, str):
         return f"({clean(call.arguments, _ARGUMENT_CHARS)})"
-    return f"({clean(', '.join(f'{key}: {_value(value)}' for key, value in call.arguments.items()), _ARGUMENT_CHARS)})"
+    # The point of a country only stands for it.
+    whole = wide_country(str(call.arguments.get("place", "")))
+    words = (
+        f"{key}: {_value(value, decimals if key in _DEGREES else None)}"
+        for key, value in call.arguments.items()
+        if not (whole and key in _DEGREES)
+    )
+    return f"({clean(', '.join(words), _ARGUMENT_CHARS)})"
 
 
-def _value(value: Any) -> str:
+def _value(value: Any, decimals: int | None = None) -> str:
+    if isinstance(value, float) and decimals is not None:
+        return f"{value:.{decimals}f}"
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, Mapping):
@@ -322,7 +350,7 @@ def step_line(event: Event) -> str | None:
             return _short(f"turn {turn}: {words}" + (f"{' -> ' if words else ''}{called}" if called else ""))
         case ToolObserved(observation=seen):
             mark = f" ({seen.failure.replace('_', ' ')})" if seen.failure else ""
-            words = _told(seen.text)
+            words = rounded_points(_told(seen.text))
             return _short(f"  {seen.name}{mark}" + (f": {words}" if words else ""))
         case Prompted(prompt=prompt, by="loop") if _told(prompt.text):
             return _short(f"  prompt: {prompt.text}")

@@ -23,21 +23,18 @@ from geosleuth.agent.display import (
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, Candidate, Granularity, coarsest
-from geosleuth.answer.answer import AreaKind, envelope, is_wide, percent_words
-from geosleuth.atlas.granular import CountryOutline, country_outline
+from geosleuth.answer.answer import AreaKind, envelope, is_the_answer, is_wide, percent_words
+from geosleuth.atlas.granular import CountryOutline, country_outline, wide_country
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.geo import LatLon, coordinates, distance_km
 from geosleuth.names import fold
 from geosleuth.photo import Claims
-from geosleuth.pipeline.outputs import wide_country
 from geosleuth.pipeline.team import spent_together
-from geosleuth.policies.detective.answering import CONNECT, conditional
+from geosleuth.policies.detective.answering import CONNECT, WITH_A_MODEL, conditional
 from geosleuth.text.numbers import distance, plural
 from geosleuth.tools import FailureKind, Observation
 
 UNLOCATED = "No place was found"
-_SAME_PLACE_KM = 0.05
-_NEAR_KM = 1.0
 _QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|“[^”]*”')
 _ENDS: Mapping[EndReason, str] = {
     "answered": "",
@@ -207,7 +204,7 @@ def digest_of(finding: Finding) -> Digest:
         sure=sure_line(answer, country),
         verdict=_verdict(finding, located=located),
         evidence=_evidence(finding) if told_as == "exact" else (),
-        account=_account(answer, told_as, located=located),
+        account=_account(trajectory, told_as, located=located),
         rivals=tuple(_rivals(answer, {fold(one.place) for one in dropped})),
         dropped=dropped,
         spent=spent_together(finding),
@@ -221,11 +218,20 @@ def _evidence(finding: Finding) -> tuple[str, ...]:
     return tuple(dict.fromkeys(piece for one in runs for piece in best_evidence(one, None)))
 
 
-def _account(answer: Answer, told_as: Granularity, *, located: bool) -> Account:
+def _account(trajectory: Trajectory, told_as: Granularity, *, located: bool) -> Account:
     """Return the explanation in its parts, no finer than ``told_as``."""
-    if told_as != "exact":
-        return Account() if located else Account(_NO_REASON.format(told_as=told_as))
-    return account_of(answer.explanation or "")
+    if told_as == "exact":
+        return account_of((trajectory.answer or Answer()).explanation or "")
+    return Account() if located else Account(_NO_REASON.format(told_as=told_as), would_help=_next_step(trajectory))
+
+
+def _next_step(trajectory: Trajectory) -> str:
+    """Return what would help the detective, in words that tell nothing of the photo; a model is connected already."""
+    if not tells_evidence_alone(trajectory):
+        return ""
+    said = {"--seen": None, "--hint": trajectory.task.hint, "--within": trajectory.task.area}
+    options = ", ".join(option for option, value in said.items() if not value)
+    return f"{CONNECT} ({WITH_A_MODEL}), or say what you see or know: {options}."
 
 
 def account_of(explanation: str) -> Account:
@@ -282,7 +288,7 @@ def _rivals(answer: Answer, ruled_out: Set[str]) -> Iterator[Rival]:
     """
     others, located = list(answer.candidates), answer.point is not None or bool(answer.address)
     if located:
-        own = [one for one in others if _is_answer(one, answer)]
+        own = [one for one in others if is_the_answer(one, answer)]
         others = [one for one in others if one not in own]
         noted = own[0] if own else Candidate()
         odds = noted.probability if answer.probability is None else answer.probability
@@ -296,19 +302,6 @@ def _rivals(answer: Answer, ruled_out: Set[str]) -> Iterator[Rival]:
 def _rival(number: int, one: Candidate, *, is_answer: bool) -> Rival:
     speaks_for, against = _sides(one.evidence or "")
     return Rival(_letter(number), one.name or "", one.point, one.probability, speaks_for, against, is_answer)
-
-
-def _is_answer(one: Candidate, answer: Answer) -> bool:
-    """Return whether a candidate is the answer itself: at the same point, or near with the same name."""
-    if answer.point is not None and one.point is not None:
-        away_km = distance_km(one.point, answer.point)
-        if away_km <= _SAME_PLACE_KM:
-            return True
-        if away_km > max(answer.radius_km or 0.0, _NEAR_KM):
-            return False
-    name, levels = fold(one.name or ""), answer.address
-    finest = levels.precise or levels.region or levels.country
-    return bool(name) and name in (fold(envelope(levels)), fold(finest.conclusion or ""))
 
 
 def _sides(evidence: str) -> tuple[str, str]:
@@ -367,6 +360,21 @@ def _claims(claims: Claims, conflict: bool | None, digest: Digest) -> Iterator[t
         yield "Noticed", clean("; ".join(claims.notes), 500)
 
 
+def away_km(digest: Digest, point: LatLon | None) -> float | None:
+    """Return how far a point is from the finding; None where that may not be told, or the finding is a country."""
+    own = digest.answer.point
+    # From the point that stands for a country, a distance says nothing.
+    if point is None or own is None or not digest.exact or (digest.wide and digest.country):
+        return None
+    return distance_km(point, own)
+
+
+def away(digest: Digest, point: LatLon | None) -> str:
+    """Return how far a point is from the finding, as the end of a phrase; empty where that says nothing."""
+    km = away_km(digest, point)
+    return "" if km is None else f", {distance(km)} away"
+
+
 def sidecar_lines(claims: Claims, digest: Digest) -> Iterator[str]:
     """Yield what each XMP sidecar says, a line each; below ``exact`` none is left."""
     for one in claims.sidecars:
@@ -375,8 +383,7 @@ def sidecar_lines(claims: Claims, digest: Digest) -> Iterator[str]:
             continue
         named = f" ({one.place})" if one.point and one.place else ""
         line = f"{coordinates(one.point)}{named}" if one.point else one.place or ""
-        if one.point is not None and digest.answer.point is not None:
-            line += f", {distance(distance_km(one.point, digest.answer.point))} away"
+        line += away(digest, one.point)
         if one.estimated:
             yield f"{line}, {ESTIMATE} A claim from the sidecar."
         else:
@@ -391,10 +398,10 @@ def _claimed_place(claims: Claims, conflict: bool | None, digest: Digest) -> obj
         return f"{where}, {ESTIMATE}"
     if conflict is None or digest.answer.point is None:
         return f"{where}; there is nothing to compare it with."
-    away = f", {distance(distance_km(claims.point, digest.answer.point))} away" if digest.exact else ""
+    where += away(digest, claims.point)
     if conflict:
-        return el("strong", {"class": "conflict"}, f"{where}{away}: contradicts the finding.")
-    return f"{where}{away}: agrees with the finding."
+        return el("strong", {"class": "conflict"}, f"{where}: contradicts the finding.")
+    return f"{where}: agrees with the finding."
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,12 +415,12 @@ def conflict_of(finding: Finding, digest: Digest) -> Conflict | None:
     """Return what to warn of at the top of the page, where a file claims another place."""
     if True not in finding.conflicts:
         return None
-    away = [
-        distance_km(claims.point, digest.answer.point)
+    apart = [
+        km
         for claims, conflict in zip(finding.claims, finding.conflicts, strict=True)
-        if conflict and claims.point is not None and digest.answer.point is not None
+        if conflict and (km := away_km(digest, claims.point)) is not None
     ]
-    return Conflict(f", {distance(max(away))} from here" if away and digest.exact else "")
+    return Conflict(f", {distance(max(apart))} from here" if apart else "")
 
 
 def failures(digest: Digest) -> list[Html]:

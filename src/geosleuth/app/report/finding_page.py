@@ -15,11 +15,11 @@ from geosleuth.agent.display import BEST, Seen, speaks_of, text_seen
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.answer import percent_words
 from geosleuth.atlas import Atlas
+from geosleuth.atlas.granular import wide_country
 from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, clean, el, join
 from geosleuth.bench.page.worldmap import shared_drawing
 from geosleuth.geo import coordinates
-from geosleuth.pipeline.outputs import wide_country
 
 from .chain import chain_section
 from .digest import Digest, Rival, as_finding, claims_of, conflict_of, digest_of, failures, first_sentence, making_of

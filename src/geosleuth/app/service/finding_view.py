@@ -10,18 +10,17 @@ from geosleuth.agent import Budget, EndReason, Hypothesis, Spent, Trajectory
 from geosleuth.agent.display import Seen, first_views, is_withheld, shares_of, text_seen
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.formats import area_geometry
-from geosleuth.app.report.digest import Rival, digest_of
+from geosleuth.app.report.digest import Rival, away_km, digest_of
 from geosleuth.atlas.suggestion import known_size, missing_country, missing_map
 from geosleuth.clues import Clue
 from geosleuth.clues.posterior import Contribution, Posterior
 from geosleuth.clues.text_clue import named_there
-from geosleuth.geo import LatLon, distance_km
-from geosleuth.names import country_name, fold
+from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
+from geosleuth.names import country_name, fold, whole_country
 from geosleuth.photo import Claims
 from geosleuth.pipeline.team import Voice, spent_together, voices
 from geosleuth.policies.detective import KIND_WORDS, Reasoning, clue_id
 from geosleuth.policies.detective.candidates import full_name, standing
-from geosleuth.policies.feedback import whole_country
 from geosleuth.text.numbers import distance
 from geosleuth.tools import ImageInfo
 from geosleuth.tools.argument_types import writable
@@ -155,7 +154,6 @@ def _strength(view: ClueView) -> float:
 T = TypeVar("T")
 
 SAME_PLACE_KM = 1.0
-_SAME_SPOT_KM = 0.05
 MOST_TEXT = 10_000
 _MOST_ODDS = 12
 
@@ -396,7 +394,7 @@ def _rival_id(one: Rival) -> str:
 
 
 def _claim(number: int, claims: Claims, finding: Finding) -> ClaimView:
-    point, answer = claims.point, finding.answer.point
+    point, far = claims.point, away_km(digest_of(finding), claims.point)
     camera = " ".join(part for part in (claims.camera_make, claims.camera_model) if part)
     exact = finding.granularity == "exact"
     width, height = claims.size_px
@@ -406,7 +404,7 @@ def _claim(number: int, claims: Claims, finding: Finding) -> ClaimView:
         "lon": lon_of(point if exact else None),
         "conflict": finding.conflicts[number - 1],
         "estimated": claims.estimated,
-        "distance_km": round(distance_km(point, answer), 3) if exact and point and answer else None,
+        "distance_km": None if far is None else round(far, 3),
         "taken_at": claims.taken_at.isoformat() if claims.taken_at else None,
         "heading_deg": claims.heading_deg if exact else None,
         "camera": camera or None,
@@ -462,7 +460,7 @@ def _apart_km(one: AnswerView, other: AnswerView) -> float | None:
 
 def _mean_same(one: AnswerView, other: AnswerView, away_km: float | None) -> bool:
     """Return whether two answers mean the same: at one spot, or of one name with areas that meet."""
-    if away_km is None or away_km <= _SAME_SPOT_KM:
+    if away_km is None or away_km <= SAME_SPOT_KM:
         return away_km is not None or one["place"] == other["place"]
     return one["place"] == other["place"] and away_km <= max(SAME_PLACE_KM, _reach_km(one, other))
 

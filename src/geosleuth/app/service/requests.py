@@ -8,9 +8,9 @@ from geosleuth.agent import Event, Hypothesis, Noted, Trajectory
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, coarsest
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.names import fold
+from geosleuth.names import fold, whole_country
 from geosleuth.policies.detective.ruled_out import BY_A_PERSON
-from geosleuth.policies.feedback import Reading, Rejected, RejectedPlace, rejected_place, whole_country
+from geosleuth.policies.feedback import Reading, Rejected, RejectedPlace, rejected_place
 
 from .records import Feedback, NeedsConsent, RunRequest, Settings
 from .shapes import ClueView, PlaceView

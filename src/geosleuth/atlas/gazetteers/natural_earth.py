@@ -144,8 +144,8 @@ def _add(writer: GazetteerWriter, feature: Any) -> None:
     if not isinstance(feature, Mapping) or not isinstance(feature.get("properties"), Mapping):
         writer.refuse("no properties")
         return
-    told = {str(key).lower(): value for key, value in feature["properties"].items()}
-    names = _names(told)
+    properties = {str(key).lower(): value for key, value in feature["properties"].items()}
+    names = _names(properties)
     if not names:
         writer.refuse("no name")
         return
@@ -154,12 +154,12 @@ def _add(writer: GazetteerWriter, feature: Any) -> None:
     except _WRONG:
         writer.refuse("no shape")
         return
-    kind = _KINDS.get(str(told.get("featurecla", "")).lower(), "area")
-    rank = told.get("scalerank")
+    kind = _KINDS.get(str(properties.get("featurecla", "")).lower(), "area")
+    rank = properties.get("scalerank")
     rank = float(rank) if isinstance(rank, int | float) and 0 <= rank <= 12 else 8.0
     point = shape if shape.geom_type == "Point" else _middle(shape)
-    height = told.get("elevation")
-    number = told.get("ne_id")
+    height = properties.get("elevation")
+    number = properties.get("ne_id")
     if not (isinstance(number, int) and 0 < number < _OWN_NUMBERS):
         number = _own_number(names[0], kind, point)
     writer.add(
@@ -176,12 +176,12 @@ def _add(writer: GazetteerWriter, feature: Any) -> None:
         writer.add_shape("place", _label_rank(kind, rank), names[0], point)
 
 
-def _names(told: Mapping[str, Any]) -> list[str]:
+def _names(properties: Mapping[str, Any]) -> list[str]:
     """The main name, then those in other languages; an all-capital label is written as a name is."""
-    keys = ("name", "name_en", *_NAME_KEYS, *sorted(key for key in told if key.startswith("name_")))
+    keys = ("name", "name_en", *_NAME_KEYS, *sorted(key for key in properties if key.startswith("name_")))
     found: dict[str, None] = {}
     for key in keys:
-        value = told.get(key)
+        value = properties.get(key)
         if isinstance(value, str) and value.strip() and len(value) <= MAX_NAME_CHARS:
             text = value.strip()
             found[_as_a_name(text) if text.isupper() and len(text) > 3 else text] = None
@@ -228,8 +228,8 @@ def _middle(shape: shapely.Geometry) -> shapely.Point:
 
 def _own_number(name: str, kind: str, point: shapely.Point) -> int:
     """A number for a feature that has none; the same for the same feature in every import."""
-    told = f"{name}|{kind}|{point.x:.2f}|{point.y:.2f}".encode()
-    return _OWN_NUMBERS + int.from_bytes(sha256(told).digest()[:4], "big")
+    key = f"{name}|{kind}|{point.x:.2f}|{point.y:.2f}".encode()
+    return _OWN_NUMBERS + int.from_bytes(sha256(key).digest()[:4], "big")
 
 
 def _label_rank(kind: str, rank: float) -> int:

@@ -13,7 +13,7 @@ from geosleuth.clues.naming import kind_said
 from geosleuth.clues.posterior import Contribution
 from geosleuth.clues.selftest import LeftOut, Sign
 from geosleuth.clues.text_clue import said_of
-from geosleuth.geo import LatLon, distance_km
+from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
 from geosleuth.names import country_name, fold
 from geosleuth.text.safe import one_line
 from geosleuth.tools.viewer import length, percent, quoted
@@ -23,6 +23,7 @@ from .checking import ruled_out_places
 from .evidence import disagreement, evidence_line, named
 from .reasoning import Reasoning
 from .ruled_out import LeftOut as LeftOutBy
+from .stated import is_night_there, time_words
 
 CONNECT = "Connect a vision model"
 """How the advice begins where no place could be named."""
@@ -131,7 +132,6 @@ SURE, FAIR = 0.8, 0.5
 SHOWN_REASONS = 3
 SHOWN_LINES = 3
 _LINE_CHARS = 60
-_PLACE_KM = 0.05
 
 
 def answer_of(reasoning: Reasoning, *, forced: bool = False) -> Answer:
@@ -193,7 +193,7 @@ def _here(reasoning: Reasoning) -> Mapping[str, Any]:
         lat, lon = one.data.get("lat"), one.data.get("lon")
         if point is None or not isinstance(lat, float) or not isinstance(lon, float):
             continue
-        if distance_km(point, LatLon(lat, lon)) <= _PLACE_KM:
+        if distance_km(point, LatLon(lat, lon)) <= SAME_SPOT_KM:
             return one.data
     return {}
 
@@ -258,7 +258,9 @@ def _assumed(reasoning: Reasoning) -> str:
     parts = reasoning.found.country_contributions(country) if reasoning.outside is None else ()
     fits = [evidence_line(said_of(part.clue, country)) for part in parts if _is_seen_for(part)]
     said = f"; what was read fits it and names no place in it: {fits[0]}" if fits else ""
-    return f"Looked for only within {area}, as you asked{said}."
+    night = _night(reasoning)
+    doubt = f" Against that speaks {night}. Check the time, or the area." if night else ""
+    return f"Looked for only within {area}, as you asked{said}.{doubt}"
 
 
 def _is_seen_for(part: Contribution) -> bool:
@@ -283,10 +285,21 @@ def _best_reasons(reasoning: Reasoning) -> list[str]:
 
 
 def _contradicted(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
-    against = [evidence_line(clue) for clue in reasoning.decision.contradicting[:2]]
+    night = _night(reasoning)
+    clues = (clue for clue in reasoning.decision.contradicting if not (night and clue.kind == "sun"))
+    against = [*([night] if night else []), *(evidence_line(clue) for clue in clues)][:2]
     said = f"Against it speaks {'; '.join(against)}." if against else "Nothing that was found speaks against it."
     others = [f"{one.name} ({percent(one.probability)})" for one in candidates[1:] if one.probability >= 0.05]
     return f"{said} It could also be {' or '.join(others[:2])}." if others else said
+
+
+def _night(reasoning: Reasoning) -> str:
+    """That it was night in all of the area that was given, where the photo is bright; empty where it was not."""
+    known = reasoning.known
+    bright = any(clue.kind == "sun" for clue in reasoning.found.clues)
+    if not bright or known.taken is None or not is_night_there(known):
+        return ""
+    return f"the time: at {time_words(known.taken)} it was night in all of {known.area_words}, and the photo is bright"
 
 
 def _hangs(reasoning: Reasoning) -> str:
@@ -343,7 +356,9 @@ def _silence(reasoning: Reasoning) -> str:
         lines = ", ".join(quoted(text, _LINE_CHARS) for text in [*kept, *doubted][:SHOWN_LINES])
         return f"The text found is too weak to name a place: {lines}."
     best = "; ".join(evidence_line(clue) for clue in clues[:SHOWN_REASONS])
-    return f"What is known is too weak to name a place: {best}."
+    read_nothing = "read_text" in reasoning.notebook.tools and not reasoning.notebook.lines
+    first = "No readable text found. What else is known" if read_nothing else "What is known"
+    return f"{first} is too weak to name a place: {best}."
 
 
 def _hinted(reasoning: Reasoning) -> str:

@@ -6,8 +6,7 @@ from typing import Any
 from geosleuth.clues import Clue
 from geosleuth.clues.posterior import SEPARATOR
 from geosleuth.geo import LatLon, distance_km, is_valid
-from geosleuth.names import country_name, fold
-from geosleuth.policies.feedback import whole_country
+from geosleuth.names import country_name, fold, whole_country
 from geosleuth.tools.viewer import at
 
 from .candidates import Rival, odds_of, standing

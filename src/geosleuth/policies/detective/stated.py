@@ -272,7 +272,23 @@ def _daylight(taken: datetime, views: Iterable[View]) -> Iterator[Clue]:
     light = np.clip((heights - _DUSK_DEG) / (_SUN_UP_DEG - _DUSK_DEG), 0.0, 1.0)
     shares = by_how_common(dict(zip(lands, light.tolist(), strict=True)))
     when = taken.isoformat(timespec="minutes")
-    yield Clue("sun", f"a bright photo at {when}", "countries where it is day then", DAYLIGHT_RELIABILITY, shares)
+    says = f"the photo is bright, so it was taken where the sun was up at {time_words(taken)}"
+    yield Clue("sun", f"a bright photo at {when}", says, DAYLIGHT_RELIABILITY, shares)
+
+
+def time_words(taken: datetime) -> str:
+    """A time with its zone: 2026-07-14 15:30 UTC+02:00."""
+    return f"{taken:%Y-%m-%d %H:%M %Z}"
+
+
+def is_night_there(known: Known) -> bool:
+    """Whether the sun was down in all of the area that was given, at the time that was given."""
+    from geosleuth.clues.heartlands import towns_in
+
+    if known.taken is None or known.taken.tzinfo is None or not known.has_area:
+        return False
+    lats, lons = towns_in(known.area_countries, known.area)
+    return bool(lats.size) and bool((sun_positions(known.taken, lats, lons).elevation_deg < _DUSK_DEG).all())
 
 
 def _brightness(view: View) -> float:

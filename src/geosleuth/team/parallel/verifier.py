@@ -7,7 +7,7 @@ Support is counted in log-odds (natural logarithm) over "none of the tries is ri
 
     agreement               +0.8 for every doubling of the tries that stand within 25 km of each other
     read in the photo       a name that lies near the point +1.0, a telephone of the country +1.0; of another -1.5;
-                            all lines, where a try tells no reasons: together they lead there +1.0, to another
+                            all lines, where a try gives no reasons: together they lead there +1.0, to another
                             country -1.5
     against itself          a country that the point is not in -2.0, a place that is elsewhere -1.5
     the try's own odds      half of the log-odds that it states, at most 0.5 either way
@@ -45,7 +45,7 @@ CONTEXT_TOKENS = 32_768
 """What a verifier that reads facts needs at most, with the photo, the words and the reply."""
 
 WHOLE_TOKENS = 100_000
-"""Whole chains that are longer are told as facts, unless somebody asks for them: most models read 128,000 tokens."""
+"""Longer chains are summarised as facts, unless the caller asks for whole ones: most models read 128,000 tokens."""
 
 REPLY_TOKENS = 4096
 _TURNS = 4
@@ -112,7 +112,7 @@ def verifier_method(
     Args:
         method: that of the tries, whose form of answer holds.
         tries: all of them, in their order, those that failed too.
-        chains: how the tries are told; see `chains_for` for what happens where nobody says.
+        chains: how the tries are presented; see `chains_for` for the default.
         budget: what the user allows; the method's own if left out.
         context_tokens: how long a conversation with facts may be in all.
     """
@@ -150,7 +150,7 @@ def shown_chains(
 
 
 def chains_read(trajectory: Trajectory) -> Chains | None:
-    """How the tries were told to the verifier of this trajectory; None where none read any."""
+    """How the tries were presented to the verifier of this trajectory; None where none read any."""
     for event in trajectory.events:
         if isinstance(event.body, Prompted):
             return next((kind for kind, words in _KINDS.items() if words in event.body.prompt.text), None)
@@ -345,15 +345,15 @@ class EmbeddedVerifier:
         chosen = best.best
         near = [one for one in best.members if distance_km(one.point, chosen.point) <= SAME_SPOT_KM]
         agreeing = "stands alone" if len(best.members) == 1 else f"is one of {len(best.members)} that lie near it"
-        told = [
+        sentences = [
             f"{self._count} tries, {placed_tries} of them with a place. The answer is that of try "
             f"{chosen.stand.number} ({chosen.stand.mark}), which {agreeing}"
             + (f", {len(near)} within 1 km." if len(near) > 1 else "."),
             *(f"{check}." for check in chosen.checks),
         ]
         if not chosen.checks:
-            told.append("It claims nothing that the atlas could be asked about.")
-        return " ".join(told)
+            sentences.append("It claims nothing that the atlas could be asked about.")
+        return " ".join(sentences)
 
 
 def embedded_method(count: int) -> Method:

@@ -30,7 +30,7 @@ from geosleuth.atlas import (
 )
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.facts.scripts import script_of
-from geosleuth.atlas.place_facts import NO_GAZETTEER
+from geosleuth.atlas.place_facts import no_gazetteer
 from geosleuth.atlas.suggestion import get_command
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
@@ -148,14 +148,27 @@ def _scripts(text: str) -> set[str]:
     return {script for letter in text if (script := script_of(letter)) is not None}
 
 
-def why_nothing(hits: list[Hit], via: str | None) -> None:
-    """Say what the atlas lacks, where it found nothing."""
-    if hits or via is not None:
+def why_nothing(hits: list[Hit], via: str | None, where: LatLon | None = None) -> None:
+    """Say what the atlas lacks, where it found nothing, or only names that are hardly alike.
+
+    Args:
+        hits: what was found.
+        via: the online service that was asked, if any.
+        where: the point that was asked about.
+    """
+    if any(hit.match != "fuzzy" or hit.score >= _LIKELY_MEANT for hit in hits) or via is not None:
         return
+    from geosleuth.atlas.borders import Borders
+
     atlas = OfflineAtlas()
+    region = None if where is None else Borders.load().at(where)
+    code = None if region is None else region.country
+    fetch = get_command("andorra" if code is None else country_name(code).lower())
+    which = "that of a country, region or city, such as Andorra," if code is None else f"that of {country_name(code)}"
+    no_map = f"no map is added, so streets and shops are not known. Fetch {which} with: {fetch}"
     lacking = [
-        *([] if atlas.has_regions else ["no map of a region is added: geosleuth atlas get PLACE"]),
-        *([] if atlas.has_gazetteers else [NO_GAZETTEER]),
+        *([] if atlas.has_regions else [no_map]),
+        *([] if atlas.has_gazetteers else [no_gazetteer(code)]),
     ]
     for one in lacking:
         talk(one)
@@ -167,6 +180,11 @@ def show_hits(hits: list[Hit], *, as_json: bool) -> None:
         show_json([hit_dict(hit) for hit in hits])
     else:
         show(hit_view(hits))
+
+
+def show_reach(hits: list[Hit], radius_m: float) -> None:
+    """How far around the point was searched."""
+    talk(f"{plural(len(hits), 'place', 'places')} within {radius_m:,g} m of the point; --radius changes that")
 
 
 def show_reverse(found: Reverse, *, as_json: bool) -> None:
@@ -386,6 +404,7 @@ def importing() -> Iterator[Callable[[str, int, int], None]]:
 
 _NOTHING = "nothing found"
 _LEAST_ACROSS_SCRIPTS = 0.75
+_LIKELY_MEANT = 0.6
 
 
 def place_dict(place: Place) -> dict[str, Any]:

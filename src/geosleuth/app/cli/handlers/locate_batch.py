@@ -304,8 +304,10 @@ def _write_list(folder: Path, done: Sequence[Done], *, exact: bool) -> None:
         return
     write_list(folder, [_listed(folder, one) for one in done if one.entries])
     missing = [module for module in ("fastapi", "uvicorn") if find_spec(module) is None]
-    before = f"; it needs an extra, so first run: {install_command('serve')}" if missing else ""
-    talk(f"to confirm, correct or reject the findings: {this_command()} review {shlex.quote(str(folder))}{before}")
+    talk("to confirm, correct or reject the findings:")
+    if missing:
+        talk(f"  {install_command('serve')}    # once: the page needs an extra")
+    talk(f"  {this_command()} review {shlex.quote(str(folder))}")
 
 
 def _listed(folder: Path, one: Done) -> Listed:

@@ -1,6 +1,7 @@
 """Which photos the words of a command mean: files, folders with all below them, quoted patterns."""
 
 import glob
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,6 +41,8 @@ def _expanded(word: str) -> list[Path] | None:
             found = [one for one in found if not is_copy(one)]
         elif _PATTERN & set(word) and not path.exists():
             found = [Path(one) for one in glob.glob(word, recursive=True) if Path(one).is_file()]  # noqa: PTH207  (may begin anywhere)
+        elif word.endswith(("/", os.sep)) and not path.exists():
+            raise BadInput(f"{word}: there is no such folder; check the path")
         else:
             return None
     except (OSError, ValueError):

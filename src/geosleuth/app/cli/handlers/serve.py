@@ -68,7 +68,10 @@ def wipe_cases(home: Path | None, *, yes: bool, as_json: bool) -> None:
     folder = home or data_dir() / "desk"
     folders = Folders(folder)
     if not folders.database.is_file():
-        raise BadInput(f"{folder}: holds no cases; nothing was deleted")
+        if as_json:
+            show_json({"deleted": None, "bytes": 0})
+        talk(f"{folder}: holds no cases; nothing was deleted")
+        return
     _check_unused(folders.database)
     freed = folders.size_bytes()
     told = f"all cases in {folder} ({size(freed)}) are deleted for good"

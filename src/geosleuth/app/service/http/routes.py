@@ -306,7 +306,7 @@ async def outlines(asked: NewOutlines) -> OutlinesShown:
 def _outlines(names: list[str]) -> dict[str, dict[str, Any]]:
     from geosleuth.answer.formats import area_geometry
     from geosleuth.atlas.granular import country_outline
-    from geosleuth.policies.feedback import whole_country
+    from geosleuth.names import whole_country
 
     codes = {name: code for name in names if (code := whole_country(name)) is not None}
     lands = {name: outline.polygons for name, code in codes.items() if (outline := country_outline(code)) is not None}
