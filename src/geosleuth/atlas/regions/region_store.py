@@ -440,20 +440,23 @@ def in_boxes(region: OpenRegion, boxes: Sequence[Edges], kinds: NDArray[np.bool_
     for south, west, north, east in boxes:
         blocks.update(region.conn.execute(_BLOCKS_NEAR, (east, west, north, south)).fetchall())
     spots = np.frombuffer(b"".join(blocks.values()), dtype=SPOT)
-    counts = [len(packed) // SPOT.itemsize for packed in blocks.values()]
-    firsts = np.fromiter(blocks, dtype=np.int64, count=len(blocks)) * FEATURE_BLOCK + 1
-    numbers = spans(firsts, np.array(counts, dtype=np.int64))
     around = np.ascontiguousarray(spots["box"].T)
     met = np.zeros(len(spots), dtype=bool)
     for south, west, north, east in boxes:  # as whole numbers, which are compared several times as fast
-        met |= (
-            (around[0] <= math.floor(north * E7))
-            & (around[1] <= math.floor(east * E7))
-            & (around[2] >= math.ceil(south * E7))
-            & (around[3] >= math.ceil(west * E7))
-        )
+        one = around[0] <= math.floor(north * E7)
+        one &= around[1] <= math.floor(east * E7)
+        one &= around[2] >= math.ceil(south * E7)
+        one &= around[3] >= math.ceil(west * E7)
+        met |= one
     met &= kinds[spots["kind"]]
-    return numbers[met], spots[met]
+    places = met.nonzero()[0]
+    firsts = np.array([block * FEATURE_BLOCK + 1 for block in blocks], dtype=np.int64)
+    counts = [len(packed) // SPOT.itemsize for packed in blocks.values()]
+    if counts[:-1].count(FEATURE_BLOCK) == len(counts) - 1:
+        numbers = firsts[places // FEATURE_BLOCK] + places % FEATURE_BLOCK
+    else:  # the last block of a region has what is left
+        numbers = spans(firsts, np.array(counts, dtype=np.int64))[places]
+    return numbers, spots[places]
 
 
 def filter_of(
@@ -698,14 +701,22 @@ def grounds_of(geoms: Sequence[Any]) -> NDArray[np.object_]:
     return shapes
 
 
-def nearest_metres(region: OpenRegion, ids: Sequence[int], point: LatLon) -> dict[int, float]:
-    """For those of the features that are streets or cover ground: metres to the nearest point of each."""
+def move_to_courses(
+    region: OpenRegion, ids: Sequence[int], point: LatLon, positions: tuple[Ids, FloatArray, FloatArray]
+) -> None:
+    """Move the positions of those features that are streets or cover ground to the point of each that is nearest.
+
+    Positions are the places of the features in the latitudes and longitudes that follow.
+    """
     courses = _courses(region, ids)
     if not courses:
-        return {}
+        return
+    places, lats, lons = positions
     at = nearest_points(list(courses.values()), point.lat, point.lon)
-    metres = distances_m(point, at[:, 0], np.clip(at[:, 1], -180.0, 180.0))
-    return dict(zip(courses, metres.tolist(), strict=True))
+    if len(courses) < len(ids) or list(courses) != ids:
+        place_of = dict(zip(ids, places.tolist(), strict=True))
+        places = np.array([place_of[number] for number in courses])
+    lats[places], lons[places] = at[:, 0], np.minimum(np.maximum(at[:, 1], -180.0), 180.0)
 
 
 @dataclass(slots=True)
