@@ -50,6 +50,7 @@ from .region_store import (
     move_to_courses,
     place_of,
     places_of,
+    question,
     rows_in,
     rows_of,
     text_of,
@@ -263,7 +264,8 @@ class Regions:
         regions = self._open(within)
         while True:
             try:
-                return found_in(regions)
+                with question():
+                    return found_in(regions)
             except DamagedRegion as error:
                 if self._only is not None:
                     raise

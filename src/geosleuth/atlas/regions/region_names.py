@@ -583,18 +583,20 @@ def _read(
 
     ``ends`` is how many spellings all indexes before each have; numbers are counted from the first of them on.
     """
-    region_of, ids, places = lists
+    order = lists[0].argsort(kind="stable")
+    region_of, ids, places = (column[order] for column in lists)
+    cuts = region_of.searchsorted(np.arange(len(indexes) + 1)).tolist()
+    list_of, place_of = ids.tolist(), places.tolist()
     packed: list[bytes] = []
     triple_of: list[int] = []
     index_of: list[int] = []
-    for number, index in enumerate(indexes):
-        mine = (region_of == number).nonzero()[0]
-        if not len(mine):
+    for number, (index, begin, end) in enumerate(zip(indexes, cuts[:-1], cuts[1:], strict=True)):
+        if begin == end:
             continue
-        places_of = dict(zip(ids[mine].tolist(), places[mine].tolist(), strict=True))
+        places_of = dict(zip(list_of[begin:end], place_of[begin:end], strict=True))
         with reading(number):
             rows = index.read_lists(list(places_of))
-            packed += [_sound(spellings) for _, spellings in rows]
+            packed += _sound([spellings for _, spellings in rows])
         triple_of += [places_of[where] for where, _ in rows]
         index_of += [number] * len(rows)
     numbers, runs, counts = unpack_all(packed)
@@ -609,10 +611,11 @@ def _read(
     return numbers, np.array(triple_of, dtype=np.int64)[runs], counts
 
 
-def _sound(packed: Any) -> bytes:
-    """A list as `unpack_all` takes it."""
-    if not isinstance(packed, bytes) or packed[0] not in (1, 2, 4) or len(packed) % packed[0] != 1 % packed[0]:
-        raise ValueError("a list that is none")
+def _sound(packed: list[Any]) -> list[bytes]:
+    """Lists as `unpack_all` takes them."""
+    for one in packed:
+        if type(one) is not bytes or one[0] not in (1, 2, 4) or (len(one) - 1) % one[0]:
+            raise ValueError("a list that is none")
     return packed
 
 

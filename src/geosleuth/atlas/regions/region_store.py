@@ -9,7 +9,7 @@ import threading
 import weakref
 import zlib
 from collections.abc import Callable, Iterator, Sequence, Set
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -239,22 +239,45 @@ class RegionStore:
         return f"there is no region {name[:80]!r} (regions: {there})"
 
 
+@contextmanager
+def question() -> Iterator[None]:
+    """Around a question, which reads regions many times: numpy is told once what it need not warn of.
+
+    Coordinates that are none are refused as places.
+    """
+    before = getattr(_asking, "quiet", False)
+    _asking.quiet = True
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            yield
+    finally:
+        _asking.quiet = before
+
+
+_asking = threading.local()
+
+
 class _Explained(AbstractContextManager[None]):
-    """Entered for each region of each question, so that a generator would take too long."""
+    """Entered a hundred times for a question over several regions, so that a generator would take too long."""
 
     __slots__ = ("_folder", "_name", "_state")
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name = folder, name
-        self._state = np.errstate(invalid="ignore", over="ignore")  # coordinates that are none are refused as places
+        self._state: np.errstate | None = None
 
     def __enter__(self) -> None:
-        self._state.__enter__()
+        if not getattr(_asking, "quiet", False):  # as in `question`
+            self._state = np.errstate(invalid="ignore", over="ignore")
+            self._state.__enter__()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._state.__exit__(kind, error, trace)
+        if self._state is not None:
+            self._state.__exit__(kind, error, trace)
+        if error is None:
+            return
         if not isinstance(error, (_Unfit, *_WRONG_ROWS)) or isinstance(error, BadInput):
             return
         why = " ".join(str(error).split())[:200] or type(error).__name__
