@@ -156,7 +156,8 @@ def _located(store: RegionStore, regions: Sequence[OpenRegion], found: Sequence[
                 lats.append(column(region, "lat")[ids - 1])
                 lons.append(column(region, "lon")[ids - 1])
                 streets.append(are_streets(region, ids))
-    ids, scores = (np.concatenate(column) for column in zip(*found, strict=True))
+    ids = np.concatenate([np.empty(0, dtype=np.int64), *(some for some, _ in found)])
+    scores = np.concatenate([np.empty(0), *(fits for _, fits in found)])
     numbers = np.arange(len(regions)).repeat([len(some) for some, _ in found])
     meant = Meaning(numbers, ids, scores, np.concatenate(lats), np.concatenate(lons), np.concatenate(streets))
     wrong = ((np.abs(meant.lats_e7) > 90 * E7) | (np.abs(meant.lons_e7) > 180 * E7)).nonzero()[0]

@@ -75,12 +75,11 @@ def unpack_all(packed: Sequence[bytes]) -> tuple[Ints, Ints, Ints]:
     for at, one in enumerate(packed):
         by_width.setdefault(one[0], []).append(at)
     for width, some in by_width.items():
-        steps = np.frombuffer(b"".join([packed[at][1:] for at in some]), dtype=_WIDTHS[width])
+        steps = np.frombuffer(b"".join([packed[at][1:] for at in some]), dtype=_WIDTHS[width]).astype(np.int64)
         long = np.array([len(packed[at]) - 1 for at in some]) // width
         begins = np.cumsum(long) - long
-        sums = np.cumsum(steps, dtype=np.int64)
-        sums -= np.repeat(sums[begins] - steps[begins], long)
-        numbers.append(sums)
+        steps[begins[1:]] -= np.add.reduceat(steps, begins)[:-1]  # each list begins at zero again
+        numbers.append(np.cumsum(steps, out=steps))
         runs.append(np.array(some))
         counts.append(long)
     return np.concatenate(numbers), np.concatenate(runs), np.concatenate(counts)

@@ -497,7 +497,7 @@ def _kept(hits: Sequence[NameHit], keep: Keep | None) -> list[NameHit]:
     return [hit for hit, fit in zip(hits, fits, strict=True) if fit]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, since a question makes dozens, and those take three times as long
 class _Feature(ABC):
     """A feature of which a place is only made if it is among the best of all regions."""
 
@@ -521,7 +521,7 @@ class _Feature(ABC):
     def hit(self, place: Place) -> Hit: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Found(_Feature):
     """A feature by its name."""
 
@@ -538,7 +538,7 @@ class _Found(_Feature):
         return Hit(place, self.score, self.named.match, text_of(self.named.text), far)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Near(_Feature):
     """A feature by its position."""
 
