@@ -251,7 +251,7 @@ _MORE = 0x80
 _SEVENS = (7, 14, 21, 28)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, since a question makes a hundred, and those take three times as long
 class NameHit:
     """A name found: whose it is, its text, its role (0 main name, 1 other name, 2 attribute) and how well it fits."""
 

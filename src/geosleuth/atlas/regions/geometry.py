@@ -6,7 +6,7 @@ leave out their last vertex, which is the first again.
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, Final
@@ -64,25 +64,41 @@ def unpack_steps(packed: bytes) -> Ints:
     return np.cumsum(np.frombuffer(packed, dtype=_WIDTHS[packed[0]], offset=1), dtype=np.int64)
 
 
-def unpack_all(packed: Sequence[bytes]) -> tuple[Ints, Ints, Ints]:
+def unpack_all(packed: Sequence[bytes], firsts: Ints | None = None) -> tuple[Ints, Ints, Ints]:
     """All numbers of what `pack_steps` packed several times, none of them empty: list after list, in an order of ours.
+
+    Args:
+        packed: the lists.
+        firsts: for each list, what is added to its numbers.
 
     Returns:
         The numbers; which list each run of them is; and how many numbers each run has.
     """
     numbers, runs, counts = [_NONE], [_NONE], [_NONE]
-    by_width: dict[int, list[int]] = {}
-    for at, one in enumerate(packed):
-        by_width.setdefault(one[0], []).append(at)
-    for width, some in by_width.items():
-        steps = np.frombuffer(b"".join([packed[at][1:] for at in some]), dtype=_WIDTHS[width]).astype(np.int64)
-        long = np.array([len(packed[at]) - 1 for at in some]) // width
+    widths = np.frombuffer(b"".join([one[:1] for one in packed]), dtype=np.uint8)
+    sizes = np.array([len(one) for one in packed], dtype=np.int64) - 1
+    for width in dict.fromkeys(widths.tolist()):
+        some = (widths == width).nonzero()[0]
+        steps = np.frombuffer(b"".join([packed[at][1:] for at in some.tolist()]), dtype=_WIDTHS[width]).astype(np.int64)
+        long = sizes[some] // width
         begins = np.cumsum(long) - long
-        steps[begins[1:]] -= np.add.reduceat(steps, begins)[:-1]  # each list begins at zero again
+        lasts = np.add.reduceat(steps, begins)
+        if firsts is not None:
+            steps[begins] += firsts[some]
+            lasts += firsts[some]
+        steps[begins[1:]] -= lasts[:-1]  # each list begins anew
         numbers.append(np.cumsum(steps, out=steps))
-        runs.append(np.array(some))
+        runs.append(some)
         counts.append(long)
     return np.concatenate(numbers), np.concatenate(runs), np.concatenate(counts)
+
+
+def are_packed(lists: Iterable[Any]) -> bool:
+    """Whether `unpack_all` takes all of these for lists."""
+    for one in lists:  # hundreds in a question
+        if type(one) is not bytes or len(one) < 2 or one[0] not in _WIDTHS or (len(one) - 1) % one[0]:
+            return False
+    return True
 
 
 _NONE: Final = np.empty(0, dtype=np.int64)

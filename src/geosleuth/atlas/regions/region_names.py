@@ -38,7 +38,7 @@ from geosleuth.atlas.search import (
     triples,
 )
 
-from .geometry import step_widths, unpack_all
+from .geometry import are_packed, step_widths, unpack_all
 from .name_runs import NameRow
 from .pbf import Ints, starts_of
 
@@ -615,27 +615,21 @@ def _read(
         places_of = dict(zip(list_of[begin:end], place_of[begin:end], strict=True))
         with reading(number):
             rows = index.read_lists(list(places_of))
-            packed += _sound([spellings for _, spellings in rows])
+            read = [spellings for _, spellings in rows]
+            if not are_packed(read):
+                raise ValueError("a list that is none")
+        packed += read
         triple_of += [places_of[where] for where, _ in rows]
         index_of += [number] * len(rows)
-    numbers, runs, counts = unpack_all(packed)
-    owners = np.array(index_of, dtype=np.int64)[runs]
+    owners = np.array(index_of, dtype=np.int64)
+    numbers, runs, counts = unpack_all(packed, ends[owners] if len(indexes) > 1 else None)
+    owners = owners[runs]
     lasts = numbers[np.cumsum(counts) - 1]  # the largest of each list
-    wrong = owners[lasts > (ends[1:] - ends[:-1])[owners]]
+    wrong = owners[lasts > ends[owners + 1]]
     if len(wrong):
         with reading(int(wrong[0])):
             raise LookupError("a spelling that is none")
-    if len(indexes) > 1:
-        numbers += np.repeat(ends[owners], counts)
     return numbers, np.array(triple_of, dtype=np.int64)[runs], counts
-
-
-def _sound(packed: list[Any]) -> list[bytes]:
-    """Lists as `unpack_all` takes them."""
-    for one in packed:
-        if type(one) is not bytes or len(one) < 2 or one[0] not in (1, 2, 4) or (len(one) - 1) % one[0]:
-            raise ValueError("a list that is none")
-    return packed
 
 
 def _ranked(rows: Sequence[tuple[int, SpellingRow]], keys: Sequence[str]) -> list[Spelling]:
@@ -669,7 +663,8 @@ def _borne(key: str, names: str, most: int) -> list[tuple[int, str, list[int]]]:
     found = []
     for line in names.split("\n"):
         told, _, steps = line.rpartition("\t")
-        owners = list(accumulate(map(int, steps.split(",", most)[:most])))
+        # Nearly always there is one.
+        owners = list(accumulate(map(int, steps.split(",", most)[:most]))) if "," in steps else [int(steps)]
         found.append((int(told[0]), told[1:] or key.title(), owners))
     return found
 

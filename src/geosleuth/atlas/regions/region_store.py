@@ -6,6 +6,7 @@ import os
 import sqlite3
 import struct
 import threading
+import time
 import weakref
 import zlib
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -45,6 +46,7 @@ from .tags import address_of
 
 _log = logging.getLogger(__name__)
 _HEADER_BYTES = 100
+_SETTLED_NS: Final = 3_000_000_000
 _WRONG_ROWS: Final = (
     sqlite3.Error, zlib.error, struct.error, shapely.errors.ShapelyError, OSError,
     ValueError, LookupError, TypeError, AttributeError, ArithmeticError, msgspec.MsgspecError,
@@ -119,21 +121,31 @@ class RegionStore:
         """Regions lie in that folder, which need not exist yet."""
         self.folder = folder
         self._threads = threading.local()
+        self._listed: tuple[int, dict[str, str]] = -1, {}
 
     def names(self) -> list[str]:
         """Names of all regions, damaged ones included."""
-        return sorted(self._files())
+        return list(self._files())
 
-    def _files(self) -> dict[str, os.DirEntry[str]]:
+    def _files(self) -> dict[str, str]:
+        """Names and paths of all regions, in the order of their names; listed anew when the folder has changed."""
         try:
+            changed_ns = os.stat(self.folder).st_mtime_ns  # noqa: PTH116  (asked with every question; half the time)
+            if self._listed[0] == changed_ns:
+                return self._listed[1]
             with os.scandir(self.folder) as files:
-                return {
-                    one.name.removesuffix(SUFFIX): one
+                paths = {
+                    one.name.removesuffix(SUFFIX): one.path
                     for one in files
                     if one.name.endswith(SUFFIX) and not one.name.startswith(".")
                 }
         except OSError:
             return {}
+        found = dict(sorted(paths.items()))
+        # What changed just now may change again within one tick of the file system's clock.
+        if time.time_ns() - changed_ns > _SETTLED_NS:
+            self._listed = changed_ns, found
+        return found
 
     def list(self) -> Sequence[RegionInfo]:
         """Every region that can be read, by name; ``damaged`` tells of the others."""
@@ -184,10 +196,10 @@ class RegionStore:
             return [self.open(name) for name in dict.fromkeys(only)]
         found = []
         opened = self._opened()
-        for name, file in sorted(self._files().items()):
+        for name, path in self._files().items():
             known = opened.get(name)
             try:
-                same = known is not None and known.stamp == _stamp(file.stat())
+                same = known is not None and known.stamp == _stamp(os.stat(path))  # noqa: PTH116
                 found.append(known if known is not None and same else self.open(name))
             except (BadInput, FileNotFoundError) as error:
                 _log.warning("%s", error)
