@@ -113,7 +113,8 @@ class Reverse:
 
     def __post_init__(self) -> None:
         """Clean the words."""
-        clean_fields(self, "country_name", "region", "source")
+        if not f"{self.country_name}{self.region}{self.source}".isprintable():
+            clean_fields(self, "country_name", "region", "source")
 
     @property
     def address(self) -> str:

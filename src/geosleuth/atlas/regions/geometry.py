@@ -292,9 +292,8 @@ def courses_of(blobs: Sequence[bytes]) -> list[Course]:
     long = np.array(counts)
     ends = np.cumsum(long)
     area_of = np.repeat(areas, lines)  # for each line, whether it is the edge of an area
-    after = np.arange(1, len(at) + 1)
-    after[ends - 1] = np.where(area_of, ends - long, ends - 1)
-    edges[2:] = edges[:2, after]
+    edges[2:, :-1] = edges[:2, 1:]
+    edges[2:, ends - 1] = edges[:2, np.where(area_of, ends - long, ends - 1)]
     cuts = [0, *ends[np.cumsum(lines) - 1].tolist()]
     return [Course(edges[:, begin:end], area) for (begin, end), area in zip(pairwise(cuts), areas, strict=True)]
 
