@@ -19,13 +19,14 @@ alone (the atlas knows the world, this Nominatim does not). Names and addresses 
 names to its search, which forgives. A first result is right
 where it lies within 100 m of an object of that name or address; at a point, where country and nearest place are right:
 it reaches to within 50 m of the point. CPU is that of the asking process and, for Nominatim, of all PostgreSQL's
-processes; there is no web server between. The ratio is that of CPU for each right answer. `--check` exits with 1 where
-the atlas has fewer hits, or the ratio is below 10.
+processes; there is no web server between. The ratio is that of CPU for each right answer, "no hit" where Nominatim has
+none. `--check` exits with 1 where the atlas has fewer hits, or the ratio is below 10.
 """
 
 import argparse
 import asyncio
 import json
+import math
 import os
 import platform
 import random
@@ -285,12 +286,19 @@ def measure(extract: Path, count: int) -> dict[str, Any]:
 
 
 def ratio(*kinds: dict[str, Any]) -> float:
-    """How many times our CPU Nominatim needs for a query that it answers rightly."""
-    nominatim, atlas = (
-        sum(one[who]["cpu_ms"] for one in kinds) / (sum(one[who]["hits"] for one in kinds) or 1e-9)
+    """How many times our CPU Nominatim needs for a right answer; infinite where it has none, 0 where we have none."""
+    (nominatim_ms, nominatim_hits), (atlas_ms, atlas_hits) = (
+        (sum(one[who]["cpu_ms"] for one in kinds), sum(one[who]["hits"] for one in kinds))
         for who in ("nominatim", "atlas")
     )
-    return float(nominatim / atlas)
+    if not nominatim_hits or not atlas_hits:
+        return math.inf if atlas_hits else 0.0
+    return float(nominatim_ms / nominatim_hits / (atlas_ms / atlas_hits))
+
+
+def told_ratio(times: float) -> str:
+    """A ratio as it is shown; Nominatim finds hardly any name that was misread."""
+    return "no hit" if math.isinf(times) else f"{times:.1f}x"
 
 
 def broken_promises(measured: Sequence[dict[str, Any]]) -> list[str]:
@@ -321,11 +329,11 @@ def show(measured: Sequence[dict[str, Any]]) -> None:
             ]
             widths = (15, 15, 15, 18)
             row = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-            print(f"{one['extract'] + ', ' + kind:24}{row}{ratio(two):>8.1f}x")
+            print(f"{one['extract'] + ', ' + kind:24}{row}{told_ratio(ratio(two)):>9}")
         taken = one["import"]
         print(
             f"{one['extract']}: import {taken['atlas_cpu_s']:.0f} / {taken['nominatim_cpu_s']:.0f} s of CPU; "
-            f"all kinds together {ratio(*one['kinds'].values()):.1f}x"
+            f"all kinds together {told_ratio(ratio(*one['kinds'].values()))}"
         )
 
 

@@ -237,7 +237,9 @@ class OfflineAtlas:
         return future
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
-        local = self._in_regions(text, limit, within, country) if self.has_features else []
+        # Who has asked regions before need not be asked whether there are any: that takes as long as finding none.
+        asked = hasattr(self._local, "regions")
+        local = self._in_regions(text, limit, within, country) if asked or self.has_features else []
         # Guesses fall behind a name that somebody bears: then none are made, which is most of the work.
         sure = any(hit.match in ("exact", "alias") and not hit.missing for hit in local)
         world = self._base.geocode(

@@ -45,8 +45,10 @@ class Place:
     details: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        """Clean the words."""
-        clean_fields(self, "id", "name", "kind", "source", "region", "address", "details")
+        """Clean the words; nearly always they are, which one look at all of them tells at half the time."""
+        words = f"{self.id}{self.name}{self.kind}{self.source}{self.region}{self.address}"
+        if not f"{words}{''.join(self.details)}{''.join(self.details.values())}".isprintable():
+            clean_fields(self, "id", "name", "kind", "source", "region", "address", "details")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,8 @@ class Hit:
 
     def __post_init__(self) -> None:
         """Clean the words."""
-        clean_fields(self, "matched", "missing")
+        if self.missing or not self.matched.isprintable():
+            clean_fields(self, "matched", "missing")
 
     @property
     def level(self) -> Level:
@@ -110,7 +113,8 @@ class Reverse:
 
     def __post_init__(self) -> None:
         """Clean the words."""
-        clean_fields(self, "country_name", "region", "source")
+        if not f"{self.country_name}{self.region}{self.source}".isprintable():
+            clean_fields(self, "country_name", "region", "source")
 
     @property
     def address(self) -> str:

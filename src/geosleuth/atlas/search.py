@@ -251,7 +251,7 @@ _MORE = 0x80
 _SEVENS = (7, 14, 21, 28)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, since a question makes a hundred, and those take three times as long
 class NameHit:
     """A name found: whose it is, its text, its role (0 main name, 1 other name, 2 attribute) and how well it fits."""
 
@@ -318,21 +318,17 @@ def _pack(ids: NDArray[np.int64], starts: NDArray[np.int64], known: NDArray[np.i
 def _unpack(packed: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The ids of all lists, one list after the other, and how many each has."""
     data = np.frombuffer(b"".join([one[1:] for one in packed]), dtype=np.uint8)
-    ends = np.flatnonzero(data < _MORE)
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    gaps = (data[starts] & (_MORE - 1)).astype(np.int64)
-    longer = ends - starts
-    some = longer.nonzero()[0]
-    for place, bits in enumerate(_SEVENS, 1):
-        if not len(some):
-            break
-        gaps[some] |= (data[starts[some] + place] & (_MORE - 1)).astype(np.int64) << bits
-        some = some[longer[some] > place]
-    cuts = np.searchsorted(ends, np.cumsum([len(one) - 1 for one in packed]))
-    begins = np.concatenate([[0], cuts[:-1]])
-    sums = np.cumsum(gaps)
-    counts = cuts - begins
-    return sums - np.repeat(sums[begins] - gaps[begins], counts), counts
+    more = data >= _MORE
+    parts = (data & (_MORE - 1)).astype(np.int64)
+    later = more[:-1].nonzero()[0] + 1  # bytes that follow another one of their number
+    while len(later):
+        parts[later] <<= _SEVENS[0]
+        later = later[more[later]] + 1
+    sums, ends = np.cumsum(parts), (~more).nonzero()[0]
+    bytes_until = np.cumsum([len(one) - 1 for one in packed])
+    counts = np.diff(np.searchsorted(ends, bytes_until), prepend=0)
+    before = np.concatenate([[0], sums[bytes_until[:-1] - 1]])
+    return sums[ends] - np.repeat(before, counts), counts
 
 
 def summed(

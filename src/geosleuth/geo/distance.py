@@ -51,8 +51,13 @@ def great_circle_km(lat1: Degrees, lon1: Degrees, lat2: Degrees, lon2: Degrees) 
     lats1, lons1, lats2, lons2 = (np.asarray(part, dtype=np.float64) for part in (lat1, lon1, lat2, lon2))
     shape = np.broadcast(lats1, lons1, lats2, lons2).shape
     out = np.empty(shape or 1)
+    few = out.size <= _CHUNK  # then one number for all of them stays one, which is quicker
     parts = [
-        part.reshape(out.shape) if part.size == out.size else np.broadcast_to(part, out.shape)
+        part.reshape(out.shape)
+        if part.size == out.size
+        else part
+        if few and part.size == 1
+        else np.broadcast_to(part, out.shape)
         for part in (lats1, lons1, lats2, lons2)
     ]
     with np.errstate(invalid="ignore"):  # infinite coordinates become NaN, quietly
@@ -138,7 +143,7 @@ def _haversine(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
 def _haversine_km(
     lat1: FloatArray, lon1: FloatArray, lat2: FloatArray, lon2: FloatArray, out: FloatArray, scratch: FloatArray
 ) -> None:
-    """Fill `out`; all arrays have one shape, `scratch` holds four of it."""
+    """Fill `out`; all arrays have its shape, or hold one number, and `scratch` holds four of it."""
     half_dlat, half_dlon, cosines, spare = scratch
     np.subtract(lat2, lat1, out=half_dlat)
     half_dlat *= _HALF_RADIAN
@@ -161,6 +166,7 @@ def _haversine_km(
     out *= 2 * EARTH_RADIUS_KM
     if far.any():
         # One minus the haversine, without the subtraction: the haversine to the antipode of one of the places.
+        lat1, lon1, lat2, lon2 = (np.broadcast_to(part, out.shape) for part in (lat1, lon1, lat2, lon2))
         half_lat_sum = (lat1[far] + lat2[far]) * _HALF_RADIAN
         half_lon_rest = (180.0 - _longitude_gap(lon1[far], lon2[far])) * _HALF_RADIAN
         missing = np.sin(half_lat_sum) ** 2 + cosines[far] * np.sin(half_lon_rest) ** 2

@@ -9,13 +9,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
-from geosleuth.atlas.base import BasePlaces, base_path, build, build_base, ensure_base, packed_tables
+from geosleuth.atlas.base import (
+    BasePlaces,
+    base_path,
+    build,
+    build_base,
+    ensure_base,
+    geocode,
+    open_base,
+    packed_tables,
+)
 from geosleuth.errors import BadInput, DataFault
 from geosleuth.geo import Box, LatLon, distance_km
 
@@ -127,6 +137,27 @@ def test_a_point_belongs_to_the_place_whose_size_reaches_it(
     first = places.around(point, country=country)[0]
     assert first.place.country == country
     assert name is None or first.place.name == name
+
+
+def test_what_is_remembered_near_a_point_changes_no_answer(base_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(5)
+    towns = [
+        (LatLon(43.74, 7.42), "MC"),
+        (LatLon(42.5, 1.5), "AD"),
+        (LatLon(52.5, 13.4), "DE"),
+        (LatLon(47.1, 9.5), None),
+    ]
+    asked = [
+        (LatLon(at.lat + chance.uniform(-0.2, 0.2), at.lon + chance.uniform(-0.2, 0.2)), country)
+        for _ in range(10)
+        for at, country in towns
+    ]
+    with closing(open_base(base_file)) as conn:
+        fresh = [BasePlaces(conn).around(point, country=country) for point, country in asked]
+        for most in (1, 30, 2048):
+            monkeypatch.setattr(geocode, "_MOST_REMEMBERED", most)
+            one = BasePlaces(conn)
+            assert [one.around(point, country=country) for point, country in asked * 2] == fresh * 2
 
 
 def test_a_region_given_comes_first_and_a_far_settlement_is_not_claimed(places: BasePlaces) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from geosleuth.atlas.regions.extract import assemble
 from geosleuth.atlas.regions.geometry import (
     E7,
+    are_packed,
     courses_of,
     nearest_points,
     pack,
@@ -198,3 +199,18 @@ def test_many_lists_unpack_as_each(lists: list[set[int]]) -> None:
     numbers, runs, counts = unpack_all([pack_steps(np.array(one)) for one in ordered])
     owners = np.repeat(runs, counts)
     assert [sorted(numbers[owners == at].tolist()) for at in range(len(lists))] == ordered
+
+
+@given(st.lists(st.sets(st.integers(1, 100_000), min_size=1, max_size=20), min_size=1, max_size=6))
+def test_numbers_of_several_regions_are_told_apart(lists: list[set[int]]) -> None:
+    firsts = np.arange(len(lists)) * 1_000_000
+    numbers, *_ = unpack_all([pack_steps(np.array(sorted(one))) for one in lists], firsts)
+    told = [first + number for first, some in zip(firsts, lists, strict=True) for number in some]
+    assert sorted(numbers.tolist()) == sorted(told)
+
+
+def test_what_is_no_list_is_not_unpacked() -> None:
+    sound = pack_steps(np.array([3, 70_000]))
+    assert are_packed([sound, pack_steps(np.array([1]))])
+    for spoilt in (sound[:-1], b"\x04", b"", b"\x03abc", "text", None, 7):
+        assert not are_packed([sound, spoilt])

@@ -1,5 +1,7 @@
 """Listing, describing, removing; and region files that went bad."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,32 @@ def test_remove(tmp_path: Path, monaco_pbf: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(BadInput, match="there is no region 'one'"):
         regions.store.remove("one")
+
+
+def test_what_others_do_in_a_folder_is_seen_also_where_it_was_listed_before(tmp_path: Path, monaco: RegionInfo) -> None:
+    store = RegionStore(tmp_path)
+    one, two = tmp_path / "one.region.sqlite", tmp_path / "two.region.sqlite"
+
+    def names() -> list[str]:
+        """As they are told a minute after the last change, twice."""
+        long_ago = time.time() - 60 - len(told)
+        os.utime(tmp_path, (long_ago, long_ago))
+        assert [info.name for info in store.list()] == store.names()
+        return store.names()
+
+    told: list[list[str]] = []
+    told.append(names())
+    two.write_bytes(monaco.path.read_bytes())
+    assert store.names() == ["two"]
+    told.append(names())
+    two.rename(one)
+    assert [info.name for info in store.list()] == ["one"]
+    told.append(names())
+    os.utime(one, ns=(1, 1))  # as if another file had taken its place
+    assert store.open_all()[0].stamp[1] == 1
+    one.unlink()
+    assert store.list() == []
+    assert told == [[], ["two"], ["one"]]
 
 
 @pytest.mark.parametrize("damage", ["text", "cut", "empty", "other database", "middle"])

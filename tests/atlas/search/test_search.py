@@ -232,8 +232,8 @@ def test_a_common_triple_is_not_read_to_its_end_and_what_was_meant_is_found(monk
     read: list[int] = []
     unpacked = geometry.unpack_all
 
-    def counted(packed: Sequence[bytes]) -> tuple[pbf.Ints, pbf.Ints, pbf.Ints]:
-        numbers, runs, counts = unpacked(packed)
+    def counted(packed: Sequence[bytes], firsts: pbf.Ints | None) -> tuple[pbf.Ints, pbf.Ints, pbf.Ints]:
+        numbers, runs, counts = unpacked(packed, firsts)
         read.append(len(numbers))
         return numbers, runs, counts
 

@@ -16,7 +16,7 @@ from geosleuth.atlas.facts.countries import country_names
 from geosleuth.atlas.parts import Container, Town, cuts, names_street, split_parts, split_script
 from geosleuth.atlas.protocol import Hit, MatchKind, Place
 from geosleuth.atlas.search import ATTRIBUTE, MAIN, MAX_QUERY_CHARS, OTHER, exact_key, is_same_name, is_short_for
-from geosleuth.geo import Disc, Extent, LatLon, distances_km
+from geosleuth.geo import Disc, Extent, FloatArray, LatLon, distances_km
 from geosleuth.names import country_code, country_name, fold
 from geosleuth.names.cities import without_city_words, without_region_words
 
@@ -48,6 +48,7 @@ _NEAR_POOL = 40
 _MOST_NAMESAKES = 400
 _MOST_TOWNS = 50
 _MOST_CONTAINERS = 4096
+_MOST_REMEMBERED = 2048
 _SURE_POPULATION = 15_000
 """A town of fewer people is not taken for what a query means by one of its parts alone, or by its last words."""
 
@@ -168,7 +169,12 @@ class BasePlaces:
         """Places of the very name that lie in all that the text says beside it."""
         readings = [Reading(" ".join(text[:MAX_QUERY_CHARS].split()), country), Reading(parts[0], country)]
         if len(parts) == 1:
-            readings += [Reading(name, country, (self.container(tail),)) for name, tail in cuts(parts[0].split())]
+            # Most beginnings are no place: to see that takes less than to find what something could lie in.
+            readings += [
+                Reading(name, country, (self.container(tail),))
+                for name, tail in cuts(parts[0].split())
+                if self._is_place(name)
+            ]
             steps = split_script(parts[0])
             parts = steps[::-1] if len(steps) > 1 else parts
         else:  # "Washington, D.C., USA": a name may hold a comma
@@ -185,6 +191,9 @@ class BasePlaces:
             if found:
                 break
         return found.values()
+
+    def _is_place(self, name: str) -> bool:
+        return bool(owners_called(self._conn, exact_key(name))) or country_code(name) is not None
 
     def _add_exact(self, found: dict[int, Hit], reading: Reading) -> None:
         if not all(reading.inside):
@@ -300,20 +309,18 @@ class BasePlaces:
         beyond = beyond[km[beyond].argsort()[:limit]]
         chosen = sorted({*holding.tolist(), *beyond.tolist(), *large.tolist()})
         ranked = []
-        rows = {row[0]: row for row in self._rows(cities.id[near[chosen]].tolist())}
-        for index in chosen:
-            row = rows[int(cities.id[near[index]])]
+        rows = self._settlements(cities.id[near[chosen]].tolist())
+        for row, away, radii in zip(rows, km[chosen].tolist(), reach[chosen].tolist(), strict=True):
             elsewhere = region is not None and f"{row[4]}.{row[5]}" != region
-            outside = bool(reach[index] > REACHES)
+            outside = radii > REACHES
             # Which region counts for what holds the point; of what does not, the nearest is told first.
-            rank = outside, elsewhere and not outside, float(km[index] if outside else reach[index])
-            ranked.append((*rank, float(km[index]), row))
+            ranked.append((outside, elsewhere and not outside, away if outside else radii, away, row))
         ranked.sort(key=lambda item: (*item[:4], str(item[4][1])))
         kept = ranked[:limit]
         if 1 < limit < len(ranked) and not any(int(str(row[8])) >= _LARGE_CITY for *_, row in kept):
             city = next((item for item in ranked[limit:] if int(str(item[4][8])) >= _LARGE_CITY), None)
             kept = kept if city is None else [*kept[:-1], city]
-        return [Hit(self._place(row), 1 / (1 + away), "near", str(row[2]), away) for *_, away, row in kept]
+        return [Hit(self._settlement(row), 1 / (1 + away), "near", str(row[2]), away) for *_, away, row in kept]
 
     def nearest_city(self, point: LatLon, least_population: int = 0) -> Hit | None:
         """The nearest settlement of at least so many people, in whatever country."""
@@ -328,14 +335,13 @@ class BasePlaces:
     def _within_reach(self, point: LatLon, country: str | None) -> NDArray[np.int64]:
         """Rows of the cities around a point, looking farther until there are some."""
         cities = self._cities
-        some = None if country is None else cities.of_country(country)
-        lats, lons = (cities.lat, cities.lon) if some is None else (cities.lat[some], cities.lon[some])
+        some, lats, lons = (None, cities.lat, cities.lon) if country is None else cities.of_country(country)
         reach_deg = 1.5
         while True:
-            first, last = np.searchsorted(lats, [point.lat - reach_deg, point.lat + reach_deg])
+            first, last = lats.searchsorted([point.lat - reach_deg, point.lat + reach_deg])
             gap = np.abs(lons[first:last] - point.lon)
             width = reach_deg / max(0.02, float(np.cos(np.radians(point.lat))))
-            near: NDArray[np.int64] = first + np.flatnonzero(np.minimum(gap, 360 - gap) <= width)
+            near: NDArray[np.int64] = first + (np.minimum(gap, 360 - gap) <= width).nonzero()[0]
             if len(near) or reach_deg >= 180:
                 return np.asarray(near if some is None else some[near], dtype=np.int64)
             reach_deg *= 4
@@ -450,11 +456,34 @@ class BasePlaces:
 
     def _rows(self, numbers: Iterable[int]) -> list[tuple[object, ...]]:
         chosen = list(numbers)
+        if not chosen:
+            return []
         marks = ",".join("?" * len(chosen))
         return self._conn.execute(
             f"SELECT {_COLUMNS} FROM place WHERE id IN ({marks}) ORDER BY id",  # noqa: S608
             chosen,
         ).fetchall()
+
+    def _settlements(self, numbers: Sequence[int]) -> list[tuple[object, ...]]:
+        """Rows of settlements, in this order; remembered, since the same ones are near many points."""
+        known = self._known_rows
+        missing = [number for number in numbers if number not in known]
+        if missing:
+            if len(known) + len(missing) > _MOST_REMEMBERED:
+                known.clear()
+                missing = list(numbers)
+            known.update((int(str(row[0])), row) for row in self._rows(missing))
+        return [known[number] for number in numbers]
+
+    def _settlement(self, row: Sequence[object]) -> Place:
+        """A settlement as a place; remembered."""
+        number = int(str(row[0]))
+        place = self._known_places.get(number)
+        if place is None:
+            if len(self._known_places) >= _MOST_REMEMBERED:
+                self._known_places.clear()
+            place = self._known_places[number] = self._place(row)
+        return place
 
     def _place(self, row: Sequence[object]) -> Place:
         _, ref, name, kind, country, region, _, _, people = row
@@ -521,6 +550,14 @@ class BasePlaces:
     def _containers(self) -> dict[str, Container]:
         return {}
 
+    @cached_property
+    def _known_rows(self) -> dict[int, tuple[object, ...]]:
+        return {}
+
+    @cached_property
+    def _known_places(self) -> dict[int, Place]:
+        return {}
+
 
 class _Cities:
     """Columns of all settlements, sorted by latitude."""
@@ -538,10 +575,16 @@ class _Cities:
         self._of_country: dict[bytes, NDArray[np.int64]] = dict(
             zip(codes.tolist(), np.split(order, firsts[1:]), strict=True)
         )
+        self._latest: tuple[bytes, FloatArray, FloatArray] = b"", np.empty(0), np.empty(0)
 
-    def of_country(self, code: str) -> NDArray[np.int64]:
-        """Rows of a country's settlements."""
-        return self._of_country.get(code.encode("ascii", "replace"), np.empty(0, dtype=np.int64))
+    def of_country(self, code: str) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+        """Rows of a country's settlements, their latitudes and their longitudes."""
+        key = code.encode("ascii", "replace")
+        rows = self._of_country.get(key, np.empty(0, dtype=np.int64))
+        latest = self._latest  # of all threads: another one may put its own country there meanwhile
+        if latest[0] != key:  # questions come in bunches, and some countries have many settlements
+            latest = self._latest = key, self.lat[rows], self.lon[rows]
+        return rows, *latest[1:]
 
 
 def _point(row: Sequence[object]) -> LatLon:

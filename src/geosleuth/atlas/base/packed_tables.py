@@ -235,8 +235,11 @@ def owners_called(conn: sqlite3.Connection, key: str) -> dict[int, int]:
     ).fetchone()
     if found is None:
         return {}
-    keys, owners = found[0].split("\n"), np.frombuffer(found[1], dtype="<u4")
-    part = owners[bisect_left(keys, key) : bisect_right(keys, key)]
+    keys = found[0].split("\n")
+    begin, end = bisect_left(keys, key), bisect_right(keys, key)
+    if begin == end:
+        return {}
+    part = np.frombuffer(found[1], dtype="<u4")[begin:end]
     return dict(zip(places_of(part).tolist(), roles_of(part).tolist(), strict=True))
 
 

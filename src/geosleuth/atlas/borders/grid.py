@@ -583,7 +583,8 @@ class LocalGrids:
         cell_row, cell_column = min(cell_row, ROWS - 1), min(cell_column, COLUMNS - 1)
         row, column = cell_row // PER_BLOCK, cell_column // PER_BLOCK
         number = row * BLOCK_COLUMNS + column
-        at = int(np.searchsorted(self._layer.numbers, number))
+        # As a number of their own type, or all of them would be converted to that of this one first.
+        at = int(self._layer.numbers.searchsorted(self._layer.numbers.dtype.type(number)))
         if at == len(self._layer.numbers) or self._layer.numbers[at] != number:
             return int(self._layer.coarse[row, column])
         grid = self.made.get(number)

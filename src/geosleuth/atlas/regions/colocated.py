@@ -1,7 +1,7 @@
 """Places where several features stand near each other, and which features a word stands for."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -34,7 +34,6 @@ from .region_store import (
     inside,
     of_category,
     places_of,
-    positions,
     rows_of,
     sources_of,
 )
@@ -67,8 +66,44 @@ class Candidates:
         return len(self.owners)
 
 
-Meaning = list[tuple[Ints, FloatArray]]
-"""What a text may mean: for each region, features in the order of their ids, and how well they fit."""
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a text may mean: features of all regions, region after region and in each in the order of their ids.
+
+    All regions together, since most arrays are short: eight regions one by one would take nearly eight times as long.
+    """
+
+    regions: Ints  # number of the region, for each feature
+    ids: Ints
+    scores: FloatArray  # how well it fits
+    lats_e7: Ints
+    lons_e7: Ints
+    streets: NDArray[np.bool_]  # whether it is one
+
+    def __len__(self) -> int:
+        """How many features."""
+        return len(self.ids)
+
+    @property
+    def lats(self) -> FloatArray:
+        """Latitudes in degrees."""
+        return self.lats_e7 / E7
+
+    @property
+    def lons(self) -> FloatArray:
+        """Longitudes in degrees."""
+        return self.lons_e7 / E7
+
+    def chosen(self, kept: Ints | NDArray[np.bool_]) -> "Meaning":
+        """Some of them."""
+        return Meaning(
+            self.regions[kept],
+            self.ids[kept],
+            self.scores[kept],
+            self.lats_e7[kept],
+            self.lons_e7[kept],
+            self.streets[kept],
+        )
 
 
 def resolve(
@@ -87,7 +122,7 @@ def _meaning(store: RegionStore, regions: Sequence[OpenRegion], text: str, withi
 
     "Casino" is a kind and a chain of shops: both are meant, but not everything that is spelled a little like it.
     """
-    found: Meaning = []
+    found: list[tuple[Ints, FloatArray]] = []
     reaches: list[Keep | None] = []
     for region in regions:
         with store.explained(region.info.name):
@@ -109,7 +144,27 @@ def _meaning(store: RegionStore, regions: Sequence[OpenRegion], text: str, withi
             with store.explained(region.info.name):
                 kept = reach(ids)
             found[at] = ids[kept], scores[kept]
-    return found
+    return _located(store, regions, found)
+
+
+def _located(store: RegionStore, regions: Sequence[OpenRegion], found: Sequence[tuple[Ints, FloatArray]]) -> Meaning:
+    """Features of each region, with how well they fit, together."""
+    lats, lons, streets = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=bool)]
+    for region, (ids, _) in zip(regions, found, strict=True):
+        if len(ids):
+            with store.explained(region.info.name):
+                lats.append(column(region, "lat")[ids - 1])
+                lons.append(column(region, "lon")[ids - 1])
+                streets.append(are_streets(region, ids))
+    ids = np.concatenate([np.empty(0, dtype=np.int64), *(some for some, _ in found)])
+    scores = np.concatenate([np.empty(0), *(fits for _, fits in found)])
+    numbers = np.arange(len(regions)).repeat([len(some) for some, _ in found])
+    meant = Meaning(numbers, ids, scores, np.concatenate(lats), np.concatenate(lons), np.concatenate(streets))
+    wrong = ((np.abs(meant.lats_e7) > 90 * E7) | (np.abs(meant.lons_e7) > 180 * E7)).nonzero()[0]
+    if len(wrong):
+        with store.explained(regions[int(numbers[wrong[0]])].info.name):
+            check_positions(meant.lats[wrong], meant.lons[wrong])
+    return meant
 
 
 def _reach(region: OpenRegion, within: Extent | None) -> Keep | None:
@@ -128,47 +183,25 @@ def _placed(
     within: Extent | None,
     known: dict[tuple[str, int | str], int],
 ) -> Candidates:
-    objects = _object_numbers(store, regions, meaning, known)
-    keys = np.concatenate(objects)
-    in_regions = np.repeat(np.arange(len(regions)), [len(ids) for ids, _ in meaning])
-    owners, scores = (np.concatenate(column) for column in zip(*meaning, strict=True))
+    keys = _object_numbers(store, regions, meaning, known)
     if (keys < 0).any():  # the first of each object stands for it
         _, first = np.unique(keys, return_index=True)
         first.sort()
-        in_regions, owners, scores, keys = in_regions[first], owners[first], scores[first], keys[first]
-    spots: list[FloatArray] = [np.empty((0, 2))]
-    owner_of: list[Ints] = [np.empty(0, dtype=np.int64)]
-    cuts = in_regions.searchsorted(np.arange(len(regions) + 1)).tolist()
-    for region, (begin, end) in zip(regions, pairwise(cuts), strict=True):
-        if begin == end:
-            continue
-        with store.explained(region.info.name):
-            at, positions_of = _places(region, owners[begin:end])
-        spots.append(at)
-        owner_of.append(positions_of + begin)
-    placed, belongs = np.concatenate(spots), np.concatenate(owner_of)
+        meaning, keys = meaning.chosen(first), keys[first]
+    placed, belongs = _places(store, regions, meaning)
     if within is not None:
         kept = inside(within, placed[:, 1], placed[:, 0])
         placed, belongs = placed[kept], belongs[kept]
-    return Candidates(in_regions, owners, scores, keys, placed[:, 1], placed[:, 0], belongs)
+    return Candidates(meaning.regions, meaning.ids, meaning.scores, keys, placed[:, 1], placed[:, 0], belongs)
 
 
-def _near_each_other(
-    store: RegionStore, regions: Sequence[OpenRegion], meanings: Sequence[Meaning], within_m: float
-) -> Sequence[Meaning]:
+def _near_each_other(meanings: Sequence[Meaning], within_m: float) -> Sequence[Meaning]:
     """Only those of the points that may have one of the rarest feature, and that in turn all others, near enough.
 
     Cells as wide as the distance are marked in a table that many of them share: cheaper than to compare positions.
     """
-    counts = [sum(len(ids) for ids, _ in meaning) for meaning in meanings]
-    spots = []
-    for meaning in meanings:
-        parts = [(np.empty(0), np.empty(0))]
-        for region, (ids, _) in zip(regions, meaning, strict=True):
-            if len(ids):
-                with store.explained(region.info.name):
-                    parts.append(positions(region, ids))
-        spots.append(tuple(map(np.concatenate, zip(*parts, strict=True))))
+    counts = [len(meaning) for meaning in meanings]
+    spots = [(meaning.lats, meaning.lons) for meaning in meanings]
     reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
     farthest = max(float(np.abs(lats).max(initial=0.0)) for lats, _ in spots)
     wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
@@ -182,7 +215,7 @@ def _near_each_other(
             keep &= _mark(some)[cells[rarest] & _TABLE]
     around = _mark(cells[rarest][keep])
     kept = [keep if number == rarest else around[some & _TABLE] for number, some in enumerate(cells)]
-    return [_chosen(meaning, flags) for meaning, flags in zip(meanings, kept, strict=True)]
+    return [meaning.chosen(flags) for meaning, flags in zip(meanings, kept, strict=True)]
 
 
 def _mark(cells: Ints) -> NDArray[np.bool_]:
@@ -204,15 +237,16 @@ def _in_company(
 
     A street of a common name is looked at along its whole course later; most of its namesakes have no such company.
     """
-    counts = [sum(len(ids) for ids, _ in meaning) for meaning in meanings]
+    counts = [len(meaning) for meaning in meanings]
     if max(counts) < _FEW:
         return meanings
-    if not any(_have_streets(store, regions, meaning) for meaning in meanings):
-        return _near_each_other(store, regions, meanings, within_m)
+    if not any(meaning.streets.any() for meaning in meanings):
+        return _near_each_other(meanings, within_m)
     rarest = int(np.argmin(counts))
-    meanings = _around_rarest(store, regions, meanings, rarest, within_m)
-    counts = [sum(len(ids) for ids, _ in meaning) for meaning in meanings]
-    boxes = [_boxes(store, regions, meaning) for meaning in meanings]
+    around = _boxes(store, regions, meanings[rarest])
+    meanings = _around_rarest(meanings, rarest, around, within_m)
+    counts = [len(meaning) for meaning in meanings]
+    boxes = [around if number == rarest else _boxes(store, regions, meaning) for number, meaning in enumerate(meanings)]
     every = np.concatenate(boxes)
     farthest = float(np.abs(every[:, [1, 3]]).max())
     reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
@@ -230,14 +264,11 @@ def _in_company(
             keep &= np.isin(np.arange(len(near)), rows[one])
     kept = {number: np.isin(np.arange(counts[number]), two[keep[one]]) for number, (one, two) in pairs.items()}
     kept[rarest] = keep
-    return [_chosen(meaning, kept[number]) for number, meaning in enumerate(meanings)]
+    return [meaning.chosen(kept[number]) for number, meaning in enumerate(meanings)]
 
 
-def _around_rarest(
-    store: RegionStore, regions: Sequence[OpenRegion], meanings: Sequence[Meaning], rarest: int, within_m: float
-) -> Sequence[Meaning]:
-    """All streets, and those of the points that may have one of the rarest feature near enough."""
-    boxes = _boxes(store, regions, meanings[rarest])
+def _around_rarest(meanings: Sequence[Meaning], rarest: int, boxes: FloatArray, within_m: float) -> Sequence[Meaning]:
+    """All streets, and those of the points that may have one of the rarest feature, with these boxes, near enough."""
     reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
     farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0)) + reach
     wide = reach / max(math.cos(math.radians(min(farthest, 90.0))), 1e-3)
@@ -252,15 +283,11 @@ def _around_rarest(
     of, row = np.repeat(np.arange(len(boxes)), rows), spans(south, rows)
     long = (east - west + 1)[of]
     table[(np.repeat(row, long) * _ROW + spans(west[of], long)) & _TABLE] = True
-    found: list[Meaning] = []
+    found = list(meanings)
     for number, meaning in enumerate(meanings):
-        found.append(meaning if number == rarest else [])
-        for region, (ids, scores) in zip(regions, meaning if number != rarest else (), strict=number != rarest):
-            with store.explained(region.info.name):
-                lats, lons = positions(region, ids)
-                kept = table[(_cells(lats, 90, reach) * _ROW + _cells(lons, 180, wide)) & _TABLE]
-                kept |= are_streets(region, ids)
-            found[-1].append((ids[kept], scores[kept]))
+        if number != rarest:
+            kept = table[(_cells(meaning.lats, 90, reach) * _ROW + _cells(meaning.lons, 180, wide)) & _TABLE]
+            found[number] = meaning.chosen(kept | meaning.streets)
     return found
 
 
@@ -296,34 +323,27 @@ def _boxes_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Int
     return one, rows[two]
 
 
-def _have_streets(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> bool:
-    for region, (ids, _) in zip(regions, meaning, strict=True):
-        with store.explained(region.info.name):
-            if are_streets(region, ids).any():
-                return True
-    return False
-
-
-def _chosen(meaning: Meaning, kept: NDArray[np.bool_]) -> Meaning:
-    cuts = np.cumsum([len(ids) for ids, _ in meaning])[:-1]
-    parts = zip(meaning, np.split(kept, cuts), strict=True)
-    return [(ids[flags], scores[flags]) for (ids, scores), flags in parts]
-
-
 def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> FloatArray:
     """West, south, east and north of each feature, in the order in which they are meant."""
-    parts = [np.empty((0, 4))]
-    for region, (ids, _) in zip(regions, meaning, strict=True):
+    lats, lons = meaning.lats, meaning.lons
+    boxes = np.column_stack([lons, lats, lons, lats])
+    for region, streets in _by_region(regions, meaning, meaning.streets.nonzero()[0]):
         with store.explained(region.info.name):
-            lats, lons = positions(region, ids)
-            boxes = np.column_stack([lons, lats, lons, lats])
-            streets = np.flatnonzero(are_streets(region, ids))
-            edges = boxes_of(region, ids[streets].tolist())
-            wide = [at for at in streets.tolist() if int(ids[at]) in edges]
-            packed = b"".join(edges[int(ids[at])] for at in wide)
+            ids = meaning.ids[streets].tolist()
+            edges = boxes_of(region, ids)
+            wide = [at for at, number in zip(streets.tolist(), ids, strict=True) if number in edges]
+            packed = b"".join([edges[number] for number in ids if number in edges])
             boxes[wide] = np.frombuffer(packed, dtype="<i4").reshape(-1, 4)[:, [1, 0, 3, 2]] / E7
-        parts.append(boxes)
-    return np.concatenate(parts)
+    return boxes
+
+
+def _by_region(regions: Sequence[OpenRegion], meaning: Meaning, places: Ints) -> Iterator[tuple[OpenRegion, Ints]]:
+    """Some places in a meaning, ascending, for each region that has one."""
+    if len(places):
+        cuts = meaning.regions[places].searchsorted(np.arange(len(regions) + 1)).tolist()
+        for region, (begin, end) in zip(regions, pairwise(cuts), strict=True):
+            if begin < end:
+                yield region, places[begin:end]
 
 
 _FEW: Final = 100
@@ -333,7 +353,7 @@ _POLAR: Final = 85.0
 
 def _named(
     store: RegionStore, regions: Sequence[OpenRegion], text: str, reaches: Sequence[Keep | None], *, alike: bool
-) -> Meaning:
+) -> list[tuple[Ints, FloatArray]]:
     """Features of that name. The exact ones are all taken; of the rest those with every word, or spelled nearly so.
 
     ``alike`` says whether likenesses, and longer names that begin so, will do.
@@ -394,37 +414,26 @@ _MOST_EXACT: Final = 1_000
 
 def _object_numbers(
     store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, known: dict[tuple[str, int | str], int]
-) -> list[Ints]:
-    """Numbers of the objects of each region, the same for one that several regions hold.
+) -> Ints:
+    """Numbers of the objects, the same for one that several regions hold.
 
     The source's own id is looked at for what lies at the same point, and for streets, which regions may cut.
     """
-    objects = [ids + (number << _REGION_BITS) for number, (ids, _) in enumerate(meaning)]
+    objects = meaning.ids + (meaning.regions << _REGION_BITS)
     if len(regions) == 1:
         return objects
-    spots, streets = [], []
-    for region, (ids, _) in zip(regions, meaning, strict=True):
-        if not len(ids):
-            spots.append(ids)
-            streets.append(np.empty(0, dtype=bool))
-            continue
-        with store.explained(region.info.name):
-            spots.append(column(region, "lat")[ids - 1].astype(np.int64) << 32 ^ column(region, "lon")[ids - 1])
-            streets.append(are_streets(region, ids))
-    every, long = np.concatenate(spots), np.concatenate(streets)
+    every, long = meaning.lats_e7.astype(np.int64) << 32 ^ meaning.lons_e7, meaning.streets
     order = np.sort(every)
     twice = order[1:][order[1:] == order[:-1]]
     doubtful = np.isin(every, twice) if len(twice) else np.zeros(len(every), dtype=bool)
-    of = np.repeat(np.arange(len(regions)), [len(some) for some in spots])
-    doubtful[long] |= _may_be_cut(every[long], of[long])
-    cuts = np.cumsum([len(ids) for ids, _ in meaning])[:-1]
-    for region, (ids, _), numbers, some in zip(regions, meaning, objects, np.split(doubtful, cuts), strict=True):
-        if not some.any():
-            continue
+    if long.any():
+        doubtful[long] |= _may_be_cut(every[long], meaning.regions[long])
+    for region, places in _by_region(regions, meaning, doubtful.nonzero()[0]):
         with store.explained(region.info.name):
-            sources = sources_of(region, ids[some].tolist())
-            for at, number in zip(np.flatnonzero(some).tolist(), ids[some].tolist(), strict=True):
-                numbers[at] = -1 - known.setdefault((region.info.kind, sources[number]), len(known))
+            ids = meaning.ids[places].tolist()
+            sources = sources_of(region, ids)
+            for at, number in zip(places.tolist(), ids, strict=True):
+                objects[at] = -1 - known.setdefault((region.info.kind, sources[number]), len(known))
     return objects
 
 
@@ -443,17 +452,27 @@ def _may_be_cut(spots: Ints, of: Ints) -> NDArray[np.bool_]:
 _REGION_BITS: Final = 40
 
 
-def _places(region: OpenRegion, ids: NDArray[np.int64]) -> tuple[FloatArray, NDArray[np.int64]]:
-    """(lon, lat) rows, and for each row which of the ids it belongs to."""
-    long = are_streets(region, ids)
-    streets, points = np.flatnonzero(long), np.flatnonzero(~long)
-    lats, lons = positions(region, ids[points])
-    spots = [np.column_stack([lons, lats])]
-    belongs = [points]
-    for at, along in zip(streets.tolist(), _along_streets(region, ids[streets].tolist()), strict=True):
-        spots.append(along)
-        belongs.append(np.full(len(along), at))
-    return np.concatenate(spots), np.concatenate(belongs).astype(np.int64)
+def _places(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> tuple[FloatArray, Ints]:
+    """(lon, lat) rows, and for each row which of the features it belongs to; in each region streets come last."""
+    at = np.column_stack([meaning.lons, meaning.lats])
+    streets = meaning.streets.nonzero()[0]
+    if not len(streets):
+        return at, np.arange(len(meaning))
+    points = (~meaning.streets).nonzero()[0]
+    spots: list[FloatArray] = []
+    belongs: list[Ints] = []
+    done = 0
+    for region, some in _by_region(regions, meaning, streets):
+        number = meaning.regions[some[0]]
+        before = points[done : int(meaning.regions[points].searchsorted(number, side="right"))]
+        done += len(before)
+        spots.append(at[before])
+        belongs.append(before)
+        with store.explained(region.info.name):
+            along = _along_streets(region, meaning.ids[some].tolist())
+        spots += along
+        belongs.append(some.repeat([len(one) for one in along]))
+    return np.concatenate([*spots, at[points[done:]]]), np.concatenate([*belongs, points[done:]])
 
 
 def _along_streets(region: OpenRegion, streets: Sequence[int]) -> list[FloatArray]:
@@ -524,9 +543,9 @@ def find_colocated(
     meanings: list[Meaning] = []
     for text in features:
         meanings.append(_meaning(store, regions, text, within))
-        if not any(len(ids) for ids, _ in meanings[-1]):
+        if not len(meanings[-1]):
             return []
-    counts = [sum(len(ids) for ids, _ in meaning) for meaning in meanings]
+    counts = [len(meaning) for meaning in meanings]
     anchor = counts.index(min(counts))
     # Of what stands everywhere, enough stands close together: most of it need not be looked at.
     radii = [min(_CLOSE_M, within_m), within_m] if min(counts) > _MANY else [within_m]

@@ -4,7 +4,9 @@ A geometry is a list of numbers: what it is, how many vertices it has, and the s
 leave out their last vertex, which is the first again.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, Final
@@ -62,26 +64,41 @@ def unpack_steps(packed: bytes) -> Ints:
     return np.cumsum(np.frombuffer(packed, dtype=_WIDTHS[packed[0]], offset=1), dtype=np.int64)
 
 
-def unpack_all(packed: Sequence[bytes]) -> tuple[Ints, Ints, Ints]:
+def unpack_all(packed: Sequence[bytes], firsts: Ints | None = None) -> tuple[Ints, Ints, Ints]:
     """All numbers of what `pack_steps` packed several times, none of them empty: list after list, in an order of ours.
+
+    Args:
+        packed: the lists.
+        firsts: for each list, what is added to its numbers.
 
     Returns:
         The numbers; which list each run of them is; and how many numbers each run has.
     """
     numbers, runs, counts = [_NONE], [_NONE], [_NONE]
-    by_width: dict[int, list[int]] = {}
-    for at, one in enumerate(packed):
-        by_width.setdefault(one[0], []).append(at)
-    for width, some in by_width.items():
-        steps = np.frombuffer(b"".join([packed[at][1:] for at in some]), dtype=_WIDTHS[width])
-        long = np.array([len(packed[at]) - 1 for at in some]) // width
+    widths = np.frombuffer(b"".join([one[:1] for one in packed]), dtype=np.uint8)
+    sizes = np.array([len(one) for one in packed], dtype=np.int64) - 1
+    for width in dict.fromkeys(widths.tolist()):
+        some = (widths == width).nonzero()[0]
+        steps = np.frombuffer(b"".join([packed[at][1:] for at in some.tolist()]), dtype=_WIDTHS[width]).astype(np.int64)
+        long = sizes[some] // width
         begins = np.cumsum(long) - long
-        sums = np.cumsum(steps, dtype=np.int64)
-        sums -= np.repeat(sums[begins] - steps[begins], long)
-        numbers.append(sums)
-        runs.append(np.array(some))
+        lasts = np.add.reduceat(steps, begins)
+        if firsts is not None:
+            steps[begins] += firsts[some]
+            lasts += firsts[some]
+        steps[begins[1:]] -= lasts[:-1]  # each list begins anew
+        numbers.append(np.cumsum(steps, out=steps))
+        runs.append(some)
         counts.append(long)
     return np.concatenate(numbers), np.concatenate(runs), np.concatenate(counts)
+
+
+def are_packed(lists: Iterable[Any]) -> bool:
+    """Whether `unpack_all` takes all of these for lists."""
+    for one in lists:  # hundreds in a question
+        if type(one) is not bytes or len(one) < 2 or one[0] not in _WIDTHS or (len(one) - 1) % one[0]:
+            return False
+    return True
 
 
 _NONE: Final = np.empty(0, dtype=np.int64)
@@ -248,9 +265,9 @@ def _unpack_several(found: Geometries, places: NDArray[np.intp], values: Ints, b
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The edges of a geometry, in degrees: longitudes are real, latitudes imaginary."""
+    """The edges of a geometry, in degrees."""
 
-    edges: NDArray[np.complex128]  # two rows: where each begins, and where it ends
+    edges: NDArray[np.float64]  # four rows: longitudes and latitudes where each begins, and where it ends
     is_area: bool
 
 
@@ -270,14 +287,13 @@ def courses_of(blobs: Sequence[bytes]) -> list[Course]:
     at = _summed(values, np.array(begins), np.array(sums))
     if int(np.abs(at[:, 0]).max()) > _MOST[0] or int(np.abs(at[:, 1]).max()) > _MOST[1]:
         raise ValueError("a shape that is nowhere on Earth")
-    edges = np.empty((2, len(at)), dtype=np.complex128)
-    edges[0] = (at / E7).view(np.complex128)[:, 0]
+    edges = np.empty((4, len(at)))
+    np.divide(at.T, E7, out=edges[:2])
     long = np.array(counts)
     ends = np.cumsum(long)
     area_of = np.repeat(areas, lines)  # for each line, whether it is the edge of an area
-    after = np.arange(1, len(at) + 1)
-    after[ends - 1] = np.where(area_of, ends - long, ends - 1)
-    edges[1] = edges[0, after]
+    edges[2:, :-1] = edges[:2, 1:]
+    edges[2:, ends - 1] = edges[:2, np.where(area_of, ends - long, ends - 1)]
     cuts = [0, *ends[np.cumsum(lines) - 1].tolist()]
     return [Course(edges[:, begin:end], area) for (begin, end), area in zip(pairwise(cuts), areas, strict=True)]
 
@@ -287,26 +303,42 @@ def nearest_points(courses: Sequence[Course], lat: float, lon: float) -> NDArray
     # A degree of longitude is shorter than one of latitude; without the stretch "nearest" would lean east and west.
     squeeze = max(float(np.cos(np.radians(lat))), 1e-6)
     edges = np.concatenate([course.edges for course in courses], axis=1)
-    edges.real -= lon  # east of the point, and north of it
-    edges.real *= squeeze
-    edges.imag -= lat
-    here, there = edges
+    lons, lats, here, there = edges[::2], edges[1::2], edges[:2], edges[2:]
+    lons -= lon  # east of the point, and north of it
+    lons *= squeeze
+    lats -= lat
     step = there - here
-    length = step.real**2 + step.imag**2
-    along = here.real * step.real + here.imag * step.imag
+    length, along = _dot(step, step), _dot(here, step)
     length[length == 0] = 1.0
-    spots = here + np.clip(-along / length, 0.0, 1.0) * step
-    far = spots.real**2 + spots.imag**2
+    along /= length
+    np.negative(along, out=along)
+    np.maximum(along, 0.0, out=along)
+    np.minimum(along, 1.0, out=along)
+    spots = along * step
+    spots += here
+    far = _dot(spots, spots)
     cuts = [0, *accumulate(course.edges.shape[1] for course in courses)]
-    nearest = spots[[begin + int(far[begin:end].argmin()) for begin, end in pairwise(cuts)]]
-    # Inside, a line to the east crosses the edge an odd number of times.
-    up = ((here.imag > 0) != (there.imag > 0)).nonzero()[0]
-    crossed = up[here.real[up] - here.imag[up] * step.real[up] / step.imag[up] > 0]
-    if len(crossed):
-        owners = np.searchsorted(cuts, crossed, side="right") - 1
-        inside = np.bincount(owners, minlength=len(courses)) % 2 == 1
-        nearest[inside & np.array([course.is_area for course in courses])] = 0.0
-    return np.column_stack([nearest.imag + lat, nearest.real / squeeze + lon])
+    nearest = spots[:, [begin + int(far[begin:end].argmin()) for begin, end in pairwise(cuts)]]
+    if any(course.is_area for course in courses):
+        # Inside, a line to the east crosses the edge an odd number of times.
+        above = lats > 0
+        up = (above[0] != above[1]).nonzero()[0]
+        (x, y), (across, rise) = here[:, up], step[:, up]
+        crossed = up[x - y * across / rise > 0].tolist()
+        owners = Counter(bisect_right(cuts, at) - 1 for at in crossed)
+        for owner, times in owners.items():
+            if times % 2 and courses[owner].is_area:
+                nearest[:, owner] = 0.0
+    found = np.empty((len(courses), 2))
+    found[:, 0] = nearest[1] + lat
+    found[:, 1] = nearest[0] / squeeze + lon
+    return found
+
+
+def _dot(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    product = one * other
+    both: NDArray[np.float64] = product[0] + product[1]
+    return both
 
 
 def _runs(heads: Sequence[int], ends: Sequence[int]) -> tuple[list[int], list[int], list[int], list[int], list[bool]]:

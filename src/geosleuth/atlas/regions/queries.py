@@ -4,7 +4,7 @@ import logging
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import itemgetter
@@ -47,9 +47,10 @@ from .region_store import (
     filter_of,
     full_row,
     in_boxes,
-    nearest_metres,
+    move_to_courses,
     place_of,
     places_of,
+    question,
     rows_in,
     rows_of,
     text_of,
@@ -71,6 +72,7 @@ _WIDER: Final = 4.0
 _NEARLY: Final = 0.7
 _OTHER_NUMBER: Final = 0.75
 _POLAR: Final = 80.0
+_LAST_MERIDIAN: Final = 178.0
 _FLAT_M: Final = 20_000.0
 MAX_LIMIT: Final = 1000
 
@@ -163,7 +165,7 @@ class Regions:
                 break
             reach_m = reach_m * _WIDER if reach_m * _WIDER < _NEARLY * radius_m else radius_m
         hits = self._made(found, limit)
-        return [replace(hit, score=_closeness(hit, radius_m)) for hit in hits]
+        return [Hit(hit.place, _closeness(hit, radius_m), hit.match, hit.matched, hit.distance_km) for hit in hits]
 
     def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
         """Where two streets meet; where they only come near each other the match is "near"."""
@@ -262,7 +264,8 @@ class Regions:
         regions = self._open(within)
         while True:
             try:
-                return found_in(regions)
+                with question():
+                    return found_in(regions)
             except DamagedRegion as error:
                 if self._only is not None:
                     raise
@@ -403,33 +406,44 @@ def _nearest(
     """The nearest features, as many as asked for, and others that are as near as the last of them."""
     if not len(numbers):
         return []
-    metres = distances_m(point, spots["lat"] / E7, spots["lon"] / E7)
-    least, most = _to_boxes_m(point, spots["box"].astype(np.int64), radius_m)
-    drawn = spots["flags"] & HAS_GROUND != 0
-    # None is nearer than its box, nor farther than its box's farthest corner: many courses need not be looked at, and
-    # fewer still once those that may be nearest are known.
-    farthest = np.where(drawn, most, metres)
-    drawn &= least <= radius_m
+    # None is nearer than its box, nor farther than its box's farthest corner: only those are measured that may be among
+    # the nearest, and fewer still once some of them are known.
+    least, most = _to_boxes_m(point, spots["box"], radius_m)
+    drawn, waiting = spots["flags"] & HAS_GROUND != 0, least <= radius_m
+    metres = np.empty(len(numbers))
+    metres.fill(math.inf)
     at_once = _LOOKED_AT * limit
     while True:
-        enough = np.partition(farthest, limit - 1)[limit - 1] if len(numbers) > limit else math.inf
-        likely = (drawn & (least <= enough)).nonzero()[0]
+        enough = _smallest(most, limit) if len(numbers) > limit else math.inf
+        likely = (waiting & (least <= enough)).nonzero()[0]
         if not len(likely):
             break
-        if len(likely) > at_once:
-            likely = likely[least[likely].argpartition(at_once)[:at_once]]
+        courses = drawn[likely].nonzero()[0]
+        if len(courses) > at_once:
+            kept = np.ones(len(likely), dtype=bool)
+            kept[courses[least[likely[courses]].argpartition(at_once)[at_once:]]] = False
+            likely = likely[kept]
+            courses = drawn[likely].nonzero()[0]
         at_once *= 4
-        courses = nearest_metres(region, numbers[likely].tolist(), point)
-        for at, feature in zip(likely.tolist(), numbers[likely].tolist(), strict=True):
-            metres[at] = courses.get(feature, metres[at])
-        farthest[likely], drawn[likely] = metres[likely], False
-    near = ((least <= enough) & (metres <= radius_m)).nonzero()[0]
+        some = spots[likely]
+        lats, lons = some["lat"] / E7, some["lon"] / E7
+        move_to_courses(region, numbers[likely[courses]].tolist(), point, (courses, lats, lons))
+        metres[likely] = most[likely] = distances_m(point, lats, lons)
+        waiting[likely] = False
+    near = (metres <= radius_m).nonzero()[0]
     if not len(near):
         return []
-    last = np.sort(metres[near])[:limit][-1]
-    near = near[metres[near] <= last]
+    if len(near) > limit:
+        near = near[metres[near] <= _smallest(metres[near], limit)]
     rows = rows_in(region, numbers[near].tolist())
     return [_Near(region, rows[int(numbers[at])], float(metres[at])) for at in near.tolist()]
+
+
+def _smallest(values: FloatArray, count: int) -> float:
+    """The largest of so many smallest values."""
+    ordered = values.copy()
+    ordered.partition(count - 1)
+    return float(ordered[count - 1])
 
 
 def _meant(region: OpenRegion, category: str | None) -> NDArray[np.bool_]:
@@ -444,16 +458,24 @@ def _meant(region: OpenRegion, category: str | None) -> NDArray[np.bool_]:
     return flags
 
 
-def _to_boxes_m(point: LatLon, boxes: Ints, radius_m: float) -> tuple[FloatArray, FloatArray]:
+def _to_boxes_m(point: LatLon, boxes: NDArray[np.int32], radius_m: float) -> tuple[FloatArray, FloatArray]:
     """Metres to the nearest and farthest points of boxes (1e-7 degrees), or somewhat less and more."""
-    if abs(point.lat) > _POLAR or radius_m > _FLAT_M:
+    if abs(point.lat) > _POLAR or abs(point.lon) > _LAST_MERIDIAN or radius_m > _FLAT_M:
         return np.zeros(len(boxes)), np.full(len(boxes), math.inf)
-    middles, halves = (boxes[:, :2] + boxes[:, 2:]) / (2 * E7), (boxes[:, 2:] - boxes[:, :2]) / (2 * E7)
-    gaps = middles - (point.lat, point.lon)
-    gaps[:, 1] = (gaps[:, 1] + 540) % 360 - 180
-    wide = (METRES_A_DEGREE, METRES_A_DEGREE * math.cos(math.radians(point.lat)))
-    least, most = (np.hypot(*(way * wide).T) for way in (np.maximum(abs(gaps) - halves, 0.0), abs(gaps) + halves))
-    return 0.97 * least, 1.03 * most
+    edges = boxes.T.astype(np.float64)
+    lats, lons, low, high = edges[::2], edges[1::2], edges[:2], edges[2:]
+    lats -= point.lat * E7
+    lons -= point.lon * E7
+    lons *= math.cos(math.radians(point.lat))
+    np.negative(low, out=low)  # south and west of the point; the others are north and east of it
+    far, gap = np.maximum(low, high), np.minimum(low, high)
+    np.minimum(gap, 0.0, out=gap)
+    gap *= gap
+    far *= far
+    least, most = np.sqrt(gap[0] + gap[1]), np.sqrt(far[0] + far[1])
+    least *= 0.97 * METRES_A_DEGREE / E7
+    most *= 1.03 * METRES_A_DEGREE / E7
+    return least, most
 
 
 def _closeness(hit: Hit, radius_m: float) -> float:
@@ -475,7 +497,7 @@ def _kept(hits: Sequence[NameHit], keep: Keep | None) -> list[NameHit]:
     return [hit for hit, fit in zip(hits, fits, strict=True) if fit]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, since a question makes dozens, and those take three times as long
 class _Feature(ABC):
     """A feature of which a place is only made if it is among the best of all regions."""
 
@@ -499,7 +521,7 @@ class _Feature(ABC):
     def hit(self, place: Place) -> Hit: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Found(_Feature):
     """A feature by its name."""
 
@@ -516,7 +538,7 @@ class _Found(_Feature):
         return Hit(place, self.score, self.named.match, text_of(self.named.text), far)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Near(_Feature):
     """A feature by its position."""
 

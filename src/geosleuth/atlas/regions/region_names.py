@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, groupby, pairwise
 from math import inf
 from operator import itemgetter
@@ -37,7 +38,7 @@ from geosleuth.atlas.search import (
     triples,
 )
 
-from .geometry import step_widths, unpack_all
+from .geometry import are_packed, step_widths, unpack_all
 from .name_runs import NameRow
 from .pbf import Ints, starts_of
 
@@ -76,6 +77,9 @@ OF_ATTRIBUTE: Final = 0.97
 
 Keep = Callable[[Ints], NDArray[np.bool_]]
 """Which of these owners are wanted."""
+
+Codes = NDArray[np.uint64]
+"""Letter triples as numbers."""
 
 SpellingRow = tuple[int, str, str]  # number, key, names
 _NONE: Final = np.empty(0, dtype=np.int64)
@@ -267,6 +271,7 @@ class RegionNames:
         self._conn = conn
         self._shared = shared
         self._called: tuple[str, SpellingRow | None] | None = None
+        self._looked_for: tuple[Codes, Ints, NDArray[np.bool_]] | None = None
 
     def _column(self, name: str, kind: str) -> NDArray[Any]:
         known = self._shared.get(f"names {name}")
@@ -350,22 +355,28 @@ class RegionNames:
         """How many triples each spelling has."""
         return self._column("size", "u1")
 
-    def lists_of(self, codes: NDArray[np.uint64]) -> tuple[Ints, Ints, Ints]:
-        """The lists of some triples: the place of the triple among these, the list's id, and its length."""
-        grams, counts = self._column("gram", "<u8"), self._column("count", "<u4").reshape(-1, _SLOTS)
-        if not len(grams):
-            return _NONE, _NONE, _NONE
-        at = np.minimum(grams.searchsorted(codes), len(grams) - 1)
-        there = (grams[at] == codes).nonzero()[0]
-        at = at[there]
-        some = counts[at]
-        places, slots = some.nonzero()
-        return there[places], at[places] * _SLOTS + slots, some[places, slots].astype(np.int64)
+    def _find(self, codes: Codes) -> tuple[Ints, NDArray[np.bool_]]:
+        """Where triples stand in the index, and which of them do; a question asks for the same ones more than once."""
+        if self._looked_for is None or self._looked_for[0] is not codes:
+            grams = self._column("gram", "<u8")
+            if len(grams):
+                at = np.minimum(grams.searchsorted(codes), len(grams) - 1)
+                self._looked_for = codes, at, grams[at] == codes
+            else:
+                self._looked_for = codes, np.zeros(len(codes), dtype=np.int64), np.zeros(len(codes), dtype=bool)
+        return self._looked_for[1:]
 
-    def has_all(self, codes: NDArray[np.uint64]) -> bool:
+    def lists_of(self, codes: Codes) -> tuple[Ints, NDArray[np.uint32]]:
+        """For each of some triples the id of the first of its lists, and how long these are, 0 for one that is not."""
+        at, there = self._find(codes)
+        counts = self._column("count", "<u4").reshape(-1, _SLOTS)
+        long = counts[at] if len(counts) else np.zeros((len(codes), _SLOTS), dtype="<u4")
+        long[~there] = 0
+        return at * _SLOTS, long
+
+    def has_all(self, codes: Codes) -> bool:
         """Whether each of some triples is in a spelling: where one is not, no name is spelled so."""
-        grams = self._column("gram", "<u8")
-        return bool(len(grams) and (grams[np.minimum(grams.searchsorted(codes), len(grams) - 1)] == codes).all())
+        return bool(self._find(codes)[1].all())
 
     def read_lists(self, ids: Sequence[int]) -> list[tuple[int, bytes]]:
         """Ids and packed spellings of some lists."""
@@ -394,7 +405,7 @@ Reading = Callable[[int], AbstractContextManager[None]]
 """Around what is read of the index of a number: says whose it is where it can't be read."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, since a question makes a hundred, and those take three times as long
 class Spelling:
     """A spelling that was found: the number of its index, its key, its bearers as the table has them, how alike."""
 
@@ -484,7 +495,7 @@ def search_spellings(
     if not key or not indexes:
         return []
     rows: list[tuple[int, SpellingRow]] = []
-    codes = triple_codes(triples(squeeze(key))[:_MOST_TRIPLES])
+    codes = _codes_of(squeeze(key))
     for number, index in enumerate(indexes):
         with reading(number):
             row = index.row_called(key) if index.has_all(codes) else None
@@ -500,6 +511,12 @@ def search_spellings(
         if found and found[0].alike >= _MUCH_ALIKE:
             break
     return found
+
+
+@lru_cache(maxsize=64)
+def _codes_of(compact: str) -> Codes:
+    """The triples of a query, the same array for the same query."""
+    return triple_codes(triples(compact)[:_MOST_TRIPLES])
 
 
 def _spellings_like(
@@ -525,22 +542,24 @@ def _candidates(
     indexes: Sequence[RegionNames], compact: str, keeps: Sequence[Keep | None], most: int, reading: Reading
 ) -> list[Ints]:
     """Of each index the numbers of the spellings that share most triples with a query, rare triples counting more."""
-    wanted = triple_codes(triples(compact)[:_MOST_TRIPLES])
-    lists: list[tuple[Ints, Ints, Ints]] = []
+    wanted = _codes_of(compact)
+    lists: list[tuple[Ints, NDArray[np.uint32]]] = []
     sizes: list[NDArray[np.uint8]] = []
     for number, index in enumerate(indexes):
         with reading(number):
             lists.append(index.lists_of(wanted))
             sizes.append(index.sizes)
-    places, ids, long = (np.concatenate(column) for column in zip(*lists, strict=True))
-    if not len(places):
+    firsts, lengths = (np.concatenate(column) for column in zip(*lists, strict=True))
+    rows, slots = lengths.nonzero()
+    if not len(rows):
         return [_NONE] * len(indexes)
+    region_of, places = np.divmod(rows, len(wanted))
+    ids, long = firsts[rows] + slots, lengths[rows, slots].astype(np.int64)
     ends = starts_of(np.array([len(some) for some in sizes]))
     totals = np.bincount(places, weights=long, minlength=len(wanted))
     there = totals > 0
     weights = np.log1p(int(ends[-1]) / np.where(there, totals, 1.0)).astype(np.float32)
-    region_of = np.arange(len(indexes)).repeat([len(one) for one, *_ in lists])
-    some = _worth_reading(ids % _SLOTS, long, len(compact), most)
+    some = _worth_reading(slots, long, len(compact), most)
     numbers, places, counts = _read(indexes, ends, (region_of[some], ids[some], places[some]), reading)
     read = np.zeros(len(wanted), dtype=bool)
     read[places] = True
@@ -583,37 +602,34 @@ def _read(
 
     ``ends`` is how many spellings all indexes before each have; numbers are counted from the first of them on.
     """
-    region_of, ids, places = lists
+    order = lists[0].argsort(kind="stable")
+    region_of, ids, places = (column[order] for column in lists)
+    cuts = region_of.searchsorted(np.arange(len(indexes) + 1)).tolist()
+    list_of, place_of = ids.tolist(), places.tolist()
     packed: list[bytes] = []
     triple_of: list[int] = []
     index_of: list[int] = []
-    for number, index in enumerate(indexes):
-        mine = (region_of == number).nonzero()[0]
-        if not len(mine):
+    for number, (index, begin, end) in enumerate(zip(indexes, cuts[:-1], cuts[1:], strict=True)):
+        if begin == end:
             continue
-        places_of = dict(zip(ids[mine].tolist(), places[mine].tolist(), strict=True))
+        places_of = dict(zip(list_of[begin:end], place_of[begin:end], strict=True))
         with reading(number):
             rows = index.read_lists(list(places_of))
-            packed += [_sound(spellings) for _, spellings in rows]
+            read = [spellings for _, spellings in rows]
+            if not are_packed(read):
+                raise ValueError("a list that is none")
+        packed += read
         triple_of += [places_of[where] for where, _ in rows]
         index_of += [number] * len(rows)
-    numbers, runs, counts = unpack_all(packed)
-    owners = np.array(index_of, dtype=np.int64)[runs]
+    owners = np.array(index_of, dtype=np.int64)
+    numbers, runs, counts = unpack_all(packed, ends[owners] if len(indexes) > 1 else None)
+    owners = owners[runs]
     lasts = numbers[np.cumsum(counts) - 1]  # the largest of each list
-    wrong = owners[lasts > (ends[1:] - ends[:-1])[owners]]
+    wrong = owners[lasts > ends[owners + 1]]
     if len(wrong):
         with reading(int(wrong[0])):
             raise LookupError("a spelling that is none")
-    if len(indexes) > 1:
-        numbers += np.repeat(ends[owners], counts)
     return numbers, np.array(triple_of, dtype=np.int64)[runs], counts
-
-
-def _sound(packed: Any) -> bytes:
-    """A list as `unpack_all` takes it."""
-    if not isinstance(packed, bytes) or packed[0] not in (1, 2, 4) or len(packed) % packed[0] != 1 % packed[0]:
-        raise ValueError("a list that is none")
-    return packed
 
 
 def _ranked(rows: Sequence[tuple[int, SpellingRow]], keys: Sequence[str]) -> list[Spelling]:
@@ -647,7 +663,8 @@ def _borne(key: str, names: str, most: int) -> list[tuple[int, str, list[int]]]:
     found = []
     for line in names.split("\n"):
         told, _, steps = line.rpartition("\t")
-        owners = list(accumulate(map(int, steps.split(",", most)[:most])))
+        # Nearly always there is one.
+        owners = list(accumulate(map(int, steps.split(",", most)[:most]))) if "," in steps else [int(steps)]
         found.append((int(told[0]), told[1:] or key.title(), owners))
     return found
 

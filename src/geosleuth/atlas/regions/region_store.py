@@ -6,10 +6,11 @@ import os
 import sqlite3
 import struct
 import threading
+import time
 import weakref
 import zlib
 from collections.abc import Callable, Iterator, Sequence, Set
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -45,6 +46,7 @@ from .tags import address_of
 
 _log = logging.getLogger(__name__)
 _HEADER_BYTES = 100
+_SETTLED_NS: Final = 3_000_000_000
 _WRONG_ROWS: Final = (
     sqlite3.Error, zlib.error, struct.error, shapely.errors.ShapelyError, OSError,
     ValueError, LookupError, TypeError, AttributeError, ArithmeticError, msgspec.MsgspecError,
@@ -119,21 +121,31 @@ class RegionStore:
         """Regions lie in that folder, which need not exist yet."""
         self.folder = folder
         self._threads = threading.local()
+        self._listed: tuple[int, dict[str, str]] = -1, {}
 
     def names(self) -> list[str]:
         """Names of all regions, damaged ones included."""
-        return sorted(self._files())
+        return list(self._files())
 
-    def _files(self) -> dict[str, os.DirEntry[str]]:
+    def _files(self) -> dict[str, str]:
+        """Names and paths of all regions, in the order of their names; listed anew when the folder has changed."""
         try:
+            changed_ns = os.stat(self.folder).st_mtime_ns  # noqa: PTH116  (asked with every question; half the time)
+            if self._listed[0] == changed_ns:
+                return self._listed[1]
             with os.scandir(self.folder) as files:
-                return {
-                    one.name.removesuffix(SUFFIX): one
+                paths = {
+                    one.name.removesuffix(SUFFIX): one.path
                     for one in files
                     if one.name.endswith(SUFFIX) and not one.name.startswith(".")
                 }
         except OSError:
             return {}
+        found = dict(sorted(paths.items()))
+        # What changed just now may change again within one tick of the file system's clock.
+        if time.time_ns() - changed_ns > _SETTLED_NS:
+            self._listed = changed_ns, found
+        return found
 
     def list(self) -> Sequence[RegionInfo]:
         """Every region that can be read, by name; ``damaged`` tells of the others."""
@@ -184,10 +196,10 @@ class RegionStore:
             return [self.open(name) for name in dict.fromkeys(only)]
         found = []
         opened = self._opened()
-        for name, file in sorted(self._files().items()):
+        for name, path in self._files().items():
             known = opened.get(name)
             try:
-                same = known is not None and known.stamp == _stamp(file.stat())
+                same = known is not None and known.stamp == _stamp(os.stat(path))  # noqa: PTH116
                 found.append(known if known is not None and same else self.open(name))
             except (BadInput, FileNotFoundError) as error:
                 _log.warning("%s", error)
@@ -239,22 +251,45 @@ class RegionStore:
         return f"there is no region {name[:80]!r} (regions: {there})"
 
 
+@contextmanager
+def question() -> Iterator[None]:
+    """Around a question, which reads regions many times: numpy is told once what it need not warn of.
+
+    Coordinates that are none are refused as places.
+    """
+    before = getattr(_asking, "quiet", False)
+    _asking.quiet = True
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            yield
+    finally:
+        _asking.quiet = before
+
+
+_asking = threading.local()
+
+
 class _Explained(AbstractContextManager[None]):
-    """Entered for each region of each question, so that a generator would take too long."""
+    """Entered a hundred times for a question over several regions, so that a generator would take too long."""
 
     __slots__ = ("_folder", "_name", "_state")
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name = folder, name
-        self._state = np.errstate(invalid="ignore", over="ignore")  # coordinates that are none are refused as places
+        self._state: np.errstate | None = None
 
     def __enter__(self) -> None:
-        self._state.__enter__()
+        if not getattr(_asking, "quiet", False):  # as in `question`
+            self._state = np.errstate(invalid="ignore", over="ignore")
+            self._state.__enter__()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._state.__exit__(kind, error, trace)
+        if self._state is not None:
+            self._state.__exit__(kind, error, trace)
+        if error is None:
+            return
         if not isinstance(error, (_Unfit, *_WRONG_ROWS)) or isinstance(error, BadInput):
             return
         why = " ".join(str(error).split())[:200] or type(error).__name__
@@ -440,20 +475,23 @@ def in_boxes(region: OpenRegion, boxes: Sequence[Edges], kinds: NDArray[np.bool_
     for south, west, north, east in boxes:
         blocks.update(region.conn.execute(_BLOCKS_NEAR, (east, west, north, south)).fetchall())
     spots = np.frombuffer(b"".join(blocks.values()), dtype=SPOT)
-    counts = [len(packed) // SPOT.itemsize for packed in blocks.values()]
-    firsts = np.fromiter(blocks, dtype=np.int64, count=len(blocks)) * FEATURE_BLOCK + 1
-    numbers = spans(firsts, np.array(counts, dtype=np.int64))
     around = np.ascontiguousarray(spots["box"].T)
     met = np.zeros(len(spots), dtype=bool)
     for south, west, north, east in boxes:  # as whole numbers, which are compared several times as fast
-        met |= (
-            (around[0] <= math.floor(north * E7))
-            & (around[1] <= math.floor(east * E7))
-            & (around[2] >= math.ceil(south * E7))
-            & (around[3] >= math.ceil(west * E7))
-        )
+        one = around[0] <= math.floor(north * E7)
+        one &= around[1] <= math.floor(east * E7)
+        one &= around[2] >= math.ceil(south * E7)
+        one &= around[3] >= math.ceil(west * E7)
+        met |= one
     met &= kinds[spots["kind"]]
-    return numbers[met], spots[met]
+    places = met.nonzero()[0]
+    firsts = np.array([block * FEATURE_BLOCK + 1 for block in blocks], dtype=np.int64)
+    counts = [len(packed) // SPOT.itemsize for packed in blocks.values()]
+    if counts[:-1].count(FEATURE_BLOCK) == len(counts) - 1:
+        numbers = firsts[places // FEATURE_BLOCK] + places % FEATURE_BLOCK
+    else:  # the last block of a region has what is left
+        numbers = spans(firsts, np.array(counts, dtype=np.int64))[places]
+    return numbers, spots[places]
 
 
 def filter_of(
@@ -698,14 +736,22 @@ def grounds_of(geoms: Sequence[Any]) -> NDArray[np.object_]:
     return shapes
 
 
-def nearest_metres(region: OpenRegion, ids: Sequence[int], point: LatLon) -> dict[int, float]:
-    """For those of the features that are streets or cover ground: metres to the nearest point of each."""
+def move_to_courses(
+    region: OpenRegion, ids: Sequence[int], point: LatLon, positions: tuple[Ids, FloatArray, FloatArray]
+) -> None:
+    """Move the positions of those features that are streets or cover ground to the point of each that is nearest.
+
+    Positions are the places of the features in the latitudes and longitudes that follow.
+    """
     courses = _courses(region, ids)
     if not courses:
-        return {}
+        return
+    places, lats, lons = positions
     at = nearest_points(list(courses.values()), point.lat, point.lon)
-    metres = distances_m(point, at[:, 0], np.clip(at[:, 1], -180.0, 180.0))
-    return dict(zip(courses, metres.tolist(), strict=True))
+    if len(courses) < len(ids) or list(courses) != ids:
+        place_of = dict(zip(ids, places.tolist(), strict=True))
+        places = np.array([place_of[number] for number in courses])
+    lats[places], lons[places] = at[:, 0], np.minimum(np.maximum(at[:, 1], -180.0), 180.0)
 
 
 @dataclass(slots=True)

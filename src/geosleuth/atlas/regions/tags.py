@@ -125,6 +125,7 @@ def address_of(tags: Mapping[str, str]) -> str | None:
     """The postal address, as far as it is tagged."""
     at = house_number(tags)
     line = address_line(*at) if at else tags.get("addr:street") or tags.get("addr:housename") or tags.get("addr:full")
-    town = " ".join(tags[key] for key in ("addr:postcode", "addr:city") if tags.get(key))
-    whole = ", ".join(part for part in (line, town) if part)
+    code, city = tags.get("addr:postcode"), tags.get("addr:city")
+    town = f"{code} {city}" if code and city else code or city
+    whole = f"{line}, {town}" if line and town else line or town or ""
     return whole[:MAX_TEXT_CHARS] or None
