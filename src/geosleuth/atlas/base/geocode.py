@@ -467,13 +467,14 @@ class BasePlaces:
     def _settlements(self, numbers: Sequence[int]) -> list[tuple[object, ...]]:
         """Rows of settlements, in this order; remembered, since the same ones are near many points."""
         known = self._known_rows
-        missing = [number for number in numbers if number not in known]
+        found = {number: row for number in numbers if (row := known.get(number)) is not None}
+        missing = [number for number in numbers if number not in found]
         if missing:
+            found.update((int(str(row[0])), row) for row in self._rows(missing))
             if len(known) + len(missing) > _MOST_REMEMBERED:
                 known.clear()
-                missing = list(numbers)
-            known.update((int(str(row[0])), row) for row in self._rows(missing))
-        return [known[number] for number in numbers]
+            known.update(found)
+        return [found[number] for number in numbers]
 
     def _settlement(self, row: Sequence[object]) -> Place:
         """A settlement as a place; remembered."""
