@@ -144,7 +144,7 @@ def test_advice_names_no_option_that_was_used(atlas: OfflineAtlas) -> None:
 def test_an_area_far_from_what_was_read_is_still_contradicted(atlas: OfflineAtlas) -> None:
     area = square(LatLon(35.68, 139.76), 2.0)
     answer = answer_of(Sight(atlas, (PHARMACY,)).run(Detective(within=area)))
-    assert "points to Rimini, Italy, outside the area that was given" in (answer.explanation or "")
+    assert "point to Rimini, Italy, outside the area that was given" in (answer.explanation or "")
 
 
 @pytest.mark.parametrize(
@@ -235,3 +235,31 @@ def test_a_name_that_was_found_weakly_is_not_said_to_stand_on_no_map(atlas: Offl
     words = answer_of(Sight(atlas, (("桥下",),)).run()).explanation or ""
     assert '"桥下" was found only weakly (Qiaoxia)' in words
     assert "on no map" not in words
+
+
+@pytest.mark.parametrize(("hint", "most"), [("Colchester", 0.75), ("maybe Norwich", 0.5), ("Exeter, not sure", 0.5)])
+def test_a_finding_that_rests_on_a_hint_is_no_surer_than_hints_are(atlas: OfflineAtlas, hint: str, most: float) -> None:
+    answer = answer_of(Sight(atlas, (ENGLISH,)).run(Detective(hint=hint)))
+    assert answer.located
+    assert 0.3 < (answer.probability or 0.0) <= most
+    assert "the hint" in (answer.explanation or "")
+
+
+def test_a_hint_adds_to_what_the_photo_says_alone(atlas: OfflineAtlas) -> None:
+    sight = Sight(atlas, (PHARMACY[:1],))
+    alone = answer_of(sight.run()).probability or 0.0
+    for hint, trust in (("Italy", 0.75), ("maybe Italy", 0.5)):
+        together = answer_of(sight.run(Detective(hint=hint))).probability or 0.0
+        assert alone < together <= round(1 - (1 - alone) * (1 - trust), 3) + 0.001
+
+
+def test_a_hint_that_denies_is_named(atlas: OfflineAtlas) -> None:
+    sight = Sight(atlas, (PHARMACY[:1],))
+    denied, plain = answer_of(sight.run(Detective(hint="not Peru"))), answer_of(sight.run())
+    assert denied.probability == plain.probability
+    assert 'Your hint "not Peru" was left out' in (denied.explanation or "")
+
+
+def test_a_hint_that_the_photo_has_too_is_not_called_unknown(atlas: OfflineAtlas) -> None:
+    answer = answer_of(Sight(atlas, (("Reisen Innsbruck",),)).run(Detective(countries=["AT"], hint="Innsbruck")))
+    assert "names no place that is known" not in (answer.explanation or "")

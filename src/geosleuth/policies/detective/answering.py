@@ -23,7 +23,7 @@ from .checking import ruled_out_places
 from .evidence import disagreement, evidence_line, named
 from .reasoning import Reasoning
 from .ruled_out import LeftOut as LeftOutBy
-from .stated import is_night_there, time_words
+from .stated import is_denial, is_night_there, time_words
 
 CONNECT = "Connect a vision model"
 """How the advice begins where no place could be named."""
@@ -216,7 +216,7 @@ def _uncertainty(probability: float) -> str:
 def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
     decision = reasoning.decision
     place = full_name(decision.name or "an unnamed place", decision.country)
-    radius, odds = length(decision.radius_km or 1.0), percent(reasoning.probability)
+    radius, odds = length(_rounded_km(decision.radius_km or 1.0)), percent(reasoning.probability)
     land = heartland(decision.country, reasoning.known.within) if decision.country else None
     if decision.level == "country" and land is not None and land.is_area:
         first = f"{place}: {odds}. The point is the middle of the area that was given, which reaches {radius} from it."
@@ -235,6 +235,7 @@ def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
             _ruled_out(reasoning),
             disagreement(reasoning.tested.disputed),
             _hangs(reasoning),
+            _denied(reasoning),
             would_help(reasoning),
         )
         if sentence
@@ -255,7 +256,9 @@ def _assumed(reasoning: Reasoning) -> str:
     if not area:
         return ""
     country = next(iter(reasoning.found.countries), "")
-    parts = reasoning.found.country_contributions(country) if reasoning.outside is None else ()
+    # Where all clues point elsewhere, what speaks for the area is seen only beside the rest of the world.
+    weighed = reasoning.found if reasoning.outside is None else reasoning.anywhere
+    parts = weighed.country_contributions(country)
     fits = [evidence_line(said_of(part.clue, country)) for part in parts if _is_seen_for(part)]
     said = f"; what was read fits it and names no place in it: {fits[0]}" if fits else ""
     night = _night(reasoning)
@@ -326,10 +329,10 @@ def _without(one: LeftOut) -> str:
 
 def _cannot_tell(reasoning: Reasoning) -> str:
     sentences = (
-        _outside(reasoning),
-        _silence(reasoning),
+        _outside(reasoning) or _silence(reasoning),
         _assumed(reasoning),
         _hinted(reasoning),
+        _denied(reasoning),
         _ruled_out(reasoning),
         would_help(reasoning),
     )
@@ -366,12 +369,34 @@ def _hinted(reasoning: Reasoning) -> str:
     clues = reasoning.found.clues
     hints = [clue for clue in clues if clue.kind == "hint"]
     if not hints and (said := reasoning.known.hint) and said in reasoning.hints:
-        return f"Your hint {quoted(said, 40)} names no place that is known here."
+        known = any(_is_known(reasoning, name) for name in reasoning.hinted)
+        return "" if known else f"Your hint {quoted(said, 40)} names no place that is known here."
     places = dict.fromkeys(place for clue in hints for place in _places_hinted(clue))
     if not places:
         return ""
-    says = "names a place:" if len(hints) == len(clues) else "speaks for"
-    return f"Only your hint {says} {' or '.join(list(places)[:SHOWN_REASONS])}."
+    listed = " or ".join(list(places)[:SHOWN_REASONS])
+    if len(hints) == len(clues):
+        return f"Only your hint names a place: {listed}."
+    return f"Only your hint{' and text that is read poorly speak' if reasoning.doubtful else ' speaks'} for {listed}."
+
+
+def _is_known(reasoning: Reasoning, name: str) -> bool:
+    """Whether a name in a hint was found, also where the photo has it too and it counts as text."""
+    rows = (
+        row
+        for one in reasoning.notebook.of("maps_geocode")
+        if one.arguments.get("address") == name
+        for row in one.data.get("results", ())
+    )
+    return any(row.get("match") != "fuzzy" for row in rows)
+
+
+def _denied(reasoning: Reasoning) -> str:
+    """That a hint says where it is not, and was left out; empty where it does not."""
+    said = reasoning.known.hint
+    if not said or not is_denial(said):
+        return ""
+    return f"Your hint {quoted(said, 40)} was left out: it says where it is not, and only a place that it names counts."
 
 
 def _places_hinted(clue: Clue) -> list[str]:
@@ -417,7 +442,7 @@ def _outside(reasoning: Reasoning) -> str:
     if decision is None:
         return ""
     place = full_name(decision.name or "another place", decision.country)
-    return f"Everything that was read points to {place}, outside the area that was given."
+    return f"All clues together point to {place}, outside the area that was given."
 
 
 def _guess(reasoning: Reasoning) -> Answer | None:

@@ -35,8 +35,8 @@ _LINES = 4
 class Rival:
     """A place that it could be; ``country`` is an ISO code, the probability calibrated as the answer's is.
 
-    ``only_hinted`` is whether a hint speaks for it and nothing in the photo: then its probability is only how often
-    hints are right.
+    ``only_hinted`` is whether a hint speaks for it and nothing that was read well enough: then its probability is only
+    how often hints are right.
     """
 
     name: str
@@ -155,7 +155,9 @@ def _country(reasoning: Reasoning, code: str, probability: float, weighed: Poste
     land = heartland(code, reasoning.known.within)
     parts = (weighed or reasoning.found).country_contributions(code)
     point, radius_km = (land.point, land.radius_km) if land else (None, None)
-    hinted = _only_hinted(part.clue for part in parts if part.speaks_for)
+    # What is weighed beside what was found has lines in it that are read too poorly to count.
+    counted = reasoning.found.country_contributions(code)
+    hinted = _only_hinted(part.clue for part in counted if part.speaks_for)
     return Rival(country_name(code), point, radius_km, probability, code, *_sides(parts, code), hinted)
 
 

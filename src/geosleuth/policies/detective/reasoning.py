@@ -1,6 +1,5 @@
 """From what a run has brought to what it means: all clues, weighed, decided and tested against themselves."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -18,6 +17,7 @@ from geosleuth.clues.selftest import SelfTest, self_test
 from geosleuth.clues.sign_layout import on_one_panel
 from geosleuth.clues.vocabulary import tokens, words_seen
 from geosleuth.clues.web import addresses_seen
+from geosleuth.geo import distance_km
 from geosleuth.names import fold
 from geosleuth.photo.text.script import script_of
 from geosleuth.policies.feedback import Reading
@@ -27,10 +27,9 @@ from .map_questions import text_of
 from .notebook import SAME_LINE, Done, Notebook, overlap
 from .ruled_out import LeftOut
 from .searches import SEARCH_OF_TOOL
-from .stated import Known, hint_reliability, hinted_names, stated_clues
+from .stated import Known, hint_reliability, hinted_names, is_denial, stated_clues
 from .visual import visual_clues
 
-_DENIAL = re.compile(r"\b(?:not|isn't|isnt|never|wrong|no)\b", re.IGNORECASE)
 POINTS_TO = 0.6
 """From this probability on the clues point somewhere."""
 
@@ -108,7 +107,7 @@ class Reasoning:
         # Feedback that is given as data is not read from its words, which quote the photo.
         later = () if self.known.has_feedback else self.notebook.said_by_people
         said = (*([self.known.hint] if self.known.hint else ()), *later)
-        return tuple(words for words in said if not _DENIAL.search(words))
+        return tuple(words for words in said if not is_denial(words))
 
     @cached_property
     def hinted(self) -> tuple[str, ...]:
@@ -163,12 +162,17 @@ class Reasoning:
         return distinct(clue for clue in everything if self._left_out.clue(clue))
 
     @cached_property
+    def anywhere(self) -> Posterior:
+        """What everything together says, had no area been given."""
+        return posterior(self.everything, lines=self.lines)
+
+    @cached_property
     def outside(self) -> Decision | None:
         """What all clues together point to, where that lies outside the area that was given; None where it does not."""
         within, countries = self.known.area, self.known.area_countries
         if within is None and countries is None:
             return None
-        free = posterior(self.everything, lines=self.lines)
+        free = self.anywhere
         decision = decide(free)
         if decision.level == "none" or apply(decision) < POINTS_TO:
             return None
@@ -207,8 +211,22 @@ class Reasoning:
 
     @cached_property
     def probability(self) -> float:
-        """How often such an answer is right, as measured; less where photos disagree on the country."""
-        return min(apply(self.decision), self.odds_among_photos)
+        """How often such an answer is right, as measured; less where photos disagree, or where it rests on a hint."""
+        return min(apply(self.decision), self.odds_among_photos, self.odds_with_hints)
+
+    @cached_property
+    def odds_with_hints(self) -> float:
+        """The most that an answer with a hint may state: either the photo alone is right or the hint is; 1 without one.
+
+        Who gives a hint has looked at the same photo, so the two are not independent: English in a photo does not make
+        the hint of an English town any surer.
+        """
+        hints = [clue.reliability for clue in self.decision.supporting if clue.kind == "hint"]
+        if not hints:
+            return 1.0
+        alone = decide(self._weighed([clue for clue in self.everything if clue.kind != "hint"]))
+        unhinted = apply(alone) if _is_same_place(alone, self.decision) else 0.0
+        return 1.0 - (1.0 - unhinted) * (1.0 - max(hints))
 
     @cached_property
     def odds_among_photos(self) -> float:
@@ -305,6 +323,16 @@ class Reasoning:
     def _texts(self, words: Sequence[str]) -> tuple[TextSeen, ...]:
         seen = (text_of(word, self.lookups, self.lines) for word in words)
         return tuple(text for text in seen if text is not None)
+
+
+def _is_same_place(one: Decision, other: Decision) -> bool:
+    """Whether two decisions mean the same place, and the first is no coarser."""
+    if one.level == "none" or one.point is None or other.point is None or one.country != other.country:
+        return False
+    if other.is_country:
+        return True
+    reach_km = other.radius_km or 0.0
+    return (one.radius_km or 0.0) <= 2 * reach_km and distance_km(one.point, other.point) <= reach_km
 
 
 def _is_somebodys(query: str, seen: TextSeen, wanted: Lookup | None) -> bool:

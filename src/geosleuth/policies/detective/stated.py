@@ -113,16 +113,18 @@ def _is_named(name: str, code: str, before: str | None, after: str | None, *, fi
 
 DrivingSide = Literal["left", "right"]
 
-HINT_RELIABILITY = 0.9
-DOUBTED_HINT_RELIABILITY = 0.6
-"""Of a hint whose words leave it open themselves."""
+HINT_RELIABILITY = 0.75
+DOUBTED_HINT_RELIABILITY = 0.5
+"""Of a hint whose words leave it open themselves. Both are assumed: nobody has counted how often hints are right."""
 
 SIDE_RELIABILITY = 0.97
 DAYLIGHT_RELIABILITY = 0.6
 """A bright photo may be lit by lamps, and clocks of cameras are wrong."""
 
 MOST_HINTED_NAMES = 4
+_NOT_SURE = re.compile(r"\bnot\s+(?:\w+\s+)?(?:sure|certain)\b|\bno\s+idea\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|might|may|could|guess|guessing|unsure)\b|\?", re.IGNORECASE)
+_DENIAL = re.compile(r"\b(?:not|isn't|isnt|never|wrong|no)\b", re.IGNORECASE)
 _BRIGHT = 110.0
 _SUN_UP_DEG = 0.0
 _DUSK_DEG = -6.0
@@ -234,7 +236,13 @@ def hinted_names(hint: str) -> list[str]:
 
 def hint_reliability(hint: str) -> float:
     """How often what a hint names is the place: "maybe Iceland" says less than "Iceland"."""
-    return DOUBTED_HINT_RELIABILITY if _DOUBT.search(hint[:LONGEST_HINT]) else HINT_RELIABILITY
+    words = hint[:LONGEST_HINT]
+    return DOUBTED_HINT_RELIABILITY if _DOUBT.search(words) or _NOT_SURE.search(words) else HINT_RELIABILITY
+
+
+def is_denial(hint: str) -> bool:
+    """Whether a hint says where it is not: "not Peru" does, "Peru, not sure" does not."""
+    return _DENIAL.search(_NOT_SURE.sub(" ", hint)) is not None
 
 
 def _may_be_named(word: str) -> bool:
