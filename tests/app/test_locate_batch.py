@@ -229,6 +229,12 @@ def test_a_folder_without_a_batch_says_how_to_make_one(tmp_path: Path) -> None:
         assert f"{folder}/" in str(told.value)
 
 
+def test_a_folder_of_photos_is_no_place_for_findings(folder: Path) -> None:
+    with pytest.raises(BadInput, match="this is a folder of photos; first run: geosleuth locate ") as told:
+        Review.open(folder)
+    assert f"locate {folder}/ --out FINDINGS/ , then: geosleuth review FINDINGS/" in str(told.value)
+
+
 @pytest.mark.parametrize(
     ("called", "words"),
     [

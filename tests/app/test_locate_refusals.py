@@ -168,6 +168,7 @@ BAD_WORDS: dict[str, tuple[tuple[object, ...], str]] = {
     "wire": (("--model", "server:a", "--base-url", "URL", "--wire", "copper"), "native or tagged"),
     "boxes": (("--model", "server:a", "--base-url", "URL", "--boxes", "inches"), "pixels or thousandths"),
     "prefix": (("--model", "closedai:gpt"), "begins with one of openai:, anthropic:"),
+    "all models": (("--model", "foo"), "; none is the detective, and replay:FILE a recording"),
     "no prefix": (("--model", "gpt-5"), "begins with one of openai:, anthropic:"),
     "no name": (("--model", "openai:"), "write openai:NAME"),
     "no key": (("--model", "openai:gpt-5"), "OPENAI_API_KEY"),

@@ -1,5 +1,6 @@
 """``geosleuth locate clip.mp4``: places with their seconds, in JSON, on the card and in files."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_each_place_of_a_video_is_located_from_its_own_seconds(walk: Path, tmp_path: Path) -> None:
-    out = [tmp_path / name for name in ("places.html", "places.geojson", "places.json")]
+    out = [tmp_path / name for name in ("places.html", "places.geojson", "places.json", "places.csv")]
     words = [word for path in out for word in ("--out", path)]
     done = locate_here(walk, "--offline", "--json", *words, "--trajectory", tmp_path / "run.jsonl")
     assert done.code == 0, done.err
@@ -41,6 +42,8 @@ def test_each_place_of_a_video_is_located_from_its_own_seconds(walk: Path, tmp_p
     kinds = [one["properties"]["role"] for one in json.loads(out[1].read_text(encoding="utf-8"))["features"]]
     assert kinds.count("finding") == 3, kinds
     assert json.loads(out[2].read_text(encoding="utf-8")) == done.document
+    with out[3].open(encoding="utf-8", newline="") as stream:
+        assert [row["file"] for row in csv.DictReader(stream)][1] == "walk.mp4 0:01.5–0:03"
 
 
 def test_the_card_says_which_second_told_what(tmp_path: Path) -> None:

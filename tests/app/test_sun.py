@@ -63,6 +63,10 @@ def test_a_place_gives_the_times_that_fit() -> None:
     ("words", "said"),
     [
         (["2026-05-01T09:00", "--shadow", "1"], "without a zone"),
+        (["2026-05-01T09:00", "--shadow", "1"], "or --country NAME"),
+        (["2026-05-01T09:00Z", "--shadow", "-1"], "--shadow is -1;"),
+        (["2026-05-01T09:00Z", "--shadow", "1", "--also", "2026-05-01T10:00Z,-1"], "RATIO is -1;"),
+        (["2026-05-01T09:00Z", "--shadow", "1", "--to", "2026-05-01T08:00Z"], "--to lies before TIME"),
         (["2026-05-01T09:00Z"], "say how the sun stands"),
         (["yesterday", "--shadow", "1"], "write a date and a time"),
         (["2026-05-01T09:00Z", "--shadow", "1", "--also", "noon"], "write TIME,RATIO"),

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
@@ -30,7 +31,7 @@ from geosleuth.geo import LatLon, is_valid, rounded
 from geosleuth.names import country_code
 from geosleuth.photo.geotag import is_copy_of_ours, write_exif_copy
 from geosleuth.photo.sidecar import is_sidecar_of_ours
-from geosleuth.pipeline.outputs import WRITABLE, copy_of, entries_of, sidecar_of
+from geosleuth.pipeline.outputs import PHOTOS, WRITABLE, copy_of, entries_of, sidecar_of
 
 LIST, JOURNAL = "review/photos.json", "review/decisions.jsonl"
 ID_LENGTH = 16
@@ -40,6 +41,7 @@ _FORMAT = "geosleuth-photos"
 _HEADER = {"format": "geosleuth-review", "version": 1}
 _MOST_TROUBLES = 20
 _MOST_LEFT = 5
+_MOST_LOOKED_AT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,6 +420,11 @@ def _listed(folder: Path) -> list[Listed]:
         rows = document["photos"] if document["format"] == _FORMAT else None
         listed = [decode(row, Listed, "empty") for row in rows or ()]
     except (FileNotFoundError, NotADirectoryError) as error:
+        if _holds_photos(folder):
+            raise BadInput(
+                f"{folder}: this is a folder of photos; first run: geosleuth locate {shlex.quote(str(folder))}/ "
+                "--out FINDINGS/ , then: geosleuth review FINDINGS/"
+            ) from error
         raise BadInput(f"{folder}: no batch of findings; {how}") from error
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
@@ -431,6 +438,11 @@ def _listed(folder: Path) -> list[Listed]:
     if not listed:
         raise BadInput(f"{folder}: holds no finding to review; {how}")
     return listed
+
+
+def _holds_photos(folder: Path) -> bool:
+    """Return whether photos lie in a folder or below it, among its first so many files."""
+    return any(one.suffix.lower() in PHOTOS for one in islice(folder.rglob("*"), _MOST_LOOKED_AT))
 
 
 def _found_again(folder: Path, listed: Sequence[Listed], photos: Iterable[Path]) -> list[Listed]:

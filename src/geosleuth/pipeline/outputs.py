@@ -27,6 +27,9 @@ SUMMARY_GENERATOR = "geosleuth batch"
 """What a batch's page calls itself, so that the next one may take its place."""
 
 _HEAD_BYTES = 4096
+PHOTOS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
+"""How the names of photos end."""
+
 WRITABLE = (".jpg", ".jpeg", ".png")
 """Photos that a place can be written into, by their endings."""
 

@@ -25,6 +25,7 @@ from geosleuth.policies import Policy, Sampling, Wire, make_policy
 from geosleuth.policies.box_scale import box_scale_for
 from geosleuth.policies.detective import Detective, DrivingSide
 from geosleuth.policies.protocol import ReplayPolicy
+from geosleuth.policies.registry import UnknownModel
 from geosleuth.tools import ImageSearch, TextReader, Tool, Toolset, WebSearch
 from geosleuth.tools.calls import supplied
 from geosleuth.tools.toolset import all_tools
@@ -591,9 +592,12 @@ def _policy(request: LocateRequest, recorded: Trajectory | None, area: Area | No
     if recorded is not None:
         return ReplayPolicy(recorded.steps)
     if request.model not in (None, DETECTIVE):
-        return make_policy(
-            request.model, base_url=request.base_url, settings=endpoint_settings(request), offline=request.offline
-        )
+        try:
+            return make_policy(
+                request.model, base_url=request.base_url, settings=endpoint_settings(request), offline=request.offline
+            )
+        except UnknownModel as error:
+            raise UnknownModel(f"{error}; none is the detective, and {_REPLAY}FILE a recording") from error
     if request.base_url is not None:
         raise BadInput("--base-url is where a model is served; name it with --model server:NAME")
     if request.method not in (None, DETECTIVE):

@@ -223,6 +223,10 @@ PREFIXES = (*SERVICES, _WEIGHTS)
 """What the name of a model may begin with, before a colon."""
 
 
+class UnknownModel(BadInput):
+    """No model that can be asked has such a name."""
+
+
 @dataclass(frozen=True, slots=True)
 class PolicyKind:
     """One kind of policy: all that is needed to make one by name.
@@ -309,7 +313,7 @@ def _from_plugin(spec: str, base_url: str | None, *, offline: bool) -> Policy:
     if plugin is None:
         known, others = (", ".join(f"{one}:" for one in names) for names in (PREFIXES, BASELINES))
         added = f"; plug-ins: {', '.join(plugins.ids('policies'))}" if plugins.ids("policies") else ""
-        raise BadInput(
+        raise UnknownModel(
             f"{spec[:60]!r} names no model that can be asked; a model's name begins with one of {known}, and a "
             f"baseline's with {others}{added}"
         )

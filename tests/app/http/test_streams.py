@@ -1,5 +1,6 @@
 """Streams of events over real sockets: coming back, leaving, dawdling, and stopping the server under them."""
 
+import signal
 import socket
 import statistics
 import threading
@@ -11,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from serving import MOST_STREAMS, Served, photo_bytes, served, served_here, stop
+from serving import MOST_STREAMS, Served, photo_bytes, served, served_here, started, stop, url_of
 
 TRIES, SOON_S = 3, 10.0
 """A promise about time is kept if it is kept once: machines that run tests do other things too."""
@@ -179,6 +180,26 @@ def test_silence_is_broken_by_heartbeats(cramped: Served, long_replayed: str) ->
 
 def test_ctrl_c_ends_the_server_at_once_though_streams_are_open(home: Path, tmp_path: Path, long_replayed: str) -> None:
     assert stopped_s(home, tmp_path, long_replayed) <= SOON_S
+
+
+def test_ctrl_c_is_quiet_though_requests_wait(home: Path, tmp_path: Path) -> None:
+    process = started(home, "--home", str(tmp_path))
+    try:
+        url = url_of(process)
+        host, port = url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as waiting:
+            # The server waits for a photo that never comes.
+            waiting.sendall(
+                f"POST /api/locate HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 9000\r\n"
+                "Content-Type: application/octet-stream\r\n\r\nhalf".encode()
+            )
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            _, told = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert told.splitlines() == [f"geosleuth serves at {url} (stop with Ctrl-C)"]
 
 
 def stopped_s(home: Path, folder: Path, model: str) -> float:

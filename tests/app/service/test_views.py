@@ -110,6 +110,28 @@ def test_two_shops_whose_areas_overlap_are_not_the_same_place(atlas: OfflineAtla
     assert compare_view(left, beside)["same"] is True
 
 
+@pytest.mark.parametrize(
+    ("country", "at", "words"),
+    [
+        ("Austria", (43.7384, 7.4246), "The runs mean different places."),
+        ("Austria", (48.2082, 16.3738), "One run means a place in Austria, the other the whole country."),
+        ("Netherlands", (52.3676, 4.9041), "One run means a place in the Netherlands, the other the whole country."),
+    ],
+)
+def test_a_whole_country_has_no_point_to_measure_from(
+    atlas: OfflineAtlas, country: str, at: tuple[float, float], words: str
+) -> None:
+    sight = Sight(atlas, (PHARMACY,))
+    found = result_of(sight, sight.run())
+    place = {**found["answer"], "place": "A Shop", "lat": at[0], "lon": at[1], "area": None}
+    address = {"country": country, "region": None, "precise": None}
+    whole = {**place, "place": country, "address": address, "lat": 47.6, "lon": 14.1, "radius_km": 250.0}
+    left, right = (cast("shapes.ResultView", {**found, "answer": one}) for one in (place, {**whole, "area": "country"}))
+    for compared in (compare_view(left, right), compare_view(right, left)):
+        assert (compared["words"], compared["same"], compared["distance_km"]) == (words, False, None)
+    assert compare_view(right, right)["same"] is True
+
+
 def test_a_run_without_a_place_can_be_compared(atlas: OfflineAtlas) -> None:
     sight, blank = Sight(atlas, (PHARMACY,)), Sight(atlas, ())
     found, nothing = result_of(sight, sight.run()), result_of(blank, blank.run())

@@ -146,7 +146,7 @@ def nearby(
     allow: Allow = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
-    """List what stands around a point.
+    """List what stands around a point: "away" is to a place's nearest part, "where" is its middle.
 
     Example: geosleuth atlas nearby 43.7384,7.4246 --radius 100 --category cafe
     """
@@ -155,7 +155,7 @@ def nearby(
     where = work.point(point)
     hits = work.ask(via, allow, lambda it: it.nearby(where, radius, category=category, limit=limit))
     work.show_hits(hits, as_json=as_json)
-    work.show_reach(hits, radius)
+    work.show_reach(hits, radius, where)
     work.why_nothing(hits, via, where)
 
 

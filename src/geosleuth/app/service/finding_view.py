@@ -9,6 +9,7 @@ from geosleuth import __version__
 from geosleuth.agent import Budget, EndReason, Hypothesis, Spent, Trajectory
 from geosleuth.agent.display import Seen, first_views, is_withheld, shares_of, text_seen
 from geosleuth.agent.locate import Finding
+from geosleuth.answer.answer import is_wide
 from geosleuth.answer.formats import area_geometry
 from geosleuth.app.report.digest import Rival, away_km, digest_of
 from geosleuth.atlas.suggestion import known_size, missing_country, missing_map
@@ -16,7 +17,7 @@ from geosleuth.clues import Clue
 from geosleuth.clues.posterior import Contribution, Posterior
 from geosleuth.clues.text_clue import named_there
 from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
-from geosleuth.names import country_name, fold, whole_country
+from geosleuth.names import country_code, country_name, fold, whole_country, with_article
 from geosleuth.photo import Claims
 from geosleuth.pipeline.team import Voice, spent_together, voices
 from geosleuth.policies.detective import KIND_WORDS, Reasoning, clue_id
@@ -453,13 +454,34 @@ def _voice(one: Voice, finding: Finding) -> VoiceView:
     }
 
 
+def _whole(one: AnswerView) -> str | None:
+    """Return the code of the country that is a whole finding, whose point says nothing of where in it; else None."""
+    wide = one["area"] == "country" and is_wide(one["radius_km"], one["area"])
+    return country_code(one["address"]["country"] or "") if wide else None
+
+
+def _country_around(one: AnswerView, other: AnswerView) -> str | None:
+    """Return the code of the country that one answer is and the other answer's point lies in; else None."""
+    from geosleuth.atlas.borders import Borders
+
+    for code, point in ((_whole(one), _at(other)), (_whole(other), _at(one))):
+        region = Borders.load().at(point) if code and point else None
+        if region is not None and region.country == code:
+            return code
+    return None
+
+
 def _apart_km(one: AnswerView, other: AnswerView) -> float | None:
+    if _whole(one) or _whole(other):
+        return None
     here, there = _at(one), _at(other)
     return None if here is None or there is None else round(distance_km(here, there), 3)
 
 
 def _mean_same(one: AnswerView, other: AnswerView, away_km: float | None) -> bool:
     """Return whether two answers mean the same: at one spot, or of one name with areas that meet."""
+    if _whole(one) or _whole(other):
+        return _whole(one) == _whole(other)
     if away_km is None or away_km <= SAME_SPOT_KM:
         return away_km is not None or one["place"] == other["place"]
     return one["place"] == other["place"] and away_km <= max(SAME_PLACE_KM, _reach_km(one, other))
@@ -475,6 +497,8 @@ def _difference(one: AnswerView, other: AnswerView, away_km: float | None, *, sa
         return "Only one of the runs found a place." if either else "Neither run found a place."
     if same:
         return "Both runs mean the same place."
+    if not (_whole(one) and _whole(other)) and (code := _country_around(one, other)) is not None:
+        return f"One run means a place in {with_article(country_name(code))}, the other the whole country."
     if away_km is not None and away_km <= _reach_km(one, other):
         return f"The areas overlap; the points are {distance(away_km)} apart."
     return "The runs mean different places" + ("." if away_km is None else f", {distance(away_km)} apart.")

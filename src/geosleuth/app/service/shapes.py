@@ -373,7 +373,10 @@ class ModelPair(TypedDict):
 
 
 class CompareView(TypedDict):
-    """What differs between two runs. ``same`` where both mean the same place, null where one has none."""
+    """What differs between two runs. ``same`` where both mean the same place, null where one has none.
+
+    ``distance_km`` is null also where one is a whole country, which has no point.
+    """
 
     left: AnswerView
     right: AnswerView

@@ -34,7 +34,7 @@ from geosleuth.atlas.place_facts import no_gazetteer
 from geosleuth.atlas.suggestion import get_command
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
-from geosleuth.geo import Box, Disc, Extent, LatLon
+from geosleuth.geo import SAME_SPOT_KM, Box, Disc, Extent, LatLon, distance_km
 from geosleuth.geo.extent import extent_dict, plain
 from geosleuth.names import country_name, required_country_code
 from geosleuth.net import host_of
@@ -182,9 +182,15 @@ def show_hits(hits: list[Hit], *, as_json: bool) -> None:
         show(hit_view(hits))
 
 
-def show_reach(hits: list[Hit], radius_m: float) -> None:
-    """How far around the point was searched."""
+def show_reach(hits: list[Hit], radius_m: float, around: LatLon) -> None:
+    """How far around the point was searched, and that a long place has its middle elsewhere."""
     talk(f"{plural(len(hits), 'place', 'places')} within {radius_m:,g} m of the point; --radius changes that")
+    if any(one.distance_km is not None and _reaches_here(one, one.distance_km, around) for one in hits):
+        talk("away is to a place's nearest part, where is its middle: of a street they lie apart")
+
+
+def _reaches_here(hit: Hit, away_km: float, around: LatLon) -> bool:
+    return distance_km(hit.place.point, around) > away_km + SAME_SPOT_KM
 
 
 def show_reverse(found: Reverse, *, as_json: bool) -> None:

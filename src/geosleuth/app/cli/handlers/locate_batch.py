@@ -260,7 +260,7 @@ def _progress(total: int, *, exact: bool) -> Iterator[Callable[[str, Done], None
 
         def advance(name: str, one: Done) -> None:
             row = one.row
-            outcome = row.note if row.status == "failed" else row.place or "can't tell"
+            outcome = row.note if row.status == "failed" else row.place or "no place found"
             line = f"{name}: {outcome}{' (kept from before)' if one.kept else ''}"
             if not bar.drawn:
                 bar.say(f"{next(count)}/{total} {line}")
@@ -341,7 +341,7 @@ def _show(done: Sequence[Done]) -> None:
         sure = "" if row.probability is None else percent_words(row.probability)
         sure += f", {radius_words(row.radius_km)}" if sure and row.radius_km is not None and not row.wide else ""
         point = "" if row.point is None or row.wide else coordinates(row.point, row.radius_km)
-        place = row.place or {"failed": f"failed: {row.note}", "unlocated": "can't tell"}.get(row.status, "")
+        place = row.place or {"failed": f"failed: {row.note}", "unlocated": "no place found"}.get(row.status, "")
         place += " (the file claims another place)" if row.conflicts else ""
         verdict = (one.document or {}).get("check", {}).get("verdict", "")
         table.add_row(*(Text(one_line(" ".join(text.split()))) for text in (row.name, place, sure, point, verdict)))

@@ -146,7 +146,7 @@ async def _write(result: VideoResult, plan: Plan, path: Path, atlas: OfflineAtla
 
 def _entries(place: PlaceFound, clip: Clip, path: Path) -> list[Entry]:
     start, end = place.spans[0][0], place.spans[-1][1]
-    name = path.with_name(f"{path.name} {clock(start)}–{clock(end)}".replace(":", "."))
+    name = path.with_name(f"{path.name} {clock(start)}–{clock(end)}")
     return entries_of(place.result.trajectory, [(clip.sha256, name)], place.result.granularity)
 
 

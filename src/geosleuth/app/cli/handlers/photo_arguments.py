@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from geosleuth.errors import BadInput
-from geosleuth.pipeline.outputs import is_copy
+from geosleuth.pipeline.outputs import PHOTOS, is_copy
 
-ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
 _PATTERN = frozenset("*?[")
 
 
@@ -51,9 +50,9 @@ def _expanded(word: str) -> list[Path] | None:
     if not found and not path.is_dir():
         raise BadInput(f"{word}: there is no such file, and none that fits it as a pattern")
     if not found:
-        raise BadInput(f"{word}: holds no photo; photos end in {', '.join(ENDINGS)}")
+        raise BadInput(f"{word}: holds no photo; photos end in {', '.join(PHOTOS)}")
     return sorted(found)
 
 
 def _is_photo(inside: Path) -> bool:
-    return inside.suffix.lower() in ENDINGS and not any(part.startswith(".") for part in inside.parts)
+    return inside.suffix.lower() in PHOTOS and not any(part.startswith(".") for part in inside.parts)

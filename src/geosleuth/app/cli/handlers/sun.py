@@ -1,6 +1,8 @@
 """What ``geosleuth sun`` does once its words are read; imported only when it runs."""
 
 import asyncio
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -14,11 +16,28 @@ from geosleuth.photo import Album
 from geosleuth.tools import Case, Output
 from geosleuth.tools.places import find
 from geosleuth.tools.shadows import Shadow, ShadowQuestion, read_shadows
+from geosleuth.tools.sun_sight import sight_of
 
 from .resection import write_picture
 
 if TYPE_CHECKING:
     from geosleuth.app.cli.sun import SunOptions
+
+_OPTIONS: Mapping[str, str] = {
+    "shadow_ratio": "--shadow",
+    "sun_elevation": "--elevation",
+    "shadow_direction": "--direction",
+    "sun_azimuth": "--azimuth",
+    "tolerance_deg": "--tolerance",
+    "direction_tolerance_deg": "--direction-tolerance",
+    "time and time_end": "TIME and --to",
+    "time_end lies before time": "--to lies before TIME",
+    "time_end": "--to",
+    "or the country": "or --country NAME",
+}
+"""What the tool calls its arguments, as the command has them."""
+
+_OF_ALSO: Mapping[str, str] = {"shadow_ratio": "RATIO", "shadow_direction": "DIRECTION"}
 
 
 def show_sun(options: "SunOptions") -> None:
@@ -28,10 +47,13 @@ def show_sun(options: "SunOptions") -> None:
     first = Shadow(
         options.time, options.to, options.shadow, options.elevation, options.direction, options.azimuth
     )  # fmt: skip
-    shadows = [first, *map(_also, options.also)]
+    shadows = [first, *(_also(one, options) for one in options.also)]
     with building() as progress:
         ensure_base(progress)
-    found = asyncio.run(_found(options, shadows))
+    try:
+        found = asyncio.run(_found(options, shadows))
+    except BadInput as error:
+        raise BadInput(_renamed(str(error), _OPTIONS)) from error
     if options.out is not None:
         write_picture(found, options.out, "no map: there is no band to draw")
     if options.as_json:
@@ -55,11 +77,20 @@ async def _found(options: "SunOptions", shadows: list[Shadow]) -> Output:
     return await read_shadows(case, question)
 
 
-def _also(text: str) -> Shadow:
+def _renamed(complaint: str, names: Mapping[str, str]) -> str:
+    """Return a complaint of the tool with its arguments called as the command calls them."""
+    return re.sub(rf"\b({'|'.join(names)})\b", lambda found: names[found[0]], complaint)
+
+
+def _also(text: str, options: "SunOptions") -> Shadow:
     """Another shadow: TIME,RATIO or TIME,RATIO,DIRECTION."""
     time, *figures = (part.strip() for part in text.split(","))
     try:
         ratio, direction = float(figures[0]), float(figures[1]) if len(figures) > 1 else None
     except (IndexError, ValueError) as error:
         raise BadInput(f"--also {text[:60]!r}: write TIME,RATIO such as 2024-06-21T15:00Z,1.2") from error
+    try:
+        sight_of(ratio, None, direction, None, options.tolerance, options.direction_tolerance)
+    except BadInput as error:
+        raise BadInput(f"--also {text[:60]!r}: {_renamed(str(error), {**_OPTIONS, **_OF_ALSO})}") from error
     return Shadow(time, ratio=ratio, direction_deg=direction)

@@ -31,6 +31,7 @@ STOP_S = 1
 _BACKLOG = 512
 _ANY = ("", "0.0.0.0", "::")  # noqa: S104 -- compared, not listened at
 _UNREAD = "ASGI callable returned without completing response."
+_CANCELLING = "Cancel %s running task(s), timeout graceful shutdown exceeded"
 
 
 def door_of(host: str, allowed_hosts: Sequence[str], token: str | None) -> ServeSettings:
@@ -129,7 +130,7 @@ def _with_room_beside_streams(settings: ServeSettings, caps: ConnectionCaps) -> 
 
 
 def _config(app: FastAPI, caps: ConnectionCaps) -> uvicorn.Config:
-    logging.getLogger("uvicorn.error").addFilter(lambda record: record.getMessage() != _UNREAD)
+    logging.getLogger("uvicorn.error").addFilter(_tells_trouble)
     sparse = SparseLog()
     for name in ("uvicorn.error", "asyncio"):
         logging.getLogger(name).addFilter(sparse)
@@ -148,6 +149,12 @@ def _config(app: FastAPI, caps: ConnectionCaps) -> uvicorn.Config:
         timeout_keep_alive=round(IDLE_S),
         timeout_graceful_shutdown=STOP_S,
     )
+
+
+def _tells_trouble(record: logging.LogRecord) -> bool:
+    """Return whether a record is of trouble: requests that are cancelled as the server stops are none."""
+    cancelled = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
+    return not cancelled and record.msg not in (_UNREAD, _CANCELLING)
 
 
 def address_of(listener: socket.socket) -> str:
