@@ -301,7 +301,7 @@ def try_line(one: Try, count: int, *, exact: bool) -> str:
         return _short(f"{head} failed{f': {why}' if exact else ''}")
     spent, answer = trajectory.spent, trajectory.answer
     place = (envelope(answer.address) if answer else "") or (
-        coordinates(answer.point, answer.radius_km) if answer and answer.point else "can't tell"
+        coordinates(answer.point, answer.radius_km) if answer and answer.point else "no place found"
     )
     took = f"{plural(spent.turns, 'turn', 'turns')}, {spent.seconds:.1f} s"
     return _short(f"{head}{f': {place}' if exact else ' is done'} ({took})")

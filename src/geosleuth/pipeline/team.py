@@ -174,7 +174,7 @@ class Voice:
     def place(self) -> str:
         """Where it says it is."""
         point = "" if self.answer.point is None else coordinates(self.answer.point, self.answer.radius_km)
-        return envelope(self.answer.address) or point or "can't tell"
+        return envelope(self.answer.address) or point or "no place found"
 
     @property
     def sure(self) -> str:
