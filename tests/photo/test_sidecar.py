@@ -124,7 +124,8 @@ def test_it_is_told_as_a_claim_and_never_used(atlas_home: Path, tmp_path: Path) 
 
 def test_a_country_in_a_sidecar_of_ours_is_an_estimate() -> None:
     china = Answer(LatLon(31.2, 121.5), Address.of("China"), 0.83, 1908.0)
-    for reviewed, estimated in ((None, True), ("corrected", False)):
-        claim = claim_of(to_xmp([Entry(china, Context(extent="country", reviewed=reviewed))]).encode())
+    stated, corrected = Context(extent="country"), Context(extent="country", reviewed="corrected")
+    for context, estimated in ((stated, True), (corrected, False)):
+        claim = claim_of(to_xmp([Entry(china, context)]).encode())
         assert claim is not None
         assert (claim.point, claim.place, claim.estimated) == (None, "China", estimated)
