@@ -271,8 +271,9 @@ def print_speed(runs: Runs) -> None:
         if one := runs.record(f"{name}/study.json"):
             busy = f"{one['gpu_busy_percent']} %"
             rows.append([name, str(one["steps"]), f"{one['seconds']:.0f}", f"{one['tokens_per_s']:,} tokens/s", busy])
-    for name in ("main", *(f"{arm}-{SEEDS[0]}" for rows_of in COMPARED.values() for arm in rows_of if arm != "cold")):
-        if (one := runs.record(f"g-{name}/grpo.json")) and not any(row[0] == f"GRPO, {name}" for row in rows):
+    arms = (f"{arm}-{SEEDS[0]}" for compared_arms in COMPARED.values() for arm in compared_arms if arm != "cold")
+    for name in dict.fromkeys(("main", *arms)):
+        if one := runs.record(f"g-{name}/grpo.json"):
             times = sorted(line["step_time"] for line in one["history"] if "step_time" in line)
             half = f"{times[len(times) // 2]:.1f} s a step" if times else "not logged"
             busy = f"{one['gpu_busy_percent']} %"

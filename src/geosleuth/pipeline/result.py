@@ -71,9 +71,7 @@ async def check_claim(finding: Finding, plan: Plan, atlas: OfflineAtlas) -> Chec
         return Checked(shown, verdict, f"{reason}; it was compared as given, and is shown rounded")
     if (reasoning := reasoning_of(finding, plan)) is not None:
         return _by_clues(plan.check, finding.answer, reasoning, code)
-    verdict, reason = (
-        held_against_country(plan.check, finding.answer, code) if code else held_against(plan.check, finding.answer)
-    )
+    verdict, reason = _held_against(plan.check, finding.answer, code)
     return Checked(plan.check, verdict, reason)
 
 

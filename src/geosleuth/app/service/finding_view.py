@@ -11,7 +11,7 @@ from geosleuth.agent.display import Seen, first_views, is_withheld, shares_of, t
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.answer import is_wide
 from geosleuth.answer.formats import area_geometry
-from geosleuth.app.report.digest import Rival, away_km, digest_of
+from geosleuth.app.report.digest import Digest, Rival, away_km, digest_of
 from geosleuth.atlas.suggestion import known_size, missing_country, missing_map
 from geosleuth.clues import Clue
 from geosleuth.clues.posterior import Contribution, Posterior
@@ -248,14 +248,14 @@ def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultV
     shown_run = finding.picked or trajectory
     exact = finding.granularity == "exact"
     radii_km = radii_of(reasoning) if exact else {}
-    answer = answer_view(finding, radii_km)
+    answer, digest = answer_view(finding, radii_km), digest_of(finding)
     started, task, ended = trajectory.started, trajectory.task, trajectory.ended
     result: ResultView = {
         "answer": answer,
         "answered_by": trajectory.answered.by if trajectory.answered else "nobody",
         "ended": None if ended is None else ended_view(ended.reason, ended.trouble),
         "clues": clue_views(reasoning, trajectory) if exact else [],
-        "claims": [_claim(number, one, finding) for number, one in enumerate(finding.claims, 1)],
+        "claims": [_claim(number, one, finding, digest) for number, one in enumerate(finding.claims, 1)],
         "spent": spent_view(spent_together(finding), started.budget),
         "model": started.policy,
         "method": started.method,
@@ -394,8 +394,8 @@ def _rival_id(one: Rival) -> str:
     return "place-" + sha256(f"{fold(one.name) or one.name}\n{where}".encode()).hexdigest()[:12]
 
 
-def _claim(number: int, claims: Claims, finding: Finding) -> ClaimView:
-    point, far = claims.point, away_km(digest_of(finding), claims.point)
+def _claim(number: int, claims: Claims, finding: Finding, digest: Digest) -> ClaimView:
+    point, far = claims.point, away_km(digest, claims.point)
     camera = " ".join(part for part in (claims.camera_make, claims.camera_model) if part)
     exact = finding.granularity == "exact"
     width, height = claims.size_px
