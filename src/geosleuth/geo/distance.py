@@ -95,6 +95,23 @@ def distances_km(
     return great_circle_km(lat1, lon1, lat2, lon2)
 
 
+def distances_from_km(point: LatLon, lats: FloatArray, lons: FloatArray) -> FloatArray:
+    """`great_circle_km` from one point to each of some; several times as fast where those are few and not far."""
+    if 0 < len(lats) <= _FEW:
+        gap = np.abs(lons - point.lon)
+        across = np.sin(np.minimum(gap, 360.0 - gap) * _HALF_RADIAN) ** 2
+        across *= math.cos(math.radians(point.lat)) * np.cos(lats * (2 * _HALF_RADIAN))
+        share = np.sin((lats - point.lat) * _HALF_RADIAN) ** 2 + across
+        if share.max() < _HALFWAY:
+            km: FloatArray = np.arcsin(np.sqrt(share)) * (2 * EARTH_RADIUS_KM)
+            return km
+    return great_circle_km(np.array([point.lat]), np.array([point.lon]), lats, lons)
+
+
+_FEW = 2000
+_HALFWAY = 0.5  # haversine of a quarter of the globe
+
+
 SAME_SPOT_KM = 0.05
 """Points no farther apart than this are one spot: what somebody gives or a map has may be off that far."""
 

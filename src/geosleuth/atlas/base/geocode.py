@@ -4,7 +4,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import log10, pi, sqrt
+from math import cos, log10, pi, radians, sqrt
+from operator import itemgetter
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -16,7 +17,7 @@ from geosleuth.atlas.facts.countries import country_names
 from geosleuth.atlas.parts import Container, Town, cuts, names_street, split_parts, split_script
 from geosleuth.atlas.protocol import Hit, MatchKind, Place
 from geosleuth.atlas.search import ATTRIBUTE, MAIN, MAX_QUERY_CHARS, OTHER, exact_key, is_same_name, is_short_for
-from geosleuth.geo import Disc, Extent, FloatArray, LatLon, distances_km
+from geosleuth.geo import Disc, Extent, FloatArray, LatLon, distances_from_km
 from geosleuth.names import country_code, country_name, fold
 from geosleuth.names.cities import without_city_words, without_region_words
 
@@ -296,7 +297,7 @@ class BasePlaces:
         near = self._within_reach(point, country)
         if not len(near):
             return []
-        km = distances_km(point.lat, point.lon, cities.lat[near], cities.lon[near])
+        km = distances_from_km(point, cities.lat[near], cities.lon[near])
         reach = km / cities.radius_km[near]
         large = (cities.population[near] >= _LARGE_CITY).nonzero()[0]
         large = large[km[large].argsort()[:1]]
@@ -309,25 +310,26 @@ class BasePlaces:
         beyond = beyond[km[beyond].argsort()[:limit]]
         chosen = sorted({*holding.tolist(), *beyond.tolist(), *large.tolist()})
         ranked = []
-        rows = self._settlements(cities.id[near[chosen]].tolist())
-        for row, away, radii in zip(rows, km[chosen].tolist(), reach[chosen].tolist(), strict=True):
-            elsewhere = region is not None and f"{row[4]}.{row[5]}" != region
-            outside = radii > REACHES
+        towns = self._settlements(cities.id[near[chosen]].tolist())
+        for town, away, radii in zip(towns, km[chosen].tolist(), reach[chosen].tolist(), strict=True):
             # Which region counts for what holds the point; of what does not, the nearest is told first.
-            ranked.append((outside, elsewhere and not outside, away if outside else radii, away, row))
-        ranked.sort(key=lambda item: (*item[:4], str(item[4][1])))
+            if radii > REACHES:
+                ranked.append((True, False, away, town.ref, away, town))
+            else:
+                ranked.append((False, region is not None and town.region != region, radii, town.ref, away, town))
+        ranked.sort(key=itemgetter(0, 1, 2, 4, 3))
         kept = ranked[:limit]
-        if 1 < limit < len(ranked) and not any(int(str(row[8])) >= _LARGE_CITY for *_, row in kept):
-            city = next((item for item in ranked[limit:] if int(str(item[4][8])) >= _LARGE_CITY), None)
+        if 1 < limit < len(ranked) and not any(town.population >= _LARGE_CITY for *_, town in kept):
+            city = next((item for item in ranked[limit:] if item[-1].population >= _LARGE_CITY), None)
             kept = kept if city is None else [*kept[:-1], city]
-        return [Hit(self._settlement(row), 1 / (1 + away), "near", str(row[2]), away) for *_, away, row in kept]
+        return [Hit(town.place, 1 / (1 + away), "near", town.place.name, away) for *_, away, town in kept]
 
     def nearest_city(self, point: LatLon, least_population: int = 0) -> Hit | None:
         """The nearest settlement of at least so many people, in whatever country."""
         large = np.flatnonzero(self._cities.population >= least_population)
         if not len(large):
             return None
-        km = distances_km(point.lat, point.lon, self._cities.lat[large], self._cities.lon[large])
+        km = distances_from_km(point, self._cities.lat[large], self._cities.lon[large])
         at = int(np.argmin(km))
         row = self._row(int(self._cities.id[large[at]]))
         return Hit(self._place(row), 1.0, "near", str(row[2]), float(km[at]))
@@ -340,7 +342,7 @@ class BasePlaces:
         while True:
             first, last = lats.searchsorted([point.lat - reach_deg, point.lat + reach_deg])
             gap = np.abs(lons[first:last] - point.lon)
-            width = reach_deg / max(0.02, float(np.cos(np.radians(point.lat))))
+            width = reach_deg / max(0.02, cos(radians(point.lat)))
             near: NDArray[np.int64] = first + (np.minimum(gap, 360 - gap) <= width).nonzero()[0]
             if len(near) or reach_deg >= 180:
                 return np.asarray(near if some is None else some[near], dtype=np.int64)
@@ -443,7 +445,7 @@ class BasePlaces:
         if not len(near):
             return None
         cities, at = self._cities, _point(row)
-        nearest = near[int(np.argmin(distances_km(at.lat, at.lon, cities.lat[near], cities.lon[near])))]
+        nearest = near[int(np.argmin(distances_from_km(at, cities.lat[near], cities.lon[near])))]
         settlement = self._row(int(cities.id[nearest]))
         return f"{settlement[4]}.{settlement[5]}"
 
@@ -464,27 +466,18 @@ class BasePlaces:
             chosen,
         ).fetchall()
 
-    def _settlements(self, numbers: Sequence[int]) -> list[tuple[object, ...]]:
-        """Rows of settlements, in this order; remembered, since the same ones are near many points."""
-        known = self._known_rows
-        found = {number: row for number in numbers if (row := known.get(number)) is not None}
-        missing = [number for number in numbers if number not in found]
+    def _settlements(self, numbers: Sequence[int]) -> list["_Settlement"]:
+        """Settlements, in this order; remembered, since the same ones are near many points."""
+        known = self._known_settlements
+        missing = [number for number in numbers if number not in known]
         if missing:
-            found.update((int(str(row[0])), row) for row in self._rows(missing))
             if len(known) + len(missing) > _MOST_REMEMBERED:
                 known.clear()
-            known.update(found)
-        return [found[number] for number in numbers]
-
-    def _settlement(self, row: Sequence[object]) -> Place:
-        """A settlement as a place; remembered."""
-        number = int(str(row[0]))
-        place = self._known_places.get(number)
-        if place is None:
-            if len(self._known_places) >= _MOST_REMEMBERED:
-                self._known_places.clear()
-            place = self._known_places[number] = self._place(row)
-        return place
+                missing = list(numbers)
+            for row in self._rows(missing):
+                region, people = f"{row[4]}.{row[5]}", int(str(row[8]))
+                known[int(str(row[0]))] = _Settlement(self._place(row), str(row[1]), region, people)
+        return [known[number] for number in numbers]
 
     def _place(self, row: Sequence[object]) -> Place:
         _, ref, name, kind, country, region, _, _, people = row
@@ -552,12 +545,18 @@ class BasePlaces:
         return {}
 
     @cached_property
-    def _known_rows(self) -> dict[int, tuple[object, ...]]:
+    def _known_settlements(self) -> "dict[int, _Settlement]":
         return {}
 
-    @cached_property
-    def _known_places(self) -> dict[int, Place]:
-        return {}
+
+@dataclass(frozen=True, slots=True)
+class _Settlement:
+    """A settlement as a place, with what it is ranked by."""
+
+    place: Place
+    ref: str
+    region: str  # "FR.11"
+    population: int
 
 
 class _Cities:

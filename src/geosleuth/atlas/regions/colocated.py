@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 import shapely
@@ -21,7 +21,7 @@ from geosleuth.names import fold
 
 from .geometry import E7
 from .pbf import spans
-from .region_names import OF_ATTRIBUTE, Keep, owners_of, search_spellings
+from .region_names import OF_ATTRIBUTE, Keep, all_owners, owners_of, search_spellings
 from .region_store import (
     OpenRegion,
     RegionStore,
@@ -31,18 +31,22 @@ from .region_store import (
     column,
     filter_of,
     grounds_of,
+    in_boxes,
     inside,
     of_category,
     places_of,
+    roomy,
     rows_of,
     sources_of,
+    street_kinds,
 )
 
 Ints = NDArray[np.int64]
 _REMEMBERED: Final = 20_000
+_MOST_OF_KINDS: Final = 300_000  # 5 MB
 _AT_ONCE: Final = 10_000
 _POOL: Final = 400
-_BEGINNING: Final = 2000
+_BEGINNING: Final = 1000
 _CUT_BELOW_BEST: Final = 0.08
 _LEAST_SCORE: Final = 0.75
 _LEAST_WITH_ALL_WORDS: Final = 0.6
@@ -68,7 +72,7 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a text may mean: features of all regions, region after region and in each in the order of their ids.
+    """What a text may mean: features of all regions, region after region.
 
     All regions together, since most arrays are short: eight regions one by one would take nearly eight times as long.
     """
@@ -76,9 +80,10 @@ class Meaning:
     regions: Ints  # number of the region, for each feature
     ids: Ints
     scores: FloatArray  # how well it fits
-    lats_e7: Ints
-    lons_e7: Ints
+    lats_e7: NDArray[np.int32]
+    lons_e7: NDArray[np.int32]
     streets: NDArray[np.bool_]  # whether it is one
+    boxes: FloatArray | None = None  # once they are known
 
     def __len__(self) -> int:
         """How many features."""
@@ -103,6 +108,7 @@ class Meaning:
             self.lats_e7[kept],
             self.lons_e7[kept],
             self.streets[kept],
+            None if self.boxes is None else self.boxes[kept],
         )
 
 
@@ -114,57 +120,159 @@ def resolve(
     known: dict[tuple[str, int | str], int],
 ) -> Candidates:
     """Everything that a name or a category may mean; ``known`` numbers objects across calls and regions."""
-    return _placed(store, regions, _meaning(store, regions, text, within), within, known)
+    meant = _together(store, regions, _pieces(store, regions, text, within))
+    return _placed(store, regions, meant, within, known)
 
 
-def _meaning(store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None) -> Meaning:
-    """Feature ids with how well they fit.
+def _pieces(store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None) -> "list[_Piece]":
+    """Features of each region with how well they fit.
 
     "Casino" is a kind and a chain of shops: both are meant, but not everything that is spelled a little like it.
     """
-    found: list[tuple[Ints, FloatArray]] = []
+    pieces: list[_Piece] = []
     reaches: list[Keep | None] = []
-    for region in regions:
+    for number, region in enumerate(regions):
         with store.explained(region.info.name):
             reaches.append(_reach(region, within))
-            of_kind = of_category(region, text)
-            found.append((of_kind, np.ones(len(of_kind))))
+            if len(of_category(region, text)):
+                of_kind = _of_kind(region, text)
+                pieces.append((number, of_kind, np.ones(len(of_kind.ids))))
     if "=" not in text and fold(text):
-        is_kind = any(len(ids) for ids, _ in found)
-        named = _named(store, regions, text, reaches, alike=not is_kind)
-        for at, (owners, fits) in enumerate(named):
-            ids, scores = found[at]
+        named = _named(store, regions, text, reaches, alike=not pieces)
+        for number, (region, (owners, scores)) in enumerate(zip(regions, named, strict=True)):
             if len(owners):
-                places = ids.searchsorted(owners)
-                others = ~np.isin(owners, ids[np.minimum(places, len(ids) - 1)]) if len(ids) else slice(None)
-                ids = np.insert(ids, places[others], owners[others])
-                found[at] = ids, np.insert(scores, places[others], fits[others])
-    for at, (region, reach, (ids, scores)) in enumerate(zip(regions, reaches, found, strict=True)):
-        if reach is not None and len(ids):
-            with store.explained(region.info.name):
-                kept = reach(ids)
-            found[at] = ids[kept], scores[kept]
-    return _located(store, regions, found)
+                with store.explained(region.info.name):
+                    others = ~_are_among(of_category(region, text), owners)
+                    pieces.append(_piece(number, region, owners[others], scores[others]))
+    pieces.sort(key=lambda piece: piece[0])
+    for at, (number, found, scores) in enumerate(pieces):
+        reach = reaches[number]
+        if reach is not None and len(found.ids):
+            with store.explained(regions[number].info.name):
+                kept = reach(found.ids)
+            pieces[at] = number, found.chosen(kept), scores[kept]
+    return [piece for piece in pieces if len(piece[1].ids)]
 
 
-def _located(store: RegionStore, regions: Sequence[OpenRegion], found: Sequence[tuple[Ints, FloatArray]]) -> Meaning:
-    """Features of each region, with how well they fit, together."""
-    lats, lons, streets = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=bool)]
-    for region, (ids, _) in zip(regions, found, strict=True):
-        if len(ids):
-            with store.explained(region.info.name):
-                lats.append(column(region, "lat")[ids - 1])
-                lons.append(column(region, "lon")[ids - 1])
-                streets.append(are_streets(region, ids))
-    ids = np.concatenate([np.empty(0, dtype=np.int64), *(some for some, _ in found)])
-    scores = np.concatenate([np.empty(0), *(fits for _, fits in found)])
-    numbers = np.arange(len(regions)).repeat([len(some) for some, _ in found])
-    meant = Meaning(numbers, ids, scores, np.concatenate(lats), np.concatenate(lons), np.concatenate(streets))
+class Spots(NamedTuple):
+    """Features of one region by their latitudes: where they lie, in 1e-7 degrees, and which are streets."""
+
+    ids: Ints
+    lats: NDArray[np.int32]
+    lons: NDArray[np.int32]
+    streets: NDArray[np.bool_]
+
+    def chosen(self, kept: Ints | NDArray[np.bool_]) -> "Spots":
+        """Some of them."""
+        return Spots(self.ids[kept], self.lats[kept], self.lons[kept], self.streets[kept])
+
+
+_Piece = tuple[int, Spots, FloatArray]
+"""Number of a region, some of its features, and how well they fit."""
+
+
+def _spots(region: OpenRegion, ids: Ints) -> tuple[Spots, Ints]:
+    """Some features, and the order in which they come."""
+    lats = column(region, "lat")[ids - 1]
+    order = lats.argsort(kind="stable")
+    ids = ids[order]
+    return Spots(ids, lats[order], column(region, "lon")[ids - 1], are_streets(region, ids)), order
+
+
+def _piece(number: int, region: OpenRegion, ids: Ints, scores: FloatArray) -> _Piece:
+    found, order = _spots(region, ids)
+    return number, found, scores[order]
+
+
+def _of_kind(region: OpenRegion, text: str) -> Spots:
+    """Features of a category; remembered, since the common ones are many."""
+    known = region.memory.setdefault("spots of kinds", {})
+    if (found := known.get(text)) is not None:
+        return cast("Spots", found)
+    found, _ = _spots(region, of_category(region, text))
+    if sum(len(one.ids) for one in list(known.values())) + len(found.ids) > _MOST_OF_KINDS:
+        known.clear()
+    if len(found.ids) <= _MOST_OF_KINDS:
+        known[text] = found
+    return found
+
+
+def _are_among(ids: Ints, owners: Ints) -> NDArray[np.bool_]:
+    """Which owners are among some ids, which ascend."""
+    if not len(ids) or not len(owners):
+        return np.zeros(len(owners), dtype=bool)
+    return np.asarray(ids[np.minimum(ids.searchsorted(owners), len(ids) - 1)] == owners)
+
+
+def _together(store: RegionStore, regions: Sequence[OpenRegion], pieces: Sequence[_Piece]) -> Meaning:
+    """Features of all regions."""
+    if not pieces:
+        return Meaning(_NONE, _NONE, np.empty(0), *(np.empty(0, dtype=np.int32),) * 2, np.empty(0, dtype=bool))
+    numbers = np.array([number for number, _, _ in pieces], dtype=np.int64)
+    meant = Meaning(
+        numbers.repeat([len(found.ids) for _, found, _ in pieces]),
+        np.concatenate([found.ids for _, found, _ in pieces]),
+        np.concatenate([scores for _, _, scores in pieces]),
+        np.concatenate([found.lats for _, found, _ in pieces]),
+        np.concatenate([found.lons for _, found, _ in pieces]),
+        np.concatenate([found.streets for _, found, _ in pieces]),
+    )
     wrong = ((np.abs(meant.lats_e7) > 90 * E7) | (np.abs(meant.lons_e7) > 180 * E7)).nonzero()[0]
     if len(wrong):
-        with store.explained(regions[int(numbers[wrong[0]])].info.name):
+        with store.explained(regions[int(meant.regions[wrong[0]])].info.name):
             check_positions(meant.lats[wrong], meant.lons[wrong])
     return meant
+
+
+_NONE: Final = np.empty(0, dtype=np.int64)
+
+
+def _around(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, within_m: float) -> FloatArray | None:
+    """West, south, east and north of what may be near each feature; None close to a pole or to 180 degrees."""
+    boxes = _boxes(store, regions, meaning)
+    farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0))
+    reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
+    wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
+    if farthest > _POLAR or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + wide > 180:
+        return None
+    grown: FloatArray = boxes + np.array([-wide, -reach, wide, reach])
+    return grown
+
+
+def _inside(
+    store: RegionStore, regions: Sequence[OpenRegion], pieces: Sequence[_Piece], boxes: FloatArray
+) -> list[_Piece]:
+    """Those that may reach into one of some boxes; what is few is not worth looking at."""
+    kept: list[_Piece] = []
+    for number, found, scores in pieces:
+        streets = int(found.streets.sum())
+        if len(found.ids) <= _FEW or 0 < streets < _STREETS_A_BOX * len(boxes):
+            kept.append((number, found, scores))
+            continue
+        some = _points_inside(found, boxes)
+        if streets:
+            region, room = regions[number], roomy(regions[number])
+            west, south, east, north = boxes.T
+            met = (west <= room.east) & (south <= room.north) & (east >= room.west) & (north >= room.south)
+            with store.explained(region.info.name):
+                crossing, _ = in_boxes(region, boxes[met][:, [1, 0, 3, 2]].tolist(), street_kinds(region))
+            some = np.union1d(some, (found.streets & np.isin(found.ids, crossing)).nonzero()[0])
+        kept.append((number, found.chosen(some), scores[some]))
+    return [piece for piece in kept if len(piece[1].ids)]
+
+
+_STREETS_A_BOX: Final = 30  # to look up as many boxes of streets takes longer than to look what meets one box
+
+
+def _points_inside(found: Spots, boxes: FloatArray) -> Ints:
+    west, south, east, north = np.round(boxes * E7).T
+    begins = found.lats.searchsorted(south)
+    counts = found.lats.searchsorted(north, side="right") - begins
+    one, two = np.repeat(np.arange(len(boxes)), counts), spans(begins, counts)
+    lons = found.lons[two]
+    inner = np.zeros(len(found.ids), dtype=bool)
+    inner[two[(lons >= west[one]) & (lons <= east[one])]] = True
+    return inner.nonzero()[0]
 
 
 def _reach(region: OpenRegion, within: Extent | None) -> Keep | None:
@@ -200,30 +308,53 @@ def _near_each_other(meanings: Sequence[Meaning], within_m: float) -> Sequence[M
 
     Cells as wide as the distance are marked in a table that many of them share: cheaper than to compare positions.
     """
-    counts = [len(meaning) for meaning in meanings]
-    spots = [(meaning.lats, meaning.lons) for meaning in meanings]
     reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
-    farthest = max(float(np.abs(lats).max(initial=0.0)) for lats, _ in spots)
+    farthest = max(_largest(meaning.lats_e7) for meaning in meanings)
     wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
-    if farthest > _POLAR or max(float(np.abs(lons).max(initial=0.0)) for _, lons in spots) + wide > 180:
+    if farthest > _POLAR or max(_largest(meaning.lons_e7) for meaning in meanings) + wide > 180:
         return meanings
-    cells = [_cells(lats, 90, reach) * _ROW + _cells(lons, 180, wide) for lats, lons in spots]
-    rarest = int(np.argmin(counts))
-    keep = np.ones(counts[rarest], dtype=bool)
-    for number, some in enumerate(cells):
-        if number != rarest:
-            keep &= _mark(some)[cells[rarest] & _TABLE]
-    around = _mark(cells[rarest][keep])
-    kept = [keep if number == rarest else around[some & _TABLE] for number, some in enumerate(cells)]
-    return [meaning.chosen(flags) for meaning, flags in zip(meanings, kept, strict=True)]
+    near = list(meanings)
+    rarest = int(np.argmin([len(meaning) for meaning in meanings]))
+    cells = _cells_of(near[rarest], reach, wide)
+    keep = np.ones(len(cells), dtype=bool)
+    around = _Marks(cells)
+    others = {number: _cells_of(one, reach, wide) for number, one in enumerate(meanings) if number != rarest}
+    for number, some in others.items():
+        kept = around.at(some).nonzero()[0]
+        near[number], others[number] = meanings[number].chosen(kept), some[kept]
+        keep &= _Marks(some[kept]).at(cells)
+    if not keep.all():
+        near[rarest], around = near[rarest].chosen(keep), _Marks(cells[keep])
+        for number, some in others.items():
+            near[number] = near[number].chosen(around.at(some))
+    return near
 
 
-def _mark(cells: Ints) -> NDArray[np.bool_]:
-    """A table that says of cells, as far as they can be told apart, whether they are these or beside these."""
-    table = np.zeros(_TABLE + 1, dtype=bool)
-    for step in (-_ROW - 1, -_ROW, 1 - _ROW, -1, 0, 1, _ROW - 1, _ROW, _ROW + 1):
-        table[(cells + step) & _TABLE] = True
-    return table
+def _largest(e7: NDArray[np.int32]) -> float:
+    """The largest of some latitudes or longitudes, north or south, in degrees."""
+    return max(int(e7.max()), -int(e7.min())) / E7 if len(e7) else 0.0
+
+
+def _cells_of(meaning: Meaning, reach: float, wide: float) -> Ints:
+    rows = (meaning.lats_e7 * (1 / (E7 * reach)) + (90 / reach + 2)).astype(np.int64)
+    rows *= _ROW
+    rows += (meaning.lons_e7 * (1 / (E7 * wide)) + (180 / wide + 2)).astype(np.int64)
+    return rows
+
+
+class _Marks:
+    """A table that says of cells, as far as they can be told apart, whether they are some or beside some."""
+
+    def __init__(self, cells: Ints) -> None:
+        bits = 20 if len(cells) < 10_000 else 22 if len(cells) < 100_000 else 24
+        self._last = (1 << bits) - 1
+        self._table = np.zeros(1 << bits, dtype=bool)
+        for step in (-_ROW - 1, -_ROW, 1 - _ROW, -1, 0, 1, _ROW - 1, _ROW, _ROW + 1):
+            self._table[(cells + step) & self._last] = True
+
+    def at(self, cells: Ints) -> NDArray[np.bool_]:
+        marked: NDArray[np.bool_] = self._table[cells & self._last]
+        return marked
 
 
 _ROW: Final = 1_000_003
@@ -325,6 +456,8 @@ def _boxes_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Int
 
 def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> FloatArray:
     """West, south, east and north of each feature, in the order in which they are meant."""
+    if meaning.boxes is not None:
+        return meaning.boxes
     lats, lons = meaning.lats, meaning.lons
     boxes = np.column_stack([lons, lats, lons, lats])
     for region, streets in _by_region(regions, meaning, meaning.streets.nonzero()[0]):
@@ -359,14 +492,17 @@ def _named(
     ``alike`` says whether likenesses, and longer names that begin so, will do.
     """
     key = fold(text)
-    found: list[list[tuple[Ints, float]]] = [[] for _ in regions]
+    found: list[list[tuple[Ints, float | FloatArray]]] = [[] for _ in regions]
     for region, meant in zip(regions, found, strict=True):
         with store.explained(region.info.name):
             row = region.index.row_called(key)
             exact = [owners for _, owners in owners_of(row[2])] if row else []
             meant += [(owners[:_MOST_EXACT], 1.0) for owners in exact]
-            for name, borne in region.index.beginning(f"{key} ", _BEGINNING) if alike else ():
-                meant += [(owners, 0.6 + 0.35 * len(key) / len(name)) for _, owners in owners_of(borne)]
+            if alike:
+                borne = list(region.index.beginning(f"{key} ", _BEGINNING // len(regions)))
+                owners = [all_owners(names) for _, names in borne]
+                lengths = np.array([len(name) for name, _ in borne]).repeat([len(one) for one in owners])
+                meant.append((np.array([*chain(*owners)], dtype=np.int64), 0.6 + 0.35 * len(key) / lengths))
     if alike:
         _add_likenesses(store, regions, text, reaches, found)
     return [_best_of(meant) for meant in found]
@@ -377,7 +513,7 @@ def _add_likenesses(
     regions: Sequence[OpenRegion],
     text: str,
     reaches: Sequence[Keep | None],
-    found: Sequence[list[tuple[Ints, float]]],
+    found: Sequence[list[tuple[Ints, float | FloatArray]]],
 ) -> None:
     """Add those who bear names like a text, the most alike first, until there are enough."""
 
@@ -398,12 +534,12 @@ def _add_likenesses(
                 pool -= len(owners)
 
 
-def _best_of(meant: Sequence[tuple[Ints, float]]) -> tuple[Ints, FloatArray]:
+def _best_of(meant: Sequence[tuple[Ints, float | FloatArray]]) -> tuple[Ints, FloatArray]:
     """Each owner once, ascending, with its best score."""
     if not meant:
         return np.empty(0, dtype=np.int64), np.empty(0)
     ids = np.concatenate([owners for owners, _ in meant])
-    scores = np.repeat([score for _, score in meant], [len(owners) for owners, _ in meant])
+    scores = np.concatenate([np.broadcast_to(score, len(owners)) for owners, score in meant])
     order = np.lexsort((-scores, ids))
     ids, first = np.unique(ids[order], return_index=True)
     return ids, scores[order][first]
@@ -425,7 +561,12 @@ def _object_numbers(
     every, long = meaning.lats_e7.astype(np.int64) << 32 ^ meaning.lons_e7, meaning.streets
     order = np.sort(every)
     twice = order[1:][order[1:] == order[:-1]]
-    doubtful = np.isin(every, twice) if len(twice) else np.zeros(len(every), dtype=bool)
+    doubtful = np.zeros(len(every), dtype=bool)
+    if len(twice):  # features of one region that lie at one point are several objects
+        places = np.isin(every, twice).nonzero()[0]
+        _, first, spot = np.unique(every[places], return_index=True, return_inverse=True)
+        elsewhere = meaning.regions[places] != meaning.regions[places[first]][spot]
+        doubtful[places] = np.isin(spot, spot[elsewhere])
     if long.any():
         doubtful[long] |= _may_be_cut(every[long], meaning.regions[long])
     for region, places in _by_region(regions, meaning, doubtful.nonzero()[0]):
@@ -445,7 +586,7 @@ def _may_be_cut(spots: Ints, of: Ints) -> NDArray[np.bool_]:
     for number in np.unique(of).tolist():
         own = of == number
         if not own.all():
-            found[own] = _mark(cells[~own])[cells[own] & _TABLE]
+            found[own] = _Marks(cells[~own]).at(cells[own])
     return found
 
 
@@ -539,27 +680,52 @@ def find_colocated(
     """
     _check(features, within_m)
     rules = _Rules(_checked_bearings(bearings_deg, len(features)), in_order)
-    known: dict[tuple[str, int | str], int] = {}
-    meanings: list[Meaning] = []
+    pieces: list[list[_Piece]] = []
     for text in features:
-        meanings.append(_meaning(store, regions, text, within))
-        if not len(meanings[-1]):
+        pieces.append(_pieces(store, regions, text, within))
+        if not pieces[-1]:
             return []
-    counts = [len(meaning) for meaning in meanings]
+    counts = [sum(len(found.ids) for _, found, _ in some) for some in pieces]
     anchor = counts.index(min(counts))
-    # Of what stands everywhere, enough stands close together: most of it need not be looked at.
-    radii = [min(_CLOSE_M, within_m), within_m] if min(counts) > _MANY else [within_m]
-    for radius_m in dict.fromkeys(radii):
+    known: dict[tuple[str, int | str], int] = {}
+
+    def tightest(rarest: Meaning, radius_m: float) -> tuple[list[Candidates], list[tuple[float, Ints]]]:
+        """The tightest combinations of some candidates of the rarest feature."""
+        boxes = _around(store, regions, rarest, radius_m) if len(rarest) <= _MOST_BOXES else None
+        others = pieces if boxes is None else [_inside(store, regions, some, boxes) for some in pieces]
+        meanings = [
+            rarest if number == anchor else _together(store, regions, some) for number, some in enumerate(others)
+        ]
+        if not all(map(len, meanings)):
+            return [], []
         near = _in_company(store, regions, meanings, radius_m)
         sets = [_placed(store, regions, meaning, within, known) for meaning in near]
-        found = _Search(sets, radius_m, rules, anchor).run(limit) if all(map(len, sets)) else []
+        return sets, _Search(sets, radius_m, rules, anchor).run(limit) if all(map(len, sets)) else []
+
+    rarest = _together(store, regions, pieces[anchor])
+    rarest = replace(rarest, boxes=_boxes(store, regions, rarest))
+    # Of what stands everywhere, enough stands close together, and some of it tells how close.
+    close_m = min(_CLOSE_M, within_m)
+    for share in _SHARES:
+        if share * _FEWEST <= len(rarest):
+            _, found = tightest(rarest.chosen(np.arange(0, len(rarest), share)), close_m)
+            if len(found) < limit:
+                break
+            close_m = min(found[limit - 1][0] + _A_LITTLE_M, within_m)
+    for radius_m in dict.fromkeys([close_m, within_m] if len(rarest) > _MANY else [within_m]):
+        sets, found = tightest(rarest, radius_m)
         if len(found) >= limit:
             break
     return _colocations(store, regions, sets, found, within_m)
 
 
 _CLOSE_M: Final = 80.0
+_NARROW_M: Final = 50.0
+_A_LITTLE_M: Final = 0.001
+_SHARES: Final = (1000, 100, 10)  # every so many candidates of the rarest feature are looked at first
+_FEWEST: Final = 100
 _MANY: Final = 200
+_MOST_BOXES: Final = 2000
 
 
 class _Search:
@@ -582,27 +748,30 @@ class _Search:
         """(spread, position of each feature) of the tightest combinations, one for each anchor that has one."""
         anchor = self._sets[self._anchor]
         open_points = np.arange(len(anchor.owner_of))
-        best: dict[int, tuple[float, Ints]] = {}
+        parts, spreads = np.empty((0, len(self._sets)), dtype=np.int64), np.empty(0)
         # Where only few can be near each other, all of them are looked at in one step.
         few = math.prod(len(one.owner_of) for one in self._sets) <= _FEW_COMBINATIONS
-        few |= len(self._sets) == 2 and len(open_points) <= _FEW_ANCHORS
+        few |= len(open_points) <= _FEW_ANCHORS and (len(self._sets) == 2 or self._within_m <= _CLOSE_M)
+        few |= self._within_m <= _NARROW_M
         radius_m = self._within_m if few else min(_FIRST_RADIUS_M, self._within_m)
         while True:
-            self._take(self._combinations(open_points, radius_m), best)
-            if len(best) >= limit or radius_m >= self._within_m or self._left <= 0:
+            more, wide = self._tightest(*self._combinations(open_points, radius_m))
+            parts, spreads = np.concatenate([parts, more]), np.concatenate([spreads, wide])
+            if len(parts) >= limit or radius_m >= self._within_m or self._left <= 0:
                 break
-            done = np.array(sorted(best), dtype=np.int64)
-            open_points = open_points[~np.isin(anchor.owner_of[open_points], done)]
+            open_points = open_points[~np.isin(anchor.owner_of[open_points], anchor.owner_of[parts[:, self._anchor]])]
             radius_m = min(radius_m * _WIDER, self._within_m)
-        return sorted(best.values(), key=lambda one: (one[0], one[1].tolist()))[:limit]
+        if len(parts) > limit:
+            kept = spreads <= np.partition(spreads, limit - 1)[limit - 1]
+            parts, spreads = parts[kept], spreads[kept]
+        order = np.lexsort((*parts.T[::-1], spreads))[:limit]
+        return list(zip(spreads[order].tolist(), parts[order], strict=True))
 
-    def _take(self, found: tuple[Ints, FloatArray], best: dict[int, tuple[float, Ints]]) -> None:
-        parts, spreads = found
+    def _tightest(self, parts: Ints, spreads: FloatArray) -> tuple[Ints, FloatArray]:
+        """The tightest combination around each candidate of the rarest feature."""
         order = np.argsort(spreads, kind="stable")
-        owners, first = np.unique(self._sets[self._anchor].owner_of[parts[order, self._anchor]], return_index=True)
-        for owner, row in zip(owners.tolist(), order[first].tolist(), strict=True):
-            if owner not in best:
-                best[owner] = (float(spreads[row]), parts[row])
+        _, first = np.unique(self._sets[self._anchor].owner_of[parts[order, self._anchor]], return_index=True)
+        return parts[order[first]], spreads[order[first]]
 
     def _combinations(self, anchors: Ints, radius_m: float) -> tuple[Ints, FloatArray]:
         """All combinations no wider than the radius: positions by feature, and spreads."""
@@ -702,6 +871,7 @@ class _Search:
 
 
 _WIDEST: Final = 60.0
+_NARROWEST_M: Final = 5.0  # tables of narrower cells would not fit into memory
 
 
 def neighbours(
@@ -709,7 +879,7 @@ def neighbours(
 ) -> tuple[Ints, Ints]:
     """Pairs of positions that may be no farther from each other, by cells that are as wide as that."""
     (lats, lons), (other_lats, other_lons) = here, there
-    reach = math.degrees(radius_m / 1000 / EARTH_RADIUS_KM) * 1.0000001 + 1e-9
+    reach = math.degrees(max(radius_m, _NARROWEST_M) / 1000 / EARTH_RADIUS_KM) * 1.0000001 + 1e-9
     farthest = max(float(np.abs(lats).max(initial=0.0)), float(np.abs(other_lats).max(initial=0.0))) + reach
     wide = reach / math.cos(math.radians(min(farthest, 89.9999)))
     if wide > _WIDEST:  # around a pole all longitudes are near
@@ -717,33 +887,30 @@ def neighbours(
     columns = int(360 // wide) + 4  # beside the last there is room for the first ones again
     rows, across = _cells(lats, 90, reach), _cells(lons, 180, wide)
     other_rows, other_across = _cells(other_lats, 90, reach), _cells(other_lons, 180, wide)
-    # Most of a long street has none of the others anywhere near.
-    around = _marked(rows, 180 / reach)[other_rows + 1]
-    if float(np.abs(lons).max(initial=0.0)) + wide < 180:
-        around &= _marked(across, 360 / wide)[other_across + 1]
-    order = np.flatnonzero(around)
+    likely, order = np.arange(len(rows)), np.arange(len(other_rows))
+    farthest = max(float(np.abs(lons).max(initial=0.0)), float(np.abs(other_lons).max(initial=0.0)))
+    if farthest + wide < 180:  # most of a long street has none of the others anywhere near
+        one, two = rows * _ROW + across, other_rows * _ROW + other_across
+        if len(one) < len(two):
+            order = _Marks(one).at(two).nonzero()[0]
+        likely = _Marks(two[order]).at(one).nonzero()[0]
+        order = order[_Marks(one[likely]).at(two[order])]
     cells = other_rows[order] * columns + other_across[order]
     order = order[np.argsort(cells, kind="stable")]
     cells = np.sort(cells)
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     for shift in (0.0, -360.0, 360.0) if wide <= _WIDEST else (0.0,):
-        turned = lons + shift
-        some = np.flatnonzero((turned >= -180 - wide) & (turned <= 180 + wide))
-        middle = rows[some] * columns + _cells(turned[some], 180, wide)
+        turned = lons[likely] + shift
+        some = likely[(turned >= -180 - wide) & (turned <= 180 + wide)]
+        middle = rows[some] * columns + _cells(lons[some] + shift, 180, wide)
+        along = middle.argsort(kind="stable")  # what ascends is looked up several times as fast
+        some, middle = some[along], middle[along]
         for row in (-columns, 0, columns) if len(some) else ():
             begins = np.searchsorted(cells, middle + row - 1, side="left")
             counts = np.searchsorted(cells, middle + row + 1, side="right") - begins
             found.append((np.repeat(some, counts), order[spans(begins, counts)]))
     one, two = (np.concatenate(column) for column in zip(*found, strict=True))
     return one, two
-
-
-def _marked(cells: Ints, last: float) -> NDArray[np.bool_]:
-    """A table of cells, from -1 on, that says which of them are these or beside these."""
-    table = np.zeros(int(last) + 4, dtype=bool)
-    for step in (0, 1, 2):
-        table[cells + step] = True
-    return table
 
 
 def _cells(degrees: FloatArray, least: float, wide: float) -> Ints:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from geosleuth.atlas.protocol import Colocation, Hit, MatchKind, Place
 from geosleuth.atlas.search import ATTRIBUTE, NameHit
 from geosleuth.errors import BadInput
-from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km
+from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km, distances_from_km
 
 from .addresses import (
     METRES_A_DEGREE,
@@ -43,7 +43,6 @@ from .region_store import (
     RegionStore,
     Spots,
     boxes_around,
-    distances_m,
     filter_of,
     full_row,
     in_boxes,
@@ -428,7 +427,7 @@ def _nearest(
         some = spots[likely]
         lats, lons = some["lat"] / E7, some["lon"] / E7
         move_to_courses(region, numbers[likely[courses]].tolist(), point, (courses, lats, lons))
-        metres[likely] = most[likely] = distances_m(point, lats, lons)
+        metres[likely] = most[likely] = distances_from_km(point, lats, lons) * 1000
         waiting[likely] = False
     near = (metres <= radius_m).nonzero()[0]
     if not len(near):

@@ -434,6 +434,13 @@ def owners_of(names: str) -> list[tuple[int, Ints]]:
     return [(int(told[0]), _summed_steps(steps)) for told, _, steps in lines]
 
 
+def all_owners(names: str) -> list[int]:
+    """All owners of a spelling, whatever its role for them."""
+    if "\n" not in names and "," not in names:  # nearly always
+        return [int(names.rpartition("\t")[2])]
+    return [owner for _, owners in owners_of(names) for owner in owners.tolist()]
+
+
 def _summed_steps(steps: str) -> Ints:
     if "," not in steps:  # nearly always
         return np.array([int(steps)])

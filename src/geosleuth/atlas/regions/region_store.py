@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 import numpy as np
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from geosleuth.atlas.folders import open_readonly
 from geosleuth.atlas.protocol import Place
 from geosleuth.errors import BadInput
-from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, great_circle_km
+from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, distances_from_km
 
 from .feature_kinds import ADDRESS, category_kinds, is_street, matching_kinds
 from .geometry import E7, Course, courses_of, nearest_points, unpack, unpack_steps
@@ -453,7 +453,7 @@ def roomy(region: OpenRegion) -> Box:
 def inside(extent: Extent, lats: FloatArray, lons: FloatArray) -> NDArray[np.bool_]:
     """Which points lie in an extent: its own ``contains``, for many points at once."""
     if isinstance(extent, Disc):
-        within: NDArray[np.bool_] = distances_m(extent.centre, lats, lons) <= extent.radius_km * 1000
+        within: NDArray[np.bool_] = distances_from_km(extent.centre, lats, lons) <= extent.radius_km
         return within
     if extent.west <= extent.east:
         spanned = (lons >= extent.west) & (lons <= extent.east)
@@ -500,7 +500,7 @@ def filter_of(
     """A test for features inside an extent, of a category, or that are streets; None where all will do."""
     if within is None and category is None and not streets:
         return None
-    of_kinds = _street_kinds(region) if streets else None
+    of_kinds = street_kinds(region) if streets else None
     if category is not None:
         meant = set(matching_kinds(category, region.kinds))
         of_category = np.array([kind in meant for kind in region.kinds], dtype=bool)
@@ -519,13 +519,17 @@ def filter_of(
 
 def of_category(region: OpenRegion, category: str) -> Ids:
     """Features of a category, ascending."""
-    key = f"category {category[:200]}"
-    ids = region.memory.get(key)
-    if not isinstance(ids, np.ndarray):
+    known = region.memory.setdefault("categories", {})
+    if (ids := known.get(category)) is None:
         ids = of_kinds(region, _kinds_meant(region, category))
-        if len(ids) and len(region.memory) < 200:
-            region.memory[key] = ids
-    return ids
+        if sum(map(len, list(known.values()))) + len(ids) > _MOST_OF_CATEGORIES:
+            known.clear()
+        if len(ids) and len(ids) <= _MOST_OF_CATEGORIES:
+            known[category] = ids
+    return cast("Ids", ids)
+
+
+_MOST_OF_CATEGORIES: Final = 300_000  # 2 MB
 
 
 def _kinds_meant(region: OpenRegion, category: str) -> Set[str]:
@@ -563,10 +567,11 @@ def rows_of_kinds(region: OpenRegion, wanted: Callable[[str], bool]) -> list[tup
 
 def are_streets(region: OpenRegion, ids: Ids) -> NDArray[np.bool_]:
     """Which features are streets."""
-    return np.asarray(_street_kinds(region)[column(region, "kind")[ids - 1]])
+    return np.asarray(street_kinds(region)[column(region, "kind")[ids - 1]])
 
 
-def _street_kinds(region: OpenRegion) -> NDArray[np.bool_]:
+def street_kinds(region: OpenRegion) -> NDArray[np.bool_]:
+    """Which kinds are those of streets."""
     flags = region.memory.get("street kinds")
     if not isinstance(flags, np.ndarray):
         flags = region.memory["street kinds"] = np.array([is_street(kind) for kind in region.kinds], dtype=bool)
@@ -623,19 +628,22 @@ def rows_in(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]
 
 def boxes_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, bytes]:
     """Of features that are more than a point, the packed box."""
-    return {number: box for number, box in _columns_of(region, "box", ids) if box is not None}
+    boxes = _column_of(region, "box", ids)
+    return {number: box for number, box in boxes.items() if box is not None}
 
 
 def sources_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, int | str]:
     """The source's own ids of some features, as the table has them."""
-    return dict(_columns_of(region, "osm", ids))
+    return _column_of(region, "osm", ids)
 
 
-def _columns_of(region: OpenRegion, column: str, ids: Sequence[int]) -> Iterator[tuple[int, Any]]:
+def _column_of(region: OpenRegion, column: str, ids: Sequence[int]) -> dict[int, Any]:
+    found: dict[int, Any] = {}
     for begin in range(0, len(ids), _PARAMETERS):
         some = ids[begin : begin + _PARAMETERS]
         marks = ",".join("?" * len(some))
-        yield from region.conn.execute(f"SELECT id, {column} FROM feature WHERE id IN ({marks})", some)  # noqa: S608
+        found.update(region.conn.execute(f"SELECT id, {column} FROM feature WHERE id IN ({marks})", some))  # noqa: S608
+    return found
 
 
 def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
@@ -704,24 +712,6 @@ def _place(region: OpenRegion, row: Sequence[Any], tags: dict[str, str], source:
 def source_of(region: OpenRegion) -> str:
     """Whose word it is."""
     return f"{_SOURCES.get(region.info.kind, region.info.kind)}, region {region.info.name}"
-
-
-def distances_m(point: LatLon, lats: FloatArray, lons: FloatArray) -> FloatArray:
-    """Metres from a point to each of these."""
-    if len(lats) <= _FEW:  # as `great_circle_km`, with less ado
-        gap = np.abs(lons - point.lon)
-        across = np.sin(np.minimum(gap, 360.0 - gap) * _HALF_RADIAN) ** 2
-        across *= math.cos(math.radians(point.lat)) * np.cos(lats * (2 * _HALF_RADIAN))
-        share = np.sin((lats - point.lat) * _HALF_RADIAN) ** 2 + across
-        if len(lats) and share.max() < _HALFWAY:
-            metres: FloatArray = np.arcsin(np.sqrt(share)) * (2000 * EARTH_RADIUS_KM)
-            return metres
-    return great_circle_km(np.array([point.lat]), np.array([point.lon]), lats, lons) * 1000
-
-
-_FEW: Final = 2000
-_HALF_RADIAN: Final = math.pi / 360
-_HALFWAY: Final = 0.5
 
 
 def grounds_of(geoms: Sequence[Any]) -> NDArray[np.object_]:
