@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date
 from functools import cache, lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -50,6 +51,7 @@ _SNAP_KM = 5.0
 _FEW_NAMESAKES, _NAMESAKES = 20, 200
 _TOWNS = 50
 _GROUND_KM = 0.2
+_TOWNS_AROUND, _VILLAGE_KM = 3, 5.0
 _MAP_TOWNS = 25
 # Of namesakes around a town the one in it is meant: what being this far from it costs.
 _FAR_KM, _FAR_WORTH = 30.0, 0.02
@@ -269,11 +271,27 @@ class OfflineAtlas:
             return hits
         found: list[Hit] = []
         for at, name in enumerate(parts):
-            for hits in self._named(name, max(limit, _NAMESAKES), within, country):
+            others = [*parts[:at], *parts[at + 1 :]]
+            for hits in self._named_around(name, others, max(limit, _NAMESAKES), within, country):
                 found += self._fitting(hits, parts, at)
                 if any(not hit.missing for hit in found):
                     return found
         return found
+
+    def _named_around(
+        self, name: str, others: Sequence[str], limit: int, within: Extent | None, country: str | None
+    ) -> Iterator[list[Hit]]:
+        """Features of a name: around towns that the other parts name, since a country has thousands; then anywhere."""
+        towns = (disc for part in others for disc in self._base.container(without_postcode(part)).grounds)
+        villages = (Disc(hit.place.point, _VILLAGE_KM) for part in others for hit in self._grounds(part))
+        for grounds in (self._mapped(towns), [within], self._mapped(villages)):
+            for ground in grounds:
+                for hits in self._named(name, limit, ground, country):
+                    yield [hit for hit in hits if within is None or within.contains(hit.place.point)]
+
+    def _mapped(self, grounds: Iterable[Disc]) -> Iterator[Disc]:
+        """The first grounds that an added region reaches."""
+        return islice((ground for ground in grounds if self._regions.reach(ground)), _TOWNS_AROUND)
 
     def _begins_with_name(self, text: str, within: Extent | None) -> str | None:
         """The longest beginning of a text, with a comma in it, that is the very name of a feature."""

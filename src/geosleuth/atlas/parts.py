@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 
-from geosleuth.geo import LatLon, great_circle_km
+from geosleuth.geo import Disc, LatLon, great_circle_km
 from geosleuth.lazy import lazy_pattern
 from geosleuth.names import country_code, country_name, fold
 
@@ -100,6 +100,11 @@ class Town:
     reach_km: float
     population: int
 
+    @property
+    def around_km(self) -> float:
+        """How far away something is still said to lie in it."""
+        return max(_TOWN_KM, _TOWN_REACHES * self.reach_km)
+
 
 @dataclass(frozen=True, slots=True)
 class Container:
@@ -125,10 +130,14 @@ class Container:
         return any(
             (country is None or town.country == country)
             and population < max(1, town.population)
-            and great_circle_km(point.lat, point.lon, town.point.lat, town.point.lon)
-            <= max(_TOWN_KM, _TOWN_REACHES * town.reach_km)
+            and great_circle_km(point.lat, point.lon, town.point.lat, town.point.lon) <= town.around_km
             for town in self.towns
         )
+
+    @property
+    def grounds(self) -> Iterator[Disc]:
+        """Around the towns of that name, the largest first."""
+        return (Disc(town.point, town.around_km) for town in self.towns)
 
     def distance_km(self, point: LatLon) -> float:
         """How far the nearest town of that name is; infinite where none is one."""

@@ -22,7 +22,7 @@ from geosleuth.names import fold
 
 from .geometry import E7
 from .region_names import Reading, search_names
-from .region_store import OpenRegion, filter_of, grounds_of, place_of, rows_of, source_of, tags_of, text_of
+from .region_store import OpenRegion, filter_of, grounds_of, place_of, places_of, rows_of, source_of, tags_of, text_of
 from .tags import index_names
 
 _FIRST: Final = re.compile(
@@ -33,6 +33,8 @@ _LAST: Final = re.compile(
 )
 _STREETS: Final = 12
 _LEAST_SCORE: Final = 0.7
+_MOST_HOUSES: Final = 20_000
+_FITTED: Final = 200  # houses whose address is held against what follows the street
 _UNFIT: Final = 0.08
 _STREET_ALONE: Final = 0.9
 """What a street is worth where it has no such number; more than the street as a name that the number belongs to."""
@@ -81,12 +83,12 @@ class LikeStreets:
 _REGIONS_ALIKE: Final = 3
 
 
-def find_addresses(region: OpenRegion, text: str, within: Extent | None, like: LikeStreets) -> list[Hit]:
+def find_addresses(region: OpenRegion, text: str, within: Extent | None, like: LikeStreets, limit: int) -> list[Hit]:
     """House numbers that fit; where the street is there but not the number, the street, with a lower score."""
     hits: list[Hit] = []
     for number, street, rest in split_address(text):
-        wanted, spelled = fold(number).replace(" ", ""), fold(street)
-        if houses := _houses(region, spelled, wanted, rest, 1.0):
+        house, spelled = _House(fold(number).replace(" ", ""), rest, within, limit), fold(street)
+        if houses := _houses(region, spelled, house, 1.0):
             hits.extend(houses)  # the very address: nothing that is spelled otherwise comes before it
             continue
         streets: dict[str, float] = {}
@@ -97,7 +99,7 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None, like: L
                 for name in (found.text, *_names(region, found.owner)):
                     streets.setdefault(fold(name), found.score)
         for key, score in streets.items():
-            hits.extend(_houses(region, key, wanted, rest, score))
+            hits.extend(_houses(region, key, house, score))
         if not hits and owners:
             rows_by_id = rows_of(region, [owner for owner, _ in owners])
             hits.extend(
@@ -114,30 +116,44 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None, like: L
     return [hit for hit in hits if within is None or within.contains(hit.place.point)]
 
 
-def exact_addresses(region: OpenRegion, text: str, within: Extent | None) -> list[Hit]:
+def exact_addresses(region: OpenRegion, text: str, within: Extent | None, limit: int) -> list[Hit]:
     """House numbers in streets of that very name, or that have it beside another one."""
     hits: list[Hit] = []
     for number, street, rest in split_address(text):
-        wanted, spelled = fold(number).replace(" ", ""), fold(street)
-        found = _houses(region, spelled, wanted, rest, 1.0)
+        house, spelled = _House(fold(number).replace(" ", ""), rest, within, limit), fold(street)
+        found = _houses(region, spelled, house, 1.0)
         if not found:
             owners = [hit.owner for hit in region.index.exact(street) if hit.role < ATTRIBUTE][:_STREETS]
             others = {fold(name) for owner in owners for name in _names(region, owner)} - {spelled}
-            found = [hit for key in others for hit in _houses(region, key, wanted, rest, 1.0)]
+            found = [hit for key in others for hit in _houses(region, key, house, 1.0)]
         hits.extend(found)
     return [hit for hit in hits if within is None or within.contains(hit.place.point)]
 
 
-def _houses(region: OpenRegion, street: str, number: str, rest: str, score: float) -> list[Hit]:
-    rows = region.conn.execute(
-        "SELECT feature FROM address WHERE street_key = ? AND number = ? LIMIT 50", (street, number)
-    ).fetchall()
+@dataclass(frozen=True, slots=True)
+class _House:
+    """A house number that is looked for."""
+
+    number: str
+    rest: str  # what follows the street
+    within: Extent | None
+    limit: int
+
+
+def _houses(region: OpenRegion, street: str, wanted: _House, score: float) -> list[Hit]:
+    """Houses of that number in streets of a name, as many as asked for; a country may have thousands."""
+    query = "SELECT feature FROM address WHERE street_key = ? AND number = ? LIMIT ?"
+    found = region.conn.execute(query, (street, wanted.number, _MOST_HOUSES)).fetchall()
+    ids = np.array([feature for (feature,) in found], dtype=np.int64)
+    most = max(wanted.limit, _FITTED) if wanted.rest else wanted.limit
+    if len(ids) > most and (keep := filter_of(region, wanted.within)):
+        ids = ids[keep(ids)]
+    places = places_of(region, list(rows_of(region, ids[:most].tolist()).values()))
     match: MatchKind = "exact" if score == 1.0 else "fuzzy"
-    hits = []
-    for row in rows_of(region, [feature for (feature,) in rows]).values():
-        place = place_of(region, row)
-        hits.append(Hit(place, fitted(score, address_fit(rest, place)), match, place.address or place.name))
-    return hits
+    return [
+        Hit(place, fitted(score, address_fit(wanted.rest, place)), match, place.address or place.name)
+        for place in places
+    ]
 
 
 def _names(region: OpenRegion, owner: int) -> list[str]:
@@ -157,7 +173,6 @@ def fitted(score: float, fit: float) -> float:
 
 _CUT_BELOW_BEST: Final = 0.12
 _CROSSING_STREETS: Final = 60
-_MOST_CORNERS: Final = 200
 METRES_A_DEGREE: Final = 111_195.0
 _SAME_CORNER_M: Final = 40.0
 _NEARLY_MEET_M: Final = 60.0
@@ -185,25 +200,27 @@ def split_crossing(text: str) -> tuple[str, str] | None:
     return (parts[0], parts[1].split(",")[0]) if len(parts) == 2 else None
 
 
-def find_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | None, like: LikeStreets) -> list[Hit]:
+def find_crossings(
+    region: OpenRegion, names: tuple[str, str], within: Extent | None, like: LikeStreets, limit: int
+) -> list[Hit]:
     """Junctions of streets that fit the two names, one hit per corner; where none share a node, close approaches."""
-    if found := named_crossings(region, names, within):
+    if found := named_crossings(region, names, within, limit):
         return found
     one, two = (_streets(region, name, like) for name in names)
     if not one or not two:
         return []
-    return _corners(_meetings(region, one, two, within)) or _approaches(region, one, two, within)
+    return _corners(_meetings(region, one, two, within), limit) or _approaches(region, one, two, within)
 
 
-def named_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | None) -> list[Hit]:
+def named_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | None, limit: int) -> list[Hit]:
     """Junctions of streets of these very names, one hit per corner."""
     one, two = ({fold(name): Street(1.0, "exact", [])} for name in names)
-    return _corners(_meetings(region, one, two, within))
+    return _corners(_meetings(region, one, two, within), limit)
 
 
 def _meetings(
     region: OpenRegion, one: "Mapping[str, Street]", two: "Mapping[str, Street]", within: Extent | None
-) -> list[Hit]:
+) -> Iterator[Hit]:
     """The nodes that streets share, those that fit best first."""
     firsts, seconds = _junctions_of(region, one), _junctions_of(region, two)
     pairs: dict[int, tuple[str, str]] = {}
@@ -211,20 +228,18 @@ def _meetings(
         for other, others in seconds.items():
             if key == other:
                 continue
-            for node in np.intersect1d(nodes, others, assume_unique=True)[:_MOST_CORNERS].tolist():
+            for node in np.intersect1d(nodes, others, assume_unique=True).tolist():
                 known = pairs.get(node)
                 if known is None or one[key].score * two[other].score > one[known[0]].score * two[known[1]].score:
                     pairs[node] = (key, other)
-    hits = []
     best = sorted(pairs.items(), key=lambda pair: (-one[pair[1][0]].score * two[pair[1][1]].score, pair[0]))
-    for node, (key, other) in best[:_MOST_CORNERS]:
+    for node, (key, other) in best:
         at = region.conn.execute("SELECT lat, lon, streets FROM junction WHERE id = ?", (node,)).fetchone()
         called = {fold(street): street for street in text_of(at[2]).split("\n")}
         streets = (called.get(key, key), called.get(other, other))
         point = LatLon(at[0] / E7, at[1] / E7)
         if within is None or within.contains(point):
-            hits.append(_hit(region, f"n{node}", point, streets, one[key], two[other]))
-    return hits
+            yield _hit(region, f"n{node}", point, streets, one[key], two[other])
 
 
 def _junctions_of(region: OpenRegion, streets: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
@@ -286,10 +301,10 @@ def _place(region: OpenRegion, osm: str, point: LatLon, streets: Any) -> Place:
     )
 
 
-def _corners(hits: list[Hit]) -> list[Hit]:
-    """A crossing of wide roads has several nodes; one of them is enough."""
+def _corners(hits: Iterator[Hit], limit: int) -> list[Hit]:
+    """The first hits; a crossing of wide roads has several nodes, and one of them is enough."""
     kept: dict[frozenset[str], list[LatLon]] = {}
-    corners = []
+    corners: list[Hit] = []
     for hit in hits:
         at = hit.place.point
         same = kept.setdefault(frozenset(hit.place.name.split(" / ")), [])
@@ -298,6 +313,8 @@ def _corners(hits: list[Hit]) -> list[Hit]:
         if all(math.hypot(*step) * METRES_A_DEGREE > _SAME_CORNER_M for step in steps):
             same.append(at)
             corners.append(hit)
+            if len(corners) >= limit:
+                break
     return corners
 
 

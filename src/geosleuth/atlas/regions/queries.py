@@ -49,6 +49,7 @@ from .region_store import (
     move_to_courses,
     place_of,
     places_of,
+    positions,
     question,
     rows_in,
     rows_of,
@@ -139,9 +140,8 @@ class Regions:
         is_address = "," not in name and any(map(str.isdigit, name))
 
         def found_in(region: OpenRegion) -> list[Hit | _Found]:
-            found = [hit for hit in region.index.exact(name) if hit.role != ATTRIBUTE]
-            named = _kept(found, filter_of(region, within)) if found else []
-            houses = exact_addresses(region, name, within) if is_address and not named else []
+            named = [hit for hit in region.index.exact(name, filter_of(region, within)) if hit.role != ATTRIBUTE]
+            houses = exact_addresses(region, name, within, limit) if is_address and not named else []
             return [*self._scored([region], [(0, hit) for hit in named], None, limit), *houses]
 
         return self._best(found_in, within, limit=limit)
@@ -170,7 +170,7 @@ class Regions:
         """Where two streets meet; where they only come near each other the match is "near"."""
         limit, names = _checked_limit(limit), (first, second)
         # Streets of these very names are meant wherever they meet, and nothing that is spelled otherwise.
-        found = self._best(lambda region: named_crossings(region, names, within), within, limit=limit)
+        found = self._best(lambda region: named_crossings(region, names, within, limit), within, limit=limit)
         if found:
             return found
 
@@ -179,7 +179,7 @@ class Regions:
             like = LikeStreets(regions, self._reading(regions))
             for region in regions:
                 with self.store.explained(region.info.name):
-                    hits += find_crossings(region, names, within, like)
+                    hits += find_crossings(region, names, within, like, limit)
             return hits
 
         return self._made(_distinct(sorted(self._jointly(found_in, within), key=_order)), limit)
@@ -200,12 +200,12 @@ class Regions:
             like = LikeStreets(regions, self._reading(regions))
             for region in regions:
                 with self.store.explained(region.info.name):
-                    houses = find_addresses(region, text, within, like)
+                    houses = find_addresses(region, text, within, like, limit)
                     hits += houses
                     hits += find_postcodes(region, name, within)
-                    hits += find_crossings(region, streets, within, like) if streets else []
+                    hits += find_crossings(region, streets, within, like, limit) if streets else []
                     if any(hit.match == "exact" for hit in houses):  # what is only spelled like it can't be meant
-                        named = _kept(region.index.exact(name), filter_of(region, within))
+                        named = region.index.exact(name, filter_of(region, within))
                         hits += self._scored([region], [(0, hit) for hit in named], None, limit)
                     else:
                         likely.append(region)
@@ -254,6 +254,10 @@ class Regions:
             with self.store.explained(region.info.name):
                 near += _nearest(region, numbers, spots, point, reach_m, limit)
         return near
+
+    def reach(self, extent: Extent) -> bool:
+        """Whether one of the regions can hold anything of an extent."""
+        return bool(self._open(extent))
 
     def _open(self, within: Extent | None = None) -> list[OpenRegion]:
         return [region for region in self.store.open_all(self._only) if touches(region, within)]
@@ -348,8 +352,8 @@ class Regions:
             seen = {(number, hit.owner) for number, hit in found}
             for number, (region, keep) in enumerate(zip(regions, keeps, strict=True)):
                 with reading(number):
-                    exact = [hit for hit in region.index.exact(text) if (number, hit.owner) not in seen]
-                    found.extend((number, hit) for hit in _kept(exact, keep))
+                    exact = region.index.exact(text, partial(_nearest_kept, region, near, keep))
+                    found.extend((number, hit) for hit in exact if (number, hit.owner) not in seen)
         return self._scored(regions, found, near, limit)
 
     def _reading(self, regions: Sequence[OpenRegion]) -> Reading:
@@ -489,11 +493,13 @@ def _nearness(near: LatLon, row: Sequence[Any]) -> float:
     return _NEAR_KM / (_NEAR_KM + far)
 
 
-def _kept(hits: Sequence[NameHit], keep: Keep | None) -> list[NameHit]:
-    if keep is None or not hits:
-        return list(hits)
-    fits = keep(np.array([hit.owner for hit in hits], dtype=np.int64)).tolist()
-    return [hit for hit, fit in zip(hits, fits, strict=True) if fit]
+def _nearest_kept(region: OpenRegion, near: LatLon, keep: Keep | None, ids: Ints) -> NDArray[np.bool_]:
+    """Those that are wanted and nearest to a point."""
+    wanted = np.ones(len(ids), dtype=bool) if keep is None else keep(ids)
+    if wanted.sum() > _NEAR_POOL:
+        km = distances_from_km(near, *positions(region, ids))
+        wanted &= km <= _smallest(km[wanted], _NEAR_POOL)
+    return wanted
 
 
 @dataclass(slots=True)  # not frozen, since a question makes dozens, and those take three times as long

@@ -288,17 +288,13 @@ class RegionNames:
             self._shared.pop("names owners", None)
         return self._column("owner", "<u4"), known
 
-    def exact(self, query: str) -> list[NameHit]:
-        """Names equal to the query but for case, accents and punctuation."""
+    def exact(self, query: str, keep: Keep | None = None) -> list[NameHit]:
+        """Names equal to the query but for case, accents and punctuation, of those owners that are wanted."""
         key = exact_key(query)
-        return [] if not key else self.called(key)
-
-    def called(self, key: str, score: float = 1.0) -> list[NameHit]:
-        """Names with exactly this key."""
-        row = self.row_called(key)
+        row = self.row_called(key) if key else None
         hits = [
-            NameHit(owner, text, role, score, "exact" if role == MAIN else "alias")
-            for role, text, owners in (_borne(key, row[2], _MOST_EXACT) if row else ())
+            NameHit(owner, text, role, 1.0, "exact" if role == MAIN else "alias")
+            for role, text, owners in (_borne(key, row[2], _MOST_EXACT, keep) if row else ())
             for owner in owners
         ]
         return hits[:_MOST_EXACT]
@@ -414,10 +410,10 @@ class Spelling:
     names: str
     alike: float
 
-    def bearers(self, reading: Reading, most: int) -> list[tuple[int, str, list[int]]]:
-        """Role, text and the first owners of each name that is spelled so."""
+    def bearers(self, reading: Reading, most: int, keep: Keep | None) -> list[tuple[int, str, list[int]]]:
+        """Role, text and the first owners, of those that are wanted, of each name that is spelled so."""
         try:
-            return _borne(self.key, self.names, most)
+            return _borne(self.key, self.names, most, keep)
         except ValueError:
             with reading(self.index):
                 raise
@@ -473,7 +469,7 @@ def search_names(
     for one in search_spellings(indexes, query, keeps=keeps, reading=reading):
         if one.alike < least:
             break
-        for role, text, owners in one.bearers(reading, most):
+        for role, text, owners in one.bearers(reading, most, keeps[one.index]):
             kind: Literal["exact", "alias", "fuzzy"] = "fuzzy"
             if one.alike == 1.0:
                 kind = "exact" if role == MAIN else "alias"
@@ -665,13 +661,18 @@ def _sorted(
     return sorted(wanted, key=lambda one: (-one[1].score, one[1].role, len(one[1].text), one[0], one[1].owner))[:limit]
 
 
-def _borne(key: str, names: str, most: int) -> list[tuple[int, str, list[int]]]:
-    """Role, text and the first owners for each line."""
+def _borne(key: str, names: str, most: int, keep: Keep | None = None) -> list[tuple[int, str, list[int]]]:
+    """Role, text and the first owners, of those that are wanted, for each line."""
     found = []
     for line in names.split("\n"):
         told, _, steps = line.rpartition("\t")
-        # Nearly always there is one.
-        owners = list(accumulate(map(int, steps.split(",", most)[:most]))) if "," in steps else [int(steps)]
+        if keep is not None:
+            every = _summed_steps(steps)
+            owners = every[keep(every)][:most].tolist()
+        elif "," in steps:
+            owners = list(accumulate(map(int, steps.split(",", most)[:most])))
+        else:  # nearly always
+            owners = [int(steps)]
         found.append((int(told[0]), told[1:] or key.title(), owners))
     return found
 

@@ -1,0 +1,87 @@
+"""A country has thousands of streets, houses and shops of one name: the one that is meant must be among what is read."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.regions import Regions, import_osm
+from geosleuth.geo import Disc, LatLon, distance_km
+
+TOWNS = {
+    "Rottweil": LatLon(48.1681, 8.6247),
+    "Göttingen": LatLon(51.5344, 9.9323),
+    "Cottbus": LatLon(51.7577, 14.3289),
+    "Rostock": LatLon(54.0887, 12.1405),
+    "Quakenheim": LatLon(53.05, 8.05),
+}
+VILLAGE = "Quakenheim"  # only the region knows it, and only the house says that it is there
+ACROSS = 50
+
+
+def _points() -> list[LatLon]:
+    """A grid over Germany that keeps its distance from the towns, and the towns."""
+    grid = (LatLon(47.6 + 6.6 * row / ACROSS, 7.0 + 7.5 * at / ACROSS) for row in range(ACROSS) for at in range(ACROSS))
+    return [*(one for one in grid if all(distance_km(one, town) > 4 for town in TOWNS.values())), *TOWNS.values()]
+
+
+def _extract() -> str:
+    """At every point a house, a street and a shop of the same name."""
+    nodes, ways = [], []
+    for number, point in enumerate(_points(), start=1):
+        first, (lat, lon) = 10 * number, (point.lat, point.lon)
+        town = f"<tag k='addr:city' v='{VILLAGE}'/>" if point == TOWNS[VILLAGE] else ""
+        house = f"<tag k='addr:street' v='Hauptstraße'/><tag k='addr:housenumber' v='5'/>{town}"
+        shop = "<tag k='shop' v='bakery'/><tag k='name' v='Backhaus'/>"
+        tagged = [(lat, lon, house), (lat + 0.001, lon, ""), (lat + 0.001, lon + 0.001, ""), (lat, lon + 0.001, shop)]
+        nodes += [
+            f"<node id='{first + at}' lat='{lat}' lon='{lon}'>{tags}</node>"
+            for at, (lat, lon, tags) in enumerate(tagged)
+        ]
+        street = "<tag k='highway' v='residential'/><tag k='name' v='Hauptstraße'/>"
+        ways.append(f"<way id='{number}'><nd ref='{first + 1}'/><nd ref='{first + 2}'/>{street}</way>")
+    village = TOWNS[VILLAGE]
+    tags = f"<tag k='place' v='village'/><tag k='name' v='{VILLAGE}'/>"
+    nodes.append(f"<node id='900000' lat='{village.lat}' lon='{village.lon}'>{tags}</node>")
+    return f"<osm version='0.6'>{''.join(nodes)}{''.join(ways)}</osm>"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the region lies."""
+    folder = tmp_path_factory.mktemp("regions")
+    source = folder / "germany.osm"
+    source.write_text(_extract(), encoding="utf-8")
+    import_osm(source, folder=folder)
+    return folder
+
+
+@pytest.mark.parametrize("town", TOWNS)
+@pytest.mark.parametrize("text", ["Hauptstraße 5", "Hauptstraße", "Backhaus", "Hauptstrase", "Backhuas"])
+def test_one_of_thousands_is_found_inside_an_extent(folder: Path, text: str, town: str) -> None:
+    hits = Regions(folder).geocode(text, within=Disc(TOWNS[town], 3.0))
+    assert hits
+    assert all(distance_km(hit.place.point, TOWNS[town]) < 3.0 for hit in hits)
+
+
+@pytest.mark.parametrize("town", TOWNS)
+@pytest.mark.parametrize("text", ["Hauptstraße 5", "5 Hauptstraße"])
+def test_one_house_of_thousands_is_found_by_its_town(folder: Path, text: str, town: str) -> None:
+    best = asyncio.run(OfflineAtlas(folder).geocode(f"{text}, {town}"))[0]
+    assert not best.missing
+    assert distance_km(best.place.point, TOWNS[town]) < 3.0
+
+
+@pytest.mark.parametrize("town", sorted(set(TOWNS) - {VILLAGE}))
+@pytest.mark.parametrize("text", ["Hauptstraße", "Backhaus"])
+def test_one_of_thousands_is_found_by_its_town(folder: Path, text: str, town: str) -> None:
+    best = asyncio.run(OfflineAtlas(folder).geocode(f"{text}, {town}"))[0]
+    assert not best.missing
+    assert distance_km(best.place.point, TOWNS[town]) < 3.0
+
+
+@pytest.mark.parametrize("town", TOWNS)
+def test_the_nearest_of_thousands_is_first(folder: Path, town: str) -> None:
+    hits = Regions(folder).search_pois("Backhaus", near=TOWNS[town], limit=3)
+    assert distance_km(hits[0].place.point, TOWNS[town]) < 3.0
