@@ -1,4 +1,4 @@
-"""A country has thousands of streets, houses and shops of one name: the one that is meant must be among what is read."""
+"""A country has thousands of streets, houses and shops of one name; the one that is meant must be found."""
 
 import asyncio
 from pathlib import Path

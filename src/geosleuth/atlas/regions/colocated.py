@@ -1,11 +1,10 @@
-"""Places where several features stand near each other, and which features a word stands for."""
+"""Places where several features stand near each other."""
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
-from typing import Any, Final, NamedTuple, cast
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 import shapely
@@ -13,43 +12,27 @@ from numpy.typing import NDArray
 from shapely import STRtree
 
 from geosleuth.atlas.protocol import Colocation, Place
-from geosleuth.atlas.search import ATTRIBUTE
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray, LatLon, great_circle_km, normalize_lon
 from geosleuth.geo import bearings_deg as compass
-from geosleuth.names import fold
 
 from .geometry import E7
+from .meanings import Ints, Meaning, Meant
 from .pbf import spans
-from .region_names import OF_ATTRIBUTE, Keep, all_owners, owners_of, search_spellings
 from .region_store import (
     OpenRegion,
     RegionStore,
-    are_streets,
     boxes_of,
     check_positions,
-    column,
-    filter_of,
     grounds_of,
-    in_boxes,
     inside,
-    of_category,
     places_of,
-    roomy,
     rows_of,
     sources_of,
-    street_kinds,
 )
 
-Ints = NDArray[np.int64]
 _REMEMBERED: Final = 20_000
-_MOST_OF_KINDS: Final = 300_000  # 5 MB
 _AT_ONCE: Final = 10_000
-_POOL: Final = 400
-_BEGINNING: Final = 1000
-_CUT_BELOW_BEST: Final = 0.08
-_LEAST_SCORE: Final = 0.75
-_LEAST_WITH_ALL_WORDS: Final = 0.6
 _STREET_STEP_DEG: Final = 0.0001  # about 11 m
 
 
@@ -70,48 +53,6 @@ class Candidates:
         return len(self.owners)
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """What a text may mean: features of all regions, region after region.
-
-    All regions together, since most arrays are short: eight regions one by one would take nearly eight times as long.
-    """
-
-    regions: Ints  # number of the region, for each feature
-    ids: Ints
-    scores: FloatArray  # how well it fits
-    lats_e7: NDArray[np.int32]
-    lons_e7: NDArray[np.int32]
-    streets: NDArray[np.bool_]  # whether it is one
-    boxes: FloatArray | None = None  # once they are known
-
-    def __len__(self) -> int:
-        """How many features."""
-        return len(self.ids)
-
-    @property
-    def lats(self) -> FloatArray:
-        """Latitudes in degrees."""
-        return self.lats_e7 / E7
-
-    @property
-    def lons(self) -> FloatArray:
-        """Longitudes in degrees."""
-        return self.lons_e7 / E7
-
-    def chosen(self, kept: Ints | NDArray[np.bool_]) -> "Meaning":
-        """Some of them."""
-        return Meaning(
-            self.regions[kept],
-            self.ids[kept],
-            self.scores[kept],
-            self.lats_e7[kept],
-            self.lons_e7[kept],
-            self.streets[kept],
-            None if self.boxes is None else self.boxes[kept],
-        )
-
-
 def resolve(
     store: RegionStore,
     regions: Sequence[OpenRegion],
@@ -120,111 +61,8 @@ def resolve(
     known: dict[tuple[str, int | str], int],
 ) -> Candidates:
     """Everything that a name or a category may mean; ``known`` numbers objects across calls and regions."""
-    meant = _together(store, regions, _pieces(store, regions, text, within))
-    return _placed(store, regions, meant, within, known)
-
-
-def _pieces(store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None) -> "list[_Piece]":
-    """Features of each region with how well they fit.
-
-    "Casino" is a kind and a chain of shops: both are meant, but not everything that is spelled a little like it.
-    """
-    pieces: list[_Piece] = []
-    reaches: list[Keep | None] = []
-    for number, region in enumerate(regions):
-        with store.explained(region.info.name):
-            reaches.append(_reach(region, within))
-            if len(of_category(region, text)):
-                of_kind = _of_kind(region, text)
-                pieces.append((number, of_kind, np.ones(len(of_kind.ids))))
-    if "=" not in text and fold(text):
-        named = _named(store, regions, text, reaches, alike=not pieces)
-        for number, (region, (owners, scores)) in enumerate(zip(regions, named, strict=True)):
-            if len(owners):
-                with store.explained(region.info.name):
-                    others = ~_are_among(of_category(region, text), owners)
-                    pieces.append(_piece(number, region, owners[others], scores[others]))
-    pieces.sort(key=lambda piece: piece[0])
-    for at, (number, found, scores) in enumerate(pieces):
-        reach = reaches[number]
-        if reach is not None and len(found.ids):
-            with store.explained(regions[number].info.name):
-                kept = reach(found.ids)
-            pieces[at] = number, found.chosen(kept), scores[kept]
-    return [piece for piece in pieces if len(piece[1].ids)]
-
-
-class Spots(NamedTuple):
-    """Features of one region by their latitudes: where they lie, in 1e-7 degrees, and which are streets."""
-
-    ids: Ints
-    lats: NDArray[np.int32]
-    lons: NDArray[np.int32]
-    streets: NDArray[np.bool_]
-
-    def chosen(self, kept: Ints | NDArray[np.bool_]) -> "Spots":
-        """Some of them."""
-        return Spots(self.ids[kept], self.lats[kept], self.lons[kept], self.streets[kept])
-
-
-_Piece = tuple[int, Spots, FloatArray]
-"""Number of a region, some of its features, and how well they fit."""
-
-
-def _spots(region: OpenRegion, ids: Ints) -> tuple[Spots, Ints]:
-    """Some features, and the order in which they come."""
-    lats = column(region, "lat")[ids - 1]
-    order = lats.argsort(kind="stable")
-    ids = ids[order]
-    return Spots(ids, lats[order], column(region, "lon")[ids - 1], are_streets(region, ids)), order
-
-
-def _piece(number: int, region: OpenRegion, ids: Ints, scores: FloatArray) -> _Piece:
-    found, order = _spots(region, ids)
-    return number, found, scores[order]
-
-
-def _of_kind(region: OpenRegion, text: str) -> Spots:
-    """Features of a category; remembered, since the common ones are many."""
-    known = region.memory.setdefault("spots of kinds", {})
-    if (found := known.get(text)) is not None:
-        return cast("Spots", found)
-    found, _ = _spots(region, of_category(region, text))
-    if sum(len(one.ids) for one in list(known.values())) + len(found.ids) > _MOST_OF_KINDS:
-        known.clear()
-    if len(found.ids) <= _MOST_OF_KINDS:
-        known[text] = found
-    return found
-
-
-def _are_among(ids: Ints, owners: Ints) -> NDArray[np.bool_]:
-    """Which owners are among some ids, which ascend."""
-    if not len(ids) or not len(owners):
-        return np.zeros(len(owners), dtype=bool)
-    return np.asarray(ids[np.minimum(ids.searchsorted(owners), len(ids) - 1)] == owners)
-
-
-def _together(store: RegionStore, regions: Sequence[OpenRegion], pieces: Sequence[_Piece]) -> Meaning:
-    """Features of all regions."""
-    if not pieces:
-        return Meaning(_NONE, _NONE, np.empty(0), *(np.empty(0, dtype=np.int32),) * 2, np.empty(0, dtype=bool))
-    numbers = np.array([number for number, _, _ in pieces], dtype=np.int64)
-    meant = Meaning(
-        numbers.repeat([len(found.ids) for _, found, _ in pieces]),
-        np.concatenate([found.ids for _, found, _ in pieces]),
-        np.concatenate([scores for _, _, scores in pieces]),
-        np.concatenate([found.lats for _, found, _ in pieces]),
-        np.concatenate([found.lons for _, found, _ in pieces]),
-        np.concatenate([found.streets for _, found, _ in pieces]),
-    )
-    wrong = ((np.abs(meant.lats_e7) > 90 * E7) | (np.abs(meant.lons_e7) > 180 * E7)).nonzero()[0]
-    if len(wrong):
-        with store.explained(regions[int(meant.regions[wrong[0]])].info.name):
-            check_positions(meant.lats[wrong], meant.lons[wrong])
-    return meant
-
-
-_NONE: Final = np.empty(0, dtype=np.int64)
+    meant = Meant.of(store, regions, text, within)
+    return _placed(store, regions, meant.everything(), within, known)
 
 
 def _around(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, within_m: float) -> FloatArray | None:
@@ -237,51 +75,6 @@ def _around(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning,
         return None
     grown: FloatArray = boxes + np.array([-wide, -reach, wide, reach])
     return grown
-
-
-def _inside(
-    store: RegionStore, regions: Sequence[OpenRegion], pieces: Sequence[_Piece], boxes: FloatArray
-) -> list[_Piece]:
-    """Those that may reach into one of some boxes; what is few is not worth looking at."""
-    kept: list[_Piece] = []
-    for number, found, scores in pieces:
-        streets = int(found.streets.sum())
-        if len(found.ids) <= _FEW or 0 < streets < _STREETS_A_BOX * len(boxes):
-            kept.append((number, found, scores))
-            continue
-        some = _points_inside(found, boxes)
-        if streets:
-            region, room = regions[number], roomy(regions[number])
-            west, south, east, north = boxes.T
-            met = (west <= room.east) & (south <= room.north) & (east >= room.west) & (north >= room.south)
-            with store.explained(region.info.name):
-                crossing, _ = in_boxes(region, boxes[met][:, [1, 0, 3, 2]].tolist(), street_kinds(region))
-            some = np.union1d(some, (found.streets & np.isin(found.ids, crossing)).nonzero()[0])
-        kept.append((number, found.chosen(some), scores[some]))
-    return [piece for piece in kept if len(piece[1].ids)]
-
-
-_STREETS_A_BOX: Final = 30  # to look up as many boxes of streets takes longer than to look what meets one box
-
-
-def _points_inside(found: Spots, boxes: FloatArray) -> Ints:
-    west, south, east, north = np.round(boxes * E7).T
-    begins = found.lats.searchsorted(south)
-    counts = found.lats.searchsorted(north, side="right") - begins
-    one, two = np.repeat(np.arange(len(boxes)), counts), spans(begins, counts)
-    lons = found.lons[two]
-    inner = np.zeros(len(found.ids), dtype=bool)
-    inner[two[(lons >= west[one]) & (lons <= east[one])]] = True
-    return inner.nonzero()[0]
-
-
-def _reach(region: OpenRegion, within: Extent | None) -> Keep | None:
-    """Whether features may lie in an extent.
-
-    A street may pass through it though its middle lies outside; its positions are looked at one by one later.
-    """
-    inner = filter_of(region, within)
-    return None if inner is None else lambda ids: inner(ids) | are_streets(region, ids)
 
 
 def _placed(
@@ -484,70 +277,6 @@ _MOST_COMPARED: Final = 4_000_000
 _POLAR: Final = 85.0
 
 
-def _named(
-    store: RegionStore, regions: Sequence[OpenRegion], text: str, reaches: Sequence[Keep | None], *, alike: bool
-) -> list[tuple[Ints, FloatArray]]:
-    """Features of that name. The exact ones are all taken; of the rest those with every word, or spelled nearly so.
-
-    ``alike`` says whether likenesses, and longer names that begin so, will do.
-    """
-    key = fold(text)
-    found: list[list[tuple[Ints, float | FloatArray]]] = [[] for _ in regions]
-    for region, meant in zip(regions, found, strict=True):
-        with store.explained(region.info.name):
-            row = region.index.row_called(key)
-            exact = [owners for _, owners in owners_of(row[2])] if row else []
-            meant += [(owners[:_MOST_EXACT], 1.0) for owners in exact]
-            if alike:
-                borne = list(region.index.beginning(f"{key} ", _BEGINNING // len(regions)))
-                owners = [all_owners(names) for _, names in borne]
-                lengths = np.array([len(name) for name, _ in borne]).repeat([len(one) for one in owners])
-                meant.append((np.array([*chain(*owners)], dtype=np.int64), 0.6 + 0.35 * len(key) / lengths))
-    if alike:
-        _add_likenesses(store, regions, text, reaches, found)
-    return [_best_of(meant) for meant in found]
-
-
-def _add_likenesses(
-    store: RegionStore,
-    regions: Sequence[OpenRegion],
-    text: str,
-    reaches: Sequence[Keep | None],
-    found: Sequence[list[tuple[Ints, float | FloatArray]]],
-) -> None:
-    """Add those who bear names like a text, the most alike first, until there are enough."""
-
-    def reading(number: int) -> AbstractContextManager[None]:
-        return store.explained(regions[number].info.name)
-
-    words = set(fold(text).split())
-    spellings = search_spellings([region.index for region in regions], text, keeps=reaches, reading=reading)
-    wanted, pool = max(_LEAST_SCORE, spellings[0].alike - _CUT_BELOW_BEST) if spellings else 0.0, _POOL
-    for one in spellings:
-        least = _LEAST_WITH_ALL_WORDS if words <= set(one.key.split()) else wanted
-        if one.alike < _LEAST_WITH_ALL_WORDS or pool <= 0:
-            return
-        for role, owners in one.owners(reading) if one.alike >= least else ():
-            score = one.alike * (1.0 if role < ATTRIBUTE else OF_ATTRIBUTE)
-            if score >= least:
-                found[one.index].append((owners[:_POOL], score))
-                pool -= len(owners)
-
-
-def _best_of(meant: Sequence[tuple[Ints, float | FloatArray]]) -> tuple[Ints, FloatArray]:
-    """Each owner once, ascending, with its best score."""
-    if not meant:
-        return np.empty(0, dtype=np.int64), np.empty(0)
-    ids = np.concatenate([owners for owners, _ in meant])
-    scores = np.concatenate([np.broadcast_to(score, len(owners)) for owners, score in meant])
-    order = np.lexsort((-scores, ids))
-    ids, first = np.unique(ids[order], return_index=True)
-    return ids, scores[order][first]
-
-
-_MOST_EXACT: Final = 1_000
-
-
 def _object_numbers(
     store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, known: dict[tuple[str, int | str], int]
 ) -> Ints:
@@ -680,21 +409,21 @@ def find_colocated(
     """
     _check(features, within_m)
     rules = _Rules(_checked_bearings(bearings_deg, len(features)), in_order)
-    pieces: list[list[_Piece]] = []
+    meant: list[Meant] = []
     for text in features:
-        pieces.append(_pieces(store, regions, text, within))
-        if not pieces[-1]:
+        meant.append(Meant.of(store, regions, text, within))
+        if not meant[-1].count:
             return []
-    counts = [sum(len(found.ids) for _, found, _ in some) for some in pieces]
+    counts = [one.count for one in meant]
     anchor = counts.index(min(counts))
     known: dict[tuple[str, int | str], int] = {}
 
     def tightest(rarest: Meaning, radius_m: float) -> tuple[list[Candidates], list[tuple[float, Ints]]]:
         """The tightest combinations of some candidates of the rarest feature."""
         boxes = _around(store, regions, rarest, radius_m) if len(rarest) <= _MOST_BOXES else None
-        others = pieces if boxes is None else [_inside(store, regions, some, boxes) for some in pieces]
         meanings = [
-            rarest if number == anchor else _together(store, regions, some) for number, some in enumerate(others)
+            rarest if number == anchor else one.everything() if boxes is None else one.around(boxes)
+            for number, one in enumerate(meant)
         ]
         if not all(map(len, meanings)):
             return [], []
@@ -702,7 +431,7 @@ def find_colocated(
         sets = [_placed(store, regions, meaning, within, known) for meaning in near]
         return sets, _Search(sets, radius_m, rules, anchor).run(limit) if all(map(len, sets)) else []
 
-    rarest = _together(store, regions, pieces[anchor])
+    rarest = meant[anchor].everything()
     rarest = replace(rarest, boxes=_boxes(store, regions, rarest))
     # Of what stands everywhere, enough stands close together, and some of it tells how close.
     close_m = min(_CLOSE_M, within_m)

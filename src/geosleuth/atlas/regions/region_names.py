@@ -60,10 +60,8 @@ _SLOTS: Final = _CLASSES + 1
 _TOGETHER: Final = 1_500  # a list no longer than this is not cut by length
 _STEP: Final = 16
 _CHUNK: Final = 12_000_000
-_FIRST_READ: Final = 40_000
 _MOST_READ: Final = 60_000
 _READ_BESIDE: Final = 10_000
-_MUCH_ALIKE: Final = 0.75
 _CANDIDATES: Final = 100
 _LATER: Final = (1.0, 1.5, 3.0, 5.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
 """A list of spellings so many classes longer or shorter is read as if it were so much longer itself."""
@@ -507,13 +505,9 @@ def search_spellings(
     spelled = latin_key(query)
     keys = [key] if spelled is None or spelled == key else [key, spelled]
     known = {number: row[0] for number, row in rows}
-    found: list[Spelling] = []
-    # Beside the very name others are of little use, and less is read for them; more where nothing is much like it.
-    for most in (_READ_BESIDE,) if rows else sorted({_FIRST_READ, _MOST_READ}):
-        found = _ranked(rows + _spellings_like(indexes, keys, keeps, most, known, reading), keys)
-        if found and found[0].alike >= _MUCH_ALIKE:
-            break
-    return found
+    # Beside the very name others are of little use, and less is read for them.
+    most = _READ_BESIDE if rows else _MOST_READ
+    return _ranked(rows + _spellings_like(indexes, keys, keeps, most, known, reading), keys)
 
 
 @lru_cache(maxsize=64)

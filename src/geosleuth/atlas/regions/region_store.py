@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -519,17 +519,21 @@ def filter_of(
 
 def of_category(region: OpenRegion, category: str) -> Ids:
     """Features of a category, ascending."""
-    known = region.memory.setdefault("categories", {})
-    if (ids := known.get(category)) is None:
-        ids = of_kinds(region, _kinds_meant(region, category))
-        if sum(map(len, list(known.values()))) + len(ids) > _MOST_OF_CATEGORIES:
-            known.clear()
-        if len(ids) and len(ids) <= _MOST_OF_CATEGORIES:
-            known[category] = ids
-    return cast("Ids", ids)
+    return of_kinds(region, _kinds_meant(region, category))
 
 
-_MOST_OF_CATEGORIES: Final = 300_000  # 2 MB
+def kinds_of_category(region: OpenRegion, category: str) -> NDArray[np.bool_]:
+    """Which kinds a category means."""
+    meant = _kinds_meant(region, category)
+    return np.array([kind in meant for kind in region.kinds], dtype=bool)
+
+
+def most_of_category(region: OpenRegion, category: str) -> int:
+    """About how many features of a category there are, if not fewer; found without reading them."""
+    sizes = region.memory.get("kind sizes")
+    if not isinstance(sizes, dict):
+        sizes = region.memory["kind sizes"] = dict(region.conn.execute("SELECT kind, length(features) FROM kind"))
+    return sum(sizes.get(kind, 0) for kind in _kinds_meant(region, category))
 
 
 def _kinds_meant(region: OpenRegion, category: str) -> Set[str]:
@@ -589,6 +593,19 @@ def column(region: OpenRegion, name: str) -> NDArray[Any]:
         (packed,) = region.conn.execute(query, (name,)).fetchone()
         known = region.memory[name] = np.frombuffer(zlib.decompress(packed), dtype=_COLUMNS[name])
     return known
+
+
+def spots_of(region: OpenRegion, ids: Ids) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
+    """Latitudes and longitudes (1e-7 degrees) and kinds of some features; for few of them no column is read."""
+    if len(ids) > _FEW or "lat" in region.memory:
+        lats, lons, kinds = (column(region, name)[ids - 1] for name in ("lat", "lon", "kind"))
+        return lats, lons, kinds
+    rows = rows_in(region, ids.tolist())
+    found = np.array([rows[number][5:7] + rows[number][3:4] for number in ids.tolist()], dtype=np.int64).reshape(-1, 3)
+    return found[:, 0].astype(np.int32), found[:, 1].astype(np.int32), found[:, 2].astype(np.uint16)
+
+
+_FEW: Final = 500
 
 
 def positions(region: OpenRegion, ids: Ids) -> tuple[FloatArray, FloatArray]:
