@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geosleuth.atlas.regions import Regions, import_osm
+from geosleuth.atlas.regions import Regions, import_osm, meanings
 from geosleuth.atlas.regions.colocated import Candidates, lie_in_order, neighbours, resolve
 from geosleuth.errors import BadInput
-from geosleuth.geo import Box, LatLon, bearing_deg, distance_km, great_circle_km
+from geosleuth.geo import Box, FloatArray, LatLon, bearing_deg, distance_km, great_circle_km
 
 WORDS = [
     "cafe", "amenity=restaurant", "pharmacy", "hotel", "bus stop", "shop", "bench", "Carrefour", "amenity=parking",
@@ -131,6 +131,68 @@ def test_two_sides_of_the_antimeridian(tmp_path: Path) -> None:
     assert [one.places[1].name for one in regions.colocated(["cafe", "pharmacy"], 1000, bearings_deg=[90])] == ["East"]
     assert regions.colocated(["cafe", "pharmacy"], 1000, bearings_deg=[270]) == []
     assert {hit.place.name for hit in regions.nearby(LatLon(-17, 180), 100)} == {"West", "East"}
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Regions, dict[str, FloatArray]]:
+    """Two regions: 6,000 benches, 3,000 bus stops, 15 chapels of a name, 300 streets of another; and where they are."""
+    chance = np.random.default_rng(27)
+    many = {"bench": 6000, "bus_stop": 3000, "Saint Anne": 15, "Rue Haute": 300}
+    spots = {what: chance.uniform((45.0, 6.0), (45.3, 6.3), (count, 2)) for what, count in many.items()}
+    tags = {
+        "bench": "<tag k='amenity' v='bench'/>",
+        "bus_stop": "<tag k='highway' v='bus_stop'/>",
+        "Saint Anne": "<tag k='amenity' v='place_of_worship'/><tag k='name' v='Saint Anne'/>",
+    }
+    folder = tmp_path_factory.mktemp("crowded")
+    for half in range(2):
+        nodes, ways = list[str](), list[str]()
+        for what, at in spots.items():
+            for lat, lon in at[half::2]:
+                number = len(nodes) + 10_000_000 * half + 1
+                nodes.append(f"<node id='{number}' lat='{lat:.7f}' lon='{lon:.7f}'>{tags.get(what, '')}</node>")
+                if what not in tags:
+                    nodes.append(f"<node id='{number + 1}' lat='{lat + 0.002:.7f}' lon='{lon:.7f}'/>")
+                    road = "<tag k='highway' v='residential'/><tag k='name' v='Rue Haute'/>"
+                    ways.append(f"<way id='{number}'><nd ref='{number}'/><nd ref='{number + 1}'/>{road}</way>")
+        source = folder / f"half{half}.osm"
+        source.write_text(f"<osm version='0.6'>{''.join(nodes)}{''.join(ways)}</osm>")
+        import_osm(source, folder=folder)
+    return Regions(folder), spots
+
+
+@pytest.mark.parametrize("common", [10, 10_000])
+@pytest.mark.parametrize(
+    ("one", "two", "within_m"),
+    [("bench", "bus stop", 300.0), ("Saint Anne", "bench", 300.0), ("Rue Haute", "bus stop", 100.0)],
+)
+def test_the_tightest_of_what_stands_everywhere(
+    crowded: tuple[Regions, dict[str, FloatArray]],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    one: str,
+    two: str,
+    within_m: float,
+    common: int,
+) -> None:
+    monkeypatch.setattr(meanings, "_COMMON", common)
+    regions, spots = crowded
+    first, second = (spots[what.replace("bus stop", "bus_stop")] for what in (one, two))
+    if len(first) > len(second):
+        first, second = second, first
+    steps = np.linspace((0.0, 0.0), (0.002, 0.0), 41) if one == "Rue Haute" else np.zeros((1, 2))
+    nearest = [
+        float(great_circle_km(*(at + steps).T[..., None], *second.T).min()) * 1000  # a street goes 220 m to the north
+        for at in first
+    ]
+    expected = sorted(metres for metres in nearest if metres <= within_m)[:10]
+    found = regions.colocated([one, two], within_m)
+    # Streets count in steps of about 11 m.
+    assert [hit.spread_m for hit in found] == pytest.approx(expected, abs=6.0 if one == "Rue Haute" else 0.1)
+
+
+def test_a_distance_of_a_hair(crowded: tuple[Regions, dict[str, FloatArray]]) -> None:
+    assert crowded[0].colocated(["bench", "bus stop"], 1e-6) == []
 
 
 def test_nothing_of_that_name_is_no_result(regions: Regions) -> None:

@@ -435,9 +435,9 @@ def find_colocated(
     rarest = replace(rarest, boxes=_boxes(store, regions, rarest))
     # Of what stands everywhere, enough stands close together, and some of it tells how close.
     close_m = min(_CLOSE_M, within_m)
-    for share in _SHARES:
-        if share * _FEWEST <= len(rarest):
-            _, found = tightest(rarest.chosen(np.arange(0, len(rarest), share)), close_m)
+    for size in _SAMPLES:
+        if len(rarest) >= 10 * size:
+            _, found = tightest(rarest.chosen(np.arange(0, len(rarest), len(rarest) // size)), close_m)
             if len(found) < limit:
                 break
             close_m = min(found[limit - 1][0] + _A_LITTLE_M, within_m)
@@ -451,8 +451,7 @@ def find_colocated(
 _CLOSE_M: Final = 80.0
 _NARROW_M: Final = 50.0
 _A_LITTLE_M: Final = 0.001
-_SHARES: Final = (1000, 100, 10)  # every so many candidates of the rarest feature are looked at first
-_FEWEST: Final = 100
+_SAMPLES: Final = (200, 4000)  # so many candidates of the rarest feature are looked at first
 _MANY: Final = 200
 _MOST_BOXES: Final = 2000
 

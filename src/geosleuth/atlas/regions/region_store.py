@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -540,7 +541,7 @@ def _kinds_meant(region: OpenRegion, category: str) -> Set[str]:
     """What `matching_kinds` gives; most texts are names, and no kind goes by them."""
     wanted = category_kinds(category)
     if not all(one[0] == "=" for one in wanted):
-        return set(matching_kinds(category, region.kinds))
+        return _kinds_matching(category, region.kinds)
     by_value = region.memory.get("kinds by value")
     if not isinstance(by_value, dict):
         by_value = {}
@@ -548,6 +549,11 @@ def _kinds_meant(region: OpenRegion, category: str) -> Set[str]:
             by_value.setdefault(f"={kind.rpartition('=')[2]}", []).append(kind)
         region.memory["kinds by value"] = by_value
     return {kind for one in wanted for kind in by_value.get(one, ()) if "=" in kind}
+
+
+@lru_cache(maxsize=256)
+def _kinds_matching(category: str, kinds: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(matching_kinds(category, kinds))
 
 
 def of_kinds(region: OpenRegion, kinds: Set[str]) -> Ids:
