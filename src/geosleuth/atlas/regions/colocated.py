@@ -451,7 +451,7 @@ def find_colocated(
 _CLOSE_M: Final = 80.0
 _NARROW_M: Final = 50.0
 _A_LITTLE_M: Final = 0.001
-_SAMPLES: Final = (200, 4000)  # so many candidates of the rarest feature are looked at first
+_SAMPLES: Final = (100, 3000)  # so many candidates of the rarest feature are looked at first
 _MANY: Final = 200
 _MOST_BOXES: Final = 2000
 
@@ -503,11 +503,15 @@ class _Search:
 
     def _combinations(self, anchors: Ints, radius_m: float) -> tuple[Ints, FloatArray]:
         """All combinations no wider than the radius: positions by feature, and spreads."""
-        parts = np.full((len(anchors), len(self._sets)), -1, dtype=np.int64)
-        parts[:, self._anchor] = anchors
-        spreads = np.zeros(len(anchors))
-        for step, number in enumerate(self._order[1:], start=1):
-            pairs = self._pairs(anchors if step == 1 else np.unique(parts[:, self._anchor]), number, radius_m)
+        first = self._order[1]
+        found, columns, spreads = self._pairs(anchors, first, radius_m)
+        self._left -= len(found)
+        parts = np.full((len(found), len(self._sets)), -1, dtype=np.int64)
+        parts[:, self._anchor], parts[:, first] = found, columns
+        keep = self._fits(parts, first, [self._anchor])
+        parts, spreads = parts[keep], spreads[keep]
+        for step, number in enumerate(self._order[2:], start=2):
+            pairs = self._pairs(np.unique(parts[:, self._anchor]), number, radius_m)
             parts, spreads = self._extended(parts, spreads, pairs, number, self._order[:step], radius_m)
         if self._rules.in_order and len(parts):
             keep = self._lie_in_order(parts)

@@ -611,7 +611,7 @@ def spots_of(region: OpenRegion, ids: Ids) -> tuple[NDArray[np.int32], NDArray[n
     return found[:, 0].astype(np.int32), found[:, 1].astype(np.int32), found[:, 2].astype(np.uint16)
 
 
-_FEW: Final = 500
+_FEW: Final = 100
 
 
 def positions(region: OpenRegion, ids: Ids) -> tuple[FloatArray, FloatArray]:
