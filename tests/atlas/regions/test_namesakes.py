@@ -85,3 +85,18 @@ def test_one_of_thousands_is_found_by_its_town(folder: Path, text: str, town: st
 def test_the_nearest_of_thousands_is_first(folder: Path, town: str) -> None:
     hits = Regions(folder).search_pois("Backhaus", near=TOWNS[town], limit=3)
     assert distance_km(hits[0].place.point, TOWNS[town]) < 3.0
+
+
+def test_a_house_comes_before_the_shops_in_it(tmp_path: Path) -> None:
+    tags = "<tag k='addr:street' v='Bulevardi'/><tag k='addr:housenumber' v='14'/>"
+    shops = [f"{tags}<tag k='shop' v='clothes'/><tag k='name' v='Shop {number}'/>" for number in range(20)]
+    nodes = [
+        f"<node id='{at + 1}' lat='60.{at + 100}' lon='24.9'>{one}</node>"
+        for at, one in enumerate([*shops, tags, *shops])
+    ]
+    source = tmp_path / "helsinki.osm"
+    source.write_text(f"<osm version='0.6'>{''.join(nodes)}</osm>", encoding="utf-8")
+    import_osm(source, folder=tmp_path)
+    for ask in (Regions(tmp_path).called, Regions(tmp_path).geocode):
+        (best,) = ask("Bulevardi 14", limit=1)
+        assert best.place.kind == "address"

@@ -20,9 +20,21 @@ from geosleuth.atlas.search import ATTRIBUTE, NameHit, is_same_name
 from geosleuth.geo import Box, Extent, LatLon, distance_km, great_circle_km
 from geosleuth.names import fold
 
+from .feature_kinds import ADDRESS
 from .geometry import E7
 from .region_names import Reading, search_names
-from .region_store import OpenRegion, filter_of, grounds_of, place_of, places_of, rows_of, source_of, tags_of, text_of
+from .region_store import (
+    OpenRegion,
+    filter_of,
+    grounds_of,
+    place_of,
+    places_of,
+    rows_of,
+    source_of,
+    spots_of,
+    tags_of,
+    text_of,
+)
 from .tags import index_names
 
 _FIRST: Final = re.compile(
@@ -148,6 +160,9 @@ def _houses(region: OpenRegion, street: str, wanted: _House, score: float) -> li
     most = max(wanted.limit, _FITTED) if wanted.rest else wanted.limit
     if len(ids) > most and (keep := filter_of(region, wanted.within)):
         ids = ids[keep(ids)]
+    if len(ids) > most:  # the house itself before the shops in it
+        plain = np.array([kind == ADDRESS for kind in region.kinds])[spots_of(region, ids)[2]]
+        ids = np.concatenate([ids[plain], ids[~plain]])
     places = places_of(region, list(rows_of(region, ids[:most].tolist()).values()))
     match: MatchKind = "exact" if score == 1.0 else "fuzzy"
     return [
