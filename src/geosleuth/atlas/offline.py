@@ -281,13 +281,26 @@ class OfflineAtlas:
     def _named_around(
         self, name: str, others: Sequence[str], limit: int, within: Extent | None, country: str | None
     ) -> Iterator[list[Hit]]:
-        """Features of a name: around towns that the other parts name, since a country has thousands; then anywhere."""
-        towns = (disc for part in others for disc in self._base.container(without_postcode(part)).grounds)
-        villages = (Disc(hit.place.point, _VILLAGE_KM) for part in others for hit in self._grounds(part))
-        for grounds in (self._mapped(towns), [within], self._mapped(villages)):
-            for ground in grounds:
-                for hits in self._named(name, limit, ground, country):
-                    yield [hit for hit in hits if within is None or within.contains(hit.place.point)]
+        """Features of a name, as many as asked for. A country may have thousands; then those around the other parts."""
+        towns = [
+            *self._mapped(disc for part in others for disc in self._base.container(without_postcode(part)).grounds)
+        ]
+
+        def inner(hits: Iterable[Hit]) -> list[Hit]:
+            return [hit for hit in hits if within is None or within.contains(hit.place.point)]
+
+        for town in towns:  # where the very name is found at once
+            yield inner(self._in_country(self._regions.called(name, limit=limit, within=town), country))
+        many = False
+        for hits in self._named(name, limit, within, country):
+            many |= len(hits) >= limit // 2
+            yield hits
+        if many and not self._base.container(name):
+            villages = self._mapped(
+                Disc(hit.place.point, _VILLAGE_KM) for part in others for hit in self._grounds(part)
+            )
+            for ground in (*towns, *villages):
+                yield from map(inner, self._named(name, limit, ground, country))
 
     def _mapped(self, grounds: Iterable[Disc]) -> Iterator[Disc]:
         """The first grounds that an added region reaches."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, compress, groupby, pairwise
 from math import inf
 from operator import itemgetter
 from tempfile import TemporaryFile
@@ -295,6 +295,8 @@ class RegionNames:
             for role, text, owners in (_borne(key, row[2], _MOST_EXACT, keep) if row else ())
             for owner in owners
         ]
+        if keep is not None and hits:
+            hits = list(compress(hits, keep(np.array([hit.owner for hit in hits], dtype=np.int64)).tolist()))
         return hits[:_MOST_EXACT]
 
     def row_called(self, key: str) -> SpellingRow | None:
@@ -409,7 +411,7 @@ class Spelling:
     alike: float
 
     def bearers(self, reading: Reading, most: int, keep: Keep | None) -> list[tuple[int, str, list[int]]]:
-        """Role, text and the first owners, of those that are wanted, of each name that is spelled so."""
+        """Role, text and the first owners of each name that is spelled so; where there are more, of those wanted."""
         try:
             return _borne(self.key, self.names, most, keep)
         except ValueError:
@@ -656,11 +658,11 @@ def _sorted(
 
 
 def _borne(key: str, names: str, most: int, keep: Keep | None = None) -> list[tuple[int, str, list[int]]]:
-    """Role, text and the first owners, of those that are wanted, for each line."""
+    """Role, text and the first owners for each line; where there are more, of those that are wanted."""
     found = []
     for line in names.split("\n"):
         told, _, steps = line.rpartition("\t")
-        if keep is not None:
+        if keep is not None and steps.count(",") >= most:
             every = _summed_steps(steps)
             owners = every[keep(every)][:most].tolist()
         elif "," in steps:
