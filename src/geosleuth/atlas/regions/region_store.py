@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -650,9 +651,19 @@ def rows_in(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]
 
 
 def boxes_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, bytes]:
-    """Of features that are more than a point, the packed box."""
-    boxes = _column_of(region, "box", ids)
-    return {number: box for number, box in boxes.items() if box is not None}
+    """Of features that are more than a point, the packed box; remembered, since a question asks more than once."""
+    known: dict[int, bytes | None] = region.memory.setdefault("boxes", {})
+    found = {number: known.get(number) for number in ids}
+    if missing := [number for number, box in found.items() if box is None and number not in known]:
+        read = _column_of(region, "box", missing)
+        found |= read
+        if len(known) + len(read) > _MOST_BOXES:
+            known.clear()
+        known.update(islice(read.items(), _MOST_BOXES))
+    return {number: box for number, box in found.items() if box is not None}
+
+
+_MOST_BOXES: Final = 10_000  # 2 MB
 
 
 def sources_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, int | str]:
