@@ -87,6 +87,17 @@ def test_the_nearest_of_thousands_is_first(folder: Path, town: str) -> None:
     assert distance_km(hits[0].place.point, TOWNS[town]) < 3.0
 
 
+@pytest.mark.parametrize("town", TOWNS)
+def test_two_of_thousands_stand_together_inside_an_extent(folder: Path, town: str) -> None:
+    (found,) = Regions(folder).colocated(["Hauptstraße", "Backhaus"], 200, within=Disc(TOWNS[town], 3.0))
+    assert distance_km(found.point, TOWNS[town]) < 3.0
+
+
+def test_a_rare_name_beside_one_of_thousands(folder: Path) -> None:
+    (found,) = Regions(folder).colocated([VILLAGE, "Hauptstraße"], 200)
+    assert distance_km(found.point, TOWNS[VILLAGE]) < 3.0
+
+
 def test_a_house_comes_before_the_shops_in_it(tmp_path: Path) -> None:
     tags = "<tag k='addr:street' v='Bulevardi'/><tag k='addr:housenumber' v='14'/>"
     shops = [f"{tags}<tag k='shop' v='clothes'/><tag k='name' v='Shop {number}'/>" for number in range(20)]

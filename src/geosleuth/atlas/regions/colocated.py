@@ -414,7 +414,7 @@ def find_colocated(
         meant.append(Meant.of(store, regions, text, within))
         if not meant[-1].count:
             return []
-    counts = [one.count for one in meant]
+    counts = [one.count if within is None else len(one.everything()) for one in meant]
     anchor = counts.index(min(counts))
     known: dict[tuple[str, int | str], int] = {}
 

@@ -64,6 +64,11 @@ def unpack_steps(packed: bytes) -> Ints:
     return np.cumsum(np.frombuffer(packed, dtype=_WIDTHS[packed[0]], offset=1), dtype=np.int64)
 
 
+def count_packed(first: bytes, size: int) -> int:
+    """How many numbers `pack_steps` packed, by the first byte and the size."""
+    return (size - 1) // max(1, first[0])
+
+
 def unpack_all(packed: Sequence[bytes], firsts: Ints | None = None) -> tuple[Ints, Ints, Ints]:
     """All numbers of what `pack_steps` packed several times, none of them empty: list after list, in an order of ours.
 

@@ -23,10 +23,10 @@ from .region_store import (
     RegionStore,
     are_streets,
     check_positions,
+    count_of_category,
     filter_of,
     in_boxes,
     kinds_of_category,
-    most_of_category,
     of_category,
     roomy,
     spots_of,
@@ -45,7 +45,7 @@ _COMMON: Final = 10_000
 _NONE: Final = np.empty(0, dtype=np.int64)
 _FEW: Final = 100
 _STREETS_A_BOX: Final = 30  # to look up as many boxes of streets takes longer than to look what meets one box
-_MOST_EXACT: Final = 1_000
+_MOST_EXACT: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Meant:
     regions: Sequence[OpenRegion]
     text: str
     reaches: Sequence[Keep | None]
-    of_kind: Sequence[int]  # about how many of each region
+    of_kind: Sequence[int]  # how many of each region, inside the extent or not
     named: Sequence[_Piece]
 
     @classmethod
@@ -128,7 +128,7 @@ class Meant:
         for region in regions:
             with store.explained(region.info.name):
                 reaches.append(_reach(region, within))
-                of_kind.append(most_of_category(region, text))
+                of_kind.append(count_of_category(region, text))
         named: list[_Piece] = []
         if "=" not in text and fold(text):
             found = _named(store, regions, text, reaches, alike=not any(of_kind))
@@ -140,7 +140,7 @@ class Meant:
 
     @property
     def count(self) -> int:
-        """About how many."""
+        """How many, inside the extent or not."""
         return sum(self.of_kind) + sum(len(found.ids) for _, found, _ in self.named)
 
     def everything(self) -> Meaning:
@@ -287,11 +287,12 @@ def _named(
     """
     key = fold(text)
     found: list[list[tuple[Ints, float | FloatArray]]] = [[] for _ in regions]
-    for region, meant in zip(regions, found, strict=True):
+    for region, reach, meant in zip(regions, reaches, found, strict=True):
         with store.explained(region.info.name):
             row = region.index.row_called(key)
-            exact = [owners for _, owners in owners_of(row[2])] if row else []
-            meant += [(owners[:_MOST_EXACT], 1.0) for owners in exact]
+            for _, exact in owners_of(row[2]) if row else ():
+                wanted = exact if reach is None else exact[reach(exact)]
+                meant.append((wanted[:_MOST_EXACT], 1.0))
             if alike:
                 borne = list(region.index.beginning(f"{key} ", _BEGINNING // len(regions)))
                 owners = [all_owners(names) for _, names in borne]

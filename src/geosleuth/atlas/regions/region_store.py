@@ -29,7 +29,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, distances_from_km
 
 from .feature_kinds import ADDRESS, category_kinds, is_street, matching_kinds
-from .geometry import E7, Course, courses_of, nearest_points, unpack, unpack_steps
+from .geometry import E7, Course, count_packed, courses_of, nearest_points, unpack, unpack_steps
 from .pbf import spans
 from .region_file import (
     APPLICATION_ID,
@@ -530,12 +530,13 @@ def kinds_of_category(region: OpenRegion, category: str) -> NDArray[np.bool_]:
     return np.array([kind in meant for kind in region.kinds], dtype=bool)
 
 
-def most_of_category(region: OpenRegion, category: str) -> int:
-    """About how many features of a category there are, if not fewer; found without reading them."""
-    sizes = region.memory.get("kind sizes")
-    if not isinstance(sizes, dict):
-        sizes = region.memory["kind sizes"] = dict(region.conn.execute("SELECT kind, length(features) FROM kind"))
-    return sum(sizes.get(kind, 0) for kind in _kinds_meant(region, category))
+def count_of_category(region: OpenRegion, category: str) -> int:
+    """How many features of a category there are; found without reading them."""
+    counts = region.memory.get("kind counts")
+    if not isinstance(counts, dict):
+        sizes = region.conn.execute("SELECT kind, substr(features, 1, 1), length(features) FROM kind").fetchall()
+        counts = region.memory["kind counts"] = {kind: count_packed(first, size) for kind, first, size in sizes}
+    return sum(counts.get(kind, 0) for kind in _kinds_meant(region, category))
 
 
 def _kinds_meant(region: OpenRegion, category: str) -> Set[str]:
