@@ -242,9 +242,9 @@ class OfflineAtlas:
         try:
             if not answer.cancelled():
                 result = call()
-        except BaseException as raised:  # noqa: BLE001  (whoever waits hears of it)
+        except BaseException as raised:  # noqa: BLE001  (passed on to the event loop)
             error = raised
-        if is_first:  # before whoever waits is told, so that the next question finds this thread idle
+        if is_first:  # before the event loop hears of it, so that the next question finds this thread idle
             self._first_busy.release()
         with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
             loop.call_soon_threadsafe(_settle, answer, result, error)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geosleuth.atlas.regions import Regions, import_osm, meanings
+from geosleuth.atlas.regions import Regions, feature_query, import_osm
 from geosleuth.atlas.regions.colocated import Candidates, lie_in_order, neighbours, resolve
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, FloatArray, LatLon, bearing_deg, distance_km, great_circle_km
@@ -175,7 +175,7 @@ def test_the_tightest_of_what_stands_everywhere(
     within_m: float,
     common: int,
 ) -> None:
-    monkeypatch.setattr(meanings, "_COMMON", common)
+    monkeypatch.setattr(feature_query, "_COMMON", common)
     regions, spots = crowded
     first, second = (spots[what.replace("bus stop", "bus_stop")] for what in (one, two))
     if len(first) > len(second):

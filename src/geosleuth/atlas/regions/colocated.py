@@ -16,8 +16,8 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray, LatLon, great_circle_km, normalize_lon
 from geosleuth.geo import bearings_deg as compass
 
+from .feature_query import FeatureQuery, FeatureSet, Ints
 from .geometry import E7
-from .meanings import Ints, Meaning, Meant
 from .pbf import spans
 from .region_store import (
     OpenRegion,
@@ -61,13 +61,15 @@ def resolve(
     known: dict[tuple[str, int | str], int],
 ) -> Candidates:
     """Everything that a name or a category may mean; ``known`` numbers objects across calls and regions."""
-    meant = Meant.of(store, regions, text, within)
-    return _placed(store, regions, meant.everything(), within, known)
+    query = FeatureQuery.of(store, regions, text, within)
+    return _placed(store, regions, query.all(), within, known)
 
 
-def _around(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, within_m: float) -> FloatArray | None:
+def _around(
+    store: RegionStore, regions: Sequence[OpenRegion], features: FeatureSet, within_m: float
+) -> FloatArray | None:
     """West, south, east and north of what may be near each feature; None close to a pole or to 180 degrees."""
-    boxes = _boxes(store, regions, meaning)
+    boxes = _boxes(store, regions, features)
     farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0))
     reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
     wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
@@ -80,44 +82,44 @@ def _around(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning,
 def _placed(
     store: RegionStore,
     regions: Sequence[OpenRegion],
-    meaning: Meaning,
+    features: FeatureSet,
     within: Extent | None,
     known: dict[tuple[str, int | str], int],
 ) -> Candidates:
-    keys = _object_numbers(store, regions, meaning, known)
+    keys = _object_numbers(store, regions, features, known)
     if (keys < 0).any():  # the first of each object stands for it
         _, first = np.unique(keys, return_index=True)
         first.sort()
-        meaning, keys = meaning.chosen(first), keys[first]
-    placed, belongs = _places(store, regions, meaning)
+        features, keys = features.chosen(first), keys[first]
+    placed, belongs = _places(store, regions, features)
     if within is not None:
         kept = inside(within, placed[:, 1], placed[:, 0])
         placed, belongs = placed[kept], belongs[kept]
-    return Candidates(meaning.regions, meaning.ids, meaning.scores, keys, placed[:, 1], placed[:, 0], belongs)
+    return Candidates(features.regions, features.ids, features.scores, keys, placed[:, 1], placed[:, 0], belongs)
 
 
-def _near_each_other(meanings: Sequence[Meaning], within_m: float) -> Sequence[Meaning]:
+def _near_each_other(feature_sets: Sequence[FeatureSet], within_m: float) -> Sequence[FeatureSet]:
     """Only those of the points that may have one of the rarest feature, and that in turn all others, near enough.
 
     Cells as wide as the distance are marked in a table that many of them share: cheaper than to compare positions.
     """
     reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
-    farthest = max(_largest(meaning.lats_e7) for meaning in meanings)
+    farthest = max(_largest(features.lats_e7) for features in feature_sets)
     wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
-    if farthest > _POLAR or max(_largest(meaning.lons_e7) for meaning in meanings) + wide > 180:
-        return meanings
-    near = list(meanings)
-    rarest = int(np.argmin([len(meaning) for meaning in meanings]))
+    if farthest > _POLAR or max(_largest(features.lons_e7) for features in feature_sets) + wide > 180:
+        return feature_sets
+    near = list(feature_sets)
+    rarest = int(np.argmin([len(features) for features in feature_sets]))
     cells = _cells_of(near[rarest], reach, wide)
     keep = np.ones(len(cells), dtype=bool)
-    around = _Marks(cells)
-    others = {number: _cells_of(one, reach, wide) for number, one in enumerate(meanings) if number != rarest}
+    around = _CellTable(cells)
+    others = {number: _cells_of(one, reach, wide) for number, one in enumerate(feature_sets) if number != rarest}
     for number, some in others.items():
         kept = around.at(some).nonzero()[0]
-        near[number], others[number] = meanings[number].chosen(kept), some[kept]
-        keep &= _Marks(some[kept]).at(cells)
+        near[number], others[number] = feature_sets[number].chosen(kept), some[kept]
+        keep &= _CellTable(some[kept]).at(cells)
     if not keep.all():
-        near[rarest], around = near[rarest].chosen(keep), _Marks(cells[keep])
+        near[rarest], around = near[rarest].chosen(keep), _CellTable(cells[keep])
         for number, some in others.items():
             near[number] = near[number].chosen(around.at(some))
     return near
@@ -128,15 +130,15 @@ def _largest(e7: NDArray[np.int32]) -> float:
     return max(int(e7.max()), -int(e7.min())) / E7 if len(e7) else 0.0
 
 
-def _cells_of(meaning: Meaning, reach: float, wide: float) -> Ints:
-    rows = (meaning.lats_e7 * (1 / (E7 * reach)) + (90 / reach + 2)).astype(np.int64)
+def _cells_of(features: FeatureSet, reach: float, wide: float) -> Ints:
+    rows = (features.lats_e7 * (1 / (E7 * reach)) + (90 / reach + 2)).astype(np.int64)
     rows *= _ROW
-    rows += (meaning.lons_e7 * (1 / (E7 * wide)) + (180 / wide + 2)).astype(np.int64)
+    rows += (features.lons_e7 * (1 / (E7 * wide)) + (180 / wide + 2)).astype(np.int64)
     return rows
 
 
-class _Marks:
-    """A table that says of cells, as far as they can be told apart, whether they are some or beside some."""
+class _CellTable:
+    """A hash table of some cells and those beside them; it may hold others, since cells can share an entry."""
 
     def __init__(self, cells: Ints) -> None:
         bits = 20 if len(cells) < 10_000 else 22 if len(cells) < 100_000 else 24
@@ -155,28 +157,30 @@ _TABLE: Final = (1 << 20) - 1
 
 
 def _in_company(
-    store: RegionStore, regions: Sequence[OpenRegion], meanings: Sequence[Meaning], within_m: float
-) -> Sequence[Meaning]:
+    store: RegionStore, regions: Sequence[OpenRegion], feature_sets: Sequence[FeatureSet], within_m: float
+) -> Sequence[FeatureSet]:
     """Only those features whose box has one of the rarest feature, and that in turn all others, near enough.
 
     A street of a common name is looked at along its whole course later; most of its namesakes have no such company.
     """
-    counts = [len(meaning) for meaning in meanings]
+    counts = [len(features) for features in feature_sets]
     if max(counts) < _FEW:
-        return meanings
-    if not any(meaning.streets.any() for meaning in meanings):
-        return _near_each_other(meanings, within_m)
+        return feature_sets
+    if not any(features.streets.any() for features in feature_sets):
+        return _near_each_other(feature_sets, within_m)
     rarest = int(np.argmin(counts))
-    around = _boxes(store, regions, meanings[rarest])
-    meanings = _around_rarest(meanings, rarest, around, within_m)
-    counts = [len(meaning) for meaning in meanings]
-    boxes = [around if number == rarest else _boxes(store, regions, meaning) for number, meaning in enumerate(meanings)]
+    around = _boxes(store, regions, feature_sets[rarest])
+    feature_sets = _around_rarest(feature_sets, rarest, around, within_m)
+    counts = [len(features) for features in feature_sets]
+    boxes = [
+        around if number == rarest else _boxes(store, regions, features) for number, features in enumerate(feature_sets)
+    ]
     every = np.concatenate(boxes)
     farthest = float(np.abs(every[:, [1, 3]]).max())
     reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
     wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
     if farthest > _POLAR or float(np.abs(every[:, [0, 2]]).max()) + wide > 180:
-        return meanings
+        return feature_sets
     near = boxes[rarest] + [-wide, -reach, wide, reach]
     keep = np.ones(len(near), dtype=bool)
     pairs = {}
@@ -188,30 +192,32 @@ def _in_company(
             keep &= np.isin(np.arange(len(near)), rows[one])
     kept = {number: np.isin(np.arange(counts[number]), two[keep[one]]) for number, (one, two) in pairs.items()}
     kept[rarest] = keep
-    return [meaning.chosen(kept[number]) for number, meaning in enumerate(meanings)]
+    return [features.chosen(kept[number]) for number, features in enumerate(feature_sets)]
 
 
-def _around_rarest(meanings: Sequence[Meaning], rarest: int, boxes: FloatArray, within_m: float) -> Sequence[Meaning]:
+def _around_rarest(
+    feature_sets: Sequence[FeatureSet], rarest: int, boxes: FloatArray, within_m: float
+) -> Sequence[FeatureSet]:
     """All streets, and those of the points that may have one of the rarest feature, with these boxes, near enough."""
     reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
     farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0)) + reach
     wide = reach / max(math.cos(math.radians(min(farthest, 90.0))), 1e-3)
     if farthest > _POLAR or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + 2 * wide > 180:
-        return meanings
+        return feature_sets
     west, east = _cells(boxes[:, 0] - wide, 180, wide), _cells(boxes[:, 2] + wide, 180, wide)
     south, north = _cells(boxes[:, 1] - reach, 90, reach), _cells(boxes[:, 3] + reach, 90, reach)
     rows = north - south + 1
     if int((rows * (east - west + 1)).sum()) > _MOST_CELLS:
-        return meanings
+        return feature_sets
     table = np.zeros(_TABLE + 1, dtype=bool)
     of, row = np.repeat(np.arange(len(boxes)), rows), spans(south, rows)
     long = (east - west + 1)[of]
     table[(np.repeat(row, long) * _ROW + spans(west[of], long)) & _TABLE] = True
-    found = list(meanings)
-    for number, meaning in enumerate(meanings):
+    found = list(feature_sets)
+    for number, features in enumerate(feature_sets):
         if number != rarest:
-            kept = table[(_cells(meaning.lats, 90, reach) * _ROW + _cells(meaning.lons, 180, wide)) & _TABLE]
-            found[number] = meaning.chosen(kept | meaning.streets)
+            kept = table[(_cells(features.lats, 90, reach) * _ROW + _cells(features.lons, 180, wide)) & _TABLE]
+            found[number] = features.chosen(kept | features.streets)
     return found
 
 
@@ -247,15 +253,15 @@ def _boxes_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Int
     return one, rows[two]
 
 
-def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> FloatArray:
-    """West, south, east and north of each feature, in the order in which they are meant."""
-    if meaning.boxes is not None:
-        return meaning.boxes
-    lats, lons = meaning.lats, meaning.lons
+def _boxes(store: RegionStore, regions: Sequence[OpenRegion], features: FeatureSet) -> FloatArray:
+    """Return west, south, east and north of each feature."""
+    if features.boxes is not None:
+        return features.boxes
+    lats, lons = features.lats, features.lons
     boxes = np.column_stack([lons, lats, lons, lats])
-    for region, streets in _by_region(regions, meaning, meaning.streets.nonzero()[0]):
+    for region, streets in _by_region(regions, features, features.streets.nonzero()[0]):
         with store.explained(region.info.name):
-            ids = meaning.ids[streets].tolist()
+            ids = features.ids[streets].tolist()
             edges = boxes_of(region, ids)
             wide = [at for at, number in zip(streets.tolist(), ids, strict=True) if number in edges]
             packed = b"".join([edges[number] for number in ids if number in edges])
@@ -263,10 +269,10 @@ def _boxes(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) 
     return boxes
 
 
-def _by_region(regions: Sequence[OpenRegion], meaning: Meaning, places: Ints) -> Iterator[tuple[OpenRegion, Ints]]:
-    """Some places in a meaning, ascending, for each region that has one."""
+def _by_region(regions: Sequence[OpenRegion], features: FeatureSet, places: Ints) -> Iterator[tuple[OpenRegion, Ints]]:
+    """Yield some places in a set, ascending, for each region that has one."""
     if len(places):
-        cuts = meaning.regions[places].searchsorted(np.arange(len(regions) + 1)).tolist()
+        cuts = features.regions[places].searchsorted(np.arange(len(regions) + 1)).tolist()
         for region, (begin, end) in zip(regions, pairwise(cuts), strict=True):
             if begin < end:
                 yield region, places[begin:end]
@@ -278,29 +284,29 @@ _POLAR: Final = 85.0
 
 
 def _object_numbers(
-    store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning, known: dict[tuple[str, int | str], int]
+    store: RegionStore, regions: Sequence[OpenRegion], features: FeatureSet, known: dict[tuple[str, int | str], int]
 ) -> Ints:
     """Numbers of the objects, the same for one that several regions hold.
 
     The source's own id is looked at for what lies at the same point, and for streets, which regions may cut.
     """
-    objects = meaning.ids + (meaning.regions << _REGION_BITS)
+    objects = features.ids + (features.regions << _REGION_BITS)
     if len(regions) == 1:
         return objects
-    every, long = meaning.lats_e7.astype(np.int64) << 32 ^ meaning.lons_e7, meaning.streets
+    every, long = features.lats_e7.astype(np.int64) << 32 ^ features.lons_e7, features.streets
     order = np.sort(every)
     twice = order[1:][order[1:] == order[:-1]]
     doubtful = np.zeros(len(every), dtype=bool)
     if len(twice):  # features of one region that lie at one point are several objects
         places = np.isin(every, twice).nonzero()[0]
         _, first, spot = np.unique(every[places], return_index=True, return_inverse=True)
-        elsewhere = meaning.regions[places] != meaning.regions[places[first]][spot]
+        elsewhere = features.regions[places] != features.regions[places[first]][spot]
         doubtful[places] = np.isin(spot, spot[elsewhere])
     if long.any():
-        doubtful[long] |= _may_be_cut(every[long], meaning.regions[long])
-    for region, places in _by_region(regions, meaning, doubtful.nonzero()[0]):
+        doubtful[long] |= _may_be_cut(every[long], features.regions[long])
+    for region, places in _by_region(regions, features, doubtful.nonzero()[0]):
         with store.explained(region.info.name):
-            ids = meaning.ids[places].tolist()
+            ids = features.ids[places].tolist()
             sources = sources_of(region, ids)
             for at, number in zip(places.tolist(), ids, strict=True):
                 objects[at] = -1 - known.setdefault((region.info.kind, sources[number]), len(known))
@@ -315,31 +321,31 @@ def _may_be_cut(spots: Ints, of: Ints) -> NDArray[np.bool_]:
     for number in np.unique(of).tolist():
         own = of == number
         if not own.all():
-            found[own] = _Marks(cells[~own]).at(cells[own])
+            found[own] = _CellTable(cells[~own]).at(cells[own])
     return found
 
 
 _REGION_BITS: Final = 40
 
 
-def _places(store: RegionStore, regions: Sequence[OpenRegion], meaning: Meaning) -> tuple[FloatArray, Ints]:
+def _places(store: RegionStore, regions: Sequence[OpenRegion], features: FeatureSet) -> tuple[FloatArray, Ints]:
     """(lon, lat) rows, and for each row which of the features it belongs to; in each region streets come last."""
-    at = np.column_stack([meaning.lons, meaning.lats])
-    streets = meaning.streets.nonzero()[0]
+    at = np.column_stack([features.lons, features.lats])
+    streets = features.streets.nonzero()[0]
     if not len(streets):
-        return at, np.arange(len(meaning))
-    points = (~meaning.streets).nonzero()[0]
+        return at, np.arange(len(features))
+    points = (~features.streets).nonzero()[0]
     spots: list[FloatArray] = []
     belongs: list[Ints] = []
     done = 0
-    for region, some in _by_region(regions, meaning, streets):
-        number = meaning.regions[some[0]]
-        before = points[done : int(meaning.regions[points].searchsorted(number, side="right"))]
+    for region, some in _by_region(regions, features, streets):
+        number = features.regions[some[0]]
+        before = points[done : int(features.regions[points].searchsorted(number, side="right"))]
         done += len(before)
         spots.append(at[before])
         belongs.append(before)
         with store.explained(region.info.name):
-            along = _along_streets(region, meaning.ids[some].tolist())
+            along = _along_streets(region, features.ids[some].tolist())
         spots += along
         belongs.append(some.repeat([len(one) for one in along]))
     return np.concatenate([*spots, at[points[done:]]]), np.concatenate([*belongs, points[done:]])
@@ -409,29 +415,29 @@ def find_colocated(
     """
     _check(features, within_m)
     rules = _Rules(_checked_bearings(bearings_deg, len(features)), in_order)
-    meant: list[Meant] = []
+    queries: list[FeatureQuery] = []
     for text in features:
-        meant.append(Meant.of(store, regions, text, within))
-        if not meant[-1].count:
+        queries.append(FeatureQuery.of(store, regions, text, within))
+        if not queries[-1].count:
             return []
-    counts = [one.count if within is None else len(one.everything()) for one in meant]
+    counts = [one.count if within is None else len(one.all()) for one in queries]
     anchor = counts.index(min(counts))
     known: dict[tuple[str, int | str], int] = {}
 
-    def tightest(rarest: Meaning, radius_m: float) -> tuple[list[Candidates], list[tuple[float, Ints]]]:
+    def tightest(rarest: FeatureSet, radius_m: float) -> tuple[list[Candidates], list[tuple[float, Ints]]]:
         """The tightest combinations of some candidates of the rarest feature."""
         boxes = _around(store, regions, rarest, radius_m) if len(rarest) <= _MOST_BOXES else None
-        meanings = [
-            rarest if number == anchor else one.everything() if boxes is None else one.around(boxes)
-            for number, one in enumerate(meant)
+        feature_sets = [
+            rarest if number == anchor else one.all() if boxes is None else one.near(boxes)
+            for number, one in enumerate(queries)
         ]
-        if not all(map(len, meanings)):
+        if not all(map(len, feature_sets)):
             return [], []
-        near = _in_company(store, regions, meanings, radius_m)
-        sets = [_placed(store, regions, meaning, within, known) for meaning in near]
+        near = _in_company(store, regions, feature_sets, radius_m)
+        sets = [_placed(store, regions, features, within, known) for features in near]
         return sets, _Search(sets, radius_m, rules, anchor).run(limit) if all(map(len, sets)) else []
 
-    rarest = meant[anchor].everything()
+    rarest = queries[anchor].all()
     rarest = replace(rarest, boxes=_boxes(store, regions, rarest))
     # Of what stands everywhere, enough stands close together, and some of it tells how close.
     close_m = min(_CLOSE_M, within_m)
@@ -624,9 +630,9 @@ def neighbours(
     if farthest + wide < 180:  # most of a long street has none of the others anywhere near
         one, two = rows * _ROW + across, other_rows * _ROW + other_across
         if len(one) < len(two):
-            order = _Marks(one).at(two).nonzero()[0]
-        likely = _Marks(two[order]).at(one).nonzero()[0]
-        order = order[_Marks(one[likely]).at(two[order])]
+            order = _CellTable(one).at(two).nonzero()[0]
+        likely = _CellTable(two[order]).at(one).nonzero()[0]
+        order = order[_CellTable(one[likely]).at(two[order])]
     cells = other_rows[order] * columns + other_across[order]
     order = order[np.argsort(cells, kind="stable")]
     cells = np.sort(cells)

@@ -1,4 +1,4 @@
-"""Which features of all regions a word stands for: those of a kind, of a name, and of names like it."""
+"""Find the features of all regions that a text stands for: those of a kind, of a name, and of names like it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -49,8 +49,8 @@ _MOST_EXACT: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
-    """What a text may mean: features of all regions, region after region.
+class FeatureSet:
+    """Features of all regions that fit a text, region after region.
 
     All regions together, since most arrays are short: eight regions one by one would take nearly eight times as long.
     """
@@ -77,9 +77,9 @@ class Meaning:
         """Longitudes in degrees."""
         return self.lons_e7 / E7
 
-    def chosen(self, kept: Ints | NDArray[np.bool_]) -> "Meaning":
+    def chosen(self, kept: Ints | NDArray[np.bool_]) -> "FeatureSet":
         """Some of them."""
-        return Meaning(
+        return FeatureSet(
             self.regions[kept],
             self.ids[kept],
             self.scores[kept],
@@ -90,7 +90,7 @@ class Meaning:
         )
 
 
-class Spots(NamedTuple):
+class FeaturePoints(NamedTuple):
     """Features of one region by their latitudes: where they lie, in 1e-7 degrees, and which are streets."""
 
     ids: Ints
@@ -98,20 +98,20 @@ class Spots(NamedTuple):
     lons: NDArray[np.int32]
     streets: NDArray[np.bool_]
 
-    def chosen(self, kept: Ints | NDArray[np.bool_]) -> "Spots":
+    def chosen(self, kept: Ints | NDArray[np.bool_]) -> "FeaturePoints":
         """Some of them."""
-        return Spots(self.ids[kept], self.lats[kept], self.lons[kept], self.streets[kept])
+        return FeaturePoints(self.ids[kept], self.lats[kept], self.lons[kept], self.streets[kept])
 
 
-_Piece = tuple[int, Spots, FloatArray]
+_Part = tuple[int, FeaturePoints, FloatArray]
 """Number of a region, some of its features, and how well they fit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
-    """What a text may mean: features of a kind, which may be many and are read when they are needed, and of a name.
+class FeatureQuery:
+    """A text that stands for features: those of a kind, read when they are needed, and those of a name.
 
-    "Casino" is a kind and a chain of shops: both are meant, but not everything that is spelled a little like it.
+    "Casino" is a kind and a chain of shops: both count, but not everything that is spelled a little like it.
     """
 
     store: RegionStore
@@ -119,23 +119,23 @@ class Meant:
     text: str
     reaches: Sequence[Keep | None]
     of_kind: Sequence[int]  # how many of each region, inside the extent or not
-    named: Sequence[_Piece]
+    named: Sequence[_Part]
 
     @classmethod
-    def of(cls, store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None) -> "Meant":
-        """What a text may mean inside an extent."""
+    def of(cls, store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None) -> "FeatureQuery":
+        """Look a text up inside an extent."""
         reaches, of_kind = list[Keep | None](), list[int]()
         for region in regions:
             with store.explained(region.info.name):
                 reaches.append(_reach(region, within))
                 of_kind.append(count_of_category(region, text))
-        named: list[_Piece] = []
+        named: list[_Part] = []
         if "=" not in text and fold(text):
             found = _named(store, regions, text, reaches, alike=not any(of_kind))
             for number, (region, (owners, scores)) in enumerate(zip(regions, found, strict=True)):
                 if len(owners):
                     with store.explained(region.info.name):
-                        named.append(_named_piece(number, region, owners, scores, text if of_kind[number] else None))
+                        named.append(_named_part(number, region, owners, scores, text if of_kind[number] else None))
         return cls(store, regions, text, reaches, of_kind, named)
 
     @property
@@ -143,22 +143,22 @@ class Meant:
         """How many, inside the extent or not."""
         return sum(self.of_kind) + sum(len(found.ids) for _, found, _ in self.named)
 
-    def everything(self) -> Meaning:
+    def all(self) -> FeatureSet:
         """All features."""
-        return _together(self.store, self.regions, self._wanted([*self.named, *self._pieces(_of_kind)]))
+        return _together(self.store, self.regions, self._wanted([*self.named, *self._parts_of_kind(_of_kind)]))
 
-    def around(self, boxes: FloatArray) -> Meaning:
+    def near(self, boxes: FloatArray) -> FeatureSet:
         """Those that may reach into one of some boxes: west, south, east and north."""
 
-        def spotted(region: OpenRegion, text: str) -> Spots:
+        def spotted(region: OpenRegion, text: str) -> FeaturePoints:
             ids, spots = in_boxes(region, _edges(region, boxes), kinds_of_category(region, text))
             return _ordered(ids, spots["lat"], spots["lon"], street_kinds(region)[spots["kind"]])[0]
 
         few = len(boxes) <= _BOXES_AT_ONCE and sum(self.of_kind) >= _COMMON
-        pieces = self._wanted([*self.named, *self._pieces(spotted if few else _of_kind)])
-        return _together(self.store, self.regions, _inside(self.store, self.regions, pieces, boxes))
+        parts = self._wanted([*self.named, *self._parts_of_kind(spotted if few else _of_kind)])
+        return _together(self.store, self.regions, _inside(self.store, self.regions, parts, boxes))
 
-    def _pieces(self, spots_of: Callable[[OpenRegion, str], Spots]) -> Iterator[_Piece]:
+    def _parts_of_kind(self, spots_of: Callable[[OpenRegion, str], FeaturePoints]) -> Iterator[_Part]:
         """Those of the kind."""
         for number, (region, count) in enumerate(zip(self.regions, self.of_kind, strict=True)):
             if count:
@@ -166,27 +166,27 @@ class Meant:
                     found = spots_of(region, self.text)
                 yield number, found, np.ones(len(found.ids))
 
-    def _wanted(self, pieces: list[_Piece]) -> list[_Piece]:
+    def _wanted(self, parts: list[_Part]) -> list[_Part]:
         """Those within reach, region after region."""
-        pieces.sort(key=itemgetter(0))
-        for at, (number, found, scores) in enumerate(pieces):
+        parts.sort(key=itemgetter(0))
+        for at, (number, found, scores) in enumerate(parts):
             reach = self.reaches[number]
             if reach is not None and len(found.ids):
                 with self.store.explained(self.regions[number].info.name):
                     kept = reach(found.ids)
-                pieces[at] = number, found.chosen(kept), scores[kept]
-        return [piece for piece in pieces if len(piece[1].ids)]
+                parts[at] = number, found.chosen(kept), scores[kept]
+        return [part for part in parts if len(part[1].ids)]
 
 
 def _ordered(
     ids: Ints, lats: NDArray[np.int32], lons: NDArray[np.int32], streets: NDArray[np.bool_]
-) -> tuple[Spots, Ints]:
+) -> tuple[FeaturePoints, Ints]:
     """Features by their latitudes, and the order that this makes."""
     order = lats.argsort(kind="stable")
-    return Spots(ids[order], lats[order], lons[order], streets[order]), order
+    return FeaturePoints(ids[order], lats[order], lons[order], streets[order]), order
 
 
-def _named_piece(number: int, region: OpenRegion, owners: Ints, scores: FloatArray, but_for: str | None) -> _Piece:
+def _named_part(number: int, region: OpenRegion, owners: Ints, scores: FloatArray, but_for: str | None) -> _Part:
     """Features of a name, but for those of a category."""
     lats, lons, kinds = spots_of(region, owners)
     found, order = _ordered(owners, lats, lons, street_kinds(region)[kinds])
@@ -196,11 +196,11 @@ def _named_piece(number: int, region: OpenRegion, owners: Ints, scores: FloatArr
     return number, found, scores[order]
 
 
-def _of_kind(region: OpenRegion, text: str) -> Spots:
+def _of_kind(region: OpenRegion, text: str) -> FeaturePoints:
     """Features of a category; remembered, since the common ones are many."""
     known = region.memory.setdefault("spots of kinds", {})
     if (found := known.get(text)) is not None:
-        return cast("Spots", found)
+        return cast("FeaturePoints", found)
     ids = of_category(region, text)
     lats, lons, kinds = spots_of(region, ids)
     found, _ = _ordered(ids, lats, lons, street_kinds(region)[kinds])
@@ -211,24 +211,24 @@ def _of_kind(region: OpenRegion, text: str) -> Spots:
     return found
 
 
-def _together(store: RegionStore, regions: Sequence[OpenRegion], pieces: Sequence[_Piece]) -> Meaning:
+def _together(store: RegionStore, regions: Sequence[OpenRegion], parts: Sequence[_Part]) -> FeatureSet:
     """Features of all regions."""
-    if not pieces:
-        return Meaning(_NONE, _NONE, np.empty(0), *(np.empty(0, dtype=np.int32),) * 2, np.empty(0, dtype=bool))
-    numbers = np.array([number for number, _, _ in pieces], dtype=np.int64)
-    meant = Meaning(
-        numbers.repeat([len(found.ids) for _, found, _ in pieces]),
-        np.concatenate([found.ids for _, found, _ in pieces]),
-        np.concatenate([scores for _, _, scores in pieces]),
-        np.concatenate([found.lats for _, found, _ in pieces]),
-        np.concatenate([found.lons for _, found, _ in pieces]),
-        np.concatenate([found.streets for _, found, _ in pieces]),
+    if not parts:
+        return FeatureSet(_NONE, _NONE, np.empty(0), *(np.empty(0, dtype=np.int32),) * 2, np.empty(0, dtype=bool))
+    numbers = np.array([number for number, _, _ in parts], dtype=np.int64)
+    features = FeatureSet(
+        numbers.repeat([len(found.ids) for _, found, _ in parts]),
+        np.concatenate([found.ids for _, found, _ in parts]),
+        np.concatenate([scores for _, _, scores in parts]),
+        np.concatenate([found.lats for _, found, _ in parts]),
+        np.concatenate([found.lons for _, found, _ in parts]),
+        np.concatenate([found.streets for _, found, _ in parts]),
     )
-    wrong = ((np.abs(meant.lats_e7) > 90 * E7) | (np.abs(meant.lons_e7) > 180 * E7)).nonzero()[0]
+    wrong = ((np.abs(features.lats_e7) > 90 * E7) | (np.abs(features.lons_e7) > 180 * E7)).nonzero()[0]
     if len(wrong):
-        with store.explained(regions[int(meant.regions[wrong[0]])].info.name):
-            check_positions(meant.lats[wrong], meant.lons[wrong])
-    return meant
+        with store.explained(regions[int(features.regions[wrong[0]])].info.name):
+            check_positions(features.lats[wrong], features.lons[wrong])
+    return features
 
 
 def _reach(region: OpenRegion, within: Extent | None) -> Keep | None:
@@ -241,11 +241,11 @@ def _reach(region: OpenRegion, within: Extent | None) -> Keep | None:
 
 
 def _inside(
-    store: RegionStore, regions: Sequence[OpenRegion], pieces: Sequence[_Piece], boxes: FloatArray
-) -> list[_Piece]:
+    store: RegionStore, regions: Sequence[OpenRegion], parts: Sequence[_Part], boxes: FloatArray
+) -> list[_Part]:
     """Those that may reach into one of some boxes; what is few is not worth looking at."""
-    kept: list[_Piece] = []
-    for number, found, scores in pieces:
+    kept: list[_Part] = []
+    for number, found, scores in parts:
         streets = int(found.streets.sum())
         if len(found.ids) <= _FEW or 0 < streets < _STREETS_A_BOX * len(boxes):
             kept.append((number, found, scores))
@@ -257,7 +257,7 @@ def _inside(
                 crossing, _ = in_boxes(region, _edges(region, boxes), street_kinds(region))
             some = np.union1d(some, (found.streets & np.isin(found.ids, crossing)).nonzero()[0])
         kept.append((number, found.chosen(some), scores[some]))
-    return [piece for piece in kept if len(piece[1].ids)]
+    return [part for part in kept if len(part[1].ids)]
 
 
 def _edges(region: OpenRegion, boxes: FloatArray) -> list[Edges]:
@@ -267,7 +267,7 @@ def _edges(region: OpenRegion, boxes: FloatArray) -> list[Edges]:
     return [(box[1], box[0], box[3], box[2]) for box in boxes[met].tolist()]
 
 
-def _points_inside(found: Spots, boxes: FloatArray) -> Ints:
+def _points_inside(found: FeaturePoints, boxes: FloatArray) -> Ints:
     west, south, east, north = np.round(boxes * E7).T
     begins = found.lats.searchsorted(south)
     counts = found.lats.searchsorted(north, side="right") - begins
@@ -287,20 +287,20 @@ def _named(
     """
     key = fold(text)
     found: list[list[tuple[Ints, float | FloatArray]]] = [[] for _ in regions]
-    for region, reach, meant in zip(regions, reaches, found, strict=True):
+    for region, reach, candidates in zip(regions, reaches, found, strict=True):
         with store.explained(region.info.name):
             row = region.index.row_called(key)
             for _, exact in owners_of(row[2]) if row else ():
                 wanted = exact if reach is None else exact[reach(exact)]
-                meant.append((wanted[:_MOST_EXACT], 1.0))
+                candidates.append((wanted[:_MOST_EXACT], 1.0))
             if alike:
                 borne = list(region.index.beginning(f"{key} ", _BEGINNING // len(regions)))
                 owners = [all_owners(names) for _, names in borne]
                 lengths = np.array([len(name) for name, _ in borne]).repeat([len(one) for one in owners])
-                meant.append((np.array([*chain(*owners)], dtype=np.int64), 0.6 + 0.35 * len(key) / lengths))
+                candidates.append((np.array([*chain(*owners)], dtype=np.int64), 0.6 + 0.35 * len(key) / lengths))
     if alike:
         _add_likenesses(store, regions, text, reaches, found)
-    return [_best_of(meant) for meant in found]
+    return [_best_of(candidates) for candidates in found]
 
 
 def _add_likenesses(
@@ -329,12 +329,12 @@ def _add_likenesses(
                 pool -= len(owners)
 
 
-def _best_of(meant: Sequence[tuple[Ints, float | FloatArray]]) -> tuple[Ints, FloatArray]:
+def _best_of(candidates: Sequence[tuple[Ints, float | FloatArray]]) -> tuple[Ints, FloatArray]:
     """Each owner once, ascending, with its best score."""
-    if not meant:
+    if not candidates:
         return np.empty(0, dtype=np.int64), np.empty(0)
-    ids = np.concatenate([owners for owners, _ in meant])
-    scores = np.concatenate([np.broadcast_to(score, len(owners)) for owners, score in meant])
+    ids = np.concatenate([owners for owners, _ in candidates])
+    scores = np.concatenate([np.broadcast_to(score, len(owners)) for owners, score in candidates])
     order = np.lexsort((-scores, ids))
     ids, first = np.unique(ids[order], return_index=True)
     return ids, scores[order][first]
