@@ -150,6 +150,23 @@ def test_the_finest_part_that_is_known_is_found_and_the_rest_is_told(
 
 
 @pytest.mark.parametrize(
+    ("query", "address"),
+    [
+        ("35 bd de Belgique, Monaco", "35 Boulevard de Belgique"),
+        ("35 Boulevard de Belgique 98000 Monaco", "35 Boulevard de Belgique"),
+        ("10 av Princesse Grace Monaco", "10 Avenue Princesse Grace"),
+        ("10 Avenue Princesse Grace 98000 Monaco", "10 Avenue Princesse Grace"),
+        ("Bd. des Moulins, Monaco", "Boulevard des Moulins"),
+        ("Av. de la Costa, Monaco", "Avenue de la Costa"),
+    ],
+)
+def test_streets_in_short_and_postcodes_without_a_comma(atlas: OfflineAtlas, query: str, address: str) -> None:
+    best = asyncio.run(atlas.geocode(query))[0]
+    assert (best.place.address or best.place.name).startswith(address)
+    assert not best.missing
+
+
+@pytest.mark.parametrize(
     "query",
     ["Lake Balaton", "桂山岛", "Yosemite National Park", "Callitris", "Texas Chicken", "Callitris New South Wales"],
 )

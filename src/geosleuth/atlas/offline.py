@@ -27,7 +27,7 @@ from geosleuth.names import country_name, fold, required_country_code
 from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.build import Progress
 from .folders import data_dir
-from .parts import MOST_PARTS, Container, without_postcode, written_parts
+from .parts import MOST_PARTS, Container, spelled_out_streets, without_postcode, written_parts
 from .protocol import Colocation, Document, Hit, Level, Marker, MatchKind, Picture, Place, Reverse
 from .search import is_same_name
 
@@ -52,7 +52,10 @@ _SNAP_KM = 5.0
 _FEW_NAMESAKES, _NAMESAKES = 20, 200
 _TOWNS = 50
 _GROUND_KM = 0.2
-_TOWNS_AROUND, _VILLAGE_KM = 3, 5.0
+_TOWNS_AROUND, _VILLAGES, _VILLAGE_KM = 3, 20, 5.0
+# How far places reach of which the map has only a point.
+_PLACE_KM: Mapping[str, float] = {"city": 10.0, "town": 4.0, "village": 2.0, "suburb": 2.0, "municipality": 4.0}
+_SMALL_PLACE_KM = 1.0
 _MAP_TOWNS = 25
 # Of namesakes around a town the one in it is meant: what being this far from it costs.
 _FAR_KM, _FAR_WORTH = 30.0, 0.02
@@ -293,29 +296,28 @@ class OfflineAtlas:
         self, name: str, others: Sequence[str], limit: int, within: Extent | None, country: str | None
     ) -> Iterator[list[Hit]]:
         """Features of a name, as many as asked for. A country may have thousands; then those around the other parts."""
-        towns = [
-            *self._mapped(disc for part in others for disc in self._base.container(without_postcode(part)).grounds)
-        ]
+        around = (disc for part in others for disc in self._base.container(without_postcode(part)).grounds)
+        towns = [*self._mapped(around, _TOWNS_AROUND)]
 
         def inner(hits: Iterable[Hit]) -> list[Hit]:
             return [hit for hit in hits if within is None or within.contains(hit.place.point)]
 
         for town in towns:  # where the very name is found at once
             yield inner(self._in_country(self._regions.called(name, limit=limit, within=town), country))
-        many = False
-        for hits in self._named(name, limit, within, country):
-            many |= len(hits) >= limit // 2
-            yield hits
-        if many and not self._base.container(name):
-            villages = self._mapped(
-                Disc(hit.place.point, _VILLAGE_KM) for part in others for hit in self._grounds(part)
-            )
-            for ground in (*towns, *villages):
-                yield from map(inner, self._named(name, limit, ground, country))
+        anywhere = self._named(name, limit, within, country)
+        first = next(anywhere, [])
+        yield first
+        if len(first) >= limit // 2 and not self._base.container(name):
+            villages = (Disc(hit.place.point, _VILLAGE_KM) for part in others for hit in self._grounds(part))
+            for village in self._mapped(villages, _VILLAGES):
+                yield inner(self._in_country(self._regions.called(name, limit=limit, within=village), country))
+            for town in towns:
+                yield from map(inner, self._named(name, limit, town, country))
+        yield from anywhere
 
-    def _mapped(self, grounds: Iterable[Disc]) -> Iterator[Disc]:
+    def _mapped(self, grounds: Iterable[Disc], most: int) -> Iterator[Disc]:
         """The first grounds that an added region reaches."""
-        return islice((ground for ground in grounds if self._regions.reach(ground)), _TOWNS_AROUND)
+        return islice((ground for ground in grounds if self._regions.reach(ground)), most)
 
     def _begins_with_name(self, text: str, within: Extent | None) -> str | None:
         """The longest beginning of a text, with a comma in it, that is the very name of a feature."""
@@ -353,7 +355,9 @@ class OfflineAtlas:
 
         named = self._gazetteers.search(name, within=within, limit=limit)
         if not split_crossing(name):
-            called = self._regions.called(name, limit=limit, within=within)
+            spellings = (name, *spelled_out_streets(name))
+            asked = (self._regions.called(one, limit=limit, within=within) for one in spellings)
+            called = next(filter(None, asked), [])
             sure = self._in_country([*called, *(hit for hit in named if hit.match in ("exact", "alias"))], country)
             if sure:
                 yield sure
@@ -387,8 +391,8 @@ class OfflineAtlas:
             return True
         if container.country or container.regions:
             return None
-        larger = [one.place.extent for one in grounds(part) if _COARSER[one.level] > finer]
-        if any(extent.distance_km(Disc(place.point, 0.0)) <= _GROUND_KM for extent in larger):
+        larger = [one.place for one in grounds(part) if _COARSER[one.level] > finer]
+        if any(one.extent.distance_km(Disc(place.point, 0.0)) <= _reach_km(one) for one in larger):
             return True
         return None if container and not larger else False
 
@@ -566,6 +570,14 @@ def _settle(answer: "asyncio.Future[Any]", result: object, error: BaseException 
         answer.set_result(result)
     else:
         answer.set_exception(error)
+
+
+def _reach_km(ground: Place) -> float:
+    """How far from its extent something still lies in a quarter, town or street."""
+    extent = ground.extent
+    if not isinstance(extent, Box) or (extent.south, extent.west) != (extent.north, extent.east):
+        return _GROUND_KM
+    return _PLACE_KM.get(ground.kind.partition("=")[2], _SMALL_PLACE_KM)
 
 
 def _checked(limit: int) -> int:

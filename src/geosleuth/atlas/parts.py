@@ -28,6 +28,9 @@ _POSTCODES = lazy_pattern(
     re.VERBOSE,
 )
 _NUMBER = lazy_pattern(r"\d{1,4}\s?[a-z]?(?:\s?[-/]\s?\d+)?", re.IGNORECASE)
+_BEFORE_POSTCODE = lazy_pattern(
+    r"^([^,\d]+\s\d{1,4}\s?[A-Za-z]?|\d{1,4}[A-Za-z]?\s[^,\d]+)\s+(?=\d{4,6}\s+[^\d\s,][^\d,]*$)"
+)
 _HOUSE_NUMBER = lazy_pattern(
     r"^\d{1,5}[a-z]?(?:\s?[-/]\s?\d+[a-z]?)?\s+\D|\D\s+\d{1,5}\s?[a-z]?(?:\s?[-/]\s?\d+)?$", re.IGNORECASE
 )
@@ -63,8 +66,12 @@ def split_parts(text: str) -> list[str]:
 
 
 def written_parts(text: str) -> list[str]:
-    """The parts of a query as they stand; a house number of its own goes with its street: "12, Rue Grimaldi"."""
-    parts = [" ".join(part.split()) for part in _SEPARATORS.split(text[:MAX_QUERY_CHARS])]
+    """The parts of a query as they stand; a house number of its own goes with its street: "12, Rue Grimaldi".
+
+    A postcode between a house number and a town begins a part: "Mannerheimintie 5 00100 Helsinki".
+    """
+    text = _BEFORE_POSTCODE.sub(r"\1, ", text[:MAX_QUERY_CHARS])
+    parts = [" ".join(part.split()) for part in _SEPARATORS.split(text)]
     parts = [part for part in parts if exact_key(part)]
     if len(parts) > 1 and any(map(_NUMBER.fullmatch, parts[:2])):
         parts = [" ".join(parts[:2]), *parts[2:]]
@@ -74,6 +81,34 @@ def written_parts(text: str) -> list[str]:
 def without_postcode(part: str) -> str:
     """A part less the postcode that stands beside a town: "22149 Hamburg", "NY 10001"; a code alone becomes empty."""
     return " ".join(_POSTCODES.sub(" ", part).split())
+
+
+def spelled_out_streets(name: str) -> list[str]:
+    """A street's name with the short words for its kind spelled out, in each way that they may stand for."""
+    words = name.replace("/", "/ ").split()
+    if len(words) < 2:
+        return []
+    return [
+        " ".join([*words[:at], full, *words[at + 1 :]])
+        for at, word in enumerate(words)
+        for full in _STREETS_IN_SHORT.get(exact_key(word), ())
+    ][:_MOST_SPELLINGS]
+
+
+_MOST_SPELLINGS = 6
+_STREETS_IN_SHORT = {
+    short: tuple(full.split("|"))
+    for short, _, full in (
+        pair.partition(":")
+        for pair in """
+        bd:boulevard bld:boulevard blvd:boulevard boul:boulevard av:avenue|avinguda|avenida ave:avenue avda:avenida
+        avgda:avinguda r:rue pl:place|plaza|plaça|platz pza:plaza sq:square rte:route ch:chemin imp:impasse all:allée
+        fg:faubourg fbg:faubourg c:carrer|calle ctra:carretera cra:carretera pg:passeig ps:passeig|paseo rd:road
+        st:street|saint str:straße|street dr:drive ln:lane hwy:highway pkwy:parkway ct:court ter:terrace ul:ulica|улица
+        al:aleja ул:улица пр:проспект пер:переулок jl:jalan jln:jalan v:via p:piazza
+        """.split()  # noqa: SIM905  (as above)
+    )
+}
 
 
 def split_script(part: str) -> list[str]:

@@ -16,7 +16,7 @@ TOWNS = {
     "Rostock": LatLon(54.0887, 12.1405),
     "Quakenheim": LatLon(53.05, 8.05),
 }
-VILLAGE = "Quakenheim"  # only the region knows it, and only the house says that it is there
+VILLAGE = "Quakenheim"  # only the region knows it, by a point
 ACROSS = 50
 
 
@@ -73,7 +73,7 @@ def test_one_house_of_thousands_is_found_by_its_town(folder: Path, text: str, to
     assert distance_km(best.place.point, TOWNS[town]) < 3.0
 
 
-@pytest.mark.parametrize("town", sorted(set(TOWNS) - {VILLAGE}))
+@pytest.mark.parametrize("town", TOWNS)
 @pytest.mark.parametrize("text", ["Hauptstraße", "Backhaus"])
 def test_one_of_thousands_is_found_by_its_town(folder: Path, text: str, town: str) -> None:
     best = asyncio.run(OfflineAtlas(folder).geocode(f"{text}, {town}"))[0]
@@ -96,6 +96,20 @@ def test_two_of_thousands_stand_together_inside_an_extent(folder: Path, town: st
 def test_a_rare_name_beside_one_of_thousands(folder: Path) -> None:
     (found,) = Regions(folder).colocated([VILLAGE, "Hauptstraße"], 200)
     assert distance_km(found.point, TOWNS[VILLAGE]) < 3.0
+
+
+def test_the_village_that_has_the_street_is_meant(tmp_path: Path) -> None:
+    villages = [(46.1, 6.1), (46.3, 6.3), (46.5, 6.5)]
+    tags = "<tag k='place' v='village'/><tag k='name' v='Sugudet'/>"
+    nodes = [f"<node id='{at + 1}' lat='{lat}' lon='{lon}'>{tags}</node>" for at, (lat, lon) in enumerate(villages)]
+    nodes += [f"<node id='{at}' lat='46.51' lon='6.{at}'/>" for at in (500, 501)]  # 1.1 km from the last one
+    way = "<nd ref='500'/><nd ref='501'/><tag k='highway' v='residential'/><tag k='name' v='Rue du Lavoir'/>"
+    source = tmp_path / "ain.osm"
+    source.write_text(f"<osm version='0.6'>{''.join(nodes)}<way id='1'>{way}</way></osm>", encoding="utf-8")
+    import_osm(source, folder=tmp_path)
+    best = asyncio.run(OfflineAtlas(tmp_path).geocode("Rue du Lavoir, Sugudet"))[0]
+    assert best.place.name == "Rue du Lavoir"
+    assert not best.missing
 
 
 def test_a_house_comes_before_the_shops_in_it(tmp_path: Path) -> None:

@@ -290,8 +290,11 @@ def _named(
     for region, reach, candidates in zip(regions, reaches, found, strict=True):
         with store.explained(region.info.name):
             row = region.index.row_called(key)
-            for _, exact in owners_of(row[2]) if row else ():
-                wanted = exact if reach is None else exact[reach(exact)]
+            exact = owners_of(row[2]) if row else []
+            if any(role < ATTRIBUTE for role, _ in exact):  # not what has the name in its address or operator
+                exact = [one for one in exact if one[0] < ATTRIBUTE]
+            for _, bearers in exact:
+                wanted = bearers if reach is None else bearers[reach(bearers)]
                 candidates.append((wanted[:_MOST_EXACT], 1.0))
             if alike:
                 borne = list(region.index.beginning(f"{key} ", _BEGINNING // len(regions)))

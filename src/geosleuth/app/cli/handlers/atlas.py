@@ -432,8 +432,15 @@ def place_dict(place: Place) -> dict[str, Any]:
 
 def hit_dict(hit: Hit) -> dict[str, Any]:
     """A place found, and how."""
-    how = {"score": hit.score, "match": hit.match, "matched": hit.matched, "distance_km": hit.distance_km}
-    return {**place_dict(hit.place), **how}
+    return {
+        **place_dict(hit.place),
+        "score": hit.score,
+        "match": hit.match,
+        "matched": hit.matched,
+        "level": hit.level,
+        "missing": list(hit.missing),
+        "distance_km": hit.distance_km,
+    }
 
 
 def reverse_dict(found: Reverse) -> dict[str, Any]:
@@ -492,7 +499,8 @@ def hit_view(hits: Sequence[Hit]) -> RenderableType:
         name.append(f"\n{place.address}" if apart else "", style="dim")
         name.append(f"\n{place.id}", style="dim")
         away = [] if not far else ["" if hit.distance_km is None else distance(hit.distance_km)]
-        table.add_row(name, place.kind, _where(place.point), *away, f"{hit.match} {hit.score:.2f}")
+        fit = f"{hit.match} {hit.score:.2f}" + "".join(f"\nwithout {part}" for part in hit.missing)
+        table.add_row(name, place.kind, _where(place.point), *away, fit)
     return table
 
 
