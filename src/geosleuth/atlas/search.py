@@ -29,6 +29,8 @@ from rapidfuzz.distance import OSA
 
 from geosleuth.names import fold
 
+from .keyed_rows import rows_with
+
 MAX_QUERY_CHARS = 200
 """Names are shorter; of a longer query the beginning is looked at."""
 
@@ -437,8 +439,7 @@ class NameIndex:
         ``longest``, as far as triples tell.
         """
         wanted = triples(compact)
-        marks = ",".join("?" * len(wanted))
-        rows = self._conn.execute(f"SELECT names FROM gram WHERE gram IN ({marks})", wanted).fetchall()  # noqa: S608
+        rows = rows_with(self._conn, "SELECT names FROM gram WHERE gram", wanted)
         if lost is not None:
             lost -= len(wanted) - len(rows)  # what no name has, is lost to all of them
         if not rows or (lost is not None and lost < 0):

@@ -17,6 +17,7 @@ from zlib import error as ZlibError  # noqa: N812
 import numpy as np
 from numpy.typing import NDArray
 
+from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.search import NameIndex
 from geosleuth.errors import DataFault
 
@@ -265,8 +266,7 @@ class BaseNames(NameIndex):
     def _names(self, ids: Sequence[int]) -> Iterator[tuple[int, int, str, int, str]]:
         starts = {number: (number - 1) // BLOCK * BLOCK + 1 for number in ids}
         chosen = list(dict.fromkeys(starts.values()))
-        marks = ",".join("?" * len(chosen))
-        rows = self._conn.execute(f"SELECT id, keys, owners FROM fuzzy WHERE id IN ({marks})", chosen)  # noqa: S608
+        rows = rows_with(self._conn, "SELECT id, keys, owners FROM fuzzy WHERE id", chosen)
         blocks = {start: (keys.split("\n"), owners) for start, keys, owners in rows}
         for number, start in starts.items():
             keys, owners = blocks[start]

@@ -20,6 +20,7 @@ import numpy as np
 from anyascii import anyascii
 from numpy.typing import NDArray
 
+from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.search import (
     MAIN,
     MAX_QUERY_CHARS,
@@ -316,8 +317,7 @@ class GazetteerNames:
         return known
 
     def _keys(self, ids: Sequence[int]) -> Iterator[str]:
-        marks = ",".join("?" * len(ids))
-        for (key,) in self._conn.execute(f"SELECT key FROM name WHERE id IN ({marks})", ids):  # noqa: S608
+        for (key,) in rows_with(self._conn, "SELECT key FROM name WHERE id", ids):
             yield key
 
 

@@ -13,6 +13,7 @@ import shapely
 
 from geosleuth.atlas.base.build import admin1_table
 from geosleuth.atlas.base.geocode import radius_km
+from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.protocol import Hit, Place
 from geosleuth.atlas.regions.region_store import DamagedRegion, OpenRegion, RegionStore, boxes_around, text_of
 from geosleuth.atlas.search import NameHit
@@ -143,7 +144,6 @@ def _around(one: OpenRegion, point: LatLon, radius_m: float, category: str | Non
 def _names(one: OpenRegion) -> GazetteerNames:
     known = one.memory.get("names")
     if not isinstance(known, GazetteerNames):
-        one.conn.execute("PRAGMA mmap_size = 17179869184")
         known = one.memory["names"] = GazetteerNames(one.conn)
     return known
 
@@ -192,9 +192,7 @@ def _best(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _rows(one: OpenRegion, numbers: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    marks = ",".join("?" * len(numbers))
-    rows = one.conn.execute(f"SELECT {_COLUMNS} FROM feature WHERE id IN ({marks})", list(numbers))  # noqa: S608
-    return {row[0]: row for row in rows}
+    return {row[0]: row for row in rows_with(one.conn, f"SELECT {_COLUMNS} FROM feature WHERE id", list(numbers))}  # noqa: S608
 
 
 def _point(row: Sequence[Any]) -> LatLon:

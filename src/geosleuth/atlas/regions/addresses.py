@@ -15,6 +15,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.protocol import Hit, MatchKind, Place
 from geosleuth.atlas.search import ATTRIBUTE, NameHit, is_same_name
 from geosleuth.geo import Box, Extent, LatLon, distance_km, great_circle_km
@@ -258,11 +259,7 @@ def _meetings(
 
 
 def _junctions_of(region: OpenRegion, streets: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
-    marks = ",".join("?" * len(streets))
-    rows = region.conn.execute(
-        f"SELECT street_key, junctions FROM junction_street WHERE street_key IN ({marks})",  # noqa: S608
-        list(streets),
-    )
+    rows = rows_with(region.conn, "SELECT street_key, junctions FROM junction_street WHERE street_key", list(streets))
     return {key: np.frombuffer(nodes, dtype="<i8") for key, nodes in rows}
 
 

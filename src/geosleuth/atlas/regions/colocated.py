@@ -11,6 +11,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely import STRtree
 
+from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.protocol import Colocation, Place
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray, LatLon, great_circle_km, normalize_lon
@@ -32,7 +33,6 @@ from .region_store import (
 )
 
 _REMEMBERED: Final = 20_000
-_AT_ONCE: Final = 10_000
 _STREET_STEP_DEG: Final = 0.0001  # about 11 m
 
 
@@ -141,7 +141,7 @@ class _CellTable:
     """A hash table of some cells and those beside them; it may hold others, since cells can share an entry."""
 
     def __init__(self, cells: Ints) -> None:
-        bits = 20 if len(cells) < 10_000 else 22 if len(cells) < 100_000 else 24
+        bits = min(max((_ROOM * len(cells)).bit_length(), _LEAST_BITS), _MOST_BITS)
         self._last = (1 << bits) - 1
         self._table = np.zeros(1 << bits, dtype=bool)
         for step in (-_ROW - 1, -_ROW, 1 - _ROW, -1, 0, 1, _ROW - 1, _ROW, _ROW + 1):
@@ -153,6 +153,8 @@ class _CellTable:
 
 
 _ROW: Final = 1_000_003
+_ROOM: Final = 72  # entries for each cell: of those that are looked up in vain, 6 to 12 of 100 meet a marked one
+_LEAST_BITS, _MOST_BITS = 10, 24
 _TABLE: Final = (1 << 20) - 1
 
 
@@ -360,10 +362,7 @@ def _along_streets(region: OpenRegion, streets: Sequence[int]) -> list[FloatArra
     if not missing:
         return [known[street] for street in streets]
     geoms = dict.fromkeys(missing, b"")
-    for begin in range(0, len(missing), _AT_ONCE):
-        some = missing[begin : begin + _AT_ONCE]
-        marks = ",".join("?" * len(some))
-        geoms |= region.conn.execute(f"SELECT feature, geom FROM ground WHERE feature IN ({marks})", some).fetchall()  # noqa: S608
+    geoms |= rows_with(region.conn, "SELECT feature, geom FROM ground WHERE feature", missing)
     drawn = [street for street in missing if geoms[street]]
     lines = shapely.segmentize(grounds_of([geoms[street] for street in drawn]), _STREET_STEP_DEG)
     points, of = shapely.get_coordinates(lines, return_index=True)

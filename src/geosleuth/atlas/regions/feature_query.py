@@ -299,8 +299,9 @@ def _named(
             if alike:
                 borne = list(region.index.beginning(f"{key} ", _BEGINNING // len(regions)))
                 owners = [all_owners(names) for _, names in borne]
-                lengths = np.array([len(name) for name, _ in borne]).repeat([len(one) for one in owners])
-                candidates.append((np.array([*chain(*owners)], dtype=np.int64), 0.6 + 0.35 * len(key) / lengths))
+                if owners:
+                    lengths = np.array([len(name) for name, _ in borne]).repeat([len(one) for one in owners])
+                    candidates.append((np.array([*chain(*owners)], dtype=np.int64), 0.6 + 0.35 * len(key) / lengths))
     if alike:
         _add_likenesses(store, regions, text, reaches, found)
     return [_best_of(candidates) for candidates in found]
@@ -335,7 +336,7 @@ def _add_likenesses(
 def _best_of(candidates: Sequence[tuple[Ints, float | FloatArray]]) -> tuple[Ints, FloatArray]:
     """Each owner once, ascending, with its best score."""
     if not candidates:
-        return np.empty(0, dtype=np.int64), np.empty(0)
+        return _NONE, np.empty(0)
     ids = np.concatenate([owners for owners, _ in candidates])
     scores = np.concatenate([np.broadcast_to(score, len(owners)) for owners, score in candidates])
     order = np.lexsort((-scores, ids))

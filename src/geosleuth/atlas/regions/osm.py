@@ -20,6 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.search import distinct
 from geosleuth.errors import BadInput
 from geosleuth.text.safe import one_line
@@ -54,7 +55,6 @@ _PART_BYTES: Final = 1_500_000
 _PIECES: Final = 2_000
 _MEMBERS: Final = 20_000
 _WAITING: Final = 1_000_000
-_PARAMETERS: Final = 30_000
 _JUNCTION_NODES: Final = 20_000_000
 
 
@@ -287,12 +287,8 @@ class _Import:
         self._writer.commit()
 
     def _member_lines(self, ways: Ints) -> tuple[list[bytes | None], Ints]:
-        found: dict[int, tuple[bytes | None, bytes]] = {}
-        for begin in range(0, len(ways), _PARAMETERS):
-            some = ways[begin : begin + _PARAMETERS].tolist()
-            marks = ",".join("?" * len(some))
-            rows = self._writer.stage.execute(f"SELECT id, geom, box FROM member WHERE id IN ({marks})", some)  # noqa: S608
-            found.update((number, (geom, box)) for number, geom, box in rows)
+        rows = rows_with(self._writer.stage, "SELECT id, geom, box FROM member WHERE id", ways.tolist())
+        found: dict[int, tuple[bytes | None, bytes]] = {number: (geom, box) for number, geom, box in rows}
         each = [found[number] for number in ways.tolist()]
         boxes = np.frombuffer(b"".join(box for _, box in each), dtype="<i4").reshape(-1, 4).astype(np.int64)
         return [geom for geom, _ in each], boxes

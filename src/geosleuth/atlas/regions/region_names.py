@@ -22,6 +22,7 @@ from typing import IO, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.search import (
     ATTRIBUTE,
     MAIN,
@@ -336,9 +337,7 @@ class RegionNames:
 
     def spellings(self, numbers: Sequence[int]) -> list[SpellingRow]:
         """Numbers, keys and bearers of some spellings."""
-        marks = ",".join("?" * len(numbers))
-        query = f"SELECT id, key, names FROM spelling WHERE id IN ({marks})"  # noqa: S608
-        return _texts(self._conn.execute(query, numbers).fetchall())
+        return _texts(rows_with(self._conn, "SELECT id, key, names FROM spelling WHERE id", numbers))
 
     def all_names(self) -> Iterator[tuple[int, str, int]]:
         """Owner, text and role of every name."""
@@ -376,8 +375,7 @@ class RegionNames:
 
     def read_lists(self, ids: Sequence[int]) -> list[tuple[int, bytes]]:
         """Ids and packed spellings of some lists."""
-        marks = ",".join("?" * len(ids))
-        return self._conn.execute(f"SELECT id, spellings FROM gram WHERE id IN ({marks})", ids).fetchall()  # noqa: S608
+        return rows_with(self._conn, "SELECT id, spellings FROM gram WHERE id", ids)
 
     def kept(self, numbers: Ints, keep: Keep) -> NDArray[np.bool_]:
         """Which spellings have an owner that is wanted."""

@@ -24,6 +24,7 @@ import shapely
 from numpy.typing import NDArray
 
 from geosleuth.atlas.folders import open_readonly
+from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.protocol import Place
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, distances_from_km
@@ -401,7 +402,6 @@ def text_of(value: Any) -> str:
 Ids = NDArray[np.int64]
 Edges = tuple[float, float, float, float]  # south, west, north, east
 _SOURCES: Final = {"osm": "OpenStreetMap", "overture": "Overture Maps", "made-up": "geosleuth world (made up)"}
-_PARAMETERS: Final = 30_000  # SQLite takes 32,766 at once
 EARLIER_FORMATS: Final = ("2", "3")
 GAZETTEER_FORMAT: Final = "2"
 
@@ -643,12 +643,7 @@ WHERE b.west <= ? AND b.east >= ? AND b.south <= ? AND b.north >= ?
 
 def rows_in(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
     """Feature rows by id as the table has them: id, osm, name, kind, rank, lat, lon, box."""
-    found: dict[int, tuple[Any, ...]] = {}
-    for begin in range(0, len(ids), _PARAMETERS):
-        some = [int(number) for number in ids[begin : begin + _PARAMETERS]]
-        marks = ",".join("?" * len(some))
-        found.update((row[0], row) for row in region.conn.execute(f"{_FEATURES} WHERE id IN ({marks})", some))
-    return found
+    return {row[0]: row for row in rows_with(region.conn, f"{_FEATURES} WHERE id", [int(number) for number in ids])}
 
 
 def boxes_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, bytes]:
@@ -673,12 +668,7 @@ def sources_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, int | str]:
 
 
 def _column_of(region: OpenRegion, column: str, ids: Sequence[int]) -> dict[int, Any]:
-    found: dict[int, Any] = {}
-    for begin in range(0, len(ids), _PARAMETERS):
-        some = ids[begin : begin + _PARAMETERS]
-        marks = ",".join("?" * len(some))
-        found.update(region.conn.execute(f"SELECT id, {column} FROM feature WHERE id IN ({marks})", some))  # noqa: S608
-    return found
+    return dict(rows_with(region.conn, f"SELECT id, {column} FROM feature WHERE id", ids))  # noqa: S608
 
 
 def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
@@ -705,11 +695,9 @@ def tags_of(region: OpenRegion, number: int) -> dict[str, str]:
 def _tags_in(region: OpenRegion, numbers: Sequence[int]) -> dict[int, dict[str, str]]:
     """The kept tags of some features."""
     wanted = list({(number - 1) // TAG_BLOCK for number in numbers})
-    marks = ",".join("?" * len(wanted))
-    query = f"SELECT block, tags FROM feature_tags WHERE block IN ({marks})"  # noqa: S608
     blocks = {
         block: zlib.decompressobj().decompress(packed, _MOST_TAGS).split(b"\n")
-        for block, packed in region.conn.execute(query, wanted)
+        for block, packed in rows_with(region.conn, "SELECT block, tags FROM feature_tags WHERE block", wanted)
     }
     return {number: _TAGS.decode(blocks[(number - 1) // TAG_BLOCK][(number - 1) % TAG_BLOCK]) for number in numbers}
 
@@ -797,17 +785,9 @@ def _courses(region: OpenRegion, ids: Sequence[int]) -> dict[int, Course]:
         kept = region.memory["courses"] = _Courses({})
     found = {number: course for number in ids if (course := kept.known.get(number)) is not None}
     missing = [number for number in ids if number not in found]
-    owners: list[int] = []
-    geoms: list[bytes] = []
-    for begin in range(0, len(missing), _PARAMETERS):
-        some = missing[begin : begin + _PARAMETERS]
-        marks = ",".join("?" * len(some))
-        query = f"SELECT feature, geom FROM ground WHERE feature IN ({marks})"  # noqa: S608
-        for owner, geom in region.conn.execute(query, some):
-            owners.append(owner)
-            geoms.append(geom)
+    geoms = dict(rows_with(region.conn, "SELECT feature, geom FROM ground WHERE feature", missing))
     if geoms:
-        read = dict(zip(owners, courses_of(geoms), strict=True))
+        read = dict(zip(geoms, courses_of(list(geoms.values())), strict=True))
         found |= read
         edges = sum(course.edges.shape[1] for course in read.values())
         if edges <= _MOST_EDGES:
