@@ -97,9 +97,9 @@ export class ReviewState {
     await this.act(async () => {
       await reviewApi.decide(chosen, verdict, place);
       announce(t(`review.say.${verdict}`));
-      this.correcting.value = false;
       this.unselect();
-      this.current.value = next;
+      // Who has opened another photo meanwhile stays there: the next decision is about what is shown.
+      if (this.current.value === one && next !== null) this.open(next);
       this.changes.value += 1;
     });
     await this.load();

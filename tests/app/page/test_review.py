@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from browser import CLAIMED, PATIENCE_MS, Opener, opened, serious_faults, with_gps
 from foreground import hear_ctrl_c
@@ -202,6 +202,19 @@ def test_a_sidecar_of_locate_is_updated_and_one_that_another_program_changed_is_
         expect(dialog).to_contain_text("left as they are: 1 (d-monaco.png.xmp)")
     assert "confirmed by a person" in (photos / "a-monaco.jpg.xmp").read_text()
     assert (photos / "d-monaco.png.xmp").read_text() == rated
+
+
+def test_a_photo_that_is_opened_while_a_decision_is_saved_stays_open(server: Served, visit: Opener) -> None:
+    page = visit(server.url)
+    detail = page.get_by_role("region", name="The photo and its finding")
+    held: list[Route] = []
+    page.route("**/api/review/decisions", lambda route: held.append(route))
+    with page.expect_request("**/api/review/decisions"):
+        page.get_by_role("button", name="Confirm", exact=True).click()
+    page.get_by_role("button", name="d-monaco.png").click()
+    held.pop().continue_()
+    expect(page.get_by_text("1 confirmed")).to_be_visible()
+    expect(detail).to_contain_text("d-monaco.png")
 
 
 def test_places_of_one_name_say_what_they_are(server: Served, visit: Opener) -> None:
