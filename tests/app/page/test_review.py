@@ -208,7 +208,11 @@ def test_a_photo_that_is_opened_while_a_decision_is_saved_stays_open(server: Ser
     page = visit(server.url)
     detail = page.get_by_role("region", name="The photo and its finding")
     held: list[Route] = []
-    page.route("**/api/review/decisions", lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/review/decisions", hold)
     with page.expect_request("**/api/review/decisions"):
         page.get_by_role("button", name="Confirm", exact=True).click()
     page.get_by_role("button", name="d-monaco.png").click()

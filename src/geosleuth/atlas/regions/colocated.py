@@ -103,26 +103,26 @@ def _near_each_other(feature_sets: Sequence[FeatureSet], within_m: float) -> Seq
 
     Cells as wide as the distance are marked in a table that many of them share: cheaper than to compare positions.
     """
-    reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
+    reach = math.degrees(max(within_m, _NARROWEST_M) / 1000 / EARTH_RADIUS_KM) * 1.01
     farthest = max(_largest(features.lats_e7) for features in feature_sets)
     wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
     if farthest > _POLAR or max(_largest(features.lons_e7) for features in feature_sets) + wide > 180:
         return feature_sets
-    near = list(feature_sets)
-    rarest = int(np.argmin([len(features) for features in feature_sets]))
-    cells = _cells_of(near[rarest], reach, wide)
-    keep = np.ones(len(cells), dtype=bool)
-    around = _CellTable(cells)
-    others = {number: _cells_of(one, reach, wide) for number, one in enumerate(feature_sets) if number != rarest}
-    for number, some in others.items():
-        kept = around.at(some).nonzero()[0]
-        near[number], others[number] = feature_sets[number].chosen(kept), some[kept]
-        keep &= _CellTable(some[kept]).at(cells)
-    if not keep.all():
-        near[rarest], around = near[rarest].chosen(keep), _CellTable(cells[keep])
-        for number, some in others.items():
-            near[number] = near[number].chosen(around.at(some))
-    return near
+    cells = [_hashed_cells(one.lats_e7, one.lons_e7, reach * E7, wide * E7) for one in feature_sets]
+    kept = [np.arange(len(some)) for some in cells]
+    rarest, *others = sorted(range(len(cells)), key=lambda number: len(cells[number]))
+    for number in others:  # the rarer ones first: each leaves less to compare with the next
+        _keep(kept, cells, number, rarest)
+        _keep(kept, cells, rarest, number)
+    for number in others[:-1]:
+        _keep(kept, cells, number, rarest)
+    return [features.chosen(some) for features, some in zip(feature_sets, kept, strict=True)]
+
+
+def _keep(kept: list[Ints], cells: "list[Hashes]", number: int, other: int) -> None:
+    """Keep what of one set may be near something of another one."""
+    near = _have_beside(cells[number], cells[other])
+    kept[number], cells[number] = kept[number][near], cells[number][near]
 
 
 def _largest(e7: NDArray[np.int32]) -> float:
@@ -130,30 +130,40 @@ def _largest(e7: NDArray[np.int32]) -> float:
     return max(int(e7.max()), -int(e7.min())) / E7 if len(e7) else 0.0
 
 
-def _cells_of(features: FeatureSet, reach: float, wide: float) -> Ints:
-    rows = (features.lats_e7 * (1 / (E7 * reach)) + (90 / reach + 2)).astype(np.int64)
-    rows *= _ROW
-    rows += (features.lons_e7 * (1 / (E7 * wide)) + (180 / wide + 2)).astype(np.int64)
-    return rows
+def _hashed_cells(lats: FloatArray | Ints, lons: FloatArray | Ints, reach: float, wide: float) -> "Hashes":
+    """Return a number for the cell of each position, in any unit; few cells share one."""
+    rows, columns = lats * (1 / reach), lons * (1 / wide)
+    rows += _ABOVE
+    columns += _ABOVE
+    hashes: Hashes = rows.astype(np.uint32)
+    hashes *= _ROW
+    hashes += columns.astype(np.uint32)
+    return hashes
 
 
-class _CellTable:
-    """A hash table of some cells and those beside them; it may hold others, since cells can share an entry."""
+Hashes = NDArray[np.uint32]
 
-    def __init__(self, cells: Ints) -> None:
-        bits = min(max((_ROOM * len(cells)).bit_length(), _LEAST_BITS), _MOST_BITS)
-        self._last = (1 << bits) - 1
-        self._table = np.zeros(1 << bits, dtype=bool)
-        for step in (-_ROW - 1, -_ROW, 1 - _ROW, -1, 0, 1, _ROW - 1, _ROW, _ROW + 1):
-            self._table[(cells + step) & self._last] = True
 
-    def at(self, cells: Ints) -> NDArray[np.bool_]:
-        marked: NDArray[np.bool_] = self._table[cells & self._last]
-        return marked
+def _have_beside(cells: Hashes, others: Hashes) -> NDArray[np.bool_]:
+    """Return which cells have one of some others in them or beside them; a few more, since cells share entries."""
+    few = len(others) <= len(cells)  # the fewer ones take nine steps each, the others one
+    marked = len(others) * (len(_STEPS) if few else 1)
+    last = np.uint32((1 << min(max((_ROOM * marked).bit_length(), _LEAST_BITS), _MOST_BITS)) - 1)
+    table = np.zeros(int(last) + 1, dtype=bool)
+    for step in _STEPS if few else _STEPS[:1]:
+        table[(others + step) & last] = True
+    found: NDArray[np.bool_] = table.take(cells & last)
+    for step in () if few else _STEPS[1:]:
+        found |= table.take((cells + step) & last)
+    return found
 
 
 _ROW: Final = 1_000_003
-_ROOM: Final = 72  # entries for each cell: of those that are looked up in vain, 6 to 12 of 100 meet a marked one
+_STEPS: Final = np.array([0, -1, 1, -_ROW, _ROW, -_ROW - 1, -_ROW + 1, _ROW - 1, _ROW + 1], dtype=np.int64).astype(
+    np.uint32
+)  # the cell itself, then those beside it; numbers begin anew where they are too large
+_ABOVE: Final = 1 << 26  # more than there are cells south of the equator or west of Greenwich
+_ROOM: Final = 8  # entries for each that is marked, at least: one in eight to sixteen is met in vain
 _LEAST_BITS, _MOST_BITS = 10, 24
 _TABLE: Final = (1 << 20) - 1
 
@@ -183,7 +193,8 @@ def _in_company(
     wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
     if farthest > _POLAR or float(np.abs(every[:, [0, 2]]).max()) + wide > 180:
         return feature_sets
-    near = boxes[rarest] + [-wide, -reach, wide, reach]
+    margin = np.array([-wide, -reach, wide, reach])
+    near = boxes[rarest] + margin
     keep = np.ones(len(near), dtype=bool)
     pairs = {}
     for number, some in enumerate(boxes):
@@ -192,9 +203,27 @@ def _in_company(
             one, two = _meeting(near[rows], some)
             pairs[number] = rows[one], two
             keep &= np.isin(np.arange(len(near)), rows[one])
-    kept = {number: np.isin(np.arange(counts[number]), two[keep[one]]) for number, (one, two) in pairs.items()}
+    pairs = {number: (one[keep[one]], two[keep[one]]) for number, (one, two) in pairs.items()}
+    kept = {number: np.isin(np.arange(counts[number]), two) for number, (_, two) in pairs.items()}
     kept[rarest] = keep
-    return [features.chosen(kept[number]) for number, features in enumerate(feature_sets)]
+    # Of a long street only what lies near a feature of each other set can matter.
+    windows = {number: _hulls(two, near[one], counts[number]) for number, (one, two) in pairs.items()}
+    grown = [_hulls(one, boxes[number][two] + margin, counts[rarest]) for number, (one, two) in pairs.items()]
+    windows[rarest] = np.concatenate(
+        [np.max([hull[:, :2] for hull in grown], axis=0), np.min([hull[:, 2:] for hull in grown], axis=0)], axis=1
+    )
+    return [
+        replace(features.chosen(kept[number]), windows=windows[number][kept[number]])
+        for number, features in enumerate(feature_sets)
+    ]
+
+
+def _hulls(of: Ints, boxes: FloatArray, count: int) -> FloatArray:
+    """Return the box around all boxes of each of so many features; ``of`` says whose each of the boxes is."""
+    hulls = np.tile([math.inf, math.inf, -math.inf, -math.inf], (count, 1))
+    for column, edge in enumerate((np.minimum, np.minimum, np.maximum, np.maximum)):
+        edge.at(hulls[:, column], of, boxes[:, column])
+    return hulls
 
 
 def _around_rarest(
@@ -281,7 +310,7 @@ def _by_region(regions: Sequence[OpenRegion], features: FeatureSet, places: Ints
 
 
 _FEW: Final = 100
-_MOST_COMPARED: Final = 4_000_000
+_MOST_COMPARED: Final = 200_000
 _POLAR: Final = 85.0
 
 
@@ -318,12 +347,15 @@ def _object_numbers(
 def _may_be_cut(spots: Ints, of: Ints) -> NDArray[np.bool_]:
     """Which streets have another of another region within a degree, so that they may be parts of one."""
     lats, lons = spots >> 32, (spots << 32) >> 32
-    cells = (lats // E7) * _ROW + lons // E7
+    cells, spot = np.unique(_hashed_cells(lats, lons, E7, E7), return_inverse=True)
+    least, most = np.full(len(cells), np.iinfo(np.int64).max), np.full(len(cells), -1)
+    np.minimum.at(least, spot, of)  # the first and the last region that has a street in each cell
+    np.maximum.at(most, spot, of)
     found = np.zeros(len(spots), dtype=bool)
-    for number in np.unique(of).tolist():
-        own = of == number
-        if not own.all():
-            found[own] = _CellTable(cells[~own]).at(cells[own])
+    for step in _STEPS:
+        beside = np.minimum(cells.searchsorted(cells + step), len(cells) - 1)
+        there = cells[beside] == cells + step
+        found |= there[spot] & ((least[beside][spot] != of) | (most[beside][spot] != of))
     return found
 
 
@@ -348,6 +380,8 @@ def _places(store: RegionStore, regions: Sequence[OpenRegion], features: Feature
         belongs.append(before)
         with store.explained(region.info.name):
             along = _along_streets(region, features.ids[some].tolist())
+        if features.windows is not None:
+            along = [*map(_inside_window, along, features.windows[some].tolist())]
         spots += along
         belongs.append(some.repeat([len(one) for one in along]))
     return np.concatenate([*spots, at[points[done:]]]), np.concatenate([*belongs, points[done:]])
@@ -375,11 +409,22 @@ def _along_streets(region: OpenRegion, streets: Sequence[int]) -> list[FloatArra
     return [np.empty((0, 2)) if known[street] is None else known[street] for street in streets]
 
 
+def _inside_window(points: FloatArray, window: Sequence[float]) -> FloatArray:
+    """Return those points of a street that lie in a window; points ascend by their longitudes."""
+    if len(points) <= _SHORT:
+        return points
+    west, south, east, north = window
+    begin, end = points[:, 0].searchsorted((west, east)).tolist()
+    lats = points[begin : end + 1, 1]
+    return points[begin : end + 1][(lats >= south) & (lats <= north)]
+
+
+_SHORT: Final = 200  # positions: to cut a shorter street takes longer than to look at all of it
 BEARING_TOLERANCE_DEG: Final = 30.0
-_FIRST_RADIUS_M: Final = 25.0
+_FIRST_RADIUS_M: Final = 15.0
 _WIDER: Final = 2.0
 _FEW_COMBINATIONS: Final = 200_000
-_FEW_ANCHORS: Final = 500
+_FEW_ANCHORS: Final = 100
 MAX_LOOKED_AT: Final = 6_000_000
 _SLICE: Final = 200_000
 
@@ -423,11 +468,19 @@ def find_colocated(
     anchor = counts.index(min(counts))
     known: dict[tuple[str, int | str], int] = {}
 
+    whole: dict[int, FeatureSet] = {}
+
+    def every(number: int) -> FeatureSet:
+        if number not in whole:
+            whole[number] = queries[number].all()
+        return whole[number]
+
     def tightest(rarest: FeatureSet, radius_m: float) -> tuple[list[Candidates], list[tuple[float, Ints]]]:
-        """The tightest combinations of some candidates of the rarest feature."""
-        boxes = _around(store, regions, rarest, radius_m) if len(rarest) <= _MOST_BOXES else None
+        """Return the tightest combinations of some candidates of the rarest feature."""
+        few = len(rarest) <= max(_FEW, min(_MOST_BOXES, sum(counts) // (_WORTH_A_BOX * (len(queries) - 1))))
+        boxes = _around(store, regions, rarest, radius_m) if few else None
         feature_sets = [
-            rarest if number == anchor else one.all() if boxes is None else one.near(boxes)
+            rarest if number == anchor else every(number) if boxes is None else one.near(boxes)
             for number, one in enumerate(queries)
         ]
         if not all(map(len, feature_sets)):
@@ -438,15 +491,13 @@ def find_colocated(
 
     rarest = queries[anchor].all()
     rarest = replace(rarest, boxes=_boxes(store, regions, rarest))
-    # Of what stands everywhere, enough stands close together, and some of it tells how close.
-    close_m = min(_CLOSE_M, within_m)
-    for size in _SAMPLES:
-        if len(rarest) >= 10 * size:
-            _, found = tightest(rarest.chosen(np.arange(0, len(rarest), len(rarest) // size)), close_m)
-            if len(found) < limit:
-                break
-            close_m = min(found[limit - 1][0] + _A_LITTLE_M, within_m)
-    for radius_m in dict.fromkeys([close_m, within_m] if len(rarest) > _MANY else [within_m]):
+    radii_m = [min(_CLOSE_M, within_m), within_m] if len(rarest) > _MANY else [within_m]
+    step = len(rarest) // _SAMPLE
+    if step >= _SPARSE:  # of what stands everywhere, enough stands close together: some of it tells how close
+        _, found = tightest(rarest.chosen(np.arange(0, len(rarest), step)), radii_m[0])
+        likely = found[math.ceil(_MORE_THAN_ENOUGH * limit / step) - 1 :]
+        radii_m = [min(spread_m + _A_LITTLE_M, within_m) for spread_m, _ in likely[:1]] + radii_m
+    for radius_m in dict.fromkeys(radii_m):
         sets, found = tightest(rarest, radius_m)
         if len(found) >= limit:
             break
@@ -454,11 +505,14 @@ def find_colocated(
 
 
 _CLOSE_M: Final = 80.0
-_NARROW_M: Final = 50.0
+_NARROW_M: Final = 60.0
 _A_LITTLE_M: Final = 0.001
-_SAMPLES: Final = (100, 3000)  # so many candidates of the rarest feature are looked at first
+_SAMPLE: Final = 300  # so many candidates of the rarest feature are looked at first
+_SPARSE: Final = 4  # where they are not too large a part of all
+_MORE_THAN_ENOUGH: Final = 3.0  # times as many as wanted should be as close as the sample tells
 _MANY: Final = 200
 _MOST_BOXES: Final = 2000
+_WORTH_A_BOX: Final = 200  # to look what lies in a box takes as long as to compare so many features
 
 
 class _Search:
@@ -607,6 +661,7 @@ class _Search:
         return lie_in_order(lats, lons)
 
 
+_BESIDE: Final = 4  # cells west of the first one
 _WIDEST: Final = 60.0
 _NARROWEST_M: Final = 5.0  # tables of narrower cells would not fit into memory
 
@@ -622,24 +677,22 @@ def neighbours(
     if wide > _WIDEST:  # around a pole all longitudes are near
         wide = 720.0
     columns = int(360 // wide) + 4  # beside the last there is room for the first ones again
-    rows, across = _cells(lats, 90, reach), _cells(lons, 180, wide)
-    other_rows, other_across = _cells(other_lats, 90, reach), _cells(other_lons, 180, wide)
-    likely, order = np.arange(len(rows)), np.arange(len(other_rows))
+    likely, order = np.arange(len(lats)), np.arange(len(other_lats))
     farthest = max(float(np.abs(lons).max(initial=0.0)), float(np.abs(other_lons).max(initial=0.0)))
     if farthest + wide < 180:  # most of a long street has none of the others anywhere near
-        one, two = rows * _ROW + across, other_rows * _ROW + other_across
+        one, two = _hashed_cells(lats, lons, reach, wide), _hashed_cells(other_lats, other_lons, reach, wide)
         if len(one) < len(two):
-            order = _CellTable(one).at(two).nonzero()[0]
-        likely = _CellTable(two[order]).at(one).nonzero()[0]
-        order = order[_CellTable(one[likely]).at(two[order])]
-    cells = other_rows[order] * columns + other_across[order]
-    order = order[np.argsort(cells, kind="stable")]
-    cells = np.sort(cells)
+            order = _have_beside(two, one).nonzero()[0]
+        likely = _have_beside(one, two[order]).nonzero()[0]
+        order = order[_have_beside(two[order], one[likely])]
+    cells = _cells(other_lats[order], 90, reach) * columns + _cells(other_lons[order], 180, wide)
+    ascending = cells.argsort(kind="stable")
+    cells, order = cells[ascending], order[ascending]
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     for shift in (0.0, -360.0, 360.0) if wide <= _WIDEST else (0.0,):
         turned = lons[likely] + shift
         some = likely[(turned >= -180 - wide) & (turned <= 180 + wide)]
-        middle = rows[some] * columns + _cells(lons[some] + shift, 180, wide)
+        middle = _cells(lats[some], 90, reach) * columns + _cells(lons[some] + shift, 180, wide)
         along = middle.argsort(kind="stable")  # what ascends is looked up several times as fast
         some, middle = some[along], middle[along]
         for row in (-columns, 0, columns) if len(some) else ():
@@ -651,7 +704,10 @@ def neighbours(
 
 
 def _cells(degrees: FloatArray, least: float, wide: float) -> Ints:
-    return np.floor((degrees + least) / wide).astype(np.int64)
+    """Return the number of each cell, all larger by the same: to cut is faster than to floor, but for negative ones."""
+    scaled = degrees * (1 / wide)
+    scaled += least / wide + _BESIDE
+    return scaled.astype(np.int64)
 
 
 def lie_in_order(lats: FloatArray, lons: FloatArray) -> NDArray[np.bool_]:

@@ -62,6 +62,7 @@ class FeatureSet:
     lons_e7: NDArray[np.int32]
     streets: NDArray[np.bool_]  # whether it is one
     boxes: FloatArray | None = None  # once they are known
+    windows: FloatArray | None = None  # west, south, east and north of what matters of it; None for all of it
 
     def __len__(self) -> int:
         """How many features."""
@@ -87,6 +88,7 @@ class FeatureSet:
             self.lons_e7[kept],
             self.streets[kept],
             None if self.boxes is None else self.boxes[kept],
+            None if self.windows is None else self.windows[kept],
         )
 
 
@@ -285,7 +287,7 @@ def _named(
 
     ``alike`` says whether likenesses, and longer names that begin so, will do.
     """
-    key = fold(text)
+    key, exactly = fold(text), 0
     found: list[list[tuple[Ints, float | FloatArray]]] = [[] for _ in regions]
     for region, reach, candidates in zip(regions, reaches, found, strict=True):
         with store.explained(region.info.name):
@@ -296,13 +298,14 @@ def _named(
             for _, bearers in exact:
                 wanted = bearers if reach is None else bearers[reach(bearers)]
                 candidates.append((wanted[:_MOST_EXACT], 1.0))
+                exactly += len(wanted)
             if alike:
                 borne = list(region.index.beginning(f"{key} ", _BEGINNING // len(regions)))
                 owners = [all_owners(names) for _, names in borne]
                 if owners:
                     lengths = np.array([len(name) for name, _ in borne]).repeat([len(one) for one in owners])
                     candidates.append((np.array([*chain(*owners)], dtype=np.int64), 0.6 + 0.35 * len(key) / lengths))
-    if alike:
+    if alike and exactly < _POOL:  # the likenesses that are looked for begin with the name itself
         _add_likenesses(store, regions, text, reaches, found)
     return [_best_of(candidates) for candidates in found]
 
