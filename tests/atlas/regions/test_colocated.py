@@ -196,7 +196,7 @@ def test_the_tightest_of_what_stands_everywhere(
 
     def metres_to_others(at: FloatArray) -> float:
         near = others[np.abs(others[:, 1] - at[0, 1]) < 0.02]  # 1.5 km
-        return float(great_circle_km(*at.T[..., None], *near.T).min()) * 1000
+        return float(np.min(great_circle_km(*at.T[..., None], *near.T))) * 1000
 
     nearest = [metres_to_others(at) for at in along(rarest)]
     expected = sorted(metres for metres in nearest if metres <= within_m)[:10]

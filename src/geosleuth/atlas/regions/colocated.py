@@ -130,7 +130,7 @@ def _largest(e7: NDArray[np.int32]) -> float:
     return max(int(e7.max()), -int(e7.min())) / E7 if len(e7) else 0.0
 
 
-def _hashed_cells(lats: FloatArray | Ints, lons: FloatArray | Ints, reach: float, wide: float) -> "Hashes":
+def _hashed_cells(lats: NDArray[Any], lons: NDArray[Any], reach: float, wide: float) -> "Hashes":
     """Return a number for the cell of each position, in any unit; few cells share one."""
     rows, columns = lats * (1 / reach), lons * (1 / wide)
     rows += _ABOVE
@@ -680,11 +680,11 @@ def neighbours(
     likely, order = np.arange(len(lats)), np.arange(len(other_lats))
     farthest = max(float(np.abs(lons).max(initial=0.0)), float(np.abs(other_lons).max(initial=0.0)))
     if farthest + wide < 180:  # most of a long street has none of the others anywhere near
-        one, two = _hashed_cells(lats, lons, reach, wide), _hashed_cells(other_lats, other_lons, reach, wide)
-        if len(one) < len(two):
-            order = _have_beside(two, one).nonzero()[0]
-        likely = _have_beside(one, two[order]).nonzero()[0]
-        order = order[_have_beside(two[order], one[likely])]
+        ours, theirs = _hashed_cells(lats, lons, reach, wide), _hashed_cells(other_lats, other_lons, reach, wide)
+        if len(ours) < len(theirs):
+            order = _have_beside(theirs, ours).nonzero()[0]
+        likely = _have_beside(ours, theirs[order]).nonzero()[0]
+        order = order[_have_beside(theirs[order], ours[likely])]
     cells = _cells(other_lats[order], 90, reach) * columns + _cells(other_lons[order], 180, wide)
     ascending = cells.argsort(kind="stable")
     cells, order = cells[ascending], order[ascending]
