@@ -94,6 +94,13 @@ def test_streets_of_a_region_and_cities_of_the_world_are_found_together(atlas: O
     assert answer(atlas.geocode("Rue Grimaldi", country="MC"))[0].place.name == "Rue Grimaldi"
 
 
+def test_a_country_lies_in_no_other_country(atlas: OfflineAtlas) -> None:
+    """By our borders the middle of Monaco's boundary lies in France."""
+    assert answer(atlas.geocode("Monaco", country="FR")) == []
+    of_monaco = answer(atlas.geocode("Monaco", country="MC"))
+    assert "boundary=administrative" in {hit.place.kind for hit in of_monaco}
+
+
 @pytest.mark.parametrize("street", ["Avenue Princesse Grace", "Rue Suffren Reymond", "rue suffren reymond, Monaco"])
 def test_of_namesakes_the_one_in_the_street_that_is_named_comes_first(atlas: OfflineAtlas, street: str) -> None:
     plain = answer(atlas.geocode("Ferrari"))
