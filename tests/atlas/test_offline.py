@@ -4,6 +4,8 @@ import asyncio
 import io
 import json
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -14,6 +16,7 @@ import pytest
 from PIL import Image
 
 from geosleuth.atlas import Atlas, OfflineAtlas, regions_dir
+from geosleuth.atlas.regions import import_osm
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
 from homes import add_region
@@ -354,6 +357,45 @@ def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: 
         assert image.size == (640, 640)
     assert whole_command("atlas", "remove", "monaco").returncode == 0
     assert json.loads(whole_command("atlas", "list", "--json").stdout) == []
+
+
+def test_the_list_fits_a_narrow_terminal(atlas_home: Path) -> None:
+    assert atlas_home.is_dir()
+    added = whole_command("atlas", "add", str(MONACO), COLUMNS="80")
+    listed = whole_command("atlas", "list", COLUMNS="80")
+    assert added.stdout == listed.stdout
+    heads, _, row, credit = filter(None, map(str.strip, listed.stdout.splitlines()))
+    assert heads.split() == ["region", "features", "MB", "data", "of", "from"]
+    assert row.split()[0] == "monaco"
+    assert credit == "credit: © OpenStreetMap contributors"
+    assert max(map(len, listed.stdout.splitlines())) <= 80
+    assert "addresses" in whole_command("atlas", "list", COLUMNS="120").stdout
+
+
+def test_damaged_regions_are_listed_once_with_what_mends_them(atlas_home: Path) -> None:
+    assert atlas_home.is_dir()
+    folder = regions_dir()
+    fetched = {"origin": "https://example.org/europe/monaco-latest.osm.pbf"}
+    import_osm(MONACO, "cut", folder=folder)
+    import_osm(MONACO, "mine", folder=folder, origin=fetched)
+    with (folder / "cut.region.sqlite").open("r+b") as file:
+        file.truncate(5000)
+    with (folder / "mine.region.sqlite").open("ab") as file:
+        file.write(b"more")
+    (folder / "dd.region.sqlite").mkdir()
+    done = whole_command("atlas", "list", COLUMNS="200")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no region was added yet" not in done.stdout
+    cut, dd, mine = done.stdout.splitlines()
+    assert cut.startswith("cut is damaged: the file is cut short. Mend it with: geosleuth atlas add EXTRACT --name")
+    assert dd.startswith("dd is damaged: it is a folder, not a file.")
+    assert mine.endswith("Mend it with: geosleuth atlas get monaco --name mine")
+    listed = json.loads(whole_command("atlas", "list", "--json").stdout)
+    assert [one["name"] for one in listed] == ["cut", "dd", "mine"]
+    assert listed[2]["mend"] == "geosleuth atlas get monaco --name mine"
+    words = [sys.executable, "-m", "geosleuth", "atlas", "geocode", "Rue Grimaldi, Monaco"]
+    asked = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    assert asked.stderr.count("'cut' is damaged") == 1, asked.stderr
 
 
 @pytest.mark.parametrize(

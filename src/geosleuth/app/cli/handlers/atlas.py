@@ -2,15 +2,18 @@
 
 import asyncio
 import re
+import shlex
+import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -30,17 +33,19 @@ from geosleuth.atlas import (
 )
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.facts.scripts import script_of
+from geosleuth.atlas.folders import open_readonly
 from geosleuth.atlas.place_facts import no_gazetteer
 from geosleuth.atlas.suggestion import get_command
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.geo import SAME_SPOT_KM, Box, Disc, Extent, LatLon, distance_km
 from geosleuth.geo.extent import extent_dict, plain
-from geosleuth.names import country_name, required_country_code
+from geosleuth.names import country_name, fold, required_country_code
 from geosleuth.net import host_of
 from geosleuth.pipeline.area import parse_point
 from geosleuth.pipeline.plan import online_settings
 from geosleuth.text.numbers import distance, plural
+from geosleuth.text.safe import one_line
 
 if TYPE_CHECKING:
     from geosleuth.atlas.facts.brands import BrandHit
@@ -334,14 +339,62 @@ def _store_of(name: str) -> "RegionStore":
 
 def show_regions(*, as_json: bool) -> None:
     """All added regions and gazetteers, damaged ones too."""
-    stores = _stores()
-    found = [item for store in stores for item in store.list()]
-    for item in (item for store in stores for item in store.damaged()):
-        talk(item.message)
+    found: list[RegionInfo] = []
+    damaged: list[_Damaged] = []
+    for store in _stores():
+        for name in store.names():
+            try:
+                found.append(store.info(name))
+            except BadInput as error:
+                damaged.append(_damage(store, name, error))
     if as_json:
-        show_json([plain(item) for item in found])
-    else:
-        show(regions_view(found))
+        show_json([plain(item) for item in (*found, *damaged)])
+        return
+    lines = [Text(f"{item.name} is damaged: {item.damaged}. Mend it with: {item.mend}") for item in damaged]
+    show(Group(*([regions_view(found)] if found or not damaged else []), *lines))
+
+
+@dataclass(frozen=True, slots=True)
+class _Damaged:
+    """A region or gazetteer whose file can't be read, why, and the command that mends it."""
+
+    name: str
+    path: Path
+    damaged: str
+    mend: str
+
+
+def _damage(store: "RegionStore", name: str, error: BadInput) -> _Damaged:
+    from geosleuth.atlas.regions.region_file import region_path
+    from geosleuth.atlas.regions.region_store import EarlierRegion
+
+    path = region_path(store.folder, name)
+    if path.is_dir():
+        return _Damaged(name, path, "it is a folder, not a file", f"rm -r {shlex.quote(str(path))}")
+    if isinstance(error, EarlierRegion):
+        return _Damaged(
+            name, path, "it was made by an earlier version", f"geosleuth atlas add {shlex.quote(str(path))}"
+        )
+    return _Damaged(name, path, one_line(str(error.__cause__ or error)), _mend(name, _origin(path)))
+
+
+def _origin(path: Path) -> str:
+    """The address that a damaged file was fetched from, where that can still be read."""
+    with suppress(sqlite3.Error, OSError), closing(open_readonly(path)) as conn:
+        for (origin,) in conn.execute("SELECT value FROM meta WHERE key = 'origin'"):
+            return origin if isinstance(origin, str) else ""
+    return ""
+
+
+def _mend(name: str, origin: str) -> str:
+    from geosleuth.atlas.regions import region_name
+
+    file = origin.rpartition("/")[2]
+    if not file.endswith((".osm.pbf", ".zip")):
+        return f"geosleuth atlas add EXTRACT --name {name} (or: geosleuth atlas remove {name})"
+    place = file.removesuffix(".zip") if file.endswith(".zip") else region_name(None, Path(file))
+    kind = " --geonames" if file.endswith(".zip") else ""
+    return f"{get_command(place)}{kind}" + ("" if fold(place) == name else f" --name {name}")
 
 
 def remove_region(name: str, *, as_json: bool) -> None:
@@ -478,8 +531,11 @@ def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         # What people copy must stay in one piece; names may fold.
-        table.add_column(column, overflow="fold", no_wrap=column in ("where", "ids", "fit", "away", "data of", "age"))
+        table.add_column(column, overflow="fold", no_wrap=column in _IN_ONE_PIECE)
     return table
+
+
+_IN_ONE_PIECE = ("where", "ids", "fit", "away", "features", "streets", "addresses", "MB", "data of", "age")
 
 
 def _where(point: LatLon) -> str:
@@ -629,13 +685,42 @@ def regions_view(found: Sequence["RegionInfo"]) -> RenderableType:
         return Text(
             f"no region was added yet; fetch one with: {get_command(None)}, such as geosleuth atlas get andorra"
         )
-    table = _table("region", "features", "streets", "addresses", "MB", "data of", "age", "from", "credit")
-    for item in found:
-        counts = (f"{count:,}" for count in (item.features, item.streets, item.addresses))
-        day, age = _age(item.data_date)
-        source = host_of(item.origin) if item.origin else item.source
-        table.add_row(item.name, *counts, f"{item.size_bytes / 1e6:.1f}", day, age, source, item.attribution)
-    return table
+    return _RegionTable(found)
+
+
+_WIDE = 100
+_OF_WIDE_TABLES = ("streets", "addresses", "age")
+
+
+@dataclass(frozen=True, slots=True)
+class _RegionTable:
+    """Regions with as many columns as the terminal has room for, and below them whom to credit."""
+
+    found: "Sequence[RegionInfo]"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        rows = [_region_row(item) for item in self.found]
+        heads = [head for head in rows[0] if options.max_width >= _WIDE or head not in _OF_WIDE_TABLES]
+        table = _table(*heads)
+        for row in rows:
+            table.add_row(*(row[head] for head in heads))
+        yield table
+        for credit in dict.fromkeys(item.attribution for item in self.found):
+            yield Text(f"credit: {credit}")
+
+
+def _region_row(item: "RegionInfo") -> dict[str, str]:
+    day, age = _age(item.data_date)
+    return {
+        "region": item.name,
+        "features": f"{item.features:,}",
+        "streets": f"{item.streets:,}",
+        "addresses": f"{item.addresses:,}",
+        "MB": f"{item.size_bytes / 1e6:.1f}",
+        "data of": day,
+        "age": age,
+        "from": host_of(item.origin) if item.origin else item.source,
+    }
 
 
 def _age(data_date: str | None) -> tuple[str, str]:
