@@ -348,6 +348,10 @@ def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: 
     assert apart not in lake.stderr
     # The country that the point lies in is the one to fetch.
     assert "geosleuth atlas get monaco --geonames" in lake.stderr
+    # What no map has as a category is told as such; no download would bring it.
+    unknown = whole_command("atlas", "nearby", "43.7384,7.4246", "--category", "nosuchthing").stderr
+    assert "no added map has the category 'nosuchthing'; write one such as cafe, pharmacy" in unknown
+    assert "geosleuth atlas get" not in unknown
     hits = json.loads(whole_command("atlas", "search", "Boulangerie Costa", "--json").stdout)
     assert hits[0]["match"] == "exact"
     out = tmp_path / "map.png"
@@ -398,6 +402,25 @@ def test_damaged_regions_are_listed_once_with_what_mends_them(atlas_home: Path) 
     assert asked.stderr.count("'cut' is damaged") == 1, asked.stderr
 
 
+def test_an_area_may_be_a_country_or_a_region(atlas_home: Path) -> None:
+    """The map of Monaco reaches into France, and the box around Japan into Korea."""
+    assert whole_command("atlas", "add", str(MONACO)).returncode == 0
+    assert regions_dir().is_relative_to(atlas_home)
+
+    def found(*words: str) -> list[Any]:
+        found: list[Any] = json.loads(whole_command("atlas", *words, "--json").stdout)
+        return found
+
+    assert found("geocode", "Monaco", "--within", "Japan") == []
+    assert found("geocode", "Busan", "--within", "Japan") == []
+    assert found("geocode", "Fukuoka", "--within", "日本")[0]["country"] == "JP"
+    assert found("geocode", "Nice", "--within", "Provence-Alpes-Côte d'Azur")[0]["name"] == "Nice"
+    assert found("search", "Rue Grimaldi", "--within", "Monaco")[0]["match"] == "exact"
+    for elsewhere in ("France", "Provence-Alpes-Côte d'Azur"):
+        assert "Rue Grimaldi" not in {one["name"] for one in found("search", "Rue Grimaldi", "--within", elsewhere)}
+        assert found("search", "Avenue Marquet", "--within", elsewhere)[0]["match"] == "exact"
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -441,7 +464,22 @@ def test_every_question_answers_people_and_machines(atlas_home: Path, words: lis
         (["remove", "atlantis"], "atlantis"),
         (["map", "1,1", "--out", "map.jpg"], ".png"),
         (["map", "1,1", "--out", "/nonexistent/map.png"], "does not exist"),
-        (["colocated", "a", "b", "--bearings", "1,2,3"], "--bearings"),
+        (["geocode", "Paris", "--within", "Atlantis"], "write a country, a region, S,W,N,E or LAT,LON,KM"),
+        (["colocated", "a", "b", "--bearings", "1,2,3"], "one direction fewer than there are features"),
+        (["colocated", "a", "b", "--bearings", "90,x"], "for 2 features such as 90\n"),
+        (["colocated", "a", "b", "c", "--bearings", "90"], "for 3 features such as 90,x\n"),
+        (["colocated", "a", "b", "--bearings", "400"], "-360 to 360 degrees"),
+        (["colocated", "a", "b", "--bearings", "nan"], "-360 to 360 degrees"),
+        (["geocode", ""], "name a place"),
+        (["search", " "], "name what to search for"),
+        (["suggest", ""], "name how the name begins"),
+        (["documents", ""], "name what to look for"),
+        (["brand", ""], "name a brand"),
+        (["phone", ""], "name a phone number"),
+        (["crossing", "", ""], "name two streets"),
+        (["facts", "46,8", "--date", ""], "name a date, such as 2026-06-21"),
+        (["nearby", "46,8", "--category", ""], "name a category, such as cafe"),
+        (["search", "Paris", "--category", ""], "name a category, such as cafe"),
         (["geocode", "Paris", "--via", "nominatim"], "nominatim.openstreetmap.org"),
         (["geocode", "Paris", "--via", "atlantis"], "no online service"),
         (["satellite", "1,1", "--out", "x.png"], "--tiles"),

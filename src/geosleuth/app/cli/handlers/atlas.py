@@ -6,7 +6,7 @@ import shlex
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -38,11 +38,11 @@ from geosleuth.atlas.place_facts import no_gazetteer
 from geosleuth.atlas.suggestion import get_command
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
-from geosleuth.geo import SAME_SPOT_KM, Box, Disc, Extent, LatLon, distance_km
-from geosleuth.geo.extent import extent_dict, plain
+from geosleuth.geo import SAME_SPOT_KM, Extent, LatLon, distance_km
+from geosleuth.geo.extent import Outline, extent_dict, plain
 from geosleuth.names import country_name, fold, required_country_code
 from geosleuth.net import host_of
-from geosleuth.pipeline.area import parse_point
+from geosleuth.pipeline.area import Area, area_of, extent_of, parse_point
 from geosleuth.pipeline.plan import online_settings
 from geosleuth.text.numbers import distance, plural
 from geosleuth.text.safe import one_line
@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     from geosleuth.atlas.regions import RegionInfo, RegionStore
 
 _T = TypeVar("_T")
+_Found = TypeVar("_Found", Hit, Colocation)
+_FOR_AN_OUTLINE = 10
+_SOME_CATEGORIES = "cafe, pharmacy, hotel, bus stop, shop=bakery or natural=peak"
 
 
 def ask(
@@ -79,6 +82,13 @@ def ask(
 # Reading arguments.
 
 
+def named(text: str, what: str) -> str:
+    """The text that was given for something, which must not be empty."""
+    if not one_line(text).strip():
+        raise BadInput(f"name {what}")
+    return text
+
+
 def point(text: str) -> LatLon:
     """A point as people write it."""
     return parse_point(text)
@@ -89,19 +99,39 @@ def maybe_point(text: str | None) -> LatLon | None:
     return None if text is None else parse_point(text)
 
 
-def area(text: str | None) -> Extent | None:
-    """An area: four numbers are a box, three a disc."""
-    if text is None:
-        return None
-    try:
-        numbers = [float(part) for part in text.split(",")]
-        if len(numbers) == 4:
-            return Box(*numbers)
-        if len(numbers) == 3:
-            return Disc(LatLon(*numbers[:2]), numbers[2])
-    except ValueError as error:
-        raise BadInput(f"--within {text[:60]!r} is no area: {error}") from error
-    raise BadInput(f"--within {text[:60]!r} is no area; write S,W,N,E in degrees or LAT,LON,RADIUS_KM")
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The area of ``--within``, if there is one, and the extent in which the atlas is asked."""
+
+    area: Area | None
+    extent: Extent | None
+
+    def most(self, limit: int) -> int:
+        """How many results to ask for: regions know the box around an outline only."""
+        return min(1000, _FOR_AN_OUTLINE * limit) if isinstance(self.extent, Outline) else limit
+
+    def kept(self, found: Sequence[_Found], limit: int) -> list[_Found]:
+        """Those that lie in the area itself."""
+        if self.area is None or not isinstance(self.extent, Outline):
+            return list(found)
+        # The outline of a region reaches a little into its neighbours.
+        both = self.area, replace(self.area, extent=None)
+        return [one for one in found if all(area.contains(_point_of(one)) for area in both)][:limit]
+
+
+def _point_of(found: Hit | Colocation) -> LatLon:
+    return found.point if isinstance(found, Colocation) else found.place.point
+
+
+def area(text: str | None) -> Inside:
+    """The area in which is looked, as ``locate --within`` reads it."""
+    found = area_of(text)
+    return Inside(found, None if found is None else extent_of(found))
+
+
+def category(text: str | None) -> str | None:
+    """A category, if one was given."""
+    return None if text is None else named(text, f"a category, such as {_SOME_CATEGORIES}")
 
 
 def country(text: str | None) -> str | None:
@@ -114,12 +144,17 @@ def bearings(text: str | None, count: int) -> list[float | None] | None:
     if text is None:
         return None
     try:
-        values = [None if part.strip().casefold() in ("x", "") else float(part) % 360 for part in text.split(",")]
+        values = [None if part.strip().casefold() in ("x", "") else float(part) for part in text.split(",")]
     except ValueError:
         values = []
-    if len(values) != count - 1:
-        raise BadInput(f"--bearings takes {count - 1} directions in degrees for {count} features, such as 90,x")
-    return values
+    wanted = max(count, _FEWEST_COLOCATED) - 1
+    if len(values) != wanted or not all(one is None or -360 <= one <= 360 for one in values):
+        example = ",".join(["90", *"x" * (wanted - 1)])
+        raise BadInput(
+            "--bearings takes one direction fewer than there are features: from the first feature to each other one, "
+            f"-360 to 360 degrees, x for any; for {wanted + 1} features such as {example}"
+        )
+    return [None if one is None else one % 360 for one in values]
 
 
 def markers(texts: Sequence[str]) -> list[Marker]:
@@ -153,19 +188,23 @@ def _scripts(text: str) -> set[str]:
     return {script for letter in text if (script := script_of(letter)) is not None}
 
 
-def why_nothing(hits: list[Hit], via: str | None, where: LatLon | None = None) -> None:
+def why_nothing(hits: list[Hit], via: str | None, where: LatLon | None = None, category: str | None = None) -> None:
     """Say what the atlas lacks, where it found nothing, or only names that are hardly alike.
 
     Args:
         hits: what was found.
         via: the online service that was asked, if any.
         where: the point that was asked about.
+        category: the one that was asked for.
     """
     if any(hit.match != "fuzzy" or hit.score >= _LIKELY_MEANT for hit in hits) or via is not None:
         return
     from geosleuth.atlas.borders import Borders
 
     atlas = OfflineAtlas()
+    if category is not None and _is_unknown(category, atlas):
+        talk(f"no added map has the category {category[:60]!r}; write one such as {_SOME_CATEGORIES}")
+        return
     region = None if where is None else Borders.load().at(where)
     code = None if region is None else region.country
     fetch = get_command("andorra" if code is None else country_name(code).lower())
@@ -177,6 +216,17 @@ def why_nothing(hits: list[Hit], via: str | None, where: LatLon | None = None) -
     ]
     for one in lacking:
         talk(one)
+
+
+def _is_unknown(category: str, atlas: OfflineAtlas) -> bool:
+    """Whether no added region has anything of a category, and none of the gazetteers' could be meant."""
+    from geosleuth.atlas.gazetteers import is_category
+    from geosleuth.atlas.regions import RegionStore
+    from geosleuth.atlas.regions.feature_kinds import matching_kinds
+
+    if not atlas.has_regions or is_category(category):
+        return False
+    return not any(matching_kinds(category, one.kinds) for one in RegionStore(regions_dir()).open_all())
 
 
 def show_hits(hits: list[Hit], *, as_json: bool) -> None:
@@ -441,7 +491,7 @@ def show_place_facts(point: LatLon, date: str | None, *, as_json: bool) -> None:
     """What the land is like at a point."""
     from geosleuth.atlas.place_facts import read_day
 
-    day = read_day(date or "")
+    day = None if date is None else read_day(named(date, "a date, such as 2026-06-21"))
     with building() as progress:
         ensure_base(progress)
     found = asyncio.run(OfflineAtlas().place_facts(point, day)).as_dict()
@@ -462,6 +512,7 @@ def importing() -> Iterator[Callable[[str, int, int], None]]:
 
 
 _NOTHING = "nothing found"
+_FEWEST_COLOCATED = 2
 _LEAST_ACROSS_SCRIPTS = 0.75
 _LIKELY_MEANT = 0.6
 
