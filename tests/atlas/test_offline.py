@@ -392,7 +392,7 @@ def test_damaged_regions_are_listed_once_with_what_mends_them(atlas_home: Path) 
     assert "no region was added yet" not in done.stdout
     cut, dd, mine = done.stdout.splitlines()
     assert cut.startswith("cut is damaged: the file is cut short. Mend it with: geosleuth atlas add EXTRACT --name")
-    assert dd.startswith("dd is damaged: it is a folder, not a file.")
+    assert dd.startswith("dd is damaged: it is a folder, not a file. Mend it with: mv ")
     assert mine.endswith("Mend it with: geosleuth atlas get monaco --name mine")
     listed = json.loads(whole_command("atlas", "list", "--json").stdout)
     assert [one["name"] for one in listed] == ["cut", "dd", "mine"]

@@ -420,7 +420,7 @@ def _damage(store: "RegionStore", name: str, error: BadInput) -> _Damaged:
 
     path = region_path(store.folder, name)
     if path.is_dir():
-        return _Damaged(name, path, "it is a folder, not a file", f"rm -r {shlex.quote(str(path))}")
+        return _Damaged(name, path, "it is a folder, not a file", f"mv {shlex.quote(str(path))} ELSEWHERE")
     if isinstance(error, EarlierRegion):
         return _Damaged(
             name, path, "it was made by an earlier version", f"geosleuth atlas add {shlex.quote(str(path))}"
