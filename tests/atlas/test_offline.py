@@ -352,6 +352,9 @@ def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: 
     unknown = whole_command("atlas", "nearby", "43.7384,7.4246", "--category", "nosuchthing").stderr
     assert "no added map has the category 'nosuchthing'; write one such as cafe, pharmacy" in unknown
     assert "geosleuth atlas get" not in unknown
+    # Nor does a gazetteer have shops.
+    none_near = whole_command("atlas", "nearby", "43.7384,7.4246", "--radius", "1", "--category", "bakery").stderr
+    assert none_near == "0 places within 1 m of the point; --radius changes that\n"
     hits = json.loads(whole_command("atlas", "search", "Boulangerie Costa", "--json").stdout)
     assert hits[0]["match"] == "exact"
     out = tmp_path / "map.png"

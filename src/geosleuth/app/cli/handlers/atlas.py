@@ -200,9 +200,11 @@ def why_nothing(hits: list[Hit], via: str | None, where: LatLon | None = None, c
     if any(hit.match != "fuzzy" or hit.score >= _LIKELY_MEANT for hit in hits) or via is not None:
         return
     from geosleuth.atlas.borders import Borders
+    from geosleuth.atlas.gazetteers import is_category
 
     atlas = OfflineAtlas()
-    if category is not None and _is_unknown(category, atlas):
+    of_gazetteers = category is None or is_category(category)
+    if category is not None and not of_gazetteers and atlas.has_regions and not _is_on_a_map(category):
         talk(f"no added map has the category {category[:60]!r}; write one such as {_SOME_CATEGORIES}")
         return
     region = None if where is None else Borders.load().at(where)
@@ -212,21 +214,18 @@ def why_nothing(hits: list[Hit], via: str | None, where: LatLon | None = None, c
     no_map = f"no map is added, so streets and shops are not known. Fetch {which} with: {fetch}"
     lacking = [
         *([] if atlas.has_regions else [no_map]),
-        *([] if atlas.has_gazetteers else [no_gazetteer(code)]),
+        *([] if atlas.has_gazetteers or not of_gazetteers else [no_gazetteer(code)]),
     ]
     for one in lacking:
         talk(one)
 
 
-def _is_unknown(category: str, atlas: OfflineAtlas) -> bool:
-    """Whether no added region has anything of a category, and none of the gazetteers' could be meant."""
-    from geosleuth.atlas.gazetteers import is_category
+def _is_on_a_map(category: str) -> bool:
+    """Whether an added region has anything of a category."""
     from geosleuth.atlas.regions import RegionStore
     from geosleuth.atlas.regions.feature_kinds import matching_kinds
 
-    if not atlas.has_regions or is_category(category):
-        return False
-    return not any(matching_kinds(category, one.kinds) for one in RegionStore(regions_dir()).open_all())
+    return any(matching_kinds(category, one.kinds) for one in RegionStore(regions_dir()).open_all())
 
 
 def show_hits(hits: list[Hit], *, as_json: bool) -> None:
