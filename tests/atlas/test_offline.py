@@ -4,6 +4,8 @@ import asyncio
 import io
 import json
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -14,6 +16,7 @@ import pytest
 from PIL import Image
 
 from geosleuth.atlas import Atlas, OfflineAtlas, regions_dir
+from geosleuth.atlas.regions import import_osm
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
 from homes import add_region
@@ -92,6 +95,13 @@ def test_streets_of_a_region_and_cities_of_the_world_are_found_together(atlas: O
     assert answer(atlas.geocode("Paris"))[0].place.id == "geonames:2988507"
     assert answer(atlas.geocode("Rue Grimaldi", country="FR")) != answer(atlas.geocode("Rue Grimaldi", country="MC"))
     assert answer(atlas.geocode("Rue Grimaldi", country="MC"))[0].place.name == "Rue Grimaldi"
+
+
+def test_a_country_lies_in_no_other_country(atlas: OfflineAtlas) -> None:
+    """By our borders the middle of Monaco's boundary lies in France."""
+    assert answer(atlas.geocode("Monaco", country="FR")) == []
+    of_monaco = answer(atlas.geocode("Monaco", country="MC"))
+    assert "boundary=administrative" in {hit.place.kind for hit in of_monaco}
 
 
 @pytest.mark.parametrize("street", ["Avenue Princesse Grace", "Rue Suffren Reymond", "rue suffren reymond, Monaco"])
@@ -338,6 +348,13 @@ def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: 
     assert apart not in lake.stderr
     # The country that the point lies in is the one to fetch.
     assert "geosleuth atlas get monaco --geonames" in lake.stderr
+    # What no map has as a category is told as such; no download would bring it.
+    unknown = whole_command("atlas", "nearby", "43.7384,7.4246", "--category", "nosuchthing").stderr
+    assert "no added map has the category 'nosuchthing'; write one such as cafe, pharmacy" in unknown
+    assert "geosleuth atlas get" not in unknown
+    # Nor does a gazetteer have shops.
+    none_near = whole_command("atlas", "nearby", "43.7384,7.4246", "--radius", "1", "--category", "bakery").stderr
+    assert none_near == "0 places within 1 m of the point; --radius changes that\n"
     hits = json.loads(whole_command("atlas", "search", "Boulangerie Costa", "--json").stdout)
     assert hits[0]["match"] == "exact"
     out = tmp_path / "map.png"
@@ -347,6 +364,64 @@ def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: 
         assert image.size == (640, 640)
     assert whole_command("atlas", "remove", "monaco").returncode == 0
     assert json.loads(whole_command("atlas", "list", "--json").stdout) == []
+
+
+def test_the_list_fits_a_narrow_terminal(atlas_home: Path) -> None:
+    assert atlas_home.is_dir()
+    added = whole_command("atlas", "add", str(MONACO), COLUMNS="80")
+    listed = whole_command("atlas", "list", COLUMNS="80")
+    assert added.stdout == listed.stdout
+    heads, _, row, credit = filter(None, map(str.strip, listed.stdout.splitlines()))
+    assert heads.split() == ["region", "features", "MB", "data", "of", "from"]
+    assert row.split()[0] == "monaco"
+    assert credit == "credit: © OpenStreetMap contributors"
+    assert max(map(len, listed.stdout.splitlines())) <= 80
+    assert "addresses" in whole_command("atlas", "list", COLUMNS="120").stdout
+
+
+def test_damaged_regions_are_listed_once_with_what_mends_them(atlas_home: Path) -> None:
+    assert atlas_home.is_dir()
+    folder = regions_dir()
+    fetched = {"origin": "https://example.org/europe/monaco-latest.osm.pbf"}
+    import_osm(MONACO, "cut", folder=folder)
+    import_osm(MONACO, "mine", folder=folder, origin=fetched)
+    with (folder / "cut.region.sqlite").open("r+b") as file:
+        file.truncate(5000)
+    with (folder / "mine.region.sqlite").open("ab") as file:
+        file.write(b"more")
+    (folder / "dd.region.sqlite").mkdir()
+    done = whole_command("atlas", "list", COLUMNS="200")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no region was added yet" not in done.stdout
+    cut, dd, mine = done.stdout.splitlines()
+    assert cut.startswith("cut is damaged: the file is cut short. Mend it with: geosleuth atlas add EXTRACT --name")
+    assert dd.startswith("dd is damaged: it is a folder, not a file. Mend it with: mv ")
+    assert mine.endswith("Mend it with: geosleuth atlas get monaco --name mine")
+    listed = json.loads(whole_command("atlas", "list", "--json").stdout)
+    assert [one["name"] for one in listed] == ["cut", "dd", "mine"]
+    assert listed[2]["mend"] == "geosleuth atlas get monaco --name mine"
+    words = [sys.executable, "-m", "geosleuth", "atlas", "geocode", "Rue Grimaldi, Monaco"]
+    asked = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    assert asked.stderr.count("'cut' is damaged") == 1, asked.stderr
+
+
+def test_an_area_may_be_a_country_or_a_region(atlas_home: Path) -> None:
+    """The map of Monaco reaches into France, and the box around Japan into Korea."""
+    assert whole_command("atlas", "add", str(MONACO)).returncode == 0
+    assert regions_dir().is_relative_to(atlas_home)
+
+    def found(*words: str) -> list[Any]:
+        found: list[Any] = json.loads(whole_command("atlas", *words, "--json").stdout)
+        return found
+
+    assert found("geocode", "Monaco", "--within", "Japan") == []
+    assert found("geocode", "Busan", "--within", "Japan") == []
+    assert found("geocode", "Fukuoka", "--within", "日本")[0]["country"] == "JP"
+    assert found("geocode", "Nice", "--within", "Provence-Alpes-Côte d'Azur")[0]["name"] == "Nice"
+    assert found("search", "Rue Grimaldi", "--within", "Monaco")[0]["match"] == "exact"
+    for elsewhere in ("France", "Provence-Alpes-Côte d'Azur"):
+        assert "Rue Grimaldi" not in {one["name"] for one in found("search", "Rue Grimaldi", "--within", elsewhere)}
+        assert found("search", "Avenue Marquet", "--within", elsewhere)[0]["match"] == "exact"
 
 
 @pytest.mark.parametrize(
@@ -392,7 +467,22 @@ def test_every_question_answers_people_and_machines(atlas_home: Path, words: lis
         (["remove", "atlantis"], "atlantis"),
         (["map", "1,1", "--out", "map.jpg"], ".png"),
         (["map", "1,1", "--out", "/nonexistent/map.png"], "does not exist"),
-        (["colocated", "a", "b", "--bearings", "1,2,3"], "--bearings"),
+        (["geocode", "Paris", "--within", "Atlantis"], "write a country, a region, S,W,N,E or LAT,LON,KM"),
+        (["colocated", "a", "b", "--bearings", "1,2,3"], "one direction fewer than there are features"),
+        (["colocated", "a", "b", "--bearings", "90,x"], "for 2 features such as 90\n"),
+        (["colocated", "a", "b", "c", "--bearings", "90"], "for 3 features such as 90,x\n"),
+        (["colocated", "a", "b", "--bearings", "400"], "-360 to 360 degrees"),
+        (["colocated", "a", "b", "--bearings", "nan"], "-360 to 360 degrees"),
+        (["geocode", ""], "name a place"),
+        (["search", " "], "name what to search for"),
+        (["suggest", ""], "name how the name begins"),
+        (["documents", ""], "name what to look for"),
+        (["brand", ""], "name a brand"),
+        (["phone", ""], "name a phone number"),
+        (["crossing", "", ""], "name two streets"),
+        (["facts", "46,8", "--date", ""], "name a date, such as 2026-06-21"),
+        (["nearby", "46,8", "--category", ""], "name a category, such as cafe"),
+        (["search", "Paris", "--category", ""], "name a category, such as cafe"),
         (["geocode", "Paris", "--via", "nominatim"], "nominatim.openstreetmap.org"),
         (["geocode", "Paris", "--via", "atlantis"], "no online service"),
         (["satellite", "1,1", "--out", "x.png"], "--tiles"),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -163,6 +164,14 @@ def test_four_that_do_not_fit_are_told_without_a_culprit() -> None:
     found = resect(seen(HARBOUR, 229, SCENE[:4], off_deg=[0, 15, 0, 0], noise_deg=0.5), FieldOfView(FOV))
     assert found.misfits == ()
     assert not found.fits
+
+
+def test_three_that_fit_nowhere_are_told() -> None:
+    """Two features at one spot can't stand in columns 60 degrees apart."""
+    first, second, third = seen(HARBOUR, 229, SCENE[:3])
+    beside = replace(first, point=second.point)
+    assert not resect([beside, second, third], FieldOfView(FOV)).fits
+    assert resect([first, second, third], FieldOfView(FOV)).fits
 
 
 @pytest.mark.slow

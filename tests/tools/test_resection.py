@@ -102,6 +102,25 @@ def test_what_can_not_be_answered_is_one_line(case: Case) -> None:
     )
 
 
+def test_a_feature_that_is_marked_twice_is_named(case: Case) -> None:
+    """However it is written: by its name, a part of that, its coordinates or its id."""
+    for again in (THREE[2], "Fort Antoine théâtre", "43.7330800,7.4279400"):
+        names = [THREE[2] if again != "43.7330800,7.4279400" else again, THREE[0], again]
+        seen = call(resection, case, {"features": names, "columns": [0.1, 0.36, 0.88], "fov": 70})
+        assert seen.failure is not None
+        assert "is marked twice, in columns 0.100 and 0.880" in seen.text, seen.text
+        assert "\n" not in seen.text.strip()
+
+
+def test_marks_that_no_place_fits_are_not_told_as_a_place(case: Case) -> None:
+    """Two features four metres apart in columns 60 degrees apart."""
+    features = ["43.73308,7.42794", "43.73312,7.42794", THREE[0]]
+    seen = call(resection, case, {"features": features, "columns": [0.1, 0.9, 0.5], "fov": 70})
+    assert not seen.data["fits"]
+    assert "The features do not fit together (off by" in seen.text
+    assert "The camera stood at" not in seen.text
+
+
 @pytest.fixture
 def photo(tmp_path: Path) -> Path:
     """A picture that claims a focal length of 18 mm: 90 degrees wide at 3:2."""

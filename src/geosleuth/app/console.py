@@ -98,6 +98,21 @@ def talk(message: str) -> None:
         sys.stderr.flush()
 
 
+def say_warnings_once() -> None:
+    """Have the same warning about a region said once in a command, however many threads come upon it."""
+    said: set[str] = set()
+
+    def is_new(record: logging.LogRecord) -> bool:
+        line = record.getMessage()
+        if not record.name.startswith("geosleuth.atlas.regions") or line not in said:
+            said.add(line)
+            return True
+        return False
+
+    if logging.lastResort is not None:
+        logging.lastResort.filters = [is_new]
+
+
 class Bar:
     """How far something is. At a terminal it is drawn on stderr; elsewhere it says the lines that it is given."""
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from geosleuth.errors import BadInput, DataFault
 from geosleuth.geo import Box, Disc, Extent, LatLon
-from geosleuth.names import country_name, fold, required_country_code
+from geosleuth.names import country_code, country_name, fold, required_country_code
 
 from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.build import Progress
@@ -413,8 +413,9 @@ class OfflineAtlas:
         return [hit for hit in hits if self._country_of(hit.place) == country.upper()]
 
     def _country_of(self, place: Place) -> str | None:
-        if place.country is not None:
-            return place.country
+        own = place.country or _named_country(place)
+        if own is not None:
+            return own
         region = self._borders.at(place.point, snap_km=_SNAP_KM)
         return None if region is None else region.country
 
@@ -570,6 +571,14 @@ def _settle(answer: "asyncio.Future[Any]", result: object, error: BaseException 
         answer.set_result(result)
     else:
         answer.set_exception(error)
+
+
+def _named_country(place: Place) -> str | None:
+    """The country that a feature is itself: the middle of its border may lie outside of ours, or in a neighbour's."""
+    tags = place.details
+    if place.kind == "place=country" or (place.kind == "boundary=administrative" and tags.get("admin_level") == "2"):
+        return country_code(tags.get("ISO3166-1:alpha2") or tags.get("ISO3166-1") or place.name)
+    return None
 
 
 def _reach_km(ground: Place) -> float:

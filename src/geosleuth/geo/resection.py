@@ -191,7 +191,8 @@ def resect(sightings: Sequence[Sighting], fov: FieldOfView | None = None, within
         raise Unsolvable(f"{len(sightings)} marked: a place takes {need}, a point one more")
     found = _search(problem, within)
     spare = len(sightings) - unknowns
-    if spare < 1 or chi2_tail(found.least, spare) >= _DOUBTFUL:
+    # Sightings without one to spare fit some place exactly, if they are right: then little misfit is noise, too.
+    if chi2_tail(found.least, max(spare, 1)) >= _DOUBTFUL:
         return _result(problem, [found], within, misfits=(), fits=True)
     if spare >= 2:
         without = [_left_out(sightings, fov, within, number, spare - 1) for number in range(len(sightings))]
@@ -200,7 +201,7 @@ def resect(sightings: Sequence[Sighting], fov: FieldOfView | None = None, within
             right = [one for one in right if one.least <= right[0].least + _TWO_PARAMETERS_90]
             return _result(problem, right, within, misfits=tuple(sorted(one.left_out for one in right)), fits=True)
     # No single one to blame: the noise must be larger than stated, by so much.
-    factor = math.sqrt(found.least / spare)
+    factor = math.sqrt(found.least / max(spare, 1))
     noisier = [replace(one, noise_deg=min(30.0, one.noise_deg * factor)) for one in sightings]
     problem = _Problem(noisier, fov)
     return _result(problem, [_search(problem, within)], within, misfits=(), fits=False)

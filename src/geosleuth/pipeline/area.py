@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_FILE_BYTES = 20_000_000
 _MARGIN_DEG = 0.03
+_LEAST_CORNERS = 40  # of a country; in fewer it is too coarse, or nothing is left of it
 _NUMBER = r"\s*([+-]?\d+(?:\.\d+)?)\s*"
 OR_FILE = ", or the name of a GeoJSON file"
 """What a refusal offers besides words: nothing for whoever may name no files here."""
@@ -68,6 +69,23 @@ def area_of(text: str | None) -> Area | None:
     if found is None:
         raise BadInput(f"--within {words[:60]!r} is no area that is known; {_HOW}")
     return found
+
+
+def extent_of(area: Area) -> Extent | None:
+    """The ground of an area, that of countries too; a little more than that along coasts and borders."""
+    if area.extent is not None or not area.countries:
+        return area.extent
+    import shapely
+
+    from geosleuth.atlas.borders import Borders
+
+    borders, shapes = Borders.load(), []
+    for code in area.countries:
+        shape = borders.country_outline(code).geometry
+        if shapely.get_num_coordinates(shape) < _LEAST_CORNERS:
+            shape = borders.country_outline(code, detail="full").geometry
+        shapes.append(shape)
+    return _widened(shapes, area.words).extent
 
 
 def names_file(words: str) -> bool:
@@ -213,6 +231,14 @@ def _around(shapes: "Sequence[Geometry]", name: str) -> Area:
     return replace(_boxed(outline), words=f"a polygon within {_boxed(outline).words}")
 
 
+def _widened(shapes: "Sequence[Geometry]", name: str) -> Area:
+    """Outlines are good to some 0.02 degrees, and piers and bridges reach beyond them."""
+    import shapely
+
+    world = shapely.box(-180, -90, 180, 90)
+    return _around([shapely.buffer(one, _MARGIN_DEG).intersection(world) for one in shapes], name)
+
+
 def _country(words: str) -> Area | None:
     code = country_code(words) if words else None
     return None if code is None else Area(country_name(code), countries=(code,))
@@ -260,9 +286,7 @@ def _region(words: str) -> Area | None:
     if not found:
         return None
     shape, code, called = max(found, key=lambda one: one[0].area)
-    # The outlines are good to some 0.02 degrees, and piers and bridges reach beyond them.
-    area = _around([shapely.buffer(shape, _MARGIN_DEG).intersection(shapely.box(-180, -90, 180, 90))], words)
-    return replace(area, words=f"{called}, {country_name(code)}", countries=(code,))
+    return replace(_widened([shape], words), words=f"{called}, {country_name(code)}", countries=(code,))
 
 
 def _listed_as(wanted: str) -> set[str]:

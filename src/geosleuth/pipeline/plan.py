@@ -113,7 +113,7 @@ def online_maps(
         return None
     _refuse_offline(request, "--maps")
     from geosleuth.atlas.online import BackedAtlas, RegionRouter, make_online
-    from geosleuth.atlas.online.access import check_consent
+    from geosleuth.atlas.online.access import check_consent, check_written_address
     from geosleuth.atlas.online.base import OnlineAtlas
 
     names = _map_names(request)
@@ -122,7 +122,7 @@ def online_maps(
     for made in services:
         for service in (made.china, made.elsewhere) if isinstance(made, RegionRouter) else (made,):
             if isinstance(service, OnlineAtlas) and service.base_url:
-                check_consent(service.address(), settings)
+                check_written_address(check_consent(service.address(), settings), settings)
     return BackedAtlas(services, offline or OfflineAtlas(), 0.0 if record else settings.breaker_rest_s)
 
 

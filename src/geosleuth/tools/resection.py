@@ -47,6 +47,7 @@ _LOOKED_AT = 20
 # What has no one column: lines, areas, and stops that are named after what stands near them.
 _NO_LANDMARKS = ("street", "highway=", "route=", "boundary=", "place=", "public_transport=", "landuse=", "waterway=")
 _SAME_M = 60.0
+_SAME_MARK_KM = 0.001
 _SURE_OF_SPELLING = 0.8
 _OTHERS_SHOWN = 3
 _LEAST_SHARE = 0.02
@@ -222,9 +223,11 @@ async def stand_point(case: Case, request: StandRequest) -> Output:
     """Return where the camera stood, as text, data and a map.
 
     Raises:
-        BadInput: a feature that the atlas does not know, values out of range, or sightings that no place fits.
+        BadInput: a feature that the atlas does not know or that is marked twice, values out of range, or sightings
+            that no place fits.
     """
     known = await in_order(*(_find(case, one, request.within) for one in request.marked))
+    _refuse_repeated(known)
     try:
         sightings = [Sighting(one.point, one.column, request.noise_deg) for one in known]
         checked = None if request.check is None else check_position(sightings, request.check, request.fov)
@@ -239,6 +242,17 @@ async def stand_point(case: Case, request: StandRequest) -> Output:
         images=(Photo(picture),) if picture else (),
         sources=unique(one.place.source for one in known if one.place is not None),
     )
+
+
+def _refuse_repeated(known: Sequence[_Known]) -> None:
+    for number, one in enumerate(known):
+        for other in known[:number]:
+            if distance_km(one.point, other.point) <= _SAME_MARK_KM:
+                names = " and ".join(unique((other.label, one.label)))
+                raise BadInput(
+                    f"{names} is marked twice, in columns {other.column:.3f} and {one.column:.3f}: a feature has one "
+                    "column; mark another feature, or write which one is meant by its coordinates or its id"
+                )
 
 
 def _resected(sightings: Sequence[Sighting], request: StandRequest) -> Resection | None:
@@ -342,16 +356,24 @@ def _found_text(request: StandRequest, known: Sequence[_Known], found: Resection
         ]
     else:
         sure = "" if best.heading_sd_deg is None else f" ± {best.heading_sd_deg:.1f}°"
-        lines = [
-            f"The camera stood at {coordinates(best.point, found.radius_km)} ({address}), looking "
-            f"{compass(best.heading_deg)} ({best.heading_deg:.0f}°{sure}); {view}.",
-            f"The area that holds the true place in 90 % of such cases reaches up to {reach}.",
-        ]
+        place = (
+            f"{coordinates(best.point, found.radius_km)} ({address}), looking {compass(best.heading_deg)} "
+            f"({best.heading_deg:.0f}°{sure}); {view}."
+        )
+        if found.fits:
+            area = f"The area that holds the true place in 90 % of such cases reaches up to {reach}."
+            lines = [f"The camera stood at {place}", area]
+        else:
+            lines = [f"The nearest compromise is {place} The area, up to {reach}, is a guess."]
         others = [pose for pose in found.poses[1:] if pose.share >= _LEAST_SHARE][:_OTHERS_SHOWN]
         lines += [
             f"Or at {coordinates(pose.point, found.radius_km)} ({percent(pose.share)} of the probability)."
             for pose in others
         ]
+    if not found.fits:
+        where = "" if request.within is None else " in the area given"
+        off = _offsets(known, best.residuals_deg)
+        lines.insert(0, f"The features do not fit together{where} (off by {off}): at least one is wrong.")
     if found.danger_circle:
         lines.append(
             "Features and camera lie near one circle, where bearings hardly tell the place (the danger circle): "
@@ -374,10 +396,7 @@ def _misfit_text(known: Sequence[_Known], found: Resection) -> list[str]:
     if found.misfits:
         names = ", ".join(known[number].label for number in found.misfits)
         return [f"One of these does not fit, and nothing says which: {names}. The area covers all these cases."]
-    if found.fits:
-        return []
-    off = _offsets(known, residuals)
-    return [f"The features don't fit together (off by {off}): at least one is wrong, and the area is a guess."]
+    return []
 
 
 def _check_text(claimed: LatLon, known: Sequence[_Known], found: Resection | None, checked: PositionCheck) -> str:

@@ -99,6 +99,13 @@ def test_features_that_no_place_fits_are_told_in_one_line(open_page: Opener, loc
     expect(page.locator(".stand").get_by_role("alert")).to_contain_text("Check which places the names mean")
 
 
+def test_a_place_that_is_marked_twice_is_refused(server: Served, located: Located) -> None:
+    marks = [{"column": at, "lat": FEATURES[0].lat, "lon": FEATURES[0].lon} for at in (0.1, 0.9)]
+    refused = server.client.post(f"/api/cases/{located.case}/photos/1/stand", json={"marks": marks, "fov_deg": 70})
+    assert refused.status_code == 400
+    assert "is marked twice, in columns 0.100 and 0.900" in refused.json()["error"]["message"]
+
+
 def test_a_capped_service_says_nothing_finer(server: Served, located: Located) -> None:
     marks = [{"column": column(one), "lat": one.lat, "lon": one.lon} for one in FEATURES]
     server.client.put("/api/settings", json={"granularity": "city"}).raise_for_status()

@@ -25,7 +25,9 @@ Point = Annotated[str, typer.Argument(metavar="LAT,LON", help="Such as 48.8584,2
 Near = Annotated[Optional[str], typer.Option(metavar="LAT,LON", help="Prefer what is near here.")]  # noqa: UP045
 Within = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option(metavar="AREA", help="Only there: S,W,N,E in degrees, or LAT,LON,RADIUS_KM."),
+    typer.Option(
+        metavar="AREA", help="Only there: a country, a region, S,W,N,E or LAT,LON,KM in degrees, or a GeoJSON file."
+    ),
 ]
 Category = Annotated[Optional[str], typer.Option(help="Such as cafe, pharmacy or shop=bakery.")]  # noqa: UP045
 
@@ -53,11 +55,11 @@ def geocode(
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    work.show_hits(
-        work.ask(via, allow, lambda it: it.geocode(
-            text, limit=limit, within=work.area(within), country=work.country(country)
-        )), as_json=as_json,
-    )  # fmt: skip
+    name, inside, code = work.named(text, "a place, a street or an address"), work.area(within), work.country(country)
+    hits = work.ask(
+        via, allow, lambda it: it.geocode(name, limit=inside.most(limit), within=inside.extent, country=code)
+    )
+    work.show_hits(inside.kept(hits, limit), as_json=as_json)
 
 
 @atlas.command(context_settings=_NUMBERS)
@@ -87,8 +89,8 @@ def suggest(
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    where = work.maybe_point(near)
-    work.show_hits(work.ask(via, allow, lambda it: it.suggest(prefix, limit=limit, near=where)), as_json=as_json)
+    where, start = work.maybe_point(near), work.named(prefix, "how the name begins")
+    work.show_hits(work.ask(via, allow, lambda it: it.suggest(start, limit=limit, near=where)), as_json=as_json)
 
 
 @atlas.command()
@@ -110,12 +112,15 @@ def search(
     from geosleuth.app.cli.handlers import atlas as work
 
     where, inside = work.maybe_point(near), work.area(within)
-    hits = work.ask(
-        via, allow, lambda it: it.search_pois(text, near=where, within=inside, category=category, limit=limit)
+    name, kind = work.named(text, "what to search for"), work.category(category)
+    found = work.ask(
+        via,
+        allow,
+        lambda it: it.search_pois(name, near=where, within=inside.extent, category=kind, limit=inside.most(limit)),
     )
-    hits = work.without_chance_fits(text, hits)
+    hits = inside.kept(work.without_chance_fits(text, found), limit)
     work.show_hits(hits, as_json=as_json)
-    work.why_nothing(hits, via)
+    work.why_nothing(hits, via, category=kind)
 
 
 @atlas.command()
@@ -152,11 +157,11 @@ def nearby(
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    where = work.point(point)
-    hits = work.ask(via, allow, lambda it: it.nearby(where, radius, category=category, limit=limit))
+    where, kind = work.point(point), work.category(category)
+    hits = work.ask(via, allow, lambda it: it.nearby(where, radius, category=kind, limit=limit))
     work.show_hits(hits, as_json=as_json)
     work.show_reach(hits, radius, where)
-    work.why_nothing(hits, via, where)
+    work.why_nothing(hits, via, where, category=kind)
 
 
 @atlas.command()
@@ -176,9 +181,9 @@ def crossing(
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    inside = work.area(within)
-    hits = work.ask(via, allow, lambda it: it.crossing(first, second, within=inside, limit=limit))
-    work.show_hits(hits, as_json=as_json)
+    inside, streets = work.area(within), [work.named(one, "two streets") for one in (first, second)]
+    hits = work.ask(via, allow, lambda it: it.crossing(*streets, within=inside.extent, limit=inside.most(limit)))
+    work.show_hits(inside.kept(hits, limit), as_json=as_json)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +195,10 @@ class ColocatedOptions:
     within: Within = None
     bearings: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(metavar="DEG,DEG,…", help="Direction from the first feature to each other one; x for unknown."),
+        typer.Option(
+            metavar="DEG,DEG,…",
+            help="Direction from the first feature to each other one, so one fewer than features; x for any.",
+        ),
     ] = None
     in_order: Annotated[bool, typer.Option("--in-order", help="They lie along a line in this order.")] = False
     limit: Limit = 10
@@ -215,13 +223,13 @@ def colocated(options: ColocatedOptions) -> None:
         lambda it: it.colocated(
             options.features,
             options.metres,
-            within=inside,
+            within=inside.extent,
             bearings_deg=directions,
             in_order=options.in_order,
-            limit=options.limit,
+            limit=inside.most(options.limit),
         ),
     )
-    work.show_colocations(found, as_json=options.as_json)
+    work.show_colocations(inside.kept(found, options.limit), as_json=options.as_json)
 
 
 @atlas.command()
@@ -238,7 +246,7 @@ def documents(
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    work.show_documents(work.find_documents(text, zim, limit), as_json=as_json)
+    work.show_documents(work.find_documents(work.named(text, "what to look for"), zim, limit), as_json=as_json)
 
 
 @atlas.command()
@@ -269,7 +277,7 @@ def brand(
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    work.show_brands(name, limit, as_json=as_json)
+    work.show_brands(work.named(name, "a brand"), limit, as_json=as_json)
 
 
 @atlas.command(context_settings=_NUMBERS)
@@ -285,7 +293,7 @@ def phone(
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    work.show_phone(number, work.country(region), as_json=as_json)
+    work.show_phone(work.named(number, "a phone number"), work.country(region), as_json=as_json)
 
 
 @dataclass(frozen=True, kw_only=True)

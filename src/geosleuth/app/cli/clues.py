@@ -104,7 +104,8 @@ class ResectionOptions:
         Optional[str],  # noqa: UP045
         typer.Option(
             metavar="AREA",
-            help="The camera stood there: S,W,N,E in degrees, or LAT,LON,RADIUS_KM. Names are looked up there first.",
+            help="The camera stood there: a country, a region, S,W,N,E or LAT,LON,KM in degrees, or a GeoJSON file. "
+            "Names are looked up there first.",
         ),
     ] = None
     check: Annotated[

@@ -41,10 +41,11 @@ def main() -> NoReturn:
     _stop_quietly_on_ctrl_c()
     can_print = _prepare_streams()
     from geosleuth.app.cli.commands import app_for
-    from geosleuth.app.console import talk
+    from geosleuth.app.console import say_warnings_once, talk
     from geosleuth.errors import GeosleuthError
 
     status: str | int | None = 0
+    say_warnings_once()
     try:
         app_for(sys.argv[1:])()
     except SystemExit as ending:

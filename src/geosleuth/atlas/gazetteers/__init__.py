@@ -2,6 +2,6 @@
 
 from .geonames import import_geonames
 from .natural_earth import files_in, import_natural_earth
-from .queries import Gazetteers
+from .queries import Gazetteers, is_category
 
-__all__ = ["Gazetteers", "files_in", "import_geonames", "import_natural_earth"]
+__all__ = ["Gazetteers", "files_in", "import_geonames", "import_natural_earth", "is_category"]

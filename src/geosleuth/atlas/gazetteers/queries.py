@@ -20,7 +20,7 @@ from geosleuth.atlas.search import NameHit
 from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
 from geosleuth.names import country_name, fold
 
-from .gazetteer_file import CELL, CELL_COLUMNS, E5
+from .gazetteer_file import CELL, CELL_COLUMNS, E5, KINDS
 from .name_index import GazetteerNames
 
 _log = logging.getLogger(__name__)
@@ -152,10 +152,19 @@ def _kinds(one: OpenRegion, category: str | None) -> Sequence[int] | None:
     """Numbers of the kinds that a category means; None for all, none where it means no kind of ours."""
     if category is None:
         return None
+    meant = _meant(category)
+    return [number for number, kind in enumerate(one.kinds) if kind in meant]
+
+
+def is_category(category: str) -> bool:
+    """Whether a category means something that gazetteers have."""
+    return not set(KINDS).isdisjoint(_meant(category))
+
+
+def _meant(category: str) -> Sequence[str]:
     word = fold(category.rpartition("=")[2].replace("_", " "))[:60]
     forms = (word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ies") + "y")
-    meant = next((_MEANT[form] for form in forms if form in _MEANT), forms)
-    return [number for number, kind in enumerate(one.kinds) if kind in meant]
+    return next((_MEANT[form] for form in forms if form in _MEANT), forms)
 
 
 def _hits(

@@ -241,6 +241,23 @@ def check_consent(url: str, settings: OnlineSettings) -> str:
     return host
 
 
+def check_written_address(host: str, settings: OnlineSettings) -> None:
+    """Refuse at once a host written as an address that `check_addresses` refuses before each connection.
+
+    Raises:
+        BadInput: the address is neither public nor one of a private network that the user named.
+    """
+    try:
+        check_addresses(host, [str(address_of(host))], settings)
+    except ServiceFault as error:
+        raise BadInput(
+            f"{host} is neither a public address nor one of your network, so it is not asked; "
+            "link-local and cloud-metadata addresses never are"
+        ) from error
+    except ValueError:  # a name, which is looked up for each connection
+        return
+
+
 def redirected(old: str, location: str) -> str:
     """Return where a redirect leads: it may change the path, or turn http into https, and nothing else.
 

@@ -2,15 +2,18 @@
 
 import asyncio
 import re
+import shlex
+import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -30,17 +33,19 @@ from geosleuth.atlas import (
 )
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.facts.scripts import script_of
+from geosleuth.atlas.folders import open_readonly
 from geosleuth.atlas.place_facts import no_gazetteer
 from geosleuth.atlas.suggestion import get_command
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
-from geosleuth.geo import SAME_SPOT_KM, Box, Disc, Extent, LatLon, distance_km
-from geosleuth.geo.extent import extent_dict, plain
-from geosleuth.names import country_name, required_country_code
+from geosleuth.geo import SAME_SPOT_KM, Extent, LatLon, distance_km
+from geosleuth.geo.extent import Outline, extent_dict, plain
+from geosleuth.names import country_name, fold, required_country_code
 from geosleuth.net import host_of
-from geosleuth.pipeline.area import parse_point
+from geosleuth.pipeline.area import Area, area_of, extent_of, parse_point
 from geosleuth.pipeline.plan import online_settings
 from geosleuth.text.numbers import distance, plural
+from geosleuth.text.safe import one_line
 
 if TYPE_CHECKING:
     from geosleuth.atlas.facts.brands import BrandHit
@@ -49,6 +54,9 @@ if TYPE_CHECKING:
     from geosleuth.atlas.regions import RegionInfo, RegionStore
 
 _T = TypeVar("_T")
+_Found = TypeVar("_Found", Hit, Colocation)
+_FOR_AN_OUTLINE = 10
+_SOME_CATEGORIES = "cafe, pharmacy, hotel, bus stop, shop=bakery or natural=peak"
 
 
 def ask(
@@ -74,6 +82,13 @@ def ask(
 # Reading arguments.
 
 
+def named(text: str, what: str) -> str:
+    """The text that was given for something, which must not be empty."""
+    if not one_line(text).strip():
+        raise BadInput(f"name {what}")
+    return text
+
+
 def point(text: str) -> LatLon:
     """A point as people write it."""
     return parse_point(text)
@@ -84,19 +99,39 @@ def maybe_point(text: str | None) -> LatLon | None:
     return None if text is None else parse_point(text)
 
 
-def area(text: str | None) -> Extent | None:
-    """An area: four numbers are a box, three a disc."""
-    if text is None:
-        return None
-    try:
-        numbers = [float(part) for part in text.split(",")]
-        if len(numbers) == 4:
-            return Box(*numbers)
-        if len(numbers) == 3:
-            return Disc(LatLon(*numbers[:2]), numbers[2])
-    except ValueError as error:
-        raise BadInput(f"--within {text[:60]!r} is no area: {error}") from error
-    raise BadInput(f"--within {text[:60]!r} is no area; write S,W,N,E in degrees or LAT,LON,RADIUS_KM")
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The area of ``--within``, if there is one, and the extent in which the atlas is asked."""
+
+    area: Area | None
+    extent: Extent | None
+
+    def most(self, limit: int) -> int:
+        """How many results to ask for: regions know the box around an outline only."""
+        return min(1000, _FOR_AN_OUTLINE * limit) if isinstance(self.extent, Outline) else limit
+
+    def kept(self, found: Sequence[_Found], limit: int) -> list[_Found]:
+        """Those that lie in the area itself."""
+        if self.area is None or not isinstance(self.extent, Outline):
+            return list(found)
+        # The outline of a region reaches a little into its neighbours.
+        both = self.area, replace(self.area, extent=None)
+        return [one for one in found if all(area.contains(_point_of(one)) for area in both)][:limit]
+
+
+def _point_of(found: Hit | Colocation) -> LatLon:
+    return found.point if isinstance(found, Colocation) else found.place.point
+
+
+def area(text: str | None) -> Inside:
+    """The area in which is looked, as ``locate --within`` reads it."""
+    found = area_of(text)
+    return Inside(found, None if found is None else extent_of(found))
+
+
+def category(text: str | None) -> str | None:
+    """A category, if one was given."""
+    return None if text is None else named(text, f"a category, such as {_SOME_CATEGORIES}")
 
 
 def country(text: str | None) -> str | None:
@@ -109,12 +144,17 @@ def bearings(text: str | None, count: int) -> list[float | None] | None:
     if text is None:
         return None
     try:
-        values = [None if part.strip().casefold() in ("x", "") else float(part) % 360 for part in text.split(",")]
+        values = [None if part.strip().casefold() in ("x", "") else float(part) for part in text.split(",")]
     except ValueError:
         values = []
-    if len(values) != count - 1:
-        raise BadInput(f"--bearings takes {count - 1} directions in degrees for {count} features, such as 90,x")
-    return values
+    wanted = max(count, _FEWEST_COLOCATED) - 1
+    if len(values) != wanted or not all(one is None or -360 <= one <= 360 for one in values):
+        example = ",".join(["90", *"x" * (wanted - 1)])
+        raise BadInput(
+            "--bearings takes one direction fewer than there are features: from the first feature to each other one, "
+            f"-360 to 360 degrees, x for any; for {wanted + 1} features such as {example}"
+        )
+    return [None if one is None else one % 360 for one in values]
 
 
 def markers(texts: Sequence[str]) -> list[Marker]:
@@ -148,19 +188,25 @@ def _scripts(text: str) -> set[str]:
     return {script for letter in text if (script := script_of(letter)) is not None}
 
 
-def why_nothing(hits: list[Hit], via: str | None, where: LatLon | None = None) -> None:
+def why_nothing(hits: list[Hit], via: str | None, where: LatLon | None = None, category: str | None = None) -> None:
     """Say what the atlas lacks, where it found nothing, or only names that are hardly alike.
 
     Args:
         hits: what was found.
         via: the online service that was asked, if any.
         where: the point that was asked about.
+        category: the one that was asked for.
     """
     if any(hit.match != "fuzzy" or hit.score >= _LIKELY_MEANT for hit in hits) or via is not None:
         return
     from geosleuth.atlas.borders import Borders
+    from geosleuth.atlas.gazetteers import is_category
 
     atlas = OfflineAtlas()
+    of_gazetteers = category is None or is_category(category)
+    if category is not None and not of_gazetteers and atlas.has_regions and not _is_on_a_map(category):
+        talk(f"no added map has the category {category[:60]!r}; write one such as {_SOME_CATEGORIES}")
+        return
     region = None if where is None else Borders.load().at(where)
     code = None if region is None else region.country
     fetch = get_command("andorra" if code is None else country_name(code).lower())
@@ -168,10 +214,18 @@ def why_nothing(hits: list[Hit], via: str | None, where: LatLon | None = None) -
     no_map = f"no map is added, so streets and shops are not known. Fetch {which} with: {fetch}"
     lacking = [
         *([] if atlas.has_regions else [no_map]),
-        *([] if atlas.has_gazetteers else [no_gazetteer(code)]),
+        *([] if atlas.has_gazetteers or not of_gazetteers else [no_gazetteer(code)]),
     ]
     for one in lacking:
         talk(one)
+
+
+def _is_on_a_map(category: str) -> bool:
+    """Whether an added region has anything of a category."""
+    from geosleuth.atlas.regions import RegionStore
+    from geosleuth.atlas.regions.feature_kinds import matching_kinds
+
+    return any(matching_kinds(category, one.kinds) for one in RegionStore(regions_dir()).open_all())
 
 
 def show_hits(hits: list[Hit], *, as_json: bool) -> None:
@@ -334,14 +388,62 @@ def _store_of(name: str) -> "RegionStore":
 
 def show_regions(*, as_json: bool) -> None:
     """All added regions and gazetteers, damaged ones too."""
-    stores = _stores()
-    found = [item for store in stores for item in store.list()]
-    for item in (item for store in stores for item in store.damaged()):
-        talk(item.message)
+    found: list[RegionInfo] = []
+    damaged: list[_Damaged] = []
+    for store in _stores():
+        for name in store.names():
+            try:
+                found.append(store.info(name))
+            except BadInput as error:
+                damaged.append(_damage(store, name, error))
     if as_json:
-        show_json([plain(item) for item in found])
-    else:
-        show(regions_view(found))
+        show_json([plain(item) for item in (*found, *damaged)])
+        return
+    lines = [Text(f"{item.name} is damaged: {item.damaged}. Mend it with: {item.mend}") for item in damaged]
+    show(Group(*([regions_view(found)] if found or not damaged else []), *lines))
+
+
+@dataclass(frozen=True, slots=True)
+class _Damaged:
+    """A region or gazetteer whose file can't be read, why, and the command that mends it."""
+
+    name: str
+    path: Path
+    damaged: str
+    mend: str
+
+
+def _damage(store: "RegionStore", name: str, error: BadInput) -> _Damaged:
+    from geosleuth.atlas.regions.region_file import region_path
+    from geosleuth.atlas.regions.region_store import EarlierRegion
+
+    path = region_path(store.folder, name)
+    if path.is_dir():
+        return _Damaged(name, path, "it is a folder, not a file", f"mv {shlex.quote(str(path))} ELSEWHERE")
+    if isinstance(error, EarlierRegion):
+        return _Damaged(
+            name, path, "it was made by an earlier version", f"geosleuth atlas add {shlex.quote(str(path))}"
+        )
+    return _Damaged(name, path, one_line(str(error.__cause__ or error)), _mend(name, _origin(path)))
+
+
+def _origin(path: Path) -> str:
+    """The address that a damaged file was fetched from, where that can still be read."""
+    with suppress(sqlite3.Error, OSError), closing(open_readonly(path)) as conn:
+        for (origin,) in conn.execute("SELECT value FROM meta WHERE key = 'origin'"):
+            return origin if isinstance(origin, str) else ""
+    return ""
+
+
+def _mend(name: str, origin: str) -> str:
+    from geosleuth.atlas.regions import region_name
+
+    file = origin.rpartition("/")[2]
+    if not file.endswith((".osm.pbf", ".zip")):
+        return f"geosleuth atlas add EXTRACT --name {name} (or: geosleuth atlas remove {name})"
+    place = file.removesuffix(".zip") if file.endswith(".zip") else region_name(None, Path(file))
+    kind = " --geonames" if file.endswith(".zip") else ""
+    return f"{get_command(place)}{kind}" + ("" if fold(place) == name else f" --name {name}")
 
 
 def remove_region(name: str, *, as_json: bool) -> None:
@@ -388,7 +490,7 @@ def show_place_facts(point: LatLon, date: str | None, *, as_json: bool) -> None:
     """What the land is like at a point."""
     from geosleuth.atlas.place_facts import read_day
 
-    day = read_day(date or "")
+    day = None if date is None else read_day(named(date, "a date, such as 2026-06-21"))
     with building() as progress:
         ensure_base(progress)
     found = asyncio.run(OfflineAtlas().place_facts(point, day)).as_dict()
@@ -409,6 +511,7 @@ def importing() -> Iterator[Callable[[str, int, int], None]]:
 
 
 _NOTHING = "nothing found"
+_FEWEST_COLOCATED = 2
 _LEAST_ACROSS_SCRIPTS = 0.75
 _LIKELY_MEANT = 0.6
 
@@ -478,8 +581,11 @@ def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         # What people copy must stay in one piece; names may fold.
-        table.add_column(column, overflow="fold", no_wrap=column in ("where", "ids", "fit", "away", "data of", "age"))
+        table.add_column(column, overflow="fold", no_wrap=column in _IN_ONE_PIECE)
     return table
+
+
+_IN_ONE_PIECE = ("where", "ids", "fit", "away", "features", "streets", "addresses", "MB", "data of", "age")
 
 
 def _where(point: LatLon) -> str:
@@ -629,13 +735,42 @@ def regions_view(found: Sequence["RegionInfo"]) -> RenderableType:
         return Text(
             f"no region was added yet; fetch one with: {get_command(None)}, such as geosleuth atlas get andorra"
         )
-    table = _table("region", "features", "streets", "addresses", "MB", "data of", "age", "from", "credit")
-    for item in found:
-        counts = (f"{count:,}" for count in (item.features, item.streets, item.addresses))
-        day, age = _age(item.data_date)
-        source = host_of(item.origin) if item.origin else item.source
-        table.add_row(item.name, *counts, f"{item.size_bytes / 1e6:.1f}", day, age, source, item.attribution)
-    return table
+    return _RegionTable(found)
+
+
+_WIDE = 100
+_OF_WIDE_TABLES = ("streets", "addresses", "age")
+
+
+@dataclass(frozen=True, slots=True)
+class _RegionTable:
+    """Regions with as many columns as the terminal has room for, and below them whom to credit."""
+
+    found: "Sequence[RegionInfo]"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        rows = [_region_row(item) for item in self.found]
+        heads = [head for head in rows[0] if options.max_width >= _WIDE or head not in _OF_WIDE_TABLES]
+        table = _table(*heads)
+        for row in rows:
+            table.add_row(*(row[head] for head in heads))
+        yield table
+        for credit in dict.fromkeys(item.attribution for item in self.found):
+            yield Text(f"credit: {credit}")
+
+
+def _region_row(item: "RegionInfo") -> dict[str, str]:
+    day, age = _age(item.data_date)
+    return {
+        "region": item.name,
+        "features": f"{item.features:,}",
+        "streets": f"{item.streets:,}",
+        "addresses": f"{item.addresses:,}",
+        "MB": f"{item.size_bytes / 1e6:.1f}",
+        "data of": day,
+        "age": age,
+        "from": host_of(item.origin) if item.origin else item.source,
+    }
 
 
 def _age(data_date: str | None) -> tuple[str, str]:

@@ -41,7 +41,7 @@ def show_resection(options: "ResectionOptions") -> None:
         fov=fov,
         fov_source=source,
         noise_deg=options.noise,
-        within=area(options.within),
+        within=area(options.within).extent,
         check=maybe_point(options.check),
     )
     with building() as progress:
