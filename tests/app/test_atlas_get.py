@@ -220,6 +220,24 @@ def test_a_region_of_the_users_own_is_not_replaced_unasked(server: ExtractServer
     assert [region["name"] for region in regions()] == ["andorra", "other"]
 
 
+@pytest.mark.parametrize("word", ["B", "Starbucks", "Cafè B", "98000"])
+def test_what_stands_on_an_added_map_is_no_place_to_fetch_a_map_of(
+    server: ExtractServer, tmp_path: Path, word: str
+) -> None:
+    own = tmp_path / "own.osm"
+    nodes = "".join(
+        f'<node id="{number}" version="1" lat="43.73{number}" lon="7.42"><tag k="{key}" v="cafe"/>'
+        f'<tag k="name" v="{name}"/><tag k="addr:postcode" v="98000"/></node>'
+        for number, (key, name) in enumerate((("amenity", "B"), ("shop", "Starbucks"), ("amenity", "Cafè B")), start=1)
+    )
+    own.write_text(f'<?xml version="1.0"?><osm version="0.6">{nodes}</osm>', "utf-8")
+    assert geosleuth("atlas", "add", own).returncode == 0
+    done = get(server, word)
+    assert done.returncode == 2
+    assert f"no country, region or city is called {word!r}" in done.stderr
+    assert server.bodies_asked() == []
+
+
 def test_geonames_of_a_country_become_a_gazetteer(server: ExtractServer, atlas_home: Path) -> None:
     row = "3041563\tAndorra la Vella\tAndorra la Vella\t\t42.50779\t1.52109\tP\tPPLC\tAD\t\t07\t\t\t\t20430\t\t1037\t"
     packed = BytesIO()

@@ -111,7 +111,7 @@ async def find_map(source: Source, place: str, name: str | None = None, *, anew:
         ServiceFault: the catalogue can't be had, or can't be followed.
     """
     catalogue = await fetch_catalogue(source.client, source.url, anew=anew)
-    return wanted_map(await find_extract(catalogue, place, OfflineAtlas()), name)
+    return wanted_map(await find_extract(catalogue, place), name)
 
 
 def wanted_map(extract: Extract, name: str | None = None) -> Wanted:

@@ -1,14 +1,16 @@
 """The tool `request_map`: a model asks for a map; whether it is fetched is the person's choice."""
 
+import asyncio
 from typing import TypedDict
 
 from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.map_place import map_place
 from geosleuth.atlas.suggestion import get_command
+from geosleuth.errors import BadInput
 
 from .calls import Case, Output
 from .declare import tool
-from .places import find
-from .viewer import Viewer, text_of
+from .viewer import Viewer, one_line, text_of
 
 
 class _Request(TypedDict):
@@ -34,10 +36,11 @@ async def request_map(case: Case, place: str) -> Output:
     Args:
         place: a country, region or city.
     """
-    where = await find(case, place, "place")
-    named = where.place
-    words = where.name if named is None else named.address or named.name
-    if isinstance(case.atlas, OfflineAtlas) and await case.atlas.detailed_maps(where.point):
+    if not one_line(place):
+        raise BadInput("place is empty; write the name of a country, region or city")
+    named = await asyncio.to_thread(map_place, place)
+    words = named.address or named.name
+    if isinstance(case.atlas, OfflineAtlas) and await case.atlas.detailed_maps(named.point):
         return Output(f"A detailed map of {words} is installed: search it.", _Request(place=words, command=None))
     command = get_command(words)
     return Output(

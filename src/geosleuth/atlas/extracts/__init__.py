@@ -2,7 +2,7 @@
 
     async with OnlineClient(settings) as client:
         catalogue = await fetch_catalogue(client, OFFICIAL)
-        extract = await find_extract(catalogue, "Schweiz", OfflineAtlas())
+        extract = await find_extract(catalogue, "Schweiz")
         offer = await ask_offer(client, extract.url)
         await download(client, offer, path)
 

@@ -4,6 +4,7 @@ A catalogue is somebody else's file. Of an address that it gives only the path i
 of an extract; ids that are none are left out; whatever else is wrong with an entry is told when somebody asks for it.
 """
 
+import asyncio
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ import shapely
 from geosleuth.atlas.base.build import admin1_table
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.granular import region_outline
-from geosleuth.atlas.offline import OfflineAtlas
+from geosleuth.atlas.map_place import map_place
 from geosleuth.atlas.online.http import OnlineClient, Question, parse_json
 from geosleuth.atlas.online.replies import clean
 from geosleuth.atlas.protocol import Place
@@ -208,8 +209,8 @@ def _codes(entry: Mapping[str, object], key: str) -> frozenset[str]:
     return frozenset(one.upper() for one in listed if isinstance(one, str) and len(one) <= 6)
 
 
-async def find_extract(catalogue: Catalogue, text: str, atlas: OfflineAtlas) -> Extract:
-    """The extract that a name means: a country, region, city or code, in any language that the atlas knows.
+async def find_extract(catalogue: Catalogue, text: str) -> Extract:
+    """The extract that a name means: a country, region, city or code, in any language that the base atlas knows.
 
     A city, or a region without an extract of its own, means the smallest extract that covers it.
 
@@ -222,23 +223,13 @@ async def find_extract(catalogue: Catalogue, text: str, atlas: OfflineAtlas) -> 
         raise BadInput("name a country, a region or a city, such as: geosleuth atlas get andorra")
     found = catalogue.called(wanted)
     if found is None:
-        place = await _place(wanted, atlas)
+        place = await asyncio.to_thread(map_place, wanted)
         found = _extract_of(catalogue, place)
         if found is None:
             raise BadInput(f"{catalogue.host} has no extract that covers {place.address or place.name}")
     if found.trouble:
         raise ServiceFault(catalogue.host, f"its catalogue's entry {found.id} {found.trouble}")
     return found
-
-
-async def _place(wanted: str, atlas: OfflineAtlas) -> Place:
-    hits = await atlas.geocode(wanted, limit=1)
-    if not hits:
-        raise BadInput(f"no country, region or city is called {wanted!r}; try its English name or its code")
-    place = hits[0].place
-    if hits[0].match in ("fuzzy", "part"):
-        raise BadInput(f"no country, region or city is called {wanted!r}; did you mean {place.address or place.name}?")
-    return place
 
 
 def _extract_of(catalogue: Catalogue, place: Place) -> Extract | None:
