@@ -61,6 +61,18 @@ def test_a_name_becomes_a_region_that_says_where_it_is_from(server: ExtractServe
     assert left_behind(atlas_home) == []
 
 
+def test_a_point_means_the_smallest_extract_that_covers_it(server: ExtractServer, tmp_path: Path) -> None:
+    assert get(server, "42.5,1.5").returncode == 0
+    assert [region["name"] for region in regions()] == ["andorra"]
+    south = entry("cape", {"name": "Cape", "iso3166-1:alpha2": ["ZA"]}, (18, -35, 19, -33))
+    server.files["/index-v1.json"] = catalogue(south)
+    server.offer("cape", tiny_extract(tmp_path, 20))
+    assert get(server, "-33.9,18.4", "--update").returncode == 0
+    assert [region["name"] for region in regions()] == ["andorra", "cape"]
+    sea = get(server, "0,-150")
+    assert (sea.returncode, sea.stderr.splitlines()[-1].count("no extract that covers 0,-150")) == (2, 1)
+
+
 def test_what_is_there_is_not_fetched_again_and_update_brings_newer_data(server: ExtractServer, tmp_path: Path) -> None:
     get(server, "andorra")
     again = get(server, "AD")
@@ -175,6 +187,7 @@ def test_a_failed_update_leaves_what_was_there(server: ExtractServer, tmp_path: 
         (["andorra", "--yes", "--name", "../up"], "a region's name is small letters"),
         (["--update", "--yes", "--name", "x"], "--name needs a place"),
         (["Barcelnoa", "--yes"], "did you mean Barcelona"),
+        (["--updat", "--yes"], "no such option: --updat"),
     ],
 )
 def test_what_is_refused_is_refused_before_anything_is_fetched(

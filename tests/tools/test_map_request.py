@@ -25,6 +25,8 @@ def bare() -> Case:
         ("Indonesia", "geosleuth atlas get Indonesia"),
         ("Ubud, Bali", "geosleuth atlas get 'Ubud, Bali, Indonesia'"),
         ("東京", "geosleuth atlas get 'Tokyo, Japan'"),
+        ("42.5,1.5", "geosleuth atlas get 42.5000,1.5000"),
+        ("(-33.9, 18.42)", "geosleuth atlas get -33.9000,18.4200"),
     ],
 )
 def test_the_person_is_told_the_command(bare: Case, place: str, command: str) -> None:
@@ -34,7 +36,7 @@ def test_the_person_is_told_the_command(bare: Case, place: str, command: str) ->
     assert request_map.viewer.result_words(seen.data) == f"to fetch it: {command}"
 
 
-@pytest.mark.parametrize("place", ["; rm -rf ~", "$(reboot)", "Xqzvkkw", ""])
+@pytest.mark.parametrize("place", ["; rm -rf ~", "$(reboot)", "Xqzvkkw", "", "0,-150", "95,200"])
 def test_what_is_no_place_never_becomes_a_command(bare: Case, place: str) -> None:
     seen = call(request_map, bare, {"place": place})
     assert seen.failure in ("refused", "bad_arguments")

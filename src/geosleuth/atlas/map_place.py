@@ -1,12 +1,15 @@
-"""The place that a map is asked for by: a country, region or settlement of the base atlas.
+"""What a map is asked for by: a country, region or settlement of the base atlas, or a point.
 
 Added regions and gazetteers are not asked. Any shop or street of theirs would pass for a place otherwise.
 """
 
+import re
 from contextlib import closing
 from typing import Final
 
+from geosleuth.answer.coordinates import written_point
 from geosleuth.errors import BadInput
+from geosleuth.geo import LatLon
 from geosleuth.text.safe import one_line
 
 from .base import BasePlaces, ensure_base, open_base
@@ -15,6 +18,16 @@ from .protocol import Place
 _KINDS: Final = ("country", "region", "city")
 _NAME_CHARS: Final = 80
 _LOOKED_AT: Final = 12
+_WORD: Final = re.compile(r"[^\W\d_]{2}")
+
+
+def map_point(text: str) -> LatLon | None:
+    """Return the point that a text writes out, such as "42.5,1.5"; None where it is a name or an area.
+
+    Raises:
+        BadInput: two numbers that are no point.
+    """
+    return None if _WORD.search(text) or text.count(",") > 1 else written_point(text)
 
 
 def map_place(text: str) -> Place:

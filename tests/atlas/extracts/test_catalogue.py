@@ -41,6 +41,10 @@ def found(text: str, body: bytes | None = None, source: str = OFFICIAL) -> Extra
         ("GB", "united-kingdom"),  # of two with that code alone the larger
         ("San Marino", "centro"),  # a country without an extract of its own
         ("CH-ZH", "switzerland"),
+        ("42.5, 1.5", "andorra"),
+        ("35.7,139.7", "kanto"),
+        ("-33.9,18.4", "africa"),
+        ("42°30'N 1°30'E", "andorra"),
     ],
 )
 def test_names_in_many_languages_mean_the_smallest_extract(text: str, extract: str) -> None:
@@ -54,6 +58,9 @@ def test_names_in_many_languages_mean_the_smallest_extract(text: str, extract: s
         ("Qqqqzzz", "no country, region or city is called 'Qqqqzzz'"),
         ("   ", "name a country, a region or a city"),
         ("Eiffel Tower", "no country, region or city is called 'Eiffel Tower'"),
+        ("0,-150", "download.geofabrik.de has no extract that covers 0,-150$"),
+        ("95,200", "there is no point 95, 200"),
+        ("1,2,3,4", "no country, region or city is called '1,2,3,4'; try"),
         ("Rue Grimaldi 12, Monaco", "did you mean Monaco"),
         ("98000", "no country, region or city is called '98000'; try its English name or its code"),
         ("a\x1b[31mred\nb", r"no country, region or city is called 'a.*b'; try its English name"),

@@ -398,8 +398,9 @@ class GetOptions:
         Optional[str],  # noqa: UP045
         typer.Argument(
             metavar="PLACE",
-            help="A country, region or city in any language, or a code such as DE-BY; for --overture also a box "
-            "S,W,N,E or a disc LAT,LON,RADIUS_KM; for --wikipedia the code of a language.",
+            help="A country, region or city in any language, a code such as DE-BY, or LAT,LON for the smallest "
+            "map that covers that point; for --overture also a box S,W,N,E or a disc LAT,LON,RADIUS_KM; for "
+            "--wikipedia the code of a language.",
             show_default=False,
         ),
     ] = None
@@ -432,7 +433,7 @@ class GetOptions:
     as_json: JsonFlag = False
 
 
-@atlas.command()
+@atlas.command(context_settings=_NUMBERS)
 @takes(GetOptions)
 def get(options: GetOptions) -> None:
     """Fetch a map by the name of its place: says how large it is, asks, downloads, verifies and adds it.
@@ -442,6 +443,8 @@ def get(options: GetOptions) -> None:
       geosleuth atlas get andorra
 
       geosleuth atlas get Bayern --yes
+
+      geosleuth atlas get 42.5,1.5
 
       geosleuth atlas get 43.72,7.40,43.76,7.45 --overture --name monaco-places
 

@@ -17,7 +17,7 @@ import shapely
 from geosleuth.atlas.base.build import admin1_table
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.granular import region_outline
-from geosleuth.atlas.map_place import map_place
+from geosleuth.atlas.map_place import map_place, map_point
 from geosleuth.atlas.online.http import OnlineClient, Question, parse_json
 from geosleuth.atlas.online.replies import clean
 from geosleuth.atlas.protocol import Place
@@ -212,7 +212,7 @@ def _codes(entry: Mapping[str, object], key: str) -> frozenset[str]:
 async def find_extract(catalogue: Catalogue, text: str) -> Extract:
     """The extract that a name means: a country, region, city or code, in any language that the base atlas knows.
 
-    A city, or a region without an extract of its own, means the smallest extract that covers it.
+    A point, a city, or a region without an extract of its own, means the smallest extract that covers it.
 
     Raises:
         BadInput: nothing goes by the name, or no extract covers it.
@@ -222,6 +222,10 @@ async def find_extract(catalogue: Catalogue, text: str) -> Extract:
     if not wanted:
         raise BadInput("name a country, a region or a city, such as: geosleuth atlas get andorra")
     found = catalogue.called(wanted)
+    if found is None and (point := map_point(wanted)) is not None:
+        found = catalogue.around(point)
+        if found is None:
+            raise BadInput(f"{catalogue.host} has no extract that covers {wanted}")
     if found is None:
         place = await asyncio.to_thread(map_place, wanted)
         found = _extract_of(catalogue, place)

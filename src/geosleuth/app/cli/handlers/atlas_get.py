@@ -40,12 +40,16 @@ from geosleuth.text.numbers import size
 from .atlas import importing, regions_view
 
 _T = TypeVar("_T")
+# A latitude may begin with a minus sign, so that the parser lets options through which there are not.
+_UNKNOWN_OPTION = re.compile(r"-(?!\d|\.\d)")
 
 
 def get_maps(options: GetOptions) -> None:
     """Fetch and add what a name means, or newer data for all that was fetched."""
     if options.offline:
         raise BadInput("atlas get fetches over the network, which --offline rules out; leave one of them out")
+    if options.place is not None and _UNKNOWN_OPTION.match(options.place):
+        raise BadInput(f"no such option: {options.place[:40]}")
     if options.place is None and not options.update:
         raise BadInput("name a country, a region or a city, such as: geosleuth atlas get andorra")
     if options.place is None and options.name is not None:
