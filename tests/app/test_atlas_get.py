@@ -73,6 +73,23 @@ def test_a_point_means_the_smallest_extract_that_covers_it(server: ExtractServer
     assert (sea.returncode, sea.stderr.splitlines()[-1].count("no extract that covers 0,-150")) == (2, 1)
 
 
+def test_a_place_in_a_larger_map_is_told_before_it_comes_and_in_json(server: ExtractServer, tmp_path: Path) -> None:
+    server.offer("kanto", tiny_extract(tmp_path, 20))
+    done = get(server, "東京", "--json")
+    assert "Tokyo, Japan lies in Kantō (kanto): " in done.stderr
+    told = json.loads(done.stdout)
+    assert (told["name"], told["understood_as"]) == ("kanto", "Tokyo, Japan")
+    assert json.loads(get(server, "AD", "--json").stdout)["understood_as"] == "Andorra (andorra)"
+
+
+def test_a_continent_comes_only_by_its_own_name(server: ExtractServer, tmp_path: Path) -> None:
+    server.offer("asia", tiny_extract(tmp_path, 20))
+    done = get(server, "Cafe")
+    assert (done.returncode, len(server.bodies_asked())) == (2, 0)
+    assert "geosleuth atlas get asia" in done.stderr.splitlines()[-1]
+    assert get(server, "asia").returncode == 0
+
+
 def test_what_is_there_is_not_fetched_again_and_update_brings_newer_data(server: ExtractServer, tmp_path: Path) -> None:
     get(server, "andorra")
     again = get(server, "AD")

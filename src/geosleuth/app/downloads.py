@@ -60,6 +60,12 @@ class Wanted:
     folder: Path
     take: Callable[..., RegionInfo]
     countries: frozenset[str] = frozenset()
+    place: str = ""
+
+    @property
+    def words(self) -> str:
+        """What it is, for people; and which place in it was asked for, where it is larger than that."""
+        return f"{self.place} lies in {self.title}" if self.place else self.title
 
     @property
     def is_map(self) -> bool:
@@ -111,14 +117,14 @@ async def find_map(source: Source, place: str, name: str | None = None, *, anew:
         ServiceFault: the catalogue can't be had, or can't be followed.
     """
     catalogue = await fetch_catalogue(source.client, source.url, anew=anew)
-    return wanted_map(await find_extract(catalogue, place), name)
+    meant = await find_extract(catalogue, place)
+    return wanted_map(meant.extract, name, meant.place)
 
 
-def wanted_map(extract: Extract, name: str | None = None) -> Wanted:
-    """Return an extract as a file to fetch."""
+def wanted_map(extract: Extract, name: str | None = None, place: str = "") -> Wanted:
+    """Return an extract as a file to fetch, for a place in it."""
     whole = frozenset[str]() if extract.subdivisions else extract.countries
-    title = extract.id if extract.name == extract.id else f"{extract.name} ({extract.id})"
-    return Wanted(title, name or extract.region, extract.url, regions_dir(), import_osm, whole)
+    return Wanted(extract.title, name or extract.region, extract.url, regions_dir(), import_osm, whole, place)
 
 
 def wanted_again(catalogue: Catalogue, info: RegionInfo) -> Wanted | None:
@@ -176,7 +182,7 @@ def plan_words(wanted: Wanted, offer: Offer) -> str:
     """Return what is to be downloaded from where, and what it takes, in one sentence without its end."""
     needs = Needs.of(offer)
     return (
-        f"{wanted.title}: {size(offer.size_bytes)} from {offer.host}{f', of {offer.day}' if offer.day else ''}; needs "
+        f"{wanted.words}: {size(offer.size_bytes)} from {offer.host}{f', of {offer.day}' if offer.day else ''}; needs "
         f"about {size(needs.disk_bytes + offer.size_bytes)} on disk, {size(needs.disk_bytes)} of it for good, and "
         f"{_duration(needs.seconds)} of work after the download"
     )

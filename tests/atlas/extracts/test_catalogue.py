@@ -6,7 +6,7 @@ import json
 import pytest
 
 from extract_server import OFFICIAL, catalogue, entry
-from geosleuth.atlas.extracts import Extract, find_extract
+from geosleuth.atlas.extracts import Extract, Meant, find_extract
 from geosleuth.atlas.extracts.catalogue import read_catalogue
 from geosleuth.errors import BadInput, ServiceFault
 
@@ -14,8 +14,12 @@ MIRROR = "https://maps.example.org/osm"
 BOX = (0.0, 0.0, 1.0, 1.0)
 
 
-def found(text: str, body: bytes | None = None, source: str = OFFICIAL) -> Extract:
+def meant(text: str, body: bytes | None = None, source: str = OFFICIAL) -> Meant:
     return asyncio.run(find_extract(read_catalogue(body or catalogue(), source), text))
+
+
+def found(text: str, body: bytes | None = None, source: str = OFFICIAL) -> Extract:
+    return meant(text, body, source).extract
 
 
 @pytest.mark.parametrize(
@@ -43,7 +47,6 @@ def found(text: str, body: bytes | None = None, source: str = OFFICIAL) -> Extra
         ("CH-ZH", "switzerland"),
         ("42.5, 1.5", "andorra"),
         ("35.7,139.7", "kanto"),
-        ("-33.9,18.4", "africa"),
         ("42°30'N 1°30'E", "andorra"),
     ],
 )
@@ -70,6 +73,44 @@ def test_names_in_many_languages_mean_the_smallest_extract(text: str, extract: s
 def test_names_that_mean_nothing_there_are_refused(text: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         found(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("Tokyo", "Tokyo, Japan"),
+        ("Kanton Zürich", "Zurich, Switzerland"),
+        ("San Marino", "San Marino"),
+        ("Singapore", "Singapore"),  # of three countries of one extract
+        ("42.5,1.5", "42.5,1.5"),
+        ("Bavière", ""),  # has an extract of its own
+        ("Schweiz", ""),
+        ("us/georgia", ""),
+        ("asia", ""),
+    ],
+)
+def test_a_place_in_a_larger_extract_is_told(text: str, place: str) -> None:
+    assert meant(text).place == place
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Cafe", "covers Cafe, Central Luzon, Philippines is Asia .asia., which spans several countries; .* get asia$"),
+        ("Central Luzon", "geosleuth atlas get asia$"),
+        ("-33.9,18.4", "geosleuth atlas get africa$"),
+        ("Kuala Lumpur", "geosleuth atlas get malaysia-singapore-brunei$"),
+    ],
+)
+def test_an_extract_of_several_countries_must_be_named_itself(text: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        meant(text)
+
+
+def test_extracts_that_hold_each_other_are_looked_through_once() -> None:
+    ring = [entry(name, {"parent": parent}, BOX) for name, parent in (("one", "two"), ("two", "one"))]
+    with pytest.raises(BadInput, match=r"geosleuth atlas get one$"):
+        meant("0.5,0.5", json.dumps({"features": ring}).encode())
 
 
 def test_a_region_means_an_extract_that_holds_all_of_it() -> None:

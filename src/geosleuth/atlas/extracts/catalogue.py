@@ -23,7 +23,7 @@ from geosleuth.atlas.online.replies import clean
 from geosleuth.atlas.protocol import Place
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
-from geosleuth.names import country_code, fold
+from geosleuth.names import country_code, country_name, fold
 from geosleuth.net import host_of
 
 OFFICIAL: Final = "https://download.geofabrik.de"
@@ -58,6 +58,12 @@ class Extract:
     countries: frozenset[str]
     subdivisions: frozenset[str]
     geometry: object
+    parent: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its name and id, for people."""
+        return self.id if self.name == self.id else f"{self.name} ({self.id})"
 
     @property
     def region(self) -> str:
@@ -122,6 +128,18 @@ class Catalogue:
         enough = (one for one, share in zip(found, shares, strict=True) if share >= _COVERED)
         return next(enough, found[shares.index(max(shares))])
 
+    def spans_countries(self, extract: Extract) -> bool:
+        """Whether it is not of one country, by its own codes or by those of the extract that it is a part of."""
+        by_id = {one.id: one for one in self.extracts}
+        one: Extract | None = extract
+        while one is not None:
+            countries = one.countries | {code[:2] for code in one.subdivisions}
+            if countries:
+                return len(countries) > 1
+            # An id is looked up once, so that a catalogue whose parts hold each other comes to an end.
+            one = by_id.pop(one.parent, None)
+        return True
+
     def _shape(self, extract: Extract) -> Any:
         """Its ground; empty where the catalogue draws none that can be read."""
         if extract.id not in self._shapes:
@@ -183,6 +201,7 @@ def _extract(feature: object, source: str) -> Extract | None:
         countries=_codes(entry, "iso3166-1:alpha2"),
         subdivisions=_codes(entry, "iso3166-2"),
         geometry=feature.get("geometry"),
+        parent=parent if isinstance(parent := entry.get("parent"), str) else "",
     )
 
 
@@ -209,42 +228,70 @@ def _codes(entry: Mapping[str, object], key: str) -> frozenset[str]:
     return frozenset(one.upper() for one in listed if isinstance(one, str) and len(one) <= 6)
 
 
-async def find_extract(catalogue: Catalogue, text: str) -> Extract:
+@dataclass(frozen=True, slots=True, eq=False)
+class Meant:
+    """The extract that a text means; ``place`` is the place in it that was understood, where it is a larger one."""
+
+    extract: Extract
+    place: str = ""
+
+
+async def find_extract(catalogue: Catalogue, text: str) -> Meant:
     """The extract that a name means: a country, region, city or code, in any language that the base atlas knows.
 
     A point, a city, or a region without an extract of its own, means the smallest extract that covers it.
 
     Raises:
-        BadInput: nothing goes by the name, or no extract covers it.
+        BadInput: nothing goes by the name, no extract covers it, or only one of several countries does.
         ServiceFault: the catalogue's word on that extract can't be followed.
     """
     wanted = clean(text, _NAME_CHARS)
     if not wanted:
         raise BadInput("name a country, a region or a city, such as: geosleuth atlas get andorra")
-    found = catalogue.called(wanted)
-    if found is None and (point := map_point(wanted)) is not None:
-        found = catalogue.around(point)
-        if found is None:
-            raise BadInput(f"{catalogue.host} has no extract that covers {wanted}")
-    if found is None:
-        place = await asyncio.to_thread(map_place, wanted)
-        found = _extract_of(catalogue, place)
-        if found is None:
-            raise BadInput(f"{catalogue.host} has no extract that covers {place.address or place.name}")
-    if found.trouble:
-        raise ServiceFault(catalogue.host, f"its catalogue's entry {found.id} {found.trouble}")
+    own = catalogue.called(wanted)
+    found = await _around(catalogue, wanted) if own is None else Meant(own, _one_of_several(own, wanted))
+    if found.extract.trouble:
+        raise ServiceFault(catalogue.host, f"its catalogue's entry {found.extract.id} {found.extract.trouble}")
     return found
 
 
-def _extract_of(catalogue: Catalogue, place: Place) -> Extract | None:
-    land: Sequence[shapely.Geometry] = ()
+def _one_of_several(extract: Extract, wanted: str) -> str:
+    """The country that was meant by a name, where its extract holds others, too; else empty."""
+    code = country_code(wanted)
+    return country_name(code) if code in extract.countries and len(extract.countries) > 1 else ""
+
+
+async def _around(catalogue: Catalogue, wanted: str) -> Meant:
+    """The extract of a place, or around one, that the catalogue does not call so."""
+    point = map_point(wanted)
+    if point is None:
+        place = await asyncio.to_thread(map_place, wanted)
+        own, land = _own_extract(catalogue, place)
+        if own is not None:
+            return Meant(own)
+        point, words = place.point, place.address or place.name
+    else:
+        words, land = wanted, ()
+    extract = catalogue.around(point, land)
+    if extract is None:
+        raise BadInput(f"{catalogue.host} has no extract that covers {words}")
+    if catalogue.spans_countries(extract):
+        raise BadInput(
+            f"the smallest extract of {catalogue.host} that covers {words} is {extract.title}, which spans several "
+            f"countries; if you want all of it: geosleuth atlas get {extract.id}"
+        )
+    return Meant(extract, words)
+
+
+def _own_extract(catalogue: Catalogue, place: Place) -> "tuple[Extract | None, Sequence[shapely.Geometry]]":
+    """The extract of a country or a region, or else its land."""
     if place.kind == "country" and place.country:
         if found := catalogue.of_country(place.country):
-            return found
-        land = [Borders.load().country_outline(place.country, detail="full").geometry]
-    elif place.kind == "region" and place.country:
+            return found, ()
+        return None, [Borders.load().country_outline(place.country, detail="full").geometry]
+    if place.kind == "region" and place.country:
         code = admin1_table().get(place.id.partition(":")[2], ("", None, []))[1]
         if code and (found := catalogue.of_subdivision(code)):
-            return found
-        land = region_outline(place.country, code) if code else ()
-    return catalogue.around(place.point, land)
+            return found, ()
+        return None, region_outline(place.country, code) if code else ()
+    return None, ()

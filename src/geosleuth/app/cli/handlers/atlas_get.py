@@ -3,7 +3,7 @@
 import asyncio
 import re
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -46,16 +46,7 @@ _UNKNOWN_OPTION = re.compile(r"-(?!\d|\.\d)")
 
 def get_maps(options: GetOptions) -> None:
     """Fetch and add what a name means, or newer data for all that was fetched."""
-    if options.offline:
-        raise BadInput("atlas get fetches over the network, which --offline rules out; leave one of them out")
-    if options.place is not None and _UNKNOWN_OPTION.match(options.place):
-        raise BadInput(f"no such option: {options.place[:40]}")
-    if options.place is None and not options.update:
-        raise BadInput("name a country, a region or a city, such as: geosleuth atlas get andorra")
-    if options.place is None and options.name is not None:
-        raise BadInput("--name needs a place")
-    if options.name is not None:
-        region_name(options.name, Path())
+    _check(options)
     source = Source(_kind(options), options.mirror)
     hosts = " and ".join(dict.fromkeys(source.hosts))
     if not options.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -76,19 +67,39 @@ def get_maps(options: GetOptions) -> None:
         raise Offline(error.host, f"{error.trouble.rstrip('?')}; {add_file}") from error
 
 
+def _check(options: GetOptions) -> None:
+    """Complain about what this machine can tell is wrong, before anybody is asked."""
+    if options.offline:
+        raise BadInput("atlas get fetches over the network, which --offline rules out; leave one of them out")
+    if options.place is not None and _UNKNOWN_OPTION.match(options.place):
+        raise BadInput(f"no such option: {options.place[:40]}")
+    if options.place is None and not options.update:
+        raise BadInput("name a country, a region or a city, such as: geosleuth atlas get andorra")
+    if options.place is None and options.name is not None:
+        raise BadInput("--name needs a place")
+    if options.name is not None:
+        region_name(options.name, Path())
+
+
 def _get(options: GetOptions, source: Source) -> None:
     if options.wikipedia and options.place is not None:
         _wikipedia(options, options.place, source)
         return
     if options.overture and options.place is not None:
-        found = [_places(options, options.place, source)]
-    else:
-        found = [_got(one, options, source) for one in _wanted(options, source)]
-    if options.as_json:
-        shown = [plain(one) for one in found]
-        show_json(shown[0] if options.place is not None else shown)
-    else:
+        _show([_places(options, options.place, source)], options)
+        return
+    wanted = _wanted(options, source)
+    _show([_got(one, options, source) for one in wanted], options, [one.place or one.title for one in wanted])
+
+
+def _show(found: list[RegionInfo], options: GetOptions, understood: Sequence[str] = ()) -> None:
+    """Show what is there now; in JSON also what a name was understood as."""
+    if not options.as_json:
         show(regions_view(found))
+    elif options.place is None:
+        show_json([plain(one) for one in found])
+    else:
+        show_json(plain(found[0]) | ({"understood_as": understood[0]} if understood else {}))
 
 
 def _kind(options: GetOptions) -> Kind:
