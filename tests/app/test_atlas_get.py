@@ -15,6 +15,7 @@ import pytest
 
 from extract_server import ExtractServer, catalogue, entry, extract_server, tiny_extract
 from geosleuth.atlas.suggestion import get_country
+from geosleuth.text.numbers import size
 from in_process import Done, geosleuth
 from locating import FINAL, at, locate_here, photo_file
 from openai_server import openai_server
@@ -88,6 +89,13 @@ def test_a_continent_comes_only_by_its_own_name(server: ExtractServer, tmp_path:
     assert (done.returncode, len(server.bodies_asked())) == (2, 0)
     assert "geosleuth atlas get asia" in done.stderr.splitlines()[-1]
     assert get(server, "asia").returncode == 0
+
+
+def test_the_plan_tells_the_disk_of_the_import_and_of_the_region(server: ExtractServer) -> None:
+    size_bytes = len(server.files["/andorra-latest.osm.pbf"])
+    done = get(server, "andorra")
+    told = f"about {size(9 * size_bytes)} on disk while it is imported, {size(3 * size_bytes)} of it for good"
+    assert told in done.stderr
 
 
 def test_what_is_there_is_not_fetched_again_and_update_brings_newer_data(server: ExtractServer, tmp_path: Path) -> None:

@@ -45,9 +45,9 @@ _SOURCES: Final[dict[Kind, tuple[str, str]]] = {
     "wikipedia": ("GEOSLEUTH_KIWIX_URL", KIWIX),
 }
 _CATALOGUE_BYTES: Final = 32 * 1024 * 1024
-# What importing takes, roughly, for each byte of the file. A region keeps 1.4 to 2.7 bytes; the rest is room for rows
-# that are staged while it is made.
-_DISK_A_BYTE, _BYTES_A_SECOND = 7, 1_000_000
+# What importing takes for each byte of the file: room for rows that are staged while the region is made, and the region
+# itself (1.5 to 2.8 bytes).
+_SCRATCH_A_BYTE, _REGION_A_BYTE, _BYTES_A_SECOND = 5, 3, 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +167,18 @@ async def ask_size(source: Source, wanted: Wanted) -> Offer:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a download takes: bytes of disk in the end, and seconds of work after it."""
+    """What a download takes: bytes of disk while it is imported and in the end, and seconds of work after it."""
 
+    import_bytes: int  # the download, what is staged, and what is there in the end
     disk_bytes: int
     seconds: float
 
     @classmethod
     def of(cls, offer: Offer) -> "Needs":
         """Return the needs of an offer, roughly."""
-        return cls(_DISK_A_BYTE * offer.size_bytes, offer.size_bytes / _BYTES_A_SECOND)
+        size_bytes = offer.size_bytes
+        kept_bytes = _REGION_A_BYTE * size_bytes
+        return cls(size_bytes + _SCRATCH_A_BYTE * size_bytes + kept_bytes, kept_bytes, size_bytes / _BYTES_A_SECOND)
 
 
 def plan_words(wanted: Wanted, offer: Offer) -> str:
@@ -183,7 +186,7 @@ def plan_words(wanted: Wanted, offer: Offer) -> str:
     needs = Needs.of(offer)
     return (
         f"{wanted.words}: {size(offer.size_bytes)} from {offer.host}{f', of {offer.day}' if offer.day else ''}; needs "
-        f"about {size(needs.disk_bytes + offer.size_bytes)} on disk, {size(needs.disk_bytes)} of it for good, and "
+        f"about {size(needs.import_bytes)} on disk while it is imported, {size(needs.disk_bytes)} of it for good, and "
         f"{_duration(needs.seconds)} of work after the download"
     )
 
@@ -194,7 +197,8 @@ def check_disk(wanted: Wanted, offer: Offer) -> None:
     Raises:
         BadInput: it has not.
     """
-    check_room({wanted.path.parent: offer.size_bytes, wanted.folder: Needs.of(offer).disk_bytes})
+    in_folder = Needs.of(offer).import_bytes - offer.size_bytes
+    check_room({wanted.path.parent: offer.size_bytes, wanted.folder: in_folder})
 
 
 async def fetch(source: Source, wanted: Wanted, offer: Offer, progress: Callable[[int, int], None]) -> None:
