@@ -137,6 +137,14 @@ def no_extract(server: ExtractServer) -> None:
     server.offer("andorra", b"this is no extract at all" * 100)
 
 
+def cut_at_the_server(server: ExtractServer) -> None:
+    server.offer("andorra", server.files["/andorra-latest.osm.pbf"][:-100])
+
+
+def web_page(server: ExtractServer) -> None:
+    server.offer("andorra", b"<!doctype html><title>Sign in</title>" * 20)
+
+
 def no_checksum(server: ExtractServer) -> None:
     del server.files["/andorra-latest.osm.pbf.md5"]
 
@@ -174,7 +182,9 @@ def larger_than_the_disk(server: ExtractServer) -> None:
     ("fault", "code", "said"),
     [
         (wrong_checksum, 1, "checksum"),
-        (no_extract, 2, "not a sound OpenStreetMap extract"),
+        (no_extract, 1, "127.0.0.1: sent /andorra-latest.osm.pbf, which is not a sound OpenStreetMap extract ("),
+        (cut_at_the_server, 1, "127.0.0.1: sent /andorra-latest.osm.pbf, which is not a sound OpenStreetMap extract ("),
+        (web_page, 1, "127.0.0.1: sent /andorra-latest.osm.pbf, which is not a sound OpenStreetMap extract ("),
         (no_checksum, 1, "no checksum"),
         (no_file, 1, "status 404"),
         (no_catalogue, 1, "no catalogue of extracts"),
@@ -192,6 +202,8 @@ def test_every_fault_is_one_line_and_leaves_nothing_half(
     done = get(server, "andorra")
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr.splitlines()[-1]
+    assert "sent" not in said or done.stderr.endswith("; nothing was changed\n")
+    assert str(atlas_home / "cache") not in done.stderr
     assert all(line.isprintable() for line in done.stderr.splitlines())
     assert left_behind(atlas_home) == []
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final, Literal
+from urllib.parse import urlsplit
 
 from geosleuth.atlas import OfflineAtlas, gazetteers_dir, regions_dir
 from geosleuth.atlas.extracts import (
@@ -27,7 +28,7 @@ from geosleuth.atlas.gazetteers import import_geonames
 from geosleuth.atlas.online import OnlineClient
 from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm, import_overture
 from geosleuth.atlas.suggestion import remember_size
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box
 from geosleuth.names import country_name, required_country_code
 from geosleuth.net import host_of
@@ -210,7 +211,8 @@ def add(wanted: Wanted, offer: Offer, progress: Imported) -> RegionInfo:
     """Import what was downloaded, and delete the file.
 
     Raises:
-        BadInput: it can't be kept, or is not what it should be.
+        BadInput: it can't be kept.
+        ServiceFault: it is not what it should be.
     """
     origin = {"origin": wanted.url, "origin_md5": offer.md5, "data_date": offer.day}
     take = partial(wanted.take, origin={key: value for key, value in origin.items() if value})
@@ -219,6 +221,13 @@ def add(wanted: Wanted, offer: Offer, progress: Imported) -> RegionInfo:
         return take(wanted.path, wanted.name, folder=wanted.folder, progress=progress)
     except OSError as error:
         raise BadInput(f"{wanted.folder}: what was fetched can't be kept there: {error.strerror or error}") from error
+    except BadInput as error:
+        # Importers begin with the file where that is at fault, and its checksum is right: it came so.
+        about = str(error).removeprefix(f"{wanted.path} ")
+        if about == str(error):
+            raise
+        sent, why = urlsplit(offer.url).path[:120], about.removesuffix("; download it again")
+        raise ServiceFault(offer.host, f"sent {sent}, which {why}; nothing was changed") from error
     finally:
         dropped(wanted.path)
 
