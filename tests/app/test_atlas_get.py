@@ -186,8 +186,8 @@ def larger_than_the_disk(server: ExtractServer) -> None:
         (cut_at_the_server, 1, "127.0.0.1: sent /andorra-latest.osm.pbf, which is not a sound OpenStreetMap extract ("),
         (web_page, 1, "127.0.0.1: sent /andorra-latest.osm.pbf, which is not a sound OpenStreetMap extract ("),
         (no_checksum, 1, "no checksum"),
-        (no_file, 1, "status 404"),
-        (no_catalogue, 1, "no catalogue of extracts"),
+        (no_file, 1, "127.0.0.1: has no /andorra-latest.osm.pbf"),
+        (no_catalogue, 1, "127.0.0.1: has no /index-v1.json"),
         (elsewhere, 1, "redirects to evil.example"),
         (catalogue_elsewhere, 1, "redirects to evil.example"),
         (hostile, 1, "leads to evil.example, which was not asked for"),
@@ -293,6 +293,11 @@ def test_geonames_of_a_country_become_a_gazetteer(server: ExtractServer, atlas_h
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("AD.txt", f"{row}Europe/Andorra\t2020-03-03\n")
+    absent = get(server, "andorra", "--geonames")
+    assert (absent.returncode, "127.0.0.1: has no /AD.zip" in absent.stderr) == (1, True)
+    server.files["/AD.zip"] = b"no zip at all"
+    damaged = get(server, "andorra", "--geonames")
+    assert (damaged.returncode, "127.0.0.1: sent /AD.zip, which is no zip file" in damaged.stderr) == (1, True)
     server.files["/AD.zip"] = packed.getvalue()
     assert get(server, "Andorre", "--geonames").returncode == 0
     (gazetteer,) = regions()

@@ -26,6 +26,8 @@ from geosleuth.geo import LatLon
 from geosleuth.names import country_code, country_name, fold
 from geosleuth.net import host_of
 
+from .download import has_no
+
 OFFICIAL: Final = "https://download.geofabrik.de"
 """Where the catalogue and the extracts are asked for unless the user names a mirror."""
 
@@ -162,7 +164,7 @@ async def fetch_catalogue(client: OnlineClient, source: str, *, anew: bool = Fal
         Question(url=url, keep_s=0.0 if anew else _KEEP_S, absent=(404,)), partial(read_catalogue, source=source)
     )
     if found is None:
-        raise ServiceFault(host_of(source), f"has no catalogue of extracts at {url}")
+        raise has_no(url)
     return found
 
 

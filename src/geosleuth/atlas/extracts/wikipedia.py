@@ -11,6 +11,8 @@ from geosleuth.atlas.online.http import OnlineClient, Question
 from geosleuth.errors import BadInput, ServiceFault, require
 from geosleuth.net import host_of
 
+from .download import has_no
+
 KIWIX: Final = "https://mirror.download.kiwix.org/zim/wikipedia"
 """Kiwix's own copy of the files; its main address leads to other hosts, which nobody has agreed to."""
 
@@ -53,11 +55,13 @@ async def find_wikipedia(client: OnlineClient, source: str, language: str, editi
         ServiceFault: its list can't be had.
     """
     listed = await client.ask(Question(url=f"{source}/", absent=(404,)), partial(_read, source=source))
+    if listed is None:
+        raise has_no(f"{source}/")
     wanted = language.strip().lower()
-    found = [one for one in listed or () if one.edition == edition and one.language == wanted]
+    found = [one for one in listed if one.edition == edition and one.language == wanted]
     if found:
         return max(found, key=lambda one: one.month)
-    known = sorted({one.language for one in listed or () if one.edition == edition})
+    known = sorted({one.language for one in listed if one.edition == edition})
     if not known:
         raise ServiceFault(host_of(source), "lists no Wikipedia files")
     more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
