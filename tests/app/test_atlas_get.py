@@ -225,11 +225,21 @@ def test_a_failed_update_leaves_what_was_there(server: ExtractServer, tmp_path: 
         (["--update", "--yes", "--name", "x"], "--name needs a place"),
         (["Barcelnoa", "--yes"], "did you mean Barcelona"),
         (["--updat", "--yes"], "no such option: --updat"),
+        ([""], "name a country, a region or a city"),
+        (["95,200"], "there is no point 95, 200"),
+        (["de", "--edition", "full"], "--edition belongs to --wikipedia"),
+        (["de", "--wikipedia", "--edition", "full"], "--edition 'full': there are mini, nopic, maxi"),
+        (["de", "--wikipedia", "--name", "x"], "--name does not apply to --wikipedia"),
+        (["monaco", "--update", "--name", "zz"], "there is no region zz to update; leave out --update to add it"),
+        (["de", "--wikipedia"], "this needs libzim.reader, which is not installed; run:"),
+        (["Monaco", "--overture"], "this needs pyarrow.parquet, which is not installed; run:"),
     ],
 )
 def test_what_is_refused_is_refused_before_anything_is_fetched(
-    server: ExtractServer, words: list[str], said: str
+    server: ExtractServer, words: list[str], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if "not installed" in said:
+        monkeypatch.setitem(sys.modules, said.split()[2].rstrip(","), None)
     done = geosleuth("atlas", "get", *words, "--mirror", server.url)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr.splitlines()[-1]
@@ -240,7 +250,7 @@ def test_what_is_refused_is_refused_before_anything_is_fetched(
 @pytest.mark.parametrize(
     ("mirror", "said"),
     [
-        ("http://example.org", "must be asked over https"),
+        ("http://example.org", "over https; plain http is allowed only for addresses in your own network"),
         ("https://example.org/?a=b", "is no address"),
         ("ftp://127.0.0.1/", "not a web address"),
         ("https://user:pass@127.0.0.1/", "user name or password"),
@@ -248,8 +258,8 @@ def test_what_is_refused_is_refused_before_anything_is_fetched(
     ],
 )
 def test_mirrors_that_are_none_are_refused(atlas_home: Path, mirror: str, said: str) -> None:
-    done = geosleuth("atlas", "get", "andorra", "--yes", "--mirror", mirror)
-    assert (done.returncode, said in done.stderr) == (2, True)
+    done = geosleuth("atlas", "get", "andorra", "--mirror", mirror)
+    assert (done.returncode, said in done.stderr, "asking" in done.stderr) == (2, True, False)
     assert left_behind(atlas_home) == []
 
 
@@ -286,6 +296,17 @@ def test_what_stands_on_an_added_map_is_no_place_to_fetch_a_map_of(
     assert done.returncode == 2
     assert f"no country, region or city is called {word!r}" in done.stderr
     assert server.bodies_asked() == []
+
+
+def test_an_update_asks_nobody_where_nothing_was_fetched(server: ExtractServer, tmp_path: Path) -> None:
+    own = tmp_path / "monaco.osm.pbf"
+    own.write_bytes(tiny_extract(tmp_path, 50))
+    geosleuth("atlas", "add", own)
+    for words in ((), ("--json",)):
+        done = get(server, "--update", *words)
+        assert (done.returncode, done.stdout.strip()) == (0, "[]" if words else "")
+        assert done.stderr == "nothing here was fetched by get; monaco was added from monaco.osm.pbf\n"
+    assert server.asked == []
 
 
 def test_geonames_of_a_country_become_a_gazetteer(server: ExtractServer, atlas_home: Path) -> None:

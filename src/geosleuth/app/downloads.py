@@ -26,6 +26,7 @@ from geosleuth.atlas.extracts.overture_places import DATA, STAC, PlacesOffer, fe
 from geosleuth.atlas.extracts.wikipedia import KIWIX
 from geosleuth.atlas.gazetteers import import_geonames
 from geosleuth.atlas.online import OnlineClient
+from geosleuth.atlas.online.access import check_consent
 from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm, import_overture
 from geosleuth.atlas.suggestion import remember_size
 from geosleuth.errors import BadInput, ServiceFault
@@ -93,7 +94,7 @@ class Source:
         """Take the address that was given, or the one in the environment, or else the usual one.
 
         Raises:
-            BadInput: it is no address.
+            BadInput: it is no address, or one of plain http outside the own network.
         """
         self.kind = kind
         variable, usual = _SOURCES[kind]
@@ -107,7 +108,10 @@ class Source:
         settings = online_settings(self.hosts)
         # Whoever names a server of their own network means it.
         private = frozenset({self.host}) if is_local(self.host) else frozenset()
-        self.client = OnlineClient(replace(settings, private_hosts=private, max_bytes=_CATALOGUE_BYTES))
+        settings = replace(settings, private_hosts=private, max_bytes=_CATALOGUE_BYTES)
+        for url in (self.url, self.data):
+            check_consent(url, settings)
+        self.client = OnlineClient(settings)
 
 
 async def find_map(source: Source, place: str, name: str | None = None, *, anew: bool = False) -> Wanted:

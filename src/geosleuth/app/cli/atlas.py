@@ -418,8 +418,11 @@ class GetOptions:
         bool, typer.Option("--wikipedia", help="Wikipedia in a language, for atlas documents, instead of a map.")
     ] = False
     edition: Annotated[
-        str, typer.Option(help="Of Wikipedia: mini (first paragraphs), nopic (all text) or maxi (with pictures).")
-    ] = "mini"
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="With --wikipedia: mini (first paragraphs; the default), nopic (all text) or maxi (with pictures)."
+        ),
+    ] = None
     mirror: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
