@@ -309,6 +309,40 @@ def test_an_update_asks_nobody_where_nothing_was_fetched(server: ExtractServer, 
     assert server.asked == []
 
 
+@pytest.mark.usefixtures("atlas_home")
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("andorra", "No such file: andorra. To fetch the map of a place: geosleuth atlas get andorra"),
+        ("San Marino", "No such file: San Marino. To fetch the map of a place: geosleuth atlas get 'San Marino'"),
+        ("Ubud", "No such file: Ubud. To fetch the map of a place: geosleuth atlas get Ubud"),
+        ("monaco.osm.pbf", "No such file: monaco.osm.pbf"),
+        ("x" * 300, f"No such file: {'x' * 300}"),
+        ("", "name a file, such as: geosleuth atlas add monaco.osm.pbf"),
+    ],
+)
+def test_adding_a_place_that_is_no_file_names_the_command_that_fetches_it(given: str, said: str) -> None:
+    done = geosleuth("atlas", "add", given)
+    assert (done.returncode, done.stderr.strip().removeprefix("geosleuth: ")) == (2, said)
+
+
+def test_a_finished_region_is_brought_to_another_machine(server: ExtractServer, atlas_home: Path) -> None:
+    get(server, "andorra")
+    kept = atlas_home / "data" / "regions" / "andorra.region.sqlite"
+    brought = atlas_home / "usb.region.sqlite"
+    brought.write_bytes(kept.read_bytes())
+    geosleuth("atlas", "remove", "andorra")
+    assert geosleuth("atlas", "add", brought, "--name", "andorra").returncode == 0
+    (region,) = regions()
+    assert (region["name"], region["features"], region["origin"]) == (
+        "andorra", 300, f"{server.url}/andorra-latest.osm.pbf",
+    )  # fmt: skip
+    brought.write_bytes(brought.read_bytes()[:5000])
+    damaged = geosleuth("atlas", "add", brought)
+    assert (damaged.returncode, "damaged" in damaged.stderr) == (2, True)
+    assert len(regions()) == 1
+
+
 def test_geonames_of_a_country_become_a_gazetteer(server: ExtractServer, atlas_home: Path) -> None:
     row = "3041563\tAndorra la Vella\tAndorra la Vella\t\t42.50779\t1.52109\tP\tPPLC\tAD\t\t07\t\t\t\t20430\t\t1037\t"
     packed = BytesIO()

@@ -362,10 +362,11 @@ def satellite(options: SatelliteOptions) -> None:
 @atlas.command()
 def add(
     file: Annotated[
-        Path,
+        str,
         typer.Argument(
-            help="An OpenStreetMap extract (.osm.pbf), Overture places (.parquet), a GeoNames dump (.txt, .zip), or "
-            "Natural Earth features (.geojson, or a folder of such files)."
+            help="An OpenStreetMap extract (.osm.pbf), Overture places (.parquet), a GeoNames dump (.txt, .zip), "
+            "Natural Earth features (.geojson, or a folder of such files), or a region of another machine "
+            "(.region.sqlite)."
         ),
     ],
     *,
@@ -384,6 +385,8 @@ def add(
       geosleuth atlas add monaco.osm.pbf
 
       geosleuth atlas add allCountries.zip --country Norway --country Sweden
+
+      geosleuth atlas add /media/usb/andorra.region.sqlite
     """
     from geosleuth.app.cli.handlers import atlas as work
 
@@ -406,7 +409,7 @@ class GetOptions:
     ] = None
     name: Annotated[Optional[str], typer.Option(help="What to call it; the extract's own name without it.")] = None  # noqa: UP045
     update: Annotated[
-        bool, typer.Option("--update", help="Bring newer data; without a place, for all that was fetched.")
+        bool, typer.Option("--update", help="Bring newer data; without a place, for all that this command fetched.")
     ] = False
     geonames: Annotated[
         bool, typer.Option("--geonames", help="The country's places from GeoNames, instead of a map.")
