@@ -109,8 +109,18 @@ def test_an_extract_of_several_countries_must_be_named_itself(text: str, said: s
 
 def test_extracts_that_hold_each_other_are_looked_through_once() -> None:
     ring = [entry(name, {"parent": parent}, BOX) for name, parent in (("one", "two"), ("two", "one"))]
-    with pytest.raises(BadInput, match=r"geosleuth atlas get one$"):
-        meant("0.5,0.5", json.dumps({"features": ring}).encode())
+    assert found("0.5,0.5", json.dumps({"features": ring}).encode()).id == "one"
+
+
+def test_an_extract_without_codes_is_told_by_its_land() -> None:
+    # As Geofabrik lists Kosovo: a part of a continent, without a code.
+    kosovo = entry("kosovo", {"name": "Kosovo", "parent": "europe"}, (20.6, 42.3, 21.3, 42.8))
+    assert found("Pristina", catalogue(kosovo)).id == "kosovo"
+    alps = entry("alps", {"name": "Alps", "parent": "europe"}, (5, 43, 15, 47.4))
+    listed = json.loads(catalogue(alps))
+    listed["features"] = [one for one in listed["features"] if one["properties"]["id"] in ("alps", "europe")]
+    with pytest.raises(BadInput, match=r"geosleuth atlas get alps$"):
+        found("Innsbruck", json.dumps(listed).encode())
 
 
 def test_a_region_means_an_extract_that_holds_all_of_it() -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
 import shapely
 
 from geosleuth.atlas.base.build import admin1_table
@@ -43,6 +44,8 @@ _ID_CHARS: Final = 60
 _FARTHEST_DEG: Final = 360.0  # some extracts go on beyond the 180th meridian
 _COVERED: Final = 0.9
 """The share of a region's land that an extract must hold: the two draw coasts and borders differently."""
+_SAMPLES: Final = 80
+"""How many points along each side tell which countries an extract without codes lies in."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +134,7 @@ class Catalogue:
         return next(enough, found[shares.index(max(shares))])
 
     def spans_countries(self, extract: Extract) -> bool:
-        """Whether it is not of one country, by its own codes or by those of the extract that it is a part of."""
+        """Whether it is not of one country: by its codes, by those of the extract it is a part of, or by its land."""
         by_id = {one.id: one for one in self.extracts}
         one: Extract | None = extract
         while one is not None:
@@ -140,7 +143,19 @@ class Catalogue:
                 return len(countries) > 1
             # An id is looked up once, so that a catalogue whose parts hold each other comes to an end.
             one = by_id.pop(one.parent, None)
-        return True
+        return self._largest_share(extract) < _COVERED
+
+    def _largest_share(self, extract: Extract) -> float:
+        """The share of an extract's land that is of one country; 1 where it has none."""
+        shape = self._shape(extract)
+        if shape.is_empty:
+            return 1.0
+        west, south, east, north = shape.bounds
+        lons, lats = np.meshgrid(np.linspace(west, east, _SAMPLES), np.linspace(south, north, _SAMPLES))
+        inside = shapely.contains_xy(shape, lons, lats)
+        codes = Borders.load().countries(lats[inside], lons[inside], waters=False)
+        counts = np.unique(codes[codes != ""], return_counts=True)[1]
+        return float(counts.max() / counts.sum()) if len(counts) else 1.0
 
     def _shape(self, extract: Extract) -> Any:
         """Its ground; empty where the catalogue draws none that can be read."""

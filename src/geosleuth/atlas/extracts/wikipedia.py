@@ -85,16 +85,19 @@ def keep_zim(path: Path, edited: Edited) -> Path:
     """Verify a downloaded file by the checksum in it, and put it in the place of older ones.
 
     Raises:
-        BadInput: it is no whole ZIM file.
+        ServiceFault: it is no whole ZIM file.
         MissingExtra: libzim is not installed.
     """
     reader = require("libzim.reader", extra="zim")
     try:
         sound = bool(reader.Archive(path).check())
     except (RuntimeError, ValueError, OSError) as error:
-        raise BadInput(f"{edited.file} is no whole ZIM file; what came was deleted") from error
+        host = host_of(edited.url)
+        raise ServiceFault(host, f"sent {edited.file}, which is no whole ZIM file; nothing was changed") from error
     if not sound:
-        raise BadInput(f"the checksum in {edited.file} is wrong; what came was deleted")
+        raise ServiceFault(
+            host_of(edited.url), f"sent {edited.file}, and the checksum in it is wrong; nothing was changed"
+        )
     zim_dir().mkdir(parents=True, exist_ok=True)
     kept = zim_dir() / edited.file
     path.replace(kept)

@@ -34,6 +34,7 @@ from geosleuth.atlas.extracts import ask_offer, check_room, download, downloads_
 from geosleuth.atlas.extracts.wikipedia import Edition, find_wikipedia, keep_zim, zim_dir
 from geosleuth.atlas.map_place import map_point
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
+from geosleuth.atlas.suggestion import get_command
 from geosleuth.errors import BadInput, Offline, require
 from geosleuth.geo.extent import plain
 from geosleuth.names import fold
@@ -127,7 +128,7 @@ def _edition(options: GetOptions) -> Edition:
 def _none_fetched(options: GetOptions, kind: Kind) -> None:
     """Say that there is nothing to bring newer data for."""
     added = [f"{info.name} was added from {info.source}" for info in RegionStore(_folder(kind)).list()]
-    talk("; ".join(["nothing here was fetched by get", *added]))
+    talk("; ".join(["nothing here was fetched by get", *(added or [f"fetch a map with: {get_command(None)}"])]))
     if options.as_json:
         show_json([])
 
