@@ -280,10 +280,14 @@ def test_a_region_of_the_users_own_is_not_replaced_unasked(server: ExtractServer
     assert [region["name"] for region in regions()] == ["andorra", "other"]
 
 
-@pytest.mark.parametrize("word", ["B", "Starbucks", "Cafè B", "98000"])
+@pytest.mark.parametrize(
+    ("word", "what"), [("B", []), ("Starbucks", []), ("Cafè B", []), ("98000", []), ("B", ["--overture"])]
+)
 def test_what_stands_on_an_added_map_is_no_place_to_fetch_a_map_of(
-    server: ExtractServer, tmp_path: Path, word: str
+    server: ExtractServer, tmp_path: Path, word: str, what: list[str]
 ) -> None:
+    if what:
+        pytest.importorskip("pyarrow")
     own = tmp_path / "own.osm"
     nodes = "".join(
         f'<node id="{number}" version="1" lat="43.73{number}" lon="7.42"><tag k="{key}" v="cafe"/>'
@@ -292,7 +296,7 @@ def test_what_stands_on_an_added_map_is_no_place_to_fetch_a_map_of(
     )
     own.write_text(f'<?xml version="1.0"?><osm version="0.6">{nodes}</osm>', "utf-8")
     assert geosleuth("atlas", "add", own).returncode == 0
-    done = get(server, word)
+    done = get(server, word, *what)
     assert done.returncode == 2
     assert f"no country, region or city is called {word!r}" in done.stderr
     assert server.bodies_asked() == []

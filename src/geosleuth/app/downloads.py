@@ -1,5 +1,6 @@
 """Maps by name, for the command and the service: which file a name means, what it needs, its download and import."""
 
+import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,12 +26,13 @@ from geosleuth.atlas.extracts import (
 from geosleuth.atlas.extracts.overture_places import DATA, STAC, PlacesOffer, fetch_places, file_name, find_places
 from geosleuth.atlas.extracts.wikipedia import KIWIX
 from geosleuth.atlas.gazetteers import import_geonames
+from geosleuth.atlas.map_place import map_place, map_point
 from geosleuth.atlas.online import OnlineClient
 from geosleuth.atlas.online.access import check_consent
 from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm, import_overture
 from geosleuth.atlas.suggestion import remember_size
 from geosleuth.errors import BadInput, ServiceFault
-from geosleuth.geo import Box
+from geosleuth.geo import Box, Extent
 from geosleuth.names import country_name, required_country_code
 from geosleuth.net import host_of
 from geosleuth.pipeline.plan import is_local, online_settings
@@ -245,9 +247,13 @@ async def area_box(area: str) -> Box:
     from geosleuth.atlas.regions.region_store import boxes_around
     from geosleuth.photo import Album
     from geosleuth.tools import Case
-    from geosleuth.tools.places import find_area
+    from geosleuth.tools.places import find_area, ground_of
 
-    found = await find_area(Case(Album(), OfflineAtlas()), area)
+    found: Extent | None
+    if any(one.isalpha() for one in area) and map_point(area) is None:
+        found = ground_of(await asyncio.to_thread(map_place, area))
+    else:
+        found = await find_area(Case(Album(), OfflineAtlas()), area)
     if found is None:
         raise BadInput("name a town or a box, such as: geosleuth atlas get 43.72,7.40,43.76,7.45 --overture")
     if isinstance(found, Box):
