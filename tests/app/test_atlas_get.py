@@ -15,6 +15,7 @@ import pytest
 
 from extract_server import ExtractServer, catalogue, entry, extract_server, tiny_extract
 from geosleuth.atlas.suggestion import get_country
+from geosleuth.text.numbers import size
 from in_process import Done, geosleuth
 from locating import FINAL, at, locate_here, photo_file
 from openai_server import openai_server
@@ -61,6 +62,42 @@ def test_a_name_becomes_a_region_that_says_where_it_is_from(server: ExtractServe
     assert left_behind(atlas_home) == []
 
 
+def test_a_point_means_the_smallest_extract_that_covers_it(server: ExtractServer, tmp_path: Path) -> None:
+    assert get(server, "42.5,1.5").returncode == 0
+    assert [region["name"] for region in regions()] == ["andorra"]
+    south = entry("cape", {"name": "Cape", "iso3166-1:alpha2": ["ZA"]}, (18, -35, 19, -33))
+    server.files["/index-v1.json"] = catalogue(south)
+    server.offer("cape", tiny_extract(tmp_path, 20))
+    assert get(server, "-33.9,18.4", "--update").returncode == 0
+    assert [region["name"] for region in regions()] == ["andorra", "cape"]
+    sea = get(server, "0,-150")
+    assert (sea.returncode, sea.stderr.splitlines()[-1].count("no extract that covers 0,-150")) == (2, 1)
+
+
+def test_a_place_in_a_larger_map_is_told_before_it_comes_and_in_json(server: ExtractServer, tmp_path: Path) -> None:
+    server.offer("kanto", tiny_extract(tmp_path, 20))
+    done = get(server, "東京", "--json")
+    assert "Tokyo, Japan lies in Kantō (kanto): " in done.stderr
+    told = json.loads(done.stdout)
+    assert (told["name"], told["understood_as"]) == ("kanto", "Tokyo, Japan")
+    assert json.loads(get(server, "AD", "--json").stdout)["understood_as"] == "Andorra (andorra)"
+
+
+def test_a_continent_comes_only_by_its_own_name(server: ExtractServer, tmp_path: Path) -> None:
+    server.offer("asia", tiny_extract(tmp_path, 20))
+    done = get(server, "Cafe")
+    assert (done.returncode, len(server.bodies_asked())) == (2, 0)
+    assert "geosleuth atlas get asia" in done.stderr.splitlines()[-1]
+    assert get(server, "asia").returncode == 0
+
+
+def test_the_plan_tells_the_disk_of_the_import_and_of_the_region(server: ExtractServer) -> None:
+    size_bytes = len(server.files["/andorra-latest.osm.pbf"])
+    done = get(server, "andorra")
+    told = f"about {size(9 * size_bytes)} on disk while it is imported, {size(3 * size_bytes)} of it for good"
+    assert told in done.stderr
+
+
 def test_what_is_there_is_not_fetched_again_and_update_brings_newer_data(server: ExtractServer, tmp_path: Path) -> None:
     get(server, "andorra")
     again = get(server, "AD")
@@ -100,6 +137,14 @@ def no_extract(server: ExtractServer) -> None:
     server.offer("andorra", b"this is no extract at all" * 100)
 
 
+def cut_at_the_server(server: ExtractServer) -> None:
+    server.offer("andorra", server.files["/andorra-latest.osm.pbf"][:-100])
+
+
+def web_page(server: ExtractServer) -> None:
+    server.offer("andorra", b"<!doctype html><title>Sign in</title>" * 20)
+
+
 def no_checksum(server: ExtractServer) -> None:
     del server.files["/andorra-latest.osm.pbf.md5"]
 
@@ -137,10 +182,12 @@ def larger_than_the_disk(server: ExtractServer) -> None:
     ("fault", "code", "said"),
     [
         (wrong_checksum, 1, "checksum"),
-        (no_extract, 2, "not a sound OpenStreetMap extract"),
+        (no_extract, 1, "127.0.0.1: sent /andorra-latest.osm.pbf, which is not a sound OpenStreetMap extract ("),
+        (cut_at_the_server, 1, "127.0.0.1: sent /andorra-latest.osm.pbf, which is not a sound OpenStreetMap extract ("),
+        (web_page, 1, "127.0.0.1: sent /andorra-latest.osm.pbf, which is not a sound OpenStreetMap extract ("),
         (no_checksum, 1, "no checksum"),
-        (no_file, 1, "status 404"),
-        (no_catalogue, 1, "no catalogue of extracts"),
+        (no_file, 1, "127.0.0.1: has no /andorra-latest.osm.pbf"),
+        (no_catalogue, 1, "127.0.0.1: has no /index-v1.json"),
         (elsewhere, 1, "redirects to evil.example"),
         (catalogue_elsewhere, 1, "redirects to evil.example"),
         (hostile, 1, "leads to evil.example, which was not asked for"),
@@ -155,6 +202,8 @@ def test_every_fault_is_one_line_and_leaves_nothing_half(
     done = get(server, "andorra")
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr.splitlines()[-1]
+    assert "sent" not in said or done.stderr.endswith("; nothing was changed\n")
+    assert str(atlas_home / "cache") not in done.stderr
     assert all(line.isprintable() for line in done.stderr.splitlines())
     assert left_behind(atlas_home) == []
 
@@ -175,11 +224,22 @@ def test_a_failed_update_leaves_what_was_there(server: ExtractServer, tmp_path: 
         (["andorra", "--yes", "--name", "../up"], "a region's name is small letters"),
         (["--update", "--yes", "--name", "x"], "--name needs a place"),
         (["Barcelnoa", "--yes"], "did you mean Barcelona"),
+        (["--updat", "--yes"], "no such option: --updat"),
+        ([""], "name a country, a region or a city"),
+        (["95,200"], "there is no point 95, 200"),
+        (["de", "--edition", "full"], "--edition belongs to --wikipedia"),
+        (["de", "--wikipedia", "--edition", "full"], "--edition 'full': there are mini, nopic, maxi"),
+        (["de", "--wikipedia", "--name", "x"], "--name does not apply to --wikipedia"),
+        (["monaco", "--update", "--name", "zz"], "there is no region zz to update; leave out --update to add it"),
+        (["de", "--wikipedia"], "this needs libzim.reader, which is not installed; run:"),
+        (["Monaco", "--overture"], "this needs pyarrow.parquet, which is not installed; run:"),
     ],
 )
 def test_what_is_refused_is_refused_before_anything_is_fetched(
-    server: ExtractServer, words: list[str], said: str
+    server: ExtractServer, words: list[str], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if "not installed" in said:
+        monkeypatch.setitem(sys.modules, said.split()[2].rstrip(","), None)
     done = geosleuth("atlas", "get", *words, "--mirror", server.url)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr.splitlines()[-1]
@@ -190,7 +250,7 @@ def test_what_is_refused_is_refused_before_anything_is_fetched(
 @pytest.mark.parametrize(
     ("mirror", "said"),
     [
-        ("http://example.org", "must be asked over https"),
+        ("http://example.org", "over https; plain http is allowed only for addresses in your own network"),
         ("https://example.org/?a=b", "is no address"),
         ("ftp://127.0.0.1/", "not a web address"),
         ("https://user:pass@127.0.0.1/", "user name or password"),
@@ -198,8 +258,8 @@ def test_what_is_refused_is_refused_before_anything_is_fetched(
     ],
 )
 def test_mirrors_that_are_none_are_refused(atlas_home: Path, mirror: str, said: str) -> None:
-    done = geosleuth("atlas", "get", "andorra", "--yes", "--mirror", mirror)
-    assert (done.returncode, said in done.stderr) == (2, True)
+    done = geosleuth("atlas", "get", "andorra", "--mirror", mirror)
+    assert (done.returncode, said in done.stderr, "asking" in done.stderr) == (2, True, False)
     assert left_behind(atlas_home) == []
 
 
@@ -220,11 +280,83 @@ def test_a_region_of_the_users_own_is_not_replaced_unasked(server: ExtractServer
     assert [region["name"] for region in regions()] == ["andorra", "other"]
 
 
+@pytest.mark.parametrize(
+    ("word", "what"), [("B", []), ("Starbucks", []), ("Cafè B", []), ("98000", []), ("B", ["--overture"])]
+)
+def test_what_stands_on_an_added_map_is_no_place_to_fetch_a_map_of(
+    server: ExtractServer, tmp_path: Path, word: str, what: list[str]
+) -> None:
+    if what:
+        pytest.importorskip("pyarrow")
+    own = tmp_path / "own.osm"
+    nodes = "".join(
+        f'<node id="{number}" version="1" lat="43.73{number}" lon="7.42"><tag k="{key}" v="cafe"/>'
+        f'<tag k="name" v="{name}"/><tag k="addr:postcode" v="98000"/></node>'
+        for number, (key, name) in enumerate((("amenity", "B"), ("shop", "Starbucks"), ("amenity", "Cafè B")), start=1)
+    )
+    own.write_text(f'<?xml version="1.0"?><osm version="0.6">{nodes}</osm>', "utf-8")
+    assert geosleuth("atlas", "add", own).returncode == 0
+    done = get(server, word, *what)
+    assert done.returncode == 2
+    assert f"no country, region or city is called {word!r}" in done.stderr
+    assert server.bodies_asked() == []
+
+
+def test_an_update_asks_nobody_where_nothing_was_fetched(server: ExtractServer, tmp_path: Path) -> None:
+    own = tmp_path / "monaco.osm.pbf"
+    own.write_bytes(tiny_extract(tmp_path, 50))
+    geosleuth("atlas", "add", own)
+    for words in ((), ("--json",)):
+        done = get(server, "--update", *words)
+        assert (done.returncode, done.stdout.strip()) == (0, "[]" if words else "")
+        assert done.stderr == "nothing here was fetched by get; monaco was added from monaco.osm.pbf\n"
+    assert server.asked == []
+
+
+@pytest.mark.usefixtures("atlas_home")
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("andorra", "No such file: andorra. To fetch the map of a place: geosleuth atlas get andorra"),
+        ("San Marino", "No such file: San Marino. To fetch the map of a place: geosleuth atlas get 'San Marino'"),
+        ("Ubud", "No such file: Ubud. To fetch the map of a place: geosleuth atlas get Ubud"),
+        ("monaco.osm.pbf", "No such file: monaco.osm.pbf"),
+        ("x" * 300, f"No such file: {'x' * 300}"),
+        ("", "name a file, such as: geosleuth atlas add monaco.osm.pbf"),
+    ],
+)
+def test_adding_a_place_that_is_no_file_names_the_command_that_fetches_it(given: str, said: str) -> None:
+    done = geosleuth("atlas", "add", given)
+    assert (done.returncode, done.stderr.strip().removeprefix("geosleuth: ")) == (2, said)
+
+
+def test_a_finished_region_is_brought_to_another_machine(server: ExtractServer, atlas_home: Path) -> None:
+    get(server, "andorra")
+    kept = atlas_home / "data" / "regions" / "andorra.region.sqlite"
+    brought = atlas_home / "usb.region.sqlite"
+    brought.write_bytes(kept.read_bytes())
+    geosleuth("atlas", "remove", "andorra")
+    assert geosleuth("atlas", "add", brought, "--name", "andorra").returncode == 0
+    (region,) = regions()
+    assert (region["name"], region["features"], region["origin"]) == (
+        "andorra", 300, f"{server.url}/andorra-latest.osm.pbf",
+    )  # fmt: skip
+    brought.write_bytes(brought.read_bytes()[:5000])
+    damaged = geosleuth("atlas", "add", brought)
+    assert (damaged.returncode, "damaged" in damaged.stderr) == (2, True)
+    assert len(regions()) == 1
+
+
 def test_geonames_of_a_country_become_a_gazetteer(server: ExtractServer, atlas_home: Path) -> None:
     row = "3041563\tAndorra la Vella\tAndorra la Vella\t\t42.50779\t1.52109\tP\tPPLC\tAD\t\t07\t\t\t\t20430\t\t1037\t"
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("AD.txt", f"{row}Europe/Andorra\t2020-03-03\n")
+    absent = get(server, "andorra", "--geonames")
+    assert (absent.returncode, "127.0.0.1: has no /AD.zip" in absent.stderr) == (1, True)
+    server.files["/AD.zip"] = b"no zip at all"
+    damaged = get(server, "andorra", "--geonames")
+    assert (damaged.returncode, "127.0.0.1: sent /AD.zip, which is no zip file" in damaged.stderr) == (1, True)
     server.files["/AD.zip"] = packed.getvalue()
     assert get(server, "Andorre", "--geonames").returncode == 0
     (gazetteer,) = regions()

@@ -34,7 +34,7 @@ WORLD: Mapping[str, tuple[Mapping[str, Any], tuple[float, float, float, float]]]
     "japan": ({"name": "Japan", "parent": "asia", "iso3166-1:alpha2": ["JP"]}, (122, 20, 154, 46)),
     "kanto": ({"name": "Kantō", "parent": "japan"}, (138.3, 34.8, 140.9, 37.2)),
     "malaysia-singapore-brunei": (
-        {"name": "Malaysia, Singapore, and Brunei", "iso3166-1:alpha2": ["MY", "SG", "BN"]},
+        {"name": "Malaysia, Singapore, and Brunei", "parent": "asia", "iso3166-1:alpha2": ["MY", "SG", "BN"]},
         (99, 0.8, 119.5, 7.6),
     ),
     "russia": ({"name": "Russian Federation", "iso3166-1:alpha2": ["RU"]}, (27, 41, 180, 82)),

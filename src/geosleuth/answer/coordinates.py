@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from math import isfinite
 
+from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.lazy import lazy_pattern
 
@@ -92,6 +93,39 @@ def find_points(text: str) -> list[FoundPoint]:
             if (point := to_point(lat, lon)) is not None:
                 found.append(FoundPoint(point, match.start(), match.end()))
     return sorted(found, key=lambda item: item.start)
+
+
+_WRITTEN = r"[+-]?\d+(?:\.\d+)?"
+_PAIR = re.compile(rf"[\[(]?\s*({_WRITTEN})\s*[,;\s]\s*({_WRITTEN})\s*[\])]?")
+_READ_CHARS = 200
+
+
+def point_at(latitude: float, longitude: float) -> LatLon:
+    """Two numbers as a point.
+
+    Raises:
+        BadInput: they are out of range.
+    """
+    if is_valid(latitude, longitude):
+        return LatLon(latitude, longitude)
+    swapped = "; the two seem to be swapped" if is_valid(longitude, latitude) else ""
+    raise BadInput(
+        f"there is no point {latitude:g}, {longitude:g}: "
+        f"latitude lies between -90 and 90 degrees, longitude between -180 and 180{swapped}"
+    )
+
+
+def written_point(text: str) -> LatLon | None:
+    """The point that a text writes out, None where it is a name.
+
+    Raises:
+        BadInput: two numbers that are no point.
+    """
+    pair = _PAIR.fullmatch(text[:_READ_CHARS].strip())
+    if pair:
+        return point_at(float(pair[1]), float(pair[2]))
+    found = find_points(f"coordinates: {text[:_READ_CHARS]}")
+    return found[0].point if found else None
 
 
 def parse_angle(text: str) -> float | None:

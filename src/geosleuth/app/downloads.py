@@ -1,11 +1,13 @@
 """Maps by name, for the command and the service: which file a name means, what it needs, its download and import."""
 
+import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final, Literal
+from urllib.parse import urlsplit
 
 from geosleuth.atlas import OfflineAtlas, gazetteers_dir, regions_dir
 from geosleuth.atlas.extracts import (
@@ -24,11 +26,13 @@ from geosleuth.atlas.extracts import (
 from geosleuth.atlas.extracts.overture_places import DATA, STAC, PlacesOffer, fetch_places, file_name, find_places
 from geosleuth.atlas.extracts.wikipedia import KIWIX
 from geosleuth.atlas.gazetteers import import_geonames
+from geosleuth.atlas.map_place import map_place, map_point
 from geosleuth.atlas.online import OnlineClient
+from geosleuth.atlas.online.access import check_consent
 from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm, import_overture
 from geosleuth.atlas.suggestion import remember_size
-from geosleuth.errors import BadInput
-from geosleuth.geo import Box
+from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.geo import Box, Extent
 from geosleuth.names import country_name, required_country_code
 from geosleuth.net import host_of
 from geosleuth.pipeline.plan import is_local, online_settings
@@ -45,9 +49,9 @@ _SOURCES: Final[dict[Kind, tuple[str, str]]] = {
     "wikipedia": ("GEOSLEUTH_KIWIX_URL", KIWIX),
 }
 _CATALOGUE_BYTES: Final = 32 * 1024 * 1024
-# What importing takes, roughly, for each byte of the file. A region keeps 1.4 to 2.7 bytes; the rest is room for rows
-# that are staged while it is made.
-_DISK_A_BYTE, _BYTES_A_SECOND = 7, 1_000_000
+# What importing takes for each byte of the file: room for rows that are staged while the region is made, and the region
+# itself (1.5 to 2.8 bytes).
+_SCRATCH_A_BYTE, _REGION_A_BYTE, _BYTES_A_SECOND = 5, 3, 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,12 @@ class Wanted:
     folder: Path
     take: Callable[..., RegionInfo]
     countries: frozenset[str] = frozenset()
+    place: str = ""
+
+    @property
+    def words(self) -> str:
+        """What it is, for people; and which place in it was asked for, where it is larger than that."""
+        return f"{self.place} lies in {self.title}" if self.place else self.title
 
     @property
     def is_map(self) -> bool:
@@ -86,7 +96,7 @@ class Source:
         """Take the address that was given, or the one in the environment, or else the usual one.
 
         Raises:
-            BadInput: it is no address.
+            BadInput: it is no address, or one of plain http outside the own network.
         """
         self.kind = kind
         variable, usual = _SOURCES[kind]
@@ -100,7 +110,10 @@ class Source:
         settings = online_settings(self.hosts)
         # Whoever names a server of their own network means it.
         private = frozenset({self.host}) if is_local(self.host) else frozenset()
-        self.client = OnlineClient(replace(settings, private_hosts=private, max_bytes=_CATALOGUE_BYTES))
+        settings = replace(settings, private_hosts=private, max_bytes=_CATALOGUE_BYTES)
+        for url in (self.url, self.data):
+            check_consent(url, settings)
+        self.client = OnlineClient(settings)
 
 
 async def find_map(source: Source, place: str, name: str | None = None, *, anew: bool = False) -> Wanted:
@@ -111,14 +124,14 @@ async def find_map(source: Source, place: str, name: str | None = None, *, anew:
         ServiceFault: the catalogue can't be had, or can't be followed.
     """
     catalogue = await fetch_catalogue(source.client, source.url, anew=anew)
-    return wanted_map(await find_extract(catalogue, place, OfflineAtlas()), name)
+    meant = await find_extract(catalogue, place)
+    return wanted_map(meant.extract, name, meant.place)
 
 
-def wanted_map(extract: Extract, name: str | None = None) -> Wanted:
-    """Return an extract as a file to fetch."""
+def wanted_map(extract: Extract, name: str | None = None, place: str = "") -> Wanted:
+    """Return an extract as a file to fetch, for a place in it."""
     whole = frozenset[str]() if extract.subdivisions else extract.countries
-    title = extract.id if extract.name == extract.id else f"{extract.name} ({extract.id})"
-    return Wanted(title, name or extract.region, extract.url, regions_dir(), import_osm, whole)
+    return Wanted(extract.title, name or extract.region, extract.url, regions_dir(), import_osm, whole, place)
 
 
 def wanted_again(catalogue: Catalogue, info: RegionInfo) -> Wanted | None:
@@ -161,23 +174,26 @@ async def ask_size(source: Source, wanted: Wanted) -> Offer:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a download takes: bytes of disk in the end, and seconds of work after it."""
+    """What a download takes: bytes of disk while it is imported and in the end, and seconds of work after it."""
 
+    import_bytes: int  # the download, what is staged, and what is there in the end
     disk_bytes: int
     seconds: float
 
     @classmethod
     def of(cls, offer: Offer) -> "Needs":
         """Return the needs of an offer, roughly."""
-        return cls(_DISK_A_BYTE * offer.size_bytes, offer.size_bytes / _BYTES_A_SECOND)
+        size_bytes = offer.size_bytes
+        kept_bytes = _REGION_A_BYTE * size_bytes
+        return cls(size_bytes + _SCRATCH_A_BYTE * size_bytes + kept_bytes, kept_bytes, size_bytes / _BYTES_A_SECOND)
 
 
 def plan_words(wanted: Wanted, offer: Offer) -> str:
     """Return what is to be downloaded from where, and what it takes, in one sentence without its end."""
     needs = Needs.of(offer)
     return (
-        f"{wanted.title}: {size(offer.size_bytes)} from {offer.host}{f', of {offer.day}' if offer.day else ''}; needs "
-        f"about {size(needs.disk_bytes + offer.size_bytes)} on disk, {size(needs.disk_bytes)} of it for good, and "
+        f"{wanted.words}: {size(offer.size_bytes)} from {offer.host}{f', of {offer.day}' if offer.day else ''}; needs "
+        f"about {size(needs.import_bytes)} on disk while it is imported, {size(needs.disk_bytes)} of it for good, and "
         f"{_duration(needs.seconds)} of work after the download"
     )
 
@@ -188,7 +204,8 @@ def check_disk(wanted: Wanted, offer: Offer) -> None:
     Raises:
         BadInput: it has not.
     """
-    check_room({wanted.path.parent: offer.size_bytes, wanted.folder: Needs.of(offer).disk_bytes})
+    in_folder = Needs.of(offer).import_bytes - offer.size_bytes
+    check_room({wanted.path.parent: offer.size_bytes, wanted.folder: in_folder})
 
 
 async def fetch(source: Source, wanted: Wanted, offer: Offer, progress: Callable[[int, int], None]) -> None:
@@ -200,7 +217,8 @@ def add(wanted: Wanted, offer: Offer, progress: Imported) -> RegionInfo:
     """Import what was downloaded, and delete the file.
 
     Raises:
-        BadInput: it can't be kept, or is not what it should be.
+        BadInput: it can't be kept.
+        ServiceFault: it is not what it should be.
     """
     origin = {"origin": wanted.url, "origin_md5": offer.md5, "data_date": offer.day}
     take = partial(wanted.take, origin={key: value for key, value in origin.items() if value})
@@ -209,6 +227,13 @@ def add(wanted: Wanted, offer: Offer, progress: Imported) -> RegionInfo:
         return take(wanted.path, wanted.name, folder=wanted.folder, progress=progress)
     except OSError as error:
         raise BadInput(f"{wanted.folder}: what was fetched can't be kept there: {error.strerror or error}") from error
+    except BadInput as error:
+        # Importers begin with the file where that is at fault, and its checksum is right: it came so.
+        about = str(error).removeprefix(f"{wanted.path} ")
+        if about == str(error):
+            raise
+        sent, why = urlsplit(offer.url).path[:120], about.removesuffix("; download it again")
+        raise ServiceFault(offer.host, f"sent {sent}, which {why}; nothing was changed") from error
     finally:
         dropped(wanted.path)
 
@@ -222,9 +247,13 @@ async def area_box(area: str) -> Box:
     from geosleuth.atlas.regions.region_store import boxes_around
     from geosleuth.photo import Album
     from geosleuth.tools import Case
-    from geosleuth.tools.places import find_area
+    from geosleuth.tools.places import find_area, ground_of
 
-    found = await find_area(Case(Album(), OfflineAtlas()), area)
+    found: Extent | None
+    if any(one.isalpha() for one in area) and map_point(area) is None:
+        found = ground_of(await asyncio.to_thread(map_place, area))
+    else:
+        found = await find_area(Case(Album(), OfflineAtlas()), area)
     if found is None:
         raise BadInput("name a town or a box, such as: geosleuth atlas get 43.72,7.40,43.76,7.45 --overture")
     if isinstance(found, Box):

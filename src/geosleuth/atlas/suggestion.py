@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
+from geosleuth.geo import LatLon
 from geosleuth.names import country_code, country_name
 from geosleuth.text.numbers import size
 
@@ -26,6 +27,11 @@ def get_command(place: str | None) -> str:
     """The command that fetches the map of a place by name; of any place without one."""
     # A name comes from a map that anybody may write into: it must not read as an option.
     return f"geosleuth atlas get {'PLACE' if place is None else shlex.quote(place.lstrip(' -'))}"
+
+
+def get_at(point: LatLon) -> str:
+    """The command that fetches the smallest map that covers a point."""
+    return f"geosleuth atlas get {point.lat:.4f},{point.lon:.4f}"
 
 
 def get_country(code: str) -> str:

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from geosleuth.answer.coordinates import point_at
 from geosleuth.names import country_name
 
 from .calls import Case, Output
 from .declare import tool
-from .places import point_at
 from .viewer import (
     Viewer,
     asked,

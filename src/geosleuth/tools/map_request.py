@@ -1,14 +1,16 @@
 """The tool `request_map`: a model asks for a map; whether it is fetched is the person's choice."""
 
+import asyncio
 from typing import TypedDict
 
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.suggestion import get_command
+from geosleuth.atlas.map_place import map_place, map_point
+from geosleuth.atlas.suggestion import get_at, get_command
+from geosleuth.errors import BadInput
 
 from .calls import Case, Output
 from .declare import tool
-from .places import find
-from .viewer import Viewer, text_of
+from .viewer import Viewer, at, one_line, text_of
 
 
 class _Request(TypedDict):
@@ -32,14 +34,23 @@ async def request_map(case: Case, place: str) -> Output:
     """Suggest to the person which map to fetch. Nothing is fetched in this run.
 
     Args:
-        place: a country, region or city.
+        place: a country, region or city, or lat,lon.
     """
-    where = await find(case, place, "place")
-    named = where.place
-    words = where.name if named is None else named.address or named.name
-    if isinstance(case.atlas, OfflineAtlas) and await case.atlas.detailed_maps(where.point):
+    if not one_line(place):
+        raise BadInput("place is empty; write a country, a region, a city or a point as 'lat,lon'")
+    point = map_point(place)
+    if point is None:
+        named = await asyncio.to_thread(map_place, place)
+        point, words = named.point, named.address or named.name
+        command = get_command(words)
+    else:
+        from geosleuth.atlas.borders import Borders
+
+        words, command = at(point), get_at(point)
+        if await asyncio.to_thread(Borders.load().at, point) is None:
+            raise BadInput(f"{words} lies at sea, where there is no map; give a place on land")
+    if isinstance(case.atlas, OfflineAtlas) and await case.atlas.detailed_maps(point):
         return Output(f"A detailed map of {words} is installed: search it.", _Request(place=words, command=None))
-    command = get_command(words)
     return Output(
         f'The person is told that "{command}" fetches a map of {words}. Go on without it.',
         _Request(place=words, command=command),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypedDict
 
+from geosleuth.answer.coordinates import point_at, written_point
 from geosleuth.atlas import Hit, OfflineAtlas, Picture
 from geosleuth.atlas.suggestion import get_command
 from geosleuth.errors import BadInput
@@ -14,7 +15,7 @@ from geosleuth.photo import Limits, open_photo
 
 from .calls import Case, Output
 from .declare import HitData, Hits, PlaceData, PointData, tool
-from .places import Whereabouts, find, find_area, point_at, written_point
+from .places import Whereabouts, find, find_area
 from .viewer import (
     Viewer,
     asked,

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
+from geosleuth.answer.coordinates import point_at
 from geosleuth.atlas import Hit, NotOffered
 from geosleuth.atlas.granular import wide_country
 from geosleuth.errors import BadInput, ServiceFault
@@ -12,7 +13,7 @@ from geosleuth.names import country_name, with_article
 
 from .calls import Case, Output
 from .declare import PointData, tool
-from .places import Whereabouts, look_up, point_at, radius_km_of
+from .places import Whereabouts, look_up, radius_km_of
 from .viewer import Viewer, at, length, one_line, percent, place_words, point_data, required_text, text_of
 
 _PLACE_CHARS = 200

@@ -5,11 +5,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from geosleuth.answer.coordinates import find_points
+from geosleuth.answer.coordinates import written_point
 from geosleuth.atlas import Hit, Place
 from geosleuth.atlas.protocol import level_of
 from geosleuth.errors import BadInput
-from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km, distances_km, is_valid
+from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km, distances_km
 from geosleuth.names import fold
 
 from .calls import Case
@@ -101,7 +101,6 @@ def _region(place: Place, code: str) -> list[object]:
 
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?"
-_PAIR = re.compile(rf"[\[(]?\s*({_NUMBER})\s*[,;\s]\s*({_NUMBER})\s*[\])]?")
 _THREE_OR_FOUR = re.compile(rf"[\[(]?\s*{_NUMBER}(?:\s*[,;]\s*{_NUMBER}){{2,3}}\s*[\])]?")
 _READ_CHARS = 200
 _LOOKED_AT = 12
@@ -127,34 +126,6 @@ class Whereabouts:
         """The ground in and around it: a settlement with its outskirts, a region or country as it is."""
         ground = around(self.point) if self.place is None else ground_of(self.place)
         return Disc(ground.centre, max(_AROUND_KM, ground.radius_km)) if isinstance(ground, Disc) else ground
-
-
-def point_at(latitude: float, longitude: float) -> LatLon:
-    """Two numbers as a point.
-
-    Raises:
-        BadInput: they are out of range.
-    """
-    if is_valid(latitude, longitude):
-        return LatLon(latitude, longitude)
-    swapped = "; the two seem to be swapped" if is_valid(longitude, latitude) else ""
-    raise BadInput(
-        f"there is no point {latitude:g}, {longitude:g}: "
-        f"latitude lies between -90 and 90 degrees, longitude between -180 and 180{swapped}"
-    )
-
-
-def written_point(text: str) -> LatLon | None:
-    """The point that a text writes out, None where it is a name.
-
-    Raises:
-        BadInput: two numbers that are no point.
-    """
-    pair = _PAIR.fullmatch(text[:_READ_CHARS].strip())
-    if pair:
-        return point_at(float(pair[1]), float(pair[2]))
-    found = find_points(f"coordinates: {text[:_READ_CHARS]}")
-    return found[0].point if found else None
 
 
 async def look_up(case: Case, text: str) -> Whereabouts | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
+from geosleuth.answer.coordinates import written_point
 from geosleuth.atlas import Hit, Marker, OfflineAtlas, Place
 from geosleuth.errors import BadInput
 from geosleuth.geo import (
@@ -36,7 +37,7 @@ from geosleuth.photo import OpenedPhoto, Photo
 
 from .calls import Case, Output, in_order
 from .declare import PointData, tool
-from .places import find_area, written_point
+from .places import find_area
 from .sun_sight import compass
 from .viewer import Viewer, asked, length, one_line, percent, place_words, point_data, several, unique
 

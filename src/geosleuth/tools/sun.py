@@ -9,6 +9,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from geosleuth.answer.coordinates import point_at
 from geosleuth.errors import BadInput
 from geosleuth.geo import (
     EARTH_RADIUS_KM,
@@ -29,7 +30,7 @@ from geosleuth.photo import Photo
 from .argument_types import Length
 from .calls import Case, Output
 from .declare import PointData, tool
-from .places import find, point_at
+from .places import find
 from .sun_sight import (
     OF_TOWNS,
     Band,

@@ -157,6 +157,15 @@ def test_a_server_without_ranges_or_validators_starts_anew(
     assert (tmp_path / "a.osm.pbf").read_bytes() == (tmp_path / "b.osm.pbf").read_bytes() == CONTENT
 
 
+def test_a_file_that_is_gone_is_named(client: OnlineClient, server: ExtractServer, tmp_path: Path) -> None:
+    offer = offer_of(client, server)
+    del server.files[LATEST]
+    with pytest.raises(ServiceFault, match=r"^127.0.0.1: has no /europe/andorra-latest.osm.pbf$"):
+        fetch(client, offer, tmp_path / "a.osm.pbf")
+    with pytest.raises(ServiceFault, match=r"^127.0.0.1: has no /europe/andorra-latest.osm.pbf$"):
+        offer_of(client, server)
+
+
 def test_a_wrong_checksum_leaves_nothing(client: OnlineClient, server: ExtractServer, tmp_path: Path) -> None:
     server.offer("europe/andorra", CONTENT, checksum="f" * 32)
     with pytest.raises(ServiceFault, match=r"checksum of andorra-latest.osm.pbf is wrong, so what came was deleted"):

@@ -110,6 +110,14 @@ def no_release(server: ExtractServer) -> None:
     server.files["/catalog.json"] = b'{"latest": "../../etc"}'
 
 
+def no_catalogue(server: ExtractServer) -> None:
+    del server.files["/catalog.json"]
+
+
+def gone(server: ExtractServer) -> None:
+    del server.files[f"/{RELEASE}/collections.parquet"]
+
+
 def no_index(server: ExtractServer) -> None:
     server.files[f"/{RELEASE}/collections.parquet"] = b"no parquet"
 
@@ -136,6 +144,8 @@ def long_end(server: ExtractServer) -> None:
     ("fault", "said"),
     [
         (no_release, "names no release"),
+        (no_catalogue, "127.0.0.1: has no /catalog.json"),
+        (gone, f"127.0.0.1: has no /{RELEASE}/collections.parquet"),
         (no_index, "can't be read as Parquet"),
         (elsewhere, "has no places there"),
         (no_parquet, "is no Parquet"),

@@ -370,10 +370,11 @@ def satellite(options: SatelliteOptions) -> None:
 @atlas.command()
 def add(
     file: Annotated[
-        Path,
+        str,
         typer.Argument(
-            help="An OpenStreetMap extract (.osm.pbf), Overture places (.parquet), a GeoNames dump (.txt, .zip), or "
-            "Natural Earth features (.geojson, or a folder of such files)."
+            help="An OpenStreetMap extract (.osm.pbf), Overture places (.parquet), a GeoNames dump (.txt, .zip), "
+            "Natural Earth features (.geojson, or a folder of such files), or a region of another machine "
+            "(.region.sqlite)."
         ),
     ],
     *,
@@ -392,6 +393,8 @@ def add(
       geosleuth atlas add monaco.osm.pbf
 
       geosleuth atlas add allCountries.zip --country Norway --country Sweden
+
+      geosleuth atlas add /media/usb/andorra.region.sqlite
     """
     from geosleuth.app.cli.handlers import atlas as work
 
@@ -406,14 +409,15 @@ class GetOptions:
         Optional[str],  # noqa: UP045
         typer.Argument(
             metavar="PLACE",
-            help="A country, region or city in any language, or a code such as DE-BY; for --overture also a box "
-            "S,W,N,E or a disc LAT,LON,RADIUS_KM; for --wikipedia the code of a language.",
+            help="A country, region or city in any language, a code such as DE-BY, or LAT,LON for the smallest "
+            "map that covers that point; for --overture also a box S,W,N,E or a disc LAT,LON,RADIUS_KM; for "
+            "--wikipedia the code of a language.",
             show_default=False,
         ),
     ] = None
     name: Annotated[Optional[str], typer.Option(help="What to call it; the extract's own name without it.")] = None  # noqa: UP045
     update: Annotated[
-        bool, typer.Option("--update", help="Bring newer data; without a place, for all that was fetched.")
+        bool, typer.Option("--update", help="Bring newer data; without a place, for all that this command fetched.")
     ] = False
     geonames: Annotated[
         bool, typer.Option("--geonames", help="The country's places from GeoNames, instead of a map.")
@@ -425,8 +429,11 @@ class GetOptions:
         bool, typer.Option("--wikipedia", help="Wikipedia in a language, for atlas documents, instead of a map.")
     ] = False
     edition: Annotated[
-        str, typer.Option(help="Of Wikipedia: mini (first paragraphs), nopic (all text) or maxi (with pictures).")
-    ] = "mini"
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="With --wikipedia: mini (first paragraphs; the default), nopic (all text) or maxi (with pictures)."
+        ),
+    ] = None
     mirror: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
@@ -440,7 +447,7 @@ class GetOptions:
     as_json: JsonFlag = False
 
 
-@atlas.command()
+@atlas.command(context_settings=_NUMBERS)
 @takes(GetOptions)
 def get(options: GetOptions) -> None:
     """Fetch a map by the name of its place: says how large it is, asks, downloads, verifies and adds it.
@@ -450,6 +457,8 @@ def get(options: GetOptions) -> None:
       geosleuth atlas get andorra
 
       geosleuth atlas get Bayern --yes
+
+      geosleuth atlas get 42.5,1.5
 
       geosleuth atlas get 43.72,7.40,43.76,7.45 --overture --name monaco-places
 

@@ -168,7 +168,7 @@ async def offered(details: Mapping[str, Any]) -> dict[str, Any]:
         raise BadInput(f"a region called {there.name} was added from {there.source} before; it stays as it is")
     return asdict(
         MapOffer(
-            place=str(details["place"]), name=wanted.name, title=wanted.title, host=offer.host,
+            place=str(details["place"]), name=wanted.name, title=wanted.words, host=offer.host,
             size_bytes=offer.size_bytes, disk_bytes=needs.disk_bytes, seconds=needs.seconds, day=offer.day,
             there=None if there is None else day_of(there), up_to_date=there is not None and is_same(there, offer),
         )

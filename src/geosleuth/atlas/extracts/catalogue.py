@@ -4,6 +4,7 @@ A catalogue is somebody else's file. Of an address that it gives only the path i
 of an extract; ids that are none are left out; whatever else is wrong with an entry is told when somebody asks for it.
 """
 
+import asyncio
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,19 +12,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
 import shapely
 
 from geosleuth.atlas.base.build import admin1_table
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.granular import region_outline
-from geosleuth.atlas.offline import OfflineAtlas
+from geosleuth.atlas.map_place import map_place, map_point
 from geosleuth.atlas.online.http import OnlineClient, Question, parse_json
 from geosleuth.atlas.online.replies import clean
 from geosleuth.atlas.protocol import Place
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
-from geosleuth.names import country_code, fold
+from geosleuth.names import country_code, country_name, fold
 from geosleuth.net import host_of
+
+from .download import has_no
 
 OFFICIAL: Final = "https://download.geofabrik.de"
 """Where the catalogue and the extracts are asked for unless the user names a mirror."""
@@ -40,6 +44,8 @@ _ID_CHARS: Final = 60
 _FARTHEST_DEG: Final = 360.0  # some extracts go on beyond the 180th meridian
 _COVERED: Final = 0.9
 """The share of a region's land that an extract must hold: the two draw coasts and borders differently."""
+_SAMPLES: Final = 80
+"""How many points along each side tell which countries an extract without codes lies in."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +63,12 @@ class Extract:
     countries: frozenset[str]
     subdivisions: frozenset[str]
     geometry: object
+    parent: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its name and id, for people."""
+        return self.id if self.name == self.id else f"{self.name} ({self.id})"
 
     @property
     def region(self) -> str:
@@ -121,6 +133,25 @@ class Catalogue:
         enough = (one for one, share in zip(found, shares, strict=True) if share >= _COVERED)
         return next(enough, found[shares.index(max(shares))])
 
+    def is_continent(self, extract: Extract) -> bool:
+        """Return whether it is a part of no other and not of one country, by its codes or else by its land."""
+        if extract.parent:
+            return False
+        countries = extract.countries | {code[:2] for code in extract.subdivisions}
+        return len(countries) > 1 if countries else self._largest_share(extract) < _COVERED
+
+    def _largest_share(self, extract: Extract) -> float:
+        """The share of an extract's land that is of one country; 1 where it has none."""
+        shape = self._shape(extract)
+        if shape.is_empty:
+            return 1.0
+        west, south, east, north = shape.bounds
+        lons, lats = np.meshgrid(np.linspace(west, east, _SAMPLES), np.linspace(south, north, _SAMPLES))
+        inside = shapely.contains_xy(shape, lons, lats)
+        codes = Borders.load().countries(lats[inside], lons[inside], waters=False)
+        counts = np.unique(codes[codes != ""], return_counts=True)[1]
+        return float(counts.max() / counts.sum()) if len(counts) else 1.0
+
     def _shape(self, extract: Extract) -> Any:
         """Its ground; empty where the catalogue draws none that can be read."""
         if extract.id not in self._shapes:
@@ -143,7 +174,7 @@ async def fetch_catalogue(client: OnlineClient, source: str, *, anew: bool = Fal
         Question(url=url, keep_s=0.0 if anew else _KEEP_S, absent=(404,)), partial(read_catalogue, source=source)
     )
     if found is None:
-        raise ServiceFault(host_of(source), f"has no catalogue of extracts at {url}")
+        raise has_no(url)
     return found
 
 
@@ -182,6 +213,7 @@ def _extract(feature: object, source: str) -> Extract | None:
         countries=_codes(entry, "iso3166-1:alpha2"),
         subdivisions=_codes(entry, "iso3166-2"),
         geometry=feature.get("geometry"),
+        parent=parent if isinstance(parent := entry.get("parent"), str) else "",
     )
 
 
@@ -208,48 +240,70 @@ def _codes(entry: Mapping[str, object], key: str) -> frozenset[str]:
     return frozenset(one.upper() for one in listed if isinstance(one, str) and len(one) <= 6)
 
 
-async def find_extract(catalogue: Catalogue, text: str, atlas: OfflineAtlas) -> Extract:
-    """The extract that a name means: a country, region, city or code, in any language that the atlas knows.
+@dataclass(frozen=True, slots=True, eq=False)
+class Meant:
+    """The extract that a text means; ``place`` is the place in it that was understood, where it is a larger one."""
 
-    A city, or a region without an extract of its own, means the smallest extract that covers it.
+    extract: Extract
+    place: str = ""
+
+
+async def find_extract(catalogue: Catalogue, text: str) -> Meant:
+    """The extract that a name means: a country, region, city or code, in any language that the base atlas knows.
+
+    A point, a city, or a region without an extract of its own, means the smallest extract that covers it.
 
     Raises:
-        BadInput: nothing goes by the name, or no extract covers it.
+        BadInput: nothing goes by the name, no extract covers it, or only a continent does.
         ServiceFault: the catalogue's word on that extract can't be followed.
     """
     wanted = clean(text, _NAME_CHARS)
     if not wanted:
         raise BadInput("name a country, a region or a city, such as: geosleuth atlas get andorra")
-    found = catalogue.called(wanted)
-    if found is None:
-        place = await _place(wanted, atlas)
-        found = _extract_of(catalogue, place)
-        if found is None:
-            raise BadInput(f"{catalogue.host} has no extract that covers {place.address or place.name}")
-    if found.trouble:
-        raise ServiceFault(catalogue.host, f"its catalogue's entry {found.id} {found.trouble}")
+    own = catalogue.called(wanted)
+    found = await _around(catalogue, wanted) if own is None else Meant(own, _one_of_several(own, wanted))
+    if found.extract.trouble:
+        raise ServiceFault(catalogue.host, f"its catalogue's entry {found.extract.id} {found.extract.trouble}")
     return found
 
 
-async def _place(wanted: str, atlas: OfflineAtlas) -> Place:
-    hits = await atlas.geocode(wanted, limit=1)
-    if not hits:
-        raise BadInput(f"no country, region or city is called {wanted!r}; try its English name or its code")
-    place = hits[0].place
-    if hits[0].match in ("fuzzy", "part"):
-        raise BadInput(f"no country, region or city is called {wanted!r}; did you mean {place.address or place.name}?")
-    return place
+def _one_of_several(extract: Extract, wanted: str) -> str:
+    """The country that was meant by a name, where its extract holds others, too; else empty."""
+    code = country_code(wanted)
+    return country_name(code) if code in extract.countries and len(extract.countries) > 1 else ""
 
 
-def _extract_of(catalogue: Catalogue, place: Place) -> Extract | None:
-    land: Sequence[shapely.Geometry] = ()
+async def _around(catalogue: Catalogue, wanted: str) -> Meant:
+    """The extract of a place, or around one, that the catalogue does not call so."""
+    point = map_point(wanted)
+    if point is None:
+        place = await asyncio.to_thread(map_place, wanted)
+        own, land = _own_extract(catalogue, place)
+        if own is not None:
+            return Meant(own)
+        point, words = place.point, place.address or place.name
+    else:
+        words, land = wanted, ()
+    extract = catalogue.around(point, land)
+    if extract is None:
+        raise BadInput(f"{catalogue.host} has no extract that covers {words}")
+    if catalogue.is_continent(extract):
+        raise BadInput(
+            f"the smallest extract of {catalogue.host} that covers {words} is {extract.title}, which spans many "
+            f"countries; if you want all of it: geosleuth atlas get {extract.id}"
+        )
+    return Meant(extract, words)
+
+
+def _own_extract(catalogue: Catalogue, place: Place) -> "tuple[Extract | None, Sequence[shapely.Geometry]]":
+    """The extract of a country or a region, or else its land."""
     if place.kind == "country" and place.country:
         if found := catalogue.of_country(place.country):
-            return found
-        land = [Borders.load().country_outline(place.country, detail="full").geometry]
-    elif place.kind == "region" and place.country:
+            return found, ()
+        return None, [Borders.load().country_outline(place.country, detail="full").geometry]
+    if place.kind == "region" and place.country:
         code = admin1_table().get(place.id.partition(":")[2], ("", None, []))[1]
         if code and (found := catalogue.of_subdivision(code)):
-            return found
-        land = region_outline(place.country, code) if code else ()
-    return catalogue.around(place.point, land)
+            return found, ()
+        return None, region_outline(place.country, code) if code else ()
+    return None, ()

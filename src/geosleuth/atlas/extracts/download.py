@@ -19,6 +19,7 @@ from email.utils import parsedate_to_datetime
 from hashlib import md5
 from pathlib import Path
 from typing import Final, TypeVar
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -84,7 +85,9 @@ async def ask_offer(client: OnlineClient, url: str, *, checked: bool = True) -> 
     """
 
     async def ask() -> tuple[str, httpx.Headers]:
-        async with client.stream(Question(url=url, method="HEAD", headers=_UNPACKED)) as response:
+        async with client.stream(Question(url=url, method="HEAD", headers=_UNPACKED, absent=(404,))) as response:
+            if response.status_code == httpx.codes.NOT_FOUND:
+                raise has_no(url)
             return str(response.request.url), response.headers
 
     final, headers = await _tried(client, ask)
@@ -129,6 +132,11 @@ def _day(url: str, modified: str) -> str | None:
 
 def _file(url: str) -> str:
     return url.rpartition("/")[2][:80]
+
+
+def has_no(url: str) -> ServiceFault:
+    """The fault of a server that has nothing at an address."""
+    return ServiceFault(host_of(url), f"has no {urlsplit(url).path[:120]}")
 
 
 def check_room(needed: "dict[Path, int]") -> None:
@@ -215,7 +223,8 @@ async def _fill(client: OnlineClient, offer: Offer, handle: int, report: Progres
         if begin == offer.size_bytes:
             return
         headers = (*_UNPACKED, ("range", f"bytes={begin}-"), ("if-range", offer.validator)) if begin else _UNPACKED
-        async with client.stream(Question(url=offer.url, headers=headers, accepted=(200, 206, 416))) as response:
+        question = Question(url=offer.url, headers=headers, accepted=(200, 206, 416), absent=(404,))
+        async with client.stream(question) as response:
             done = _begun_at(response, offer, begin)
             os.ftruncate(handle, done)
             os.lseek(handle, done, os.SEEK_SET)
@@ -246,6 +255,8 @@ async def _fill(client: OnlineClient, offer: Offer, handle: int, report: Progres
 
 def _begun_at(response: httpx.Response, offer: Offer, asked: int) -> int:
     """The byte that an answer begins at: the one asked for, or the first where the server starts anew."""
+    if response.status_code == httpx.codes.NOT_FOUND:
+        raise has_no(offer.url)
     if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise ServiceFault(offer.host, "sends the file packed in a way that was not asked for")
     if response.status_code == httpx.codes.PARTIAL_CONTENT:

@@ -22,7 +22,7 @@ from geosleuth.errors import BadInput, ServiceFault, require
 from geosleuth.geo import Box
 from geosleuth.net import host_of
 
-from .download import MOST_BYTES, ask_offer
+from .download import MOST_BYTES, ask_offer, has_no
 
 STAC: Final = "https://stac.overturemaps.org"
 DATA: Final = "https://overturemaps-us-west-2.s3.us-west-2.amazonaws.com"
@@ -83,10 +83,12 @@ async def find_places(client: OnlineClient, box: Box, *, stac: str = STAC, data:
         raise BadInput("this box crosses the 180th meridian; fetch its two sides one by one")
     release = await _latest(client, stac)
     table = await client.ask(
-        Question(url=f"{stac}/{release}/collections.parquet", keep_s=_INDEX_KEEP_S),
+        Question(url=f"{stac}/{release}/collections.parquet", keep_s=_INDEX_KEEP_S, absent=(404,)),
         partial(_index, parquet=parquet, host=host_of(stac)),
     )
-    found = [await _part(client, f"{data}/{path}", box, parquet) for path in _paths(table or (), release, box)]
+    if table is None:
+        raise has_no(f"{stac}/{release}/collections.parquet")
+    found = [await _part(client, f"{data}/{path}", box, parquet) for path in _paths(table, release, box)]
     parts = tuple(part for part in found if part.groups)
     if not parts:
         raise BadInput(f"Overture's release {release} has no places there")
@@ -139,9 +141,10 @@ async def _latest(client: OnlineClient, stac: str) -> str:
             raise ServiceFault(host_of(stac), "its catalogue names no release")
         return release
 
-    found = await client.ask(Question(url=f"{stac}/catalog.json"), read)
+    url = f"{stac}/catalog.json"
+    found = await client.ask(Question(url=url, absent=(404,)), read)
     if found is None:
-        raise ServiceFault(host_of(stac), "has no catalogue of releases")
+        raise has_no(url)
     return found
 
 
@@ -248,9 +251,9 @@ async def _range(client: OnlineClient, url: str, begin: int, end: int) -> bytes:
         return body
 
     headers = (("accept-encoding", "identity"), ("range", f"bytes={begin}-{end - 1}"))
-    found = await client.ask(Question(url=url, headers=headers, accepted=(206,)), whole)
+    found = await client.ask(Question(url=url, headers=headers, accepted=(206,), absent=(404,)), whole)
     if found is None:
-        raise ServiceFault(host_of(url), "does not send parts of its files")
+        raise has_no(url)
     return found
 
 

@@ -11,6 +11,8 @@ from geosleuth.atlas.online.http import OnlineClient, Question
 from geosleuth.errors import BadInput, ServiceFault, require
 from geosleuth.net import host_of
 
+from .download import has_no
+
 KIWIX: Final = "https://mirror.download.kiwix.org/zim/wikipedia"
 """Kiwix's own copy of the files; its main address leads to other hosts, which nobody has agreed to."""
 
@@ -53,11 +55,13 @@ async def find_wikipedia(client: OnlineClient, source: str, language: str, editi
         ServiceFault: its list can't be had.
     """
     listed = await client.ask(Question(url=f"{source}/", absent=(404,)), partial(_read, source=source))
+    if listed is None:
+        raise has_no(f"{source}/")
     wanted = language.strip().lower()
-    found = [one for one in listed or () if one.edition == edition and one.language == wanted]
+    found = [one for one in listed if one.edition == edition and one.language == wanted]
     if found:
         return max(found, key=lambda one: one.month)
-    known = sorted({one.language for one in listed or () if one.edition == edition})
+    known = sorted({one.language for one in listed if one.edition == edition})
     if not known:
         raise ServiceFault(host_of(source), "lists no Wikipedia files")
     more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
@@ -81,16 +85,19 @@ def keep_zim(path: Path, edited: Edited) -> Path:
     """Verify a downloaded file by the checksum in it, and put it in the place of older ones.
 
     Raises:
-        BadInput: it is no whole ZIM file.
+        ServiceFault: it is no whole ZIM file.
         MissingExtra: libzim is not installed.
     """
     reader = require("libzim.reader", extra="zim")
     try:
         sound = bool(reader.Archive(path).check())
     except (RuntimeError, ValueError, OSError) as error:
-        raise BadInput(f"{edited.file} is no whole ZIM file; what came was deleted") from error
+        host = host_of(edited.url)
+        raise ServiceFault(host, f"sent {edited.file}, which is no whole ZIM file; nothing was changed") from error
     if not sound:
-        raise BadInput(f"the checksum in {edited.file} is wrong; what came was deleted")
+        raise ServiceFault(
+            host_of(edited.url), f"sent {edited.file}, and the checksum in it is wrong; nothing was changed"
+        )
     zim_dir().mkdir(parents=True, exist_ok=True)
     kept = zim_dir() / edited.file
     path.replace(kept)

@@ -1,4 +1,4 @@
-"""Convert region files that earlier versions wrote."""
+"""Take in region files: those of another machine as they are, those that earlier versions wrote converted."""
 
 import sqlite3
 from contextlib import closing
@@ -39,10 +39,10 @@ _BATCH: Final = 2_000
 def convert_region(
     path: Path, name: str | None = None, *, folder: Path, progress: Progress | None = None
 ) -> RegionInfo:
-    """Write a region anew from a file of an earlier version; one of the same name is replaced when done.
+    """Copy a region's file, or convert one of an earlier version; a region of the same name is replaced when done.
 
     Raises:
-        BadInput: it is no such file, or it is damaged; nothing has been changed then.
+        BadInput: it is no region file, or it is damaged; nothing has been changed then.
     """
     check_readable(path)
     region = region_name(name or path.name.removesuffix(SUFFIX), path)
@@ -52,8 +52,11 @@ def convert_region(
             meta: dict[str, str] = {}
             if old.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
                 meta = dict(old.execute("SELECT key, value FROM meta"))
-            if meta.get("format") not in EARLIER_FORMATS or "kinds" in meta:
-                raise BadInput(f"{path} is no region file of an earlier version")
+            if meta.get("format") not in (FORMAT_VERSION, *EARLIER_FORMATS) or "kinds" in meta:
+                raise BadInput(f"{path} is no region file that this version reads")
+            if meta["format"] == FORMAT_VERSION:
+                _copy_whole(old, path, folder, region, report)
+                return RegionStore(folder).info(region)
             if meta["format"] == _WITHOUT_BLOCKS:
                 _add_blocks(old, folder, region, report)
                 return RegionStore(folder).info(region)
@@ -69,6 +72,23 @@ def convert_region(
     return RegionStore(folder).info(region)
 
 
+def _copy_whole(old: sqlite3.Connection, path: Path, folder: Path, region: str, report: Progress) -> None:
+    """Copy a file of this version that is sound as far as opening it, and SQLite, can tell.
+
+    Raises:
+        BadInput, ValueError: it is damaged.
+    """
+    RegionStore(path.parent).info(path.name.removesuffix(SUFFIX))
+    report("checking", 0, 1)
+    (said,) = old.execute("PRAGMA quick_check(1)").fetchone()
+    if said != "ok":
+        raise ValueError(said)
+    with new_database(folder, region) as new:
+        old.backup(new, pages=_PAGES, progress=lambda _, left, total: report("copying", total - left, total))
+        new.execute("UPDATE meta SET value = ? WHERE key = 'name'", (region,))
+
+
+_PAGES: Final = 10_000
 _WITHOUT_BLOCKS: Final = "3"
 _SPOTS: Final = """
 SELECT f.lat, f.lon, f.kind, f.box, g.feature IS NOT NULL FROM feature f LEFT JOIN ground g ON g.feature = f.id

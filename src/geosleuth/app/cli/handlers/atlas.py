@@ -1,6 +1,7 @@
 """What the ``atlas`` commands do; imported only when one runs."""
 
 import asyncio
+import os
 import re
 import shlex
 import sqlite3
@@ -40,7 +41,7 @@ from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.geo import SAME_SPOT_KM, Extent, LatLon, distance_km
 from geosleuth.geo.extent import Outline, extent_dict, plain
-from geosleuth.names import country_name, fold, required_country_code
+from geosleuth.names import country_code, country_name, fold, required_country_code
 from geosleuth.net import host_of
 from geosleuth.pipeline.area import Area, area_of, extent_of, parse_point
 from geosleuth.pipeline.plan import online_settings
@@ -338,8 +339,14 @@ def write_picture(path: Path, picture: Picture, *, as_json: bool) -> None:
 # Regions and gazetteers.
 
 
-def add_region(file: Path, name: str | None, countries: Sequence[str], names: Path | None, *, as_json: bool) -> None:
+def add_region(given: str, name: str | None, countries: Sequence[str], names: Path | None, *, as_json: bool) -> None:
     """Import a file of features."""
+    file = Path(given)
+    if not given.strip():
+        raise BadInput("name a file, such as: geosleuth atlas add monaco.osm.pbf")
+    if not os.path.exists(given):  # noqa: PTH110  (a name that no file can have is no fault)
+        fetch = f". To fetch the map of a place: {get_command(given)}" if _is_place(given) else ""
+        raise BadInput(f"No such file: {given}{fetch}")
     take, folder = _importer(file, countries, names)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -353,6 +360,20 @@ def add_region(file: Path, name: str | None, countries: Sequence[str], names: Pa
         show_json(plain(found))
     else:
         show(regions_view([found]))
+
+
+def _is_place(text: str) -> bool:
+    """Whether ``get`` may know a place of that name; the base atlas is not built for it."""
+    from geosleuth.atlas.base import base_path
+    from geosleuth.atlas.map_place import map_place
+
+    if country_code(text) is not None or not base_path().is_file():
+        return country_code(text) is not None
+    try:
+        map_place(text)
+    except BadInput:
+        return False
+    return True
 
 
 def _importer(file: Path, countries: Sequence[str], names: Path | None) -> tuple[Callable[..., Any], Path]:

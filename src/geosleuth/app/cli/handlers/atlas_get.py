@@ -3,7 +3,7 @@
 import asyncio
 import re
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -31,28 +31,31 @@ from geosleuth.app.downloads import (
 from geosleuth.atlas import gazetteers_dir, regions_dir
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.extracts import ask_offer, check_room, download, downloads_dir, dropped, fetch_catalogue
+from geosleuth.atlas.extracts.wikipedia import Edition, find_wikipedia, keep_zim, zim_dir
+from geosleuth.atlas.map_place import map_point
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
+from geosleuth.atlas.suggestion import get_command
 from geosleuth.errors import BadInput, Offline, require
 from geosleuth.geo.extent import plain
 from geosleuth.names import fold
 from geosleuth.text.numbers import size
+from geosleuth.text.safe import one_line
 
 from .atlas import importing, regions_view
 
 _T = TypeVar("_T")
+# A latitude may begin with a minus sign, so that the parser lets options through which there are not.
+_UNKNOWN_OPTION = re.compile(r"-(?!\d|\.\d)")
 
 
 def get_maps(options: GetOptions) -> None:
     """Fetch and add what a name means, or newer data for all that was fetched."""
-    if options.offline:
-        raise BadInput("atlas get fetches over the network, which --offline rules out; leave one of them out")
-    if options.place is None and not options.update:
-        raise BadInput("name a country, a region or a city, such as: geosleuth atlas get andorra")
-    if options.place is None and options.name is not None:
-        raise BadInput("--name needs a place")
-    if options.name is not None:
-        region_name(options.name, Path())
-    source = Source(_kind(options), options.mirror)
+    _check(options)
+    kind = _kind(options)
+    if options.place is None and not fetched(_folder(kind)):
+        _none_fetched(options, kind)
+        return
+    source = Source(kind, options.mirror)
     hosts = " and ".join(dict.fromkeys(source.hosts))
     if not options.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(f"this asks {hosts} for a file and downloads it; add --yes to allow it")
@@ -72,19 +75,83 @@ def get_maps(options: GetOptions) -> None:
         raise Offline(error.host, f"{error.trouble.rstrip('?')}; {add_file}") from error
 
 
+def _check(options: GetOptions) -> None:
+    """Complain about what this machine can tell is wrong, before anybody is asked."""
+    kind = _kind(options)
+    if options.offline:
+        raise BadInput("atlas get fetches over the network, which --offline rules out; leave one of them out")
+    _check_place(options, kind)
+    _check_name(options, kind)
+    if kind == "wikipedia":
+        _edition(options)
+        require("libzim.reader", extra="zim")
+    elif options.edition is not None:
+        raise BadInput("--edition belongs to --wikipedia")
+    if kind == "overture":
+        require("pyarrow.parquet", extra="overture")
+
+
+def _check_place(options: GetOptions, kind: Kind) -> None:
+    if options.place is None and options.update:
+        return
+    if options.place is None or not one_line(options.place).strip():
+        raise BadInput("name a country, a region or a city, such as: geosleuth atlas get andorra")
+    if _UNKNOWN_OPTION.match(options.place):
+        raise BadInput(f"no such option: {options.place[:40]}")
+    if kind == "map":
+        map_point(options.place)
+
+
+def _check_name(options: GetOptions, kind: Kind) -> None:
+    if options.name is None:
+        return
+    if options.place is None:
+        raise BadInput("--name needs a place")
+    if kind == "wikipedia":
+        raise BadInput("--name does not apply to --wikipedia, whose files keep their names")
+    region_name(options.name, Path())
+    if options.update and options.name not in RegionStore(_folder(kind)).names():
+        raise BadInput(f"there is no region {options.name} to update; leave out --update to add it")
+
+
+def _folder(kind: Kind) -> Path:
+    return gazetteers_dir() if kind == "geonames" else regions_dir()
+
+
+def _edition(options: GetOptions) -> Edition:
+    edition: Edition | None = next((one for one in get_args(Edition) if one == (options.edition or "mini")), None)
+    if edition is None:
+        raise BadInput(f"--edition {options.edition!r:.22}: there are {', '.join(get_args(Edition))}")
+    return edition
+
+
+def _none_fetched(options: GetOptions, kind: Kind) -> None:
+    """Say that there is nothing to bring newer data for."""
+    added = [f"{info.name} was added from {info.source}" for info in RegionStore(_folder(kind)).list()]
+    talk("; ".join(["nothing here was fetched by get", *(added or [f"fetch a map with: {get_command(None)}"])]))
+    if options.as_json:
+        show_json([])
+
+
 def _get(options: GetOptions, source: Source) -> None:
     if options.wikipedia and options.place is not None:
         _wikipedia(options, options.place, source)
         return
     if options.overture and options.place is not None:
-        found = [_places(options, options.place, source)]
-    else:
-        found = [_got(one, options, source) for one in _wanted(options, source)]
-    if options.as_json:
-        shown = [plain(one) for one in found]
-        show_json(shown[0] if options.place is not None else shown)
-    else:
+        _show([_places(options, options.place, source)], options)
+        return
+    wanted = _wanted(options, source)
+    _show([_got(one, options, source) for one in wanted], options, [one.place or one.title for one in wanted])
+
+
+def _show(found: list[RegionInfo], options: GetOptions, understood: Sequence[str] = ()) -> None:
+    """Show what is there now; in JSON also what a name was understood as."""
+    if not options.as_json:
         show(regions_view(found))
+    elif options.place is None:
+        show_json([plain(one) for one in found])
+    else:
+        show_json(plain(found[0]) | ({"understood_as": understood[0]} if understood else {}))
 
 
 def _kind(options: GetOptions) -> Kind:
@@ -103,12 +170,7 @@ def _kind(options: GetOptions) -> Kind:
 
 def _wikipedia(options: GetOptions, language: str, source: Source) -> None:
     """Fetch the Wikipedia of a language for ``atlas documents``."""
-    from geosleuth.atlas.extracts.wikipedia import Edition, find_wikipedia, keep_zim, zim_dir
-
-    edition: Edition | None = next((one for one in get_args(Edition) if one == options.edition), None)
-    if edition is None:
-        raise BadInput(f"--edition {options.edition[:20]!r}: there are {', '.join(get_args(Edition))}")
-    require("libzim.reader", extra="zim")
+    edition = _edition(options)
     found = _asked(source, find_wikipedia(source.client, source.url, language, edition))
     kept, path = zim_dir() / found.file, downloads_dir() / found.file
     if kept.is_file():
