@@ -295,7 +295,8 @@ class _Explained(AbstractContextManager[None]):
             return
         if not isinstance(error, (_Unfit, *_WRONG_ROWS)) or isinstance(error, BadInput):
             return
-        why = " ".join(str(error).split())[:200] or type(error).__name__
+        told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        why = " ".join(told.split())[:200] or type(error).__name__
         if not isinstance(error, (_Unfit, sqlite3.Error, OSError)):
             why = f"what it holds is not what was written: {why}"
         raise DamagedRegion(
