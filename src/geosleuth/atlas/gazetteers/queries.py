@@ -144,6 +144,7 @@ def _around(one: OpenRegion, point: LatLon, radius_m: float, category: str | Non
 def _names(one: OpenRegion) -> GazetteerNames:
     known = one.memory.get("names")
     if not isinstance(known, GazetteerNames):
+        one.conn.execute("PRAGMA mmap_size = 17179869184")
         known = one.memory["names"] = GazetteerNames(one.conn)
     return known
 
