@@ -1,12 +1,11 @@
-"""Read rows by their keys, in statements of few lengths: SQLite keeps those, and need not compile each one anew."""
+"""Read rows of a table by their keys, however many."""
 
 import sqlite3
 from collections.abc import Sequence
-from functools import cache
-from itertools import chain, repeat
+from itertools import chain
 from typing import Any, Final
 
-MOST_AT_ONCE: Final = 24_576
+MOST_AT_ONCE: Final = 30_000
 """SQLite takes 32,766 parameters."""
 
 
@@ -25,14 +24,4 @@ def rows_with(conn: sqlite3.Connection, query: str, keys: Sequence[int] | Sequen
 
 
 def _rows(conn: sqlite3.Connection, query: str, keys: Sequence[int] | Sequence[str]) -> list[Any]:
-    size, marks = _marks(len(keys))
-    # A key that is there twice finds its row once.
-    return conn.execute(f"{query} IN ({marks})", [*keys, *repeat(keys[-1], size - len(keys))]).fetchall()
-
-
-@cache
-def _marks(count: int) -> tuple[int, str]:
-    """Return the next larger of 1, 2, 3, 4, 6, 8, 12, 16, … and as many marks."""
-    power = 1 << (count - 1).bit_length()
-    size = power * 3 // 4 if power > 2 and power * 3 // 4 >= count else power
-    return size, ",".join("?" * size)
+    return conn.execute(f"{query} IN ({','.join('?' * len(keys))})", list(keys)).fetchall()

@@ -424,7 +424,7 @@ BEARING_TOLERANCE_DEG: Final = 30.0
 _FIRST_RADIUS_M: Final = 15.0
 _WIDER: Final = 2.0
 _FEW_COMBINATIONS: Final = 200_000
-_FEW_ANCHORS: Final = 100
+_FEW_IN_PAIRS, _FEW_ANCHORS = 100, 500
 MAX_LOOKED_AT: Final = 6_000_000
 _SLICE: Final = 200_000
 
@@ -505,7 +505,7 @@ def find_colocated(
 
 
 _CLOSE_M: Final = 80.0
-_NARROW_M: Final = 60.0
+_NARROW_M: Final = 66.0
 _A_LITTLE_M: Final = 0.001
 _SAMPLE: Final = 300  # so many candidates of the rarest feature are looked at first
 _SPARSE: Final = 4  # where they are not too large a part of all
@@ -537,9 +537,9 @@ class _Search:
         open_points = np.arange(len(anchor.owner_of))
         parts, spreads = np.empty((0, len(self._sets)), dtype=np.int64), np.empty(0)
         # Where only few can be near each other, all of them are looked at in one step.
-        few = math.prod(len(one.owner_of) for one in self._sets) <= _FEW_COMBINATIONS
-        few |= len(open_points) <= _FEW_ANCHORS and (len(self._sets) == 2 or self._within_m <= _CLOSE_M)
-        few |= self._within_m <= _NARROW_M
+        few = math.prod(len(one.owner_of) for one in self._sets) <= _FEW_COMBINATIONS or self._within_m <= _NARROW_M
+        close = _FEW_ANCHORS if self._within_m <= _CLOSE_M else 0
+        few |= len(open_points) <= (_FEW_IN_PAIRS if len(self._sets) == 2 else close)
         radius_m = self._within_m if few else min(_FIRST_RADIUS_M, self._within_m)
         while True:
             more, wide = self._tightest(*self._combinations(open_points, radius_m))
