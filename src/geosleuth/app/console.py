@@ -103,11 +103,13 @@ def say_warnings_once() -> None:
     said: set[str] = set()
 
     def is_new(record: logging.LogRecord) -> bool:
-        line = record.getMessage()
-        if not record.name.startswith("geosleuth.atlas.regions") or line not in said:
-            said.add(line)
+        if not record.name.startswith("geosleuth.atlas.regions"):
             return True
-        return False
+        line = record.getMessage()
+        if line in said:
+            return False
+        said.add(line)
+        return True
 
     if logging.lastResort is not None:
         logging.lastResort.filters = [is_new]
