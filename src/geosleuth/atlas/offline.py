@@ -26,6 +26,7 @@ from geosleuth.names import country_code, country_name, fold, required_country_c
 
 from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.build import Progress
+from .base.geocode import SUREST_GUESS
 from .folders import data_dir
 from .parts import MOST_PARTS, Container, spelled_out_streets, without_postcode, written_parts
 from .protocol import Colocation, Document, Hit, Level, Marker, MatchKind, Picture, Place, Reverse
@@ -453,8 +454,9 @@ class OfflineAtlas:
         named = self._gazetteers.search(text, near=near, within=within, category=category, limit=limit)
         hits += [_behind(hit) for hit in named]
         if category is None:
-            # A name that somebody bears is not a misspelling of another.
-            guesses = int(all(hit.match == "fuzzy" for hit in hits))
+            # A name that somebody bears is not a misspelling of another, and no guess comes before enough likely hits.
+            likely = sum(hit.score > _BASE_SHARE * SUREST_GUESS for hit in hits)
+            guesses = int(likely < limit and all(hit.match == "fuzzy" for hit in hits))
             world = self._base.geocode(text, limit=limit, within=within, guesses=guesses, partly=False)
             hits += map(_behind, world)
         best = sorted(hits, key=lambda hit: (-hit.score, hit.place.id))

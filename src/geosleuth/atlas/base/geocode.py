@@ -59,6 +59,8 @@ _PARTLY, _PARTS_PARTLY = 0.7, 0.1
 _NEARLY_AS_KNOWN = 0.9
 _COARSER = {COUNTRY: 0, REGION: 1}
 _LARGE_CITY = 100_000
+SUREST_GUESS = 0.95
+"""The score of a misspelled name at most."""
 REACHES = 2.0
 """How many of its own radii a settlement reaches at most."""
 
@@ -410,7 +412,7 @@ class BasePlaces:
             if self._fits_all(row, reading):
                 # How alike it is decides; how prominent the place is breaks near-ties.
                 score = 0.78 * found.score + 0.17 * self._fame(row, reading)
-                hits.append(Hit(self._place(row), min(0.95, score), "fuzzy", found.text))
+                hits.append(Hit(self._place(row), min(SUREST_GUESS, score), "fuzzy", found.text))
         return hits
 
     @staticmethod

@@ -237,7 +237,9 @@ def check_consent(url: str, settings: OnlineSettings) -> str:
     if host not in settings.allow_hosts:
         raise BadInput(f"this would contact {host}, which is not allowed; add --allow {host} (in Python: allow_hosts)")
     if parts.scheme == "http" and host not in settings.private_hosts:
-        raise BadInput(f"{host} must be asked over https; plain http is allowed only for addresses in your own network")
+        raise BadInput(
+            f"{host} must be asked over https; plain http is allowed only for addresses in your own network (in Python: private_hosts)"
+        )
     return host
 
 
