@@ -238,7 +238,8 @@ def check_consent(url: str, settings: OnlineSettings) -> str:
         raise BadInput(f"this would contact {host}, which is not allowed; add --allow {host} (in Python: allow_hosts)")
     if parts.scheme == "http" and host not in settings.private_hosts:
         raise BadInput(
-            f"{host} must be asked over https; plain http is allowed only for addresses in your own network (in Python: private_hosts)"
+            f"{host} must be asked over https; plain http is allowed only for addresses in your own network "
+            "(in Python: private_hosts)"
         )
     return host
 
