@@ -181,7 +181,8 @@ class Borders:
     @classmethod
     def load(cls) -> "Borders":
         """The borders that come with the package, read once and kept."""
-        return _load()
+        with _loading:  # threads that ask at once would each unpack them
+            return _load()
 
     def lookup(self, lats: npt.ArrayLike, lons: npt.ArrayLike, *, waters: bool = True) -> Labels:
         """Which region each point is in: indices into ``regions``, 0 for none.
@@ -275,6 +276,9 @@ def _floats(values: npt.ArrayLike) -> Floats:
         return np.asarray(values, dtype=np.float64)
     except (OverflowError, TypeError, ValueError) as error:
         raise BadInput("latitudes and longitudes must be numbers") from error
+
+
+_loading = Lock()
 
 
 @lru_cache(maxsize=1)
