@@ -352,9 +352,9 @@ def _may_be_cut(spots: Ints, of: Ints) -> NDArray[np.bool_]:
     np.minimum.at(least, spot, of)  # the first and the last region that has a street in each cell
     np.maximum.at(most, spot, of)
     found = np.zeros(len(spots), dtype=bool)
-    for step in _STEPS:
-        beside = np.minimum(cells.searchsorted(cells + step), len(cells) - 1)
-        there = cells[beside] == cells + step
+    for wanted in (cells + step for step in _STEPS):
+        beside = np.minimum(cells.searchsorted(wanted), len(cells) - 1)
+        there = cells[beside] == wanted
         found |= there[spot] & ((least[beside][spot] != of) | (most[beside][spot] != of))
     return found
 
@@ -464,16 +464,17 @@ def find_colocated(
         queries.append(FeatureQuery.of(store, regions, text, within))
         if not queries[-1].count:
             return []
-    counts = [one.count if within is None else len(one.all()) for one in queries]
-    anchor = counts.index(min(counts))
     known: dict[tuple[str, int | str], int] = {}
-
     whole: dict[int, FeatureSet] = {}
 
     def every(number: int) -> FeatureSet:
+        """Return all features of a query, read once."""
         if number not in whole:
             whole[number] = queries[number].all()
         return whole[number]
+
+    counts = [one.count if within is None else len(every(number)) for number, one in enumerate(queries)]
+    anchor = counts.index(min(counts))
 
     def tightest(rarest: FeatureSet, radius_m: float) -> tuple[list[Candidates], list[tuple[float, Ints]]]:
         """Return the tightest combinations of some candidates of the rarest feature."""
@@ -489,8 +490,7 @@ def find_colocated(
         sets = [_placed(store, regions, features, within, known) for features in near]
         return sets, _Search(sets, radius_m, rules, anchor).run(limit) if all(map(len, sets)) else []
 
-    rarest = queries[anchor].all()
-    rarest = replace(rarest, boxes=_boxes(store, regions, rarest))
+    rarest = replace(every(anchor), boxes=_boxes(store, regions, every(anchor)))
     radii_m = [min(_CLOSE_M, within_m), within_m] if len(rarest) > _MANY else [within_m]
     step = len(rarest) // _SAMPLE
     if step >= _SPARSE:  # of what stands everywhere, enough stands close together: some of it tells how close
