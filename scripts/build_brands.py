@@ -1,4 +1,4 @@
-"""Compile brands and networks with the countries they are found in: src/geosleuth/atlas/facts/data/brands.json.gz.
+"""Compile brands and networks with the countries they are found in: src/geosleuth/atlas/facts/data/brands.bin.gz.
 
     python scripts/build_brands.py
 
@@ -7,28 +7,36 @@ countries, groups of countries, shapes of its own (``us-tx.geojson``) and circle
 country-coder (``territories.py``), shapes whose file name does not say the country and circles by their position.
 A shape or circle that is excluded takes away only part of a country, so it excludes nothing here. Flags are left out.
 
-Entries that differ only in what kind of place they are become one. Rows are [name, kinds, folded names as they stand on
-signs, other folded names, Wikidata id, countries, worldwide, is_brand]: countries is an index into ``places``; where
-worldwide is 1 they are the ones left out. Same package, same bytes.
+Entries that differ only in what kind of place they are become one. The file holds arrays: the folded names, each with
+the numbers of its brands; the names by length; the letters of each (for misread names); the lengths; the brands as
+JSON; where each of them begins. Same package, same bytes.
 """
 
 import gzip
 import json
 import re
 import sys
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import numpy as np
 import shapely
+from numpy.typing import NDArray
 from shapely.geometry import shape
 
+from geosleuth.atlas.array_file import pack_arrays
+from geosleuth.atlas.facts.brands import BrandRow, letter_sets
+from geosleuth.atlas.sorted_rows import SortedRows
 from geosleuth.names.folding import compact
 from registry import npm_file
 from territories import VERSION as CODER_VERSION
 from territories import countries_in, features, iso_code
 
-TABLE = Path(__file__).parents[1] / "src/geosleuth/atlas/facts/data/brands.json.gz"
+TABLE = Path(__file__).parents[1] / "src/geosleuth/atlas/facts/data/brands.bin.gz"
 PACKAGE, VERSION = "name-suggestion-index", "8.0.20260918"
 WHOLE_WORLD = "001"
 LEFT_OUT = ("flags/",)
@@ -47,9 +55,8 @@ def main() -> None:
         if not category.startswith(LEFT_OUT):
             for item in sorted(entry["items"], key=lambda item: str(item["id"])):
                 _add(merged, category, item, shapes, places)
-    rows = [_row(key, entry) for key, entry in sorted(merged.items())]
-    table = {"places": [" ".join(codes) for codes in places], "brands": rows}
-    data = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
+    rows = sorted(merged.items())
+    data = pack_arrays(arrays(rows, [" ".join(codes) for codes in places]))
     TABLE.write_bytes(gzip.compress(data, compresslevel=9, mtime=0))
     print(f"{len(rows)} brands, {len(places)} sets of countries, {TABLE.stat().st_size} bytes", file=sys.stderr)
 
@@ -91,15 +98,30 @@ def _add(
     )
 
 
-def _row(key: tuple[Any, ...], entry: _Entry) -> list[Any]:
-    name, wikidata, number, worldwide = key
-    kinds = sorted(entry.kinds, key=_commonest_first)
-    on_signs = {compact(part) for name in entry.on_signs for part in name.split(";")} - {""}
-    others = {compact(part) for name in entry.others for part in name.split(";")} - on_signs - {""}
+def arrays(rows: Sequence[tuple[tuple[Any, ...], _Entry]], places: Sequence[str]) -> list[NDArray[Any]]:
+    """What the file holds; `geosleuth.atlas.facts.brands` reads it."""
+    by_name: dict[str, list[int]] = defaultdict(list)
+    brands = []
+    for number, ((name, wikidata, place, worldwide), entry) in enumerate(rows):
+        on_signs = {compact(part) for written in entry.on_signs for part in written.split(";")} - {""}
+        others = {compact(part) for written in entry.others for part in written.split(";")} - on_signs - {""}
+        for key in sorted(on_signs):
+            by_name[key].append(2 * number)
+        for key in sorted(others):
+            by_name[key].append(2 * number + 1)
+        kinds = " ".join(sorted(entry.kinds, key=_commonest_first))
+        brands.append(
+            msgspec.json.encode(BrandRow(name, kinds, wikidata, places[place], worldwide, int(entry.is_brand)))
+        )
+    names = sorted(by_name, key=len)
     return [
-        name, " ".join(kinds), "|".join(sorted(on_signs)), "|".join(sorted(others)), wikidata, number, worldwide,
-        int(entry.is_brand),
-    ]  # fmt: skip
+        np.frombuffer(SortedRows.rows_of({name: " ".join(map(str, by_name[name])) for name in by_name}), dtype="u1"),
+        np.frombuffer("\n".join(names).encode(), dtype="u1"),
+        letter_sets(names).astype("<u4"),
+        np.array([len(name) for name in names], dtype="<i4"),
+        np.frombuffer(b"".join(brands), dtype="u1"),
+        np.cumsum([0, *map(len, brands)]).astype("<i8"),
+    ]
 
 
 def _commonest_first(kind: str) -> tuple[int, str]:

@@ -1,16 +1,18 @@
 """What is worked out once and kept on disk: the same afterwards, made anew where it can't be read."""
 
+import gzip
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from geosleuth.atlas import folders
+from geosleuth.atlas.array_file import pack_arrays
 from geosleuth.atlas.borders.grid import kept_layer, read_layer
 from geosleuth.atlas.facts import brands
-from geosleuth.atlas.facts.countries import read_json
 from geosleuth.atlas.folders import KeptFiles
-from geosleuth.clues import heartlands, languages, town_names, vocabulary
-from geosleuth.names.country_names import cities_by_country
+from geosleuth.clues import languages, vocabulary
+from geosleuth.errors import DataFault
 
 
 def test_kept_once_and_made_anew_where_it_can_not_be_read(tmp_path: Path) -> None:
@@ -48,22 +50,20 @@ def test_a_folder_that_can_not_be_written_is_no_trouble(tmp_path: Path) -> None:
     assert folder.load("a", lambda: b"7", int) == 7
 
 
-def test_towns_and_languages_are_the_same_from_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_languages_are_the_same_from_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     langid = pytest.importorskip("py3langid.langid")
     monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path))
     fresh = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
     for _ in range(2):  # the first time writes what the second reads
-        for kept, made in zip(town_names._towns.__wrapped__(), town_names._put_together(), strict=True):
-            assert {name: town_names._people(kept.get(name) or "") for name in made} == made
-        cities = heartlands._cities.__wrapped__()
-        assert list(cities) == list(cities_by_country())
-        assert cities["MC"][2].tolist() == [city.population for city in cities_by_country()["MC"]]
         kept = languages._statistics.__wrapped__()
         assert kept.labels == fresh.labels
         for text in ("la boulangerie du coin", "добро пожаловать", "Fußgängerzone", "ยินดีต้อนรับ", ""):
             assert kept.rank(text) == fresh.rank(text)
-    kinds = sorted(path.name.partition("-")[0] for path in (tmp_path / "cache" / "prepared").iterdir())
-    assert kinds == ["cities", "languages", "towns"]
+    assert _kinds_kept(tmp_path) == ["languages"]
+
+
+def _kinds_kept(home: Path) -> list[str]:
+    return sorted(path.name.partition("-")[0] for path in (home / "cache" / "prepared").iterdir())
 
 
 def test_tables_are_the_same_from_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,15 +78,23 @@ def test_tables_are_the_same_from_disk(tmp_path: Path, monkeypatch: pytest.Monke
             assert np.array_equal(getattr(kept, name), getattr(layer, name))
         for name in ("x", "y", "starts", "left", "right"):
             assert np.array_equal(getattr(kept.arcs, name), getattr(layer.arcs, name))
-        index, table = brands._index.__wrapped__(), read_json("brands.json.gz")
-        assert len(index) == len(table["brands"])
-        for number, row in [*enumerate(table["brands"])][::500]:
-            name, kinds, on_signs, others, wikidata, places, worldwide, _ = row
-            found = index.brand(number)
-            assert (found.name, " ".join(found.kinds), found.wikidata or "") == (name, kinds, wikidata)
-            listed = frozenset(table["places"][places].split())
-            assert (found.except_countries if worldwide else found.countries) == listed
-            assert all(2 * number in index.numbers(one) for one in on_signs.split("|"))
-            assert all(2 * number + 1 in index.numbers(one) for one in others.split("|") if one)
-    kinds = sorted(path.name.partition("-")[0] for path in (tmp_path / "cache" / "prepared").iterdir())
-    assert kinds == ["borders", "brands", "national", "vocabulary"]
+        index = brands._index.__wrapped__()
+        assert "Shell" in {index.brand(number // 2).name for number in index.numbers("shell")}
+    assert _kinds_kept(tmp_path) == ["borders", "brands", "national", "vocabulary"]
+
+
+def test_packaged_arrays_that_are_damaged_are_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(folders, "files", lambda _package: tmp_path)
+    (tmp_path / "data").mkdir()
+    whole = gzip.compress(pack_arrays([np.arange(9)]))
+    for damaged in (b"", b"not gzip", whole[:-9], gzip.compress(b""), gzip.compress(b"\x40" + bytes(90))):
+        (tmp_path / "data" / "some.bin.gz").write_bytes(damaged)
+        with pytest.raises(DataFault, match="install geosleuth again"):
+            folders.packaged_arrays("some", "some.bin.gz")
+    (tmp_path / "data" / "some.bin.gz").write_bytes(whole)
+    assert folders.packaged_arrays("some", "some.bin.gz")[0].tolist() == list(range(9))
+    with pytest.raises(DataFault, match="can't be read"):
+        folders.packaged_arrays("some", "none.bin.gz")

@@ -3,26 +3,28 @@
 ``GEOSLEUTH_HOME`` puts both under one folder. Otherwise the XDG folders are used.
 """
 
-import json
+import gzip
 import os
 import shutil
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from math import prod
+from importlib.resources import files
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, DataFault
 from geosleuth.files import write_bytes_atomically
+
+from .array_file import pack_arrays, unpack_arrays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_FILES = 8_000
-_ALIGNED = 64
 _T = TypeVar("_T")
 
 
@@ -47,6 +49,27 @@ def _folder(name: str, variable: str, default: str) -> Path:
 def prepared(version: str) -> "KeptFiles":
     """For what many commands need and takes long to work out: "kind-version"."""
     return KeptFiles(cache_dir() / "prepared", version)
+
+
+def packaged_arrays(package: str, name: str) -> list["NDArray[Any]"]:
+    """Return the arrays of a compressed file in a package's folder ``data``, kept unpacked in the cache.
+
+    Raises:
+        DataFault: the file is missing or damaged.
+    """
+    source = files(package) / "data" / name
+    try:
+        packed = source.read_bytes()
+    except OSError as error:
+        raise DataFault(f"a packaged table can't be read: {source}") from error
+
+    def unpacked() -> list["NDArray[Any]"]:
+        try:
+            return unpack_arrays(gzip.decompress(packed))
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            raise DataFault(f"a packaged table is damaged: {source}; install geosleuth again") from error
+
+    return prepared(f"{name.partition('.')[0]}-{zlib.crc32(packed):08x}").arrays("arrays", unpacked)
 
 
 def open_readonly(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
@@ -89,30 +112,12 @@ class KeptFiles:
 
     def arrays(self, name: str, make: Callable[[], Sequence["NDArray[Any]"]]) -> list["NDArray[Any]"]:
         """Arrays that are read from disk as far as they are used."""
-        import numpy as np
-
-        def packed() -> bytes:
-            parts = [np.ascontiguousarray(array) for array in make()]
-            head = json.dumps([[part.dtype.str, part.shape] for part in parts]).encode()
-            pieces = [len(head).to_bytes(8, "little"), head]
-            for part in parts:
-                pieces += [bytes(-sum(map(len, pieces)) % _ALIGNED), part.tobytes()]
-            return b"".join(pieces)
-
-        def read(kept: bytes | mmap) -> list["NDArray[Any]"]:
-            at = 8 + int.from_bytes(kept[:8], "little")
-            found = []
-            for dtype, shape in json.loads(kept[8:at]):
-                at += -at % _ALIGNED
-                found.append(np.frombuffer(kept, dtype, prod(shape), at).reshape(shape))
-                at += found[-1].nbytes
-            return found
-
-        with suppress(Exception), (self._own / name).open("rb") as stream:  # as in ``load``
-            return read(mmap(stream.fileno(), 0, access=ACCESS_READ))
-        made = packed()
-        self._write(self._own / name, made)
-        return read(made)
+        path = self._own / name
+        with suppress(Exception), path.open("rb") as stream:  # as in ``load``
+            return unpack_arrays(mmap(stream.fileno(), 0, access=ACCESS_READ))
+        made = pack_arrays(make())
+        self._write(path, made)
+        return unpack_arrays(made)
 
     def _write(self, path: Path, made: bytes) -> None:
         with suppress(OSError, BadInput):

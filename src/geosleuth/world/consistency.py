@@ -32,7 +32,7 @@ from geosleuth.atlas.facts import Evidence, all_countries, by_calling_code, by_l
 from geosleuth.clues import Clue, Spot, TextSeen, TownDistance, distances, text_clues
 from geosleuth.clues.clue import ClueKind
 from geosleuth.clues.posterior import Posterior, posterior
-from geosleuth.clues.town_names import LARGE_TOWN
+from geosleuth.clues.town_tables import LARGE_TOWN
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import LatLon, Range, range_fixes
 from geosleuth.names import country_code, country_name, fold

@@ -5,15 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from zlib import crc32
 
-from geosleuth import __version__
-from geosleuth.atlas.folders import prepared
+from geosleuth.atlas.folders import packaged_arrays
 from geosleuth.atlas.sorted_rows import SortedRows
-from geosleuth.errors import DataFault
 from geosleuth.names import fold
 
-from .countries import Evidence, all_countries, read_bytes, read_json, weighted_shares
+from .countries import Evidence, all_countries, weighted_shares
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,26 +77,12 @@ class BrandHit:
         return self.brand.except_countries
 
 
-_TABLE = "brands.json.gz"
+TABLE = "brands.bin.gz"
 _OTHER_NAME_SCORE = 0.9
-_OTHER_NAME_BIT = 1
 
 
-class _Row(NamedTuple):
-    """As the table has it; ``countries`` is where the brand is found or, if ``worldwide``, where it is not."""
-
-    name: str
-    kinds: str
-    on_signs: str
-    others: str
-    wikidata: str
-    countries: int
-    worldwide: int
-    is_brand: int
-
-
-class _Kept(NamedTuple):
-    """A brand as it is kept, with the countries written out."""
+class BrandRow(NamedTuple):
+    """A brand as the table has it; ``countries`` is where it is found or, if ``worldwide``, where it is not."""
 
     name: str
     kinds: str
@@ -110,10 +93,10 @@ class _Kept(NamedTuple):
 
 
 class _Index:
-    """The table as questions need it, read from disk as far as they go: most of a command's time would be unpacking.
+    """The table, read from disk as far as questions go: to unpack all of it would take most of a command's time.
 
-    A name is folded and without blanks. It stands for numbers: twice the row's, plus one for other names than the one
-    on signs.
+    `scripts/build_brands.py` makes it. A name is folded and without blanks. It stands for numbers: twice the row's,
+    plus one for other names than the one on signs.
     """
 
     def __init__(self, parts: Sequence["NDArray[Any]"]) -> None:
@@ -133,14 +116,14 @@ class _Index:
         return [int(number) for number in (self._by_name.get(name) or "").split()]
 
     @lru_cache(maxsize=4096)  # noqa: B019  (there is one index, for good)
-    def kept(self, row: int) -> _Kept:
+    def row(self, number: int) -> BrandRow:
         import msgspec
 
-        written = self._brands[self._starts[row] : self._starts[row + 1]].tobytes()
-        return msgspec.json.decode(written, type=_Kept)
+        written = self._brands[self._starts[number] : self._starts[number + 1]].tobytes()
+        return msgspec.json.decode(written, type=BrandRow)
 
-    def brand(self, row: int) -> Brand:
-        one = self.kept(row)
+    def brand(self, number: int) -> Brand:
+        one = self.row(number)
         listed = frozenset(one.countries.split())
         found, missing = (None, listed) if one.worldwide else (listed, frozenset[str]())
         return Brand(one.name, tuple(one.kinds.split(" ")), one.wikidata or None, found, missing)
@@ -276,41 +259,9 @@ def letter_sets(names: Sequence[str]) -> "NDArray[np.uint32]":
 def _rank(found: tuple[int, BrandHit]) -> tuple[float, int, int, str]:
     number, hit = found
     spread = len(all_countries()) - len(hit.except_countries) if hit.countries is None else len(hit.countries)
-    return (-hit.score, -_index().kept(number).is_brand, -spread, hit.brand.name)
+    return (-hit.score, -_index().row(number).is_brand, -spread, hit.brand.name)
 
 
 @cache
 def _index() -> _Index:
-    kept = prepared(f"brands-{__version__}-1-{crc32(read_bytes(_TABLE)):08x}")
-    return _Index(kept.arrays("index", _put_together))
-
-
-def _put_together() -> list["NDArray[Any]"]:
-    import msgspec
-    import numpy as np
-
-    table = read_json(_TABLE)
-    by_name: dict[str, list[int]] = defaultdict(list)
-    try:
-        places = [" ".join(codes.split()) for codes in table["places"]]
-        rows = [_Row(*row) for row in table["brands"]]
-        for number, row in enumerate(rows):
-            for name in row.on_signs.split("|"):
-                by_name[name].append(2 * number)
-            for name in filter(None, row.others.split("|")):
-                by_name[name].append(2 * number + _OTHER_NAME_BIT)
-        kept = [
-            _Kept(row.name, row.kinds, row.wikidata, places[row.countries], row.worldwide, row.is_brand) for row in rows
-        ]
-    except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataFault(f"a table of the atlas is damaged: {_TABLE}") from error
-    names, brands = sorted(by_name, key=len), [msgspec.json.encode(one) for one in kept]
-    found = SortedRows.rows_of({name: " ".join(map(str, numbers)) for name, numbers in by_name.items()})
-    return [
-        np.frombuffer(found, dtype=np.uint8),
-        np.frombuffer("\n".join(names).encode(), dtype=np.uint8),
-        letter_sets(names),
-        np.array([len(name) for name in names], dtype=np.int32),
-        np.frombuffer(b"".join(brands), dtype=np.uint8),
-        np.cumsum([0, *map(len, brands)], dtype=np.int64),
-    ]
+    return _Index(packaged_arrays("geosleuth.atlas.facts", TABLE))
