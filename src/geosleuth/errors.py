@@ -5,6 +5,7 @@ A failure belongs to whoever can do something about it:
     GeosleuthError
     ├── UserError          the person at the keyboard can mend it: one line, what is wrong and what to do; exit code 2
     │   ├── BadInput       a file, an option or a record that can't be read as what it claims to be
+    │   │   └── BadFile    the content of one file: whoever downloaded it blames the server that sent it
     │   ├── MissingExtra   an optional part is not installed; the message is the install command
     │   └── BrokenPlugin   a part of another package can't be loaded; the message names it
     ├── ServiceFault       an online service failed or answered nonsense; names the host, says whether to try again
@@ -22,6 +23,10 @@ import shlex
 import sys
 from importlib import import_module
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class GeosleuthError(Exception):
@@ -45,6 +50,16 @@ class UserError(GeosleuthError):
 
 class BadInput(UserError):
     """A file, option or record is not what it claims to be."""
+
+
+class BadFile(BadInput):
+    """The content of a file is not what it should be."""
+
+    def __init__(self, path: "Path", trouble: str, advice: str = "") -> None:
+        """Name the file, what is wrong with it in words that go after its name, and what its owner can do."""
+        super().__init__(f"{path} {trouble}{f'; {advice}' if advice else ''}")
+        self.path = path
+        self.trouble = trouble
 
 
 class MissingExtra(UserError):

@@ -112,6 +112,19 @@ def test_what_is_there_is_not_fetched_again_and_update_brings_newer_data(server:
     assert (region["data_date"][:10], region["features"]) == ("2026-11-17", 200)
 
 
+def test_an_update_never_puts_one_place_into_the_region_of_another(server: ExtractServer, tmp_path: Path) -> None:
+    server.offer("kanto", tiny_extract(tmp_path, 20))
+    get(server, "andorra")
+    done = get(server, "Tokyo", "--update", "--name", "andorra")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        f"geosleuth: the region andorra is from {server.url}/andorra-latest.osm.pbf; choose another --name for "
+        "Kantō (kanto)"
+    )
+    (region,) = regions()
+    assert (region["features"], region["origin"]) == (300, f"{server.url}/andorra-latest.osm.pbf")
+
+
 def test_a_connection_that_breaks_leaves_no_region_and_the_same_command_goes_on(
     server: ExtractServer, atlas_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -309,7 +322,7 @@ def test_an_update_asks_nobody_where_nothing_was_fetched(server: ExtractServer, 
     for words in ((), ("--json",)):
         done = get(server, "--update", *words)
         assert (done.returncode, done.stdout.strip()) == (0, "[]" if words else "")
-        assert done.stderr == "nothing here was fetched by get; monaco was added from monaco.osm.pbf\n"
+        assert done.stderr == "no map to update; monaco was added from monaco.osm.pbf\n"
     assert server.asked == []
 
 

@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +32,7 @@ from geosleuth.atlas.online import OnlineClient
 from geosleuth.atlas.online.access import check_consent
 from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm, import_overture
 from geosleuth.atlas.suggestion import remember_size
-from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.errors import BadFile, BadInput, ServiceFault
 from geosleuth.geo import Box, Extent
 from geosleuth.names import country_name, required_country_code
 from geosleuth.net import host_of
@@ -157,8 +158,8 @@ def wanted_geonames(source: Source, place: str, name: str | None = None) -> Want
 
 
 def fetched(folder: Path) -> list[RegionInfo]:
-    """Return what was fetched by name, not added from a file."""
-    return [info for info in RegionStore(folder).list() if info.origin]
+    """Return what was fetched by name and not added from a file; Overture's places are fetched by their area."""
+    return [info for info in RegionStore(folder).list() if info.origin and info.kind != "overture"]
 
 
 async def ask_size(source: Source, wanted: Wanted) -> Offer:
@@ -223,19 +224,22 @@ def add(wanted: Wanted, offer: Offer, progress: Imported) -> RegionInfo:
     origin = {"origin": wanted.url, "origin_md5": offer.md5, "data_date": offer.day}
     take = partial(wanted.take, origin={key: value for key, value in origin.items() if value})
     try:
-        wanted.folder.mkdir(parents=True, exist_ok=True)
-        return take(wanted.path, wanted.name, folder=wanted.folder, progress=progress)
+        with _bad_files_blamed_on(offer.host, offer.url):  # its checksum is right: it came so
+            wanted.folder.mkdir(parents=True, exist_ok=True)
+            return take(wanted.path, wanted.name, folder=wanted.folder, progress=progress)
     except OSError as error:
         raise BadInput(f"{wanted.folder}: what was fetched can't be kept there: {error.strerror or error}") from error
-    except BadInput as error:
-        # Importers begin with the file where that is at fault, and its checksum is right: it came so.
-        about = str(error).removeprefix(f"{wanted.path} ")
-        if about == str(error):
-            raise
-        sent, why = urlsplit(offer.url).path[:120], about.removesuffix("; download it again")
-        raise ServiceFault(offer.host, f"sent {sent}, which {why}; nothing was changed") from error
     finally:
         dropped(wanted.path)
+
+
+@contextmanager
+def _bad_files_blamed_on(host: str, url: str) -> Iterator[None]:
+    try:
+        yield
+    except BadFile as error:
+        sent = urlsplit(url).path[:120]
+        raise ServiceFault(host, f"sent {sent}, which {error.trouble}; nothing was changed") from error
 
 
 async def area_box(area: str) -> Box:
@@ -289,9 +293,15 @@ async def add_overture(
         await fetch_places(source.client, offer, path, progress)
         regions_dir().mkdir(parents=True, exist_ok=True)
         origin = {"origin": f"{source.data}/release/{offer.release}/theme=places", "data_date": offer.day}
-        return import_overture(path, name, folder=regions_dir(), progress=imported, origin=origin)
+        with _bad_files_blamed_on(offer.host, origin["origin"]):
+            return import_overture(path, name, folder=regions_dir(), progress=imported, origin=origin)
     finally:
         path.unlink(missing_ok=True)
+
+
+def is_of_another_file(there: RegionInfo, wanted: Wanted) -> bool:
+    """Return whether a region was fetched from another file than the one wanted, not just from another server."""
+    return there.origin is not None and there.origin.rpartition("/")[2] != wanted.path.name
 
 
 def is_same(there: RegionInfo, offer: Offer) -> bool:

@@ -98,6 +98,18 @@ def test_a_box_becomes_a_region_and_only_its_bytes_are_asked_for(server: Extract
     assert "--update replaces it" in get(server, "--name", "riviera").stderr
 
 
+def test_an_update_of_all_maps_asks_nobody_about_places_and_says_how_they_are_updated(server: ExtractServer) -> None:
+    get(server, "--name", "riviera")
+    server.asked.clear()
+    done = geosleuth("atlas", "get", "--update", "--mirror", server.url, "--yes")
+    assert (done.returncode, server.asked) == (0, [])
+    assert done.stderr.splitlines() == [
+        "riviera has places of Overture and stays as it is; to update it: geosleuth atlas get BOX --overture --update "
+        "--name riviera",
+        "no map to update",
+    ]
+
+
 def test_a_broken_connection_is_tried_again(server: ExtractServer, monkeypatch: pytest.MonkeyPatch) -> None:
     from geosleuth.atlas.online.http import OnlineClient
 

@@ -15,7 +15,7 @@ from typing import IO, Final
 
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
 from geosleuth.atlas.regions.region_file import Progress, check_readable, digest_of, no_progress
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadFile
 from geosleuth.names import required_country_code
 
 from .gazetteer_file import MAX_NAME_CHARS, MAX_NAMES, GazetteerWriter, Named, writing_gazetteer
@@ -196,7 +196,7 @@ def _lines(path: Path, writer: GazetteerWriter, what: str, report: Progress) -> 
             while block := stream.readline(_MAX_LINE):
                 done += len(block)
                 if done > most:
-                    raise BadInput(f"{path} unpacks to far more than a dump of its size could; it was not added")
+                    raise BadFile(path, "unpacks to far more than a dump of its size could", "it was not added")
                 ends = block.endswith(b"\n") or len(block) < _MAX_LINE
                 if not (whole and ends):
                     # The beginning, middle or end of a line that is too long.
@@ -216,7 +216,7 @@ def _lines(path: Path, writer: GazetteerWriter, what: str, report: Progress) -> 
                 if line and not line.startswith("#"):
                     yield line
         except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-            raise BadInput(f"{path} can't be read ({error}); download it again") from error
+            raise BadFile(path, f"can't be read ({error})", "download it again") from error
 
 
 @contextmanager
@@ -235,16 +235,16 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise BadInput(f"{path} is no zip file, or damaged ({error}); download it again") from error
+        raise BadFile(path, f"is no zip file, or damaged ({error})", "download it again") from error
     with archive:
         dumps = [
             one for one in archive.infolist() if one.filename.endswith(".txt") and "readme" not in one.filename.lower()
             and not one.filename.startswith("iso-")
         ]  # fmt: skip
         if len(dumps) != 1:
-            raise BadInput(f"{path} holds {len(dumps)} text files; a GeoNames dump holds one")
+            raise BadFile(path, f"holds {len(dumps)} text files", "a GeoNames dump holds one")
         try:
             with archive.open(dumps[0]) as member:
                 yield member, size
         except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
-            raise BadInput(f"{path} can't be unpacked ({error})") from error
+            raise BadFile(path, f"can't be unpacked ({error})") from error

@@ -18,7 +18,7 @@ import shapely
 
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
 from geosleuth.atlas.regions.region_file import Progress, check_readable, no_progress
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadFile, BadInput
 
 from .gazetteer_file import MAX_NAME_CHARS, GazetteerWriter, Named, writing_gazetteer
 
@@ -97,7 +97,7 @@ def _features(path: Path, heard: Any) -> Iterator[Mapping[str, Any]]:
         with opened() as stream:
             yield from _decoded(path, stream, heard)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} can't be read ({error}); download it again") from error
+        raise BadFile(path, f"can't be read ({error})", "download it again") from error
 
 
 def _decoded(path: Path, stream: IO[bytes], heard: Any) -> Iterator[Mapping[str, Any]]:
@@ -108,14 +108,14 @@ def _decoded(path: Path, stream: IO[bytes], heard: Any) -> Iterator[Mapping[str,
         heard(block)
         read += len(block)
         if read > MAX_BYTES:
-            raise BadInput(f"{path} unpacks to more than {MAX_BYTES >> 30} GB; it was not added")
+            raise BadFile(path, f"unpacks to more than {MAX_BYTES >> 30} GB", "it was not added")
         text += decode.decode(block, final=not block)
         if at < 0:
             begin = text.find('"features"')
             at = text.find("[", begin) + 1 if begin >= 0 else 0
             if at <= 0:
                 if not block or len(text) > _MAX_FEATURE:
-                    raise BadInput(f"{path} is no GeoJSON collection of features")
+                    raise BadFile(path, "is no GeoJSON collection of features")
                 at = -1
                 continue
         while True:
@@ -127,7 +127,7 @@ def _decoded(path: Path, stream: IO[bytes], heard: Any) -> Iterator[Mapping[str,
             except (ValueError, RecursionError) as error:
                 # Only text that ends too early may go on in the next block; a number of 5,000 digits may not.
                 if not block or len(text) - at > _MAX_FEATURE or not isinstance(error, json.JSONDecodeError):
-                    raise BadInput(f"{path} is cut short, or no GeoJSON ({error})") from error
+                    raise BadFile(path, f"is cut short, or no GeoJSON ({error})") from error
                 break
             yield found
         text, at = text[at:], 0

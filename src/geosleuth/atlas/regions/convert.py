@@ -12,7 +12,7 @@ import numpy as np
 import shapely
 
 from geosleuth.atlas.folders import open_readonly
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadFile
 
 from .geometry import E7, pack
 from .region_file import (
@@ -53,7 +53,7 @@ def convert_region(
             if old.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
                 meta = dict(old.execute("SELECT key, value FROM meta"))
             if meta.get("format") not in (FORMAT_VERSION, *EARLIER_FORMATS) or "kinds" in meta:
-                raise BadInput(f"{path} is no region file that this version reads")
+                raise BadFile(path, "is no region file that this version reads")
             if meta["format"] == FORMAT_VERSION:
                 _copy_whole(old, path, folder, region, report)
                 return RegionStore(folder).info(region)
@@ -68,7 +68,7 @@ def convert_region(
                 report("indexing", 1, 1)
     except (sqlite3.DatabaseError, shapely.errors.ShapelyError, msgspec.MsgspecError, LookupError, ValueError) as error:
         why = " ".join(str(error).split())[:200]
-        raise BadInput(f"{path} is damaged ({why}); add its extract again") from error
+        raise BadFile(path, f"is damaged ({why})", "add its extract again") from error
     return RegionStore(folder).info(region)
 
 

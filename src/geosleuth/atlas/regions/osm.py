@@ -22,7 +22,7 @@ import numpy as np
 
 from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.search import distinct
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadFile, BadInput
 from geosleuth.text.safe import one_line
 
 from .extract import (
@@ -178,7 +178,7 @@ class _Import:
         self._read_ways(files, way_parts, len(parts))
         _INDEXES.clear()
         if not self._objects:
-            raise BadInput(f"{self._path} holds no tagged OpenStreetMap objects; is it the right file?")
+            raise BadFile(self._path, "holds no tagged OpenStreetMap objects", "is it the right file?")
         self._read_relations(files)
         self._report("reading", len(parts), len(parts))
         joined = self._done("streets")
@@ -463,9 +463,8 @@ def _explained(path: Path, folder: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise BadInput(
-            f"{path} is not a sound OpenStreetMap extract (it holds text that is not UTF-8); download it again"
-        ) from error
+        why = "it holds text that is not UTF-8"
+        raise BadFile(path, f"is not a sound OpenStreetMap extract ({why})", "download it again") from error
     except OSError as error:
         raise BadInput(f"{path.name} can't be imported into {folder} ({error.strerror or error})") from error
     # Osmium's own complaints and ours; numbers and ids that no map has; shapes that are none.
@@ -476,4 +475,4 @@ def _explained(path: Path, folder: Path) -> Iterator[None]:
         if isinstance(error, BrokenProcessPool):
             raise
         why = one_line(" ".join(str(error).split()))[:200]
-        raise BadInput(f"{path} is not a sound OpenStreetMap extract ({why}); download it again") from error
+        raise BadFile(path, f"is not a sound OpenStreetMap extract ({why})", "download it again") from error

@@ -9,7 +9,7 @@ from struct import unpack_from
 from typing import Any, Final
 
 from geosleuth.atlas.search import ATTRIBUTE, MAIN, OTHER
-from geosleuth.errors import BadInput, require
+from geosleuth.errors import BadFile, require
 
 from .feature_kinds import rank_of
 from .region_file import Progress, check_readable, digest_of, no_progress, region_name
@@ -71,10 +71,10 @@ def import_overture(
         missing = [column for column in _NEEDED if column not in present]
         if missing or not ({"geometry", "bbox"} & set(present)):
             lacking = ", ".join(missing) or "geometry"
-            raise BadInput(f"{path} is not an Overture places file: it has no column {lacking}")
+            raise BadFile(path, f"is not an Overture places file: it has no column {lacking}")
         total, done = source.metadata.num_rows, 0
     if not total:
-        raise BadInput(f"{path} holds no places")
+        raise BadFile(path, "holds no places")
     with writing(folder, region) as writer, _explained(path):
         for batch in source.iter_batches(_BATCH, columns=[column for column in COLUMNS if column in present]):
             for row in batch.to_pylist():
@@ -82,7 +82,7 @@ def import_overture(
             done += len(batch)
             report("reading", done, total)
         if not writer.counts["features"]:
-            raise BadInput(f"{path} holds no place with a position")
+            raise BadFile(path, "holds no place with a position")
         report("indexing", 0, 1)
         writer.finish(
             {
@@ -207,4 +207,4 @@ def _explained(path: Path) -> Iterator[None]:
     # Names of columns that are no UTF-8 come as a ValueError.
     except (arrow.ArrowException, OSError, ValueError) as error:
         why = " ".join(str(error).split())[:200]
-        raise BadInput(f"{path} can't be read as Parquet ({why})") from error
+        raise BadFile(path, f"can't be read as Parquet ({why})") from error

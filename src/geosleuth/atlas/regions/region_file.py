@@ -38,7 +38,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadFile, BadInput
 from geosleuth.files import lock_file
 from geosleuth.names import fold
 
@@ -468,7 +468,7 @@ def check_readable(path: Path) -> None:
     if not path.is_file():
         raise BadInput(f"{path} is not a file")
     if not path.stat().st_size:
-        raise BadInput(f"{path} is empty; download it again")
+        raise BadFile(path, "is empty", "download it again")
 
 
 def digest_of(path: Path, report: Progress) -> str:

@@ -22,6 +22,7 @@ from geosleuth.app.downloads import (
     fetched,
     find_map,
     find_overture,
+    is_of_another_file,
     is_same,
     overture_words,
     plan_words,
@@ -52,9 +53,11 @@ def get_maps(options: GetOptions) -> None:
     """Fetch and add what a name means, or newer data for all that was fetched."""
     _check(options)
     kind = _kind(options)
-    if options.place is None and not fetched(_folder(kind)):
-        _none_fetched(options, kind)
-        return
+    if options.place is None:
+        _advise_on_overture(kind)
+        if not fetched(_folder(kind)):
+            _none_fetched(options, kind)
+            return
     source = Source(kind, options.mirror)
     hosts = " and ".join(dict.fromkeys(source.hosts))
     if not options.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -125,10 +128,20 @@ def _edition(options: GetOptions) -> Edition:
     return edition
 
 
+def _advise_on_overture(kind: Kind) -> None:
+    """Say how places of Overture are updated: the box or town that was asked for is not kept with them."""
+    for info in RegionStore(_folder(kind)).list():
+        if info.kind == "overture" and info.origin:
+            command = f"geosleuth atlas get BOX --overture --update --name {info.name}"
+            talk(f"{info.name} has places of Overture and stays as it is; to update it: {command}")
+
+
 def _none_fetched(options: GetOptions, kind: Kind) -> None:
     """Say that there is nothing to bring newer data for."""
-    added = [f"{info.name} was added from {info.source}" for info in RegionStore(_folder(kind)).list()]
-    talk("; ".join(["nothing here was fetched by get", *(added or [f"fetch a map with: {get_command(None)}"])]))
+    infos = RegionStore(_folder(kind)).list()
+    added = [f"{info.name} was added from {info.source}" for info in infos if not info.origin]
+    advice = [] if infos else [f"fetch a map with: {get_command(None)}"]
+    talk("; ".join(["no map to update", *added, *advice]))
     if options.as_json:
         show_json([])
 
@@ -255,6 +268,8 @@ def _got(wanted: Wanted, options: GetOptions, source: Source) -> RegionInfo:
             )
         talk(f"{there.name} is there already, with data of {day_of(there)}; --update brings newer data")
         return there
+    if there is not None and is_of_another_file(there, wanted):
+        raise BadInput(f"the region {there.name} is from {there.origin}; choose another --name for {wanted.title}")
     offer = _asked(source, ask_size(source, wanted))
     if there is not None and is_same(there, offer):
         talk(f"{there.name} is up to date, with data of {day_of(there)}")
