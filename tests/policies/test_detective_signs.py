@@ -234,3 +234,22 @@ def test_rivals_are_worded_for_their_own_country(atlas: OfflineAtlas) -> None:
     outcome = asyncio.run(work_on(sign("Ouvert du lundi au samedi", "Fermé le dimanche"), atlas))
     for candidate in outcome.answer.candidates:
         assert f"{candidate.name} is" in (candidate.evidence or ""), candidate
+
+
+@pytest.mark.parametrize(
+    ("lines", "on_no_map"),
+    [
+        (("ร้านหนังสือ", "ยินดีต้อนรับ", "ห้ามจอด"), None),
+        (("Apotheke am Markt", "Öffnungszeiten", "Bitte nicht parken"), None),
+        (("Bäckerei Hinterhuber", "Öffnungszeiten", "Bitte nicht parken"), "Bäckerei Hinterhuber"),
+    ],
+)
+def test_a_map_is_suggested_for_names_and_not_for_words_of_signs(
+    atlas: OfflineAtlas, lines: tuple[str, ...], on_no_map: str | None
+) -> None:
+    words = explained(asyncio.run(work_on(sign(*lines), atlas)))
+    assert "What would help" in words
+    if on_no_map is None:
+        assert "on no map of this machine" not in words
+    else:
+        assert f'"{on_no_map}" stands on no map of this machine' in words

@@ -7,6 +7,7 @@ from typing import Any
 from geosleuth.answer import Address, Answer, Candidate, Level
 from geosleuth.atlas.suggestion import get_country
 from geosleuth.clues import Clue, ClueKind, TextSeen
+from geosleuth.clues.bearing import telling_letters
 from geosleuth.clues.decision import STATED
 from geosleuth.clues.heartlands import HELD_SHARE, heartland
 from geosleuth.clues.naming import kind_said
@@ -124,8 +125,9 @@ def _found_weakly(reasoning: Reasoning, name: str) -> str:
 
 
 def _is_a_name(text: str) -> bool:
-    """Whether a text is surely a name: one word may be any, and figures are none."""
-    return kind_said(text) is not None or len([word for word in text.split() if word.isalpha()]) > 1
+    """Whether a text is surely a name: no single word, no figures, not only words that signs share ("Bookshop")."""
+    several = len([word for word in text.split() if word.isalpha()]) > 1
+    return telling_letters(text) > 0 and (several or kind_said(text) is not None)
 
 
 SURE, FAIR = 0.8, 0.5
