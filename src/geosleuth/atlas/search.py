@@ -17,8 +17,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
-from math import inf
+from itertools import compress, pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -31,6 +30,7 @@ from geosleuth.names import fold
 
 from .keyed_rows import rows_with
 
+_NameRow = tuple[int, int, str, int, str]  # id, owner, text, role, exact key
 MAX_QUERY_CHARS = 200
 """Names are shorter; of a longer query the beginning is looked at."""
 
@@ -232,6 +232,19 @@ def _is_slip(key: str, name: str) -> bool:
     )
 
 
+def _that_may_be_meant(key: str, rows: Sequence[_NameRow]) -> list[_NameRow]:
+    """Return the rows for whose key `is_same_name` or `is_short_for` may hold; all are in the query's own script."""
+    if not rows:
+        return []
+    tight, names = squeeze(key), [name for *_, name in rows]
+    most = _slips(len(tight))
+    slips = process.cdist([tight], [squeeze(name) for name in names], scorer=OSA.distance, score_cutoff=most)[0]
+    meant = slips <= most
+    if " " in key:
+        meant |= [is_short_for(key, name) for name in names]
+    return list(compress(rows, meant.tolist()))
+
+
 def _slips(length: int) -> int:
     """How many letters of a word or name may be wrong before it is another one."""
     return (length >= 5) + (length >= 9) + (length >= _LONG_NAME)
@@ -248,6 +261,7 @@ _LOST_TO_A_SLIP = 4  # triples, where two letters change places; as many where t
 _MOST_TIMES, _MORE_OR_LESS = 1.8, 6
 _LEAST_SIMILARITY = 0.5
 _LEAST_SHARE = 0.2
+_ONE_SHARED = 1024.0
 _PACKED = b"\0"  # no zlib stream begins so
 _MORE = 0x80
 _SEVENS = (7, 14, 21, 28)
@@ -409,10 +423,7 @@ class NameIndex:
             return []
         spelled = latin_key(query)
         if spelled is None:
-            # What more slips than a name forgives would take can't be meant: few names are left to compare.
-            slips = _slips(len(squeeze(key)))
-            longest = len(key) / _MOST_OF_A_NAME if " " in key else len(squeeze(key)) + slips
-            ids = self._candidates(squeeze(key), among, boost, _LOST_TO_A_SLIP * max(1, slips), longest)
+            ids = self._candidates(squeeze(key), among, boost, key)
         else:
             ids = self._candidates(squeeze(key), among, boost)
             if spelled != key:
@@ -430,19 +441,18 @@ class NameIndex:
         compact: str,
         among: NDArray[np.int64] | None,
         boost: NDArray[np.float64] | None,
-        lost: int | None = None,
-        longest: float = inf,
+        only_slips_of: str | None = None,
     ) -> NDArray[np.int64]:
         """Ids of the names that share most triples with the query, rare triples counting more.
 
-        Where ``lost`` is given, names that lack more than so many are left out, and so are those of more letters than
-        ``longest``, as far as triples tell.
+        Where an exact key is given, names that can be neither a misspelling of it nor a longer name with its words are
+        left out, as far as triples tell: then few names are left to compare.
         """
         wanted = triples(compact)
         rows = rows_with(self._conn, "SELECT names FROM gram WHERE gram", wanted)
-        if lost is not None:
-            lost -= len(wanted) - len(rows)  # what no name has, is lost to all of them
-        if not rows or (lost is not None and lost < 0):
+        slips = _slips(len(compact))
+        lost = _LOST_TO_A_SLIP * max(1, slips) if only_slips_of is not None else len(wanted)
+        if not rows or len(wanted) - len(rows) > lost:  # what no name has, is lost to all of them
             return np.empty(0, dtype=np.int64)
         total = len(self.sizes)
         # The rarest triples tell most: common ones are read only as far as there is room.
@@ -450,30 +460,38 @@ class NameIndex:
         long = np.cumsum([len(packed) for packed in lists])
         found, counts = _unpack(lists[: max(1, int(long.searchsorted(_MOST_READ, side="right")))])
         weights = np.log(1 + total / counts)
-        least = _LEAST_SHARE * float(weights.sum())
-        if lost is not None:
-            least = max(least, float(weights[lost:].sum()))  # rare ones come first
-        ids, sums = summed(total, found, np.repeat(weights.astype(np.float32), counts), least)
+        # Each triple counts as more than all weights come to, so that one sum says how many are shared, and which.
+        fewest = max(0, len(counts) - (lost - (len(wanted) - len(rows))))
+        least = max(_LEAST_SHARE * float(weights.sum()) + _ONE_SHARED, _ONE_SHARED * fewest)
+        ids, sums = summed(total, found, np.repeat((weights + _ONE_SHARED).astype(np.float32), counts), least)
+        shared, sums = np.divmod(sums, _ONE_SHARED)
+        some = sums >= _LEAST_SHARE * float(weights.sum()) - 1e-2
         sizes = self.sizes[ids].astype(np.float32)
         # A name with far more or far fewer triples is neither a misspelling of the query nor short for it.
-        most = min(_MOST_TIMES * len(wanted) + _MORE_OR_LESS, longest)
-        some = (sizes <= most) & (sizes >= len(wanted) / 2 - _MORE_OR_LESS)
+        some &= (sizes <= _MOST_TIMES * len(wanted) + _MORE_OR_LESS) & (sizes >= len(wanted) / 2 - _MORE_OR_LESS)
+        if only_slips_of is not None:
+            if " " in only_slips_of:
+                some &= sizes <= len(only_slips_of) / _MOST_OF_A_NAME
+            else:  # a misspelling has few triples of its own, beside those that were not looked for
+                some &= (sizes <= len(compact) + slips) & (sizes <= shared + (len(rows) - len(counts)) + lost)
         if among is not None:
             some &= np.isin(self.owners[ids], among)
         ids, sums, sizes = ids[some], sums[some], sizes[some]
-        shared = sums if boost is None else sums * boost[ids]
+        worth = sums if boost is None else sums * boost[ids]
         mean = float(weights.mean())
         # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
-        alike = shared / (mean * (sizes + len(wanted)))
-        holding = shared / (mean * (0.15 * sizes + len(wanted)))
+        alike = worth / (mean * (sizes + len(wanted)))
+        holding = worth / (mean * (0.15 * sizes + len(wanted)))
         return ids[best_of_both(alike, holding, _CANDIDATES)]
 
-    def _names(self, ids: Sequence[int]) -> Iterable[tuple[int, int, str, int, str]]:
-        """Id, owner, text, role and exact key of some names, in the order of their ids."""
+    def _names(self, ids: Sequence[int]) -> Iterable[_NameRow]:
+        """Return some names, in the order of their ids."""
         raise NotImplementedError
 
     def _ranked(self, ids: NDArray[np.int64], key: str, spelled: str | None) -> Iterable[tuple[int, NameHit]]:
         rows = list(self._names(ids.tolist()))
+        if spelled is None:
+            rows = _that_may_be_meant(key, rows)
         names = [name for *_, name in rows]
         scores = similarities(key, names)
         if spelled:

@@ -95,6 +95,21 @@ def test_exact_names_say_so_and_misspelled_ones_too(places: BasePlaces) -> None:
     assert places.geocode("Barcelnoa")[0].match == "fuzzy"
 
 
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("San Miguel del", "San Miguel del Monte"),
+        ("Concepción del", "Concepción del Oro"),
+        ("Santa Cruz de la", "Santa Cruz de la Sierra"),
+    ],
+)
+def test_a_name_whose_last_word_is_missing_is_found_though_its_words_are_common(
+    places: BasePlaces, query: str, name: str
+) -> None:
+    hits = places.geocode(query, limit=10)
+    assert name in [hit.place.name for hit in hits]
+
+
 def test_a_country_or_an_area_narrows(places: BasePlaces) -> None:
     assert places.geocode("Paris", country="US")[0].place.country == "US"
     inside = places.geocode("Paris", within=Box(33, -96, 34, -95))
