@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geosleuth.atlas.regions import Regions, feature_query, import_osm
-from geosleuth.atlas.regions.colocated import Candidates, lie_in_order, neighbours, resolve
+from geosleuth.atlas.regions import Regions, colocated, feature_query, import_osm
+from geosleuth.atlas.regions.colocated import Candidates, lie_in_order, resolve
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, FloatArray, LatLon, bearing_deg, distance_km, great_circle_km
 
@@ -164,11 +164,13 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Regions, dict[str
     return Regions(folder), spots
 
 
-@pytest.mark.parametrize("common", [10, 10_000])
+@pytest.mark.parametrize(("common", "worth_a_sample"), [(10, 100), (10_000, 1_000_000)])
 @pytest.mark.parametrize(
     ("one", "two", "within_m"),
     [
         ("bench", "bus stop", 300.0),
+        ("bench", "bus stop", 3000.0),
+        ("bench", "bus stop", 5.0),
         ("Saint Anne", "bench", 300.0),
         ("Rue Haute", "bus stop", 100.0),
         ("Route Longue", "bus stop", 100.0),
@@ -183,8 +185,10 @@ def test_the_tightest_of_what_stands_everywhere(
     two: str,
     within_m: float,
     common: int,
+    worth_a_sample: int,
 ) -> None:
     monkeypatch.setattr(feature_query, "_COMMON", common)
+    monkeypatch.setattr(colocated, "_WORTH_A_SAMPLE", worth_a_sample)
     regions, spots = crowded
     rarest, other = sorted((one, two), key=lambda what: len(spots[what.replace("bus stop", "bus_stop")]))
 
@@ -235,20 +239,3 @@ def test_questions_without_sense_are_refused(
 def test_a_crowded_question_stays_bounded(regions: Regions) -> None:
     found = regions.colocated(["street", "bench", "shop", "bus stop", "amenity=parking"], 5000, limit=10)
     assert len(found) == 10
-
-
-@pytest.mark.parametrize("middle", [(0.0, 0.0), (60.0, 180.0), (-89.9, 10.0), (89.99, -179.9)])
-def test_no_neighbour_is_left_out(middle: tuple[float, float]) -> None:
-    chance = np.random.default_rng(5)
-    lats, lons, other_lats, other_lons = (
-        np.clip(middle[0] + chance.uniform(-0.02, 0.02, 60), -90, 90) if at % 2 == 0
-        else (middle[1] + chance.uniform(-0.02, 0.02, 60) + 540) % 360 - 180
-        for at in range(4)
-    )  # fmt: skip
-    for radius_m in (50.0, 500.0, 3000.0):
-        one, two = neighbours((lats, lons), (other_lats, other_lons), radius_m)
-        metres = great_circle_km(lats[:, None], lons[:, None], other_lats[None], other_lons[None]) * 1000
-        near = set(zip(*(places.tolist() for places in np.nonzero(metres <= radius_m)), strict=True))
-        pairs = list(zip(one.tolist(), two.tolist(), strict=True))
-        assert near <= set(pairs)
-        assert len(pairs) == len(set(pairs))

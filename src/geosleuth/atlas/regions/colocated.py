@@ -17,6 +17,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray, LatLon, great_circle_km, normalize_lon
 from geosleuth.geo import bearings_deg as compass
 
+from .cells import BESIDE, NARROWEST_M, ROW, cell_numbers, hashed_cells, in_company, neighbours
 from .feature_query import FeatureQuery, FeatureSet, Ints
 from .geometry import E7
 from .pbf import spans
@@ -99,72 +100,22 @@ def _placed(
 
 
 def _near_each_other(feature_sets: Sequence[FeatureSet], within_m: float) -> Sequence[FeatureSet]:
-    """Only those of the points that may have one of the rarest feature, and that in turn all others, near enough.
-
-    Cells as wide as the distance are marked in a table that many of them share: cheaper than to compare positions.
-    """
-    reach = math.degrees(max(within_m, _NARROWEST_M) / 1000 / EARTH_RADIUS_KM) * 1.01
+    """Return only those of the points that may have one of every other set near enough."""
+    reach = math.degrees(max(within_m, NARROWEST_M) / 1000 / EARTH_RADIUS_KM) * 1.01
     farthest = max(_largest(features.lats_e7) for features in feature_sets)
     wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
     if farthest > _POLAR or max(_largest(features.lons_e7) for features in feature_sets) + wide > 180:
         return feature_sets
-    cells = [_hashed_cells(one.lats_e7, one.lons_e7, reach * E7, wide * E7) for one in feature_sets]
-    kept = [np.arange(len(some)) for some in cells]
-    rarest, *others = sorted(range(len(cells)), key=lambda number: len(cells[number]))
-    for number in others:  # the rarer ones first: each leaves less to compare with the next
-        _keep(kept, cells, number, rarest)
-        _keep(kept, cells, rarest, number)
-    for number in others[:-1]:
-        _keep(kept, cells, number, rarest)
+    positions = [(features.lats_e7, features.lons_e7) for features in feature_sets]
+    kept = in_company(positions, reach * E7, wide * E7)
     return [features.chosen(some) for features, some in zip(feature_sets, kept, strict=True)]
 
 
-def _keep(kept: list[Ints], cells: "list[Hashes]", number: int, other: int) -> None:
-    """Keep what of one set may be near something of another one."""
-    near = _have_beside(cells[number], cells[other])
-    kept[number], cells[number] = kept[number][near], cells[number][near]
-
-
 def _largest(e7: NDArray[np.int32]) -> float:
-    """The largest of some latitudes or longitudes, north or south, in degrees."""
+    """Return the largest of some latitudes or longitudes, north or south, in degrees."""
     return max(int(e7.max()), -int(e7.min())) / E7 if len(e7) else 0.0
 
 
-def _hashed_cells(lats: NDArray[Any], lons: NDArray[Any], reach: float, wide: float) -> "Hashes":
-    """Return a number for the cell of each position, in any unit; few cells share one."""
-    rows, columns = lats * (1 / reach), lons * (1 / wide)
-    rows += _ABOVE
-    columns += _ABOVE
-    hashes: Hashes = rows.astype(np.uint32)
-    hashes *= _ROW
-    hashes += columns.astype(np.uint32)
-    return hashes
-
-
-Hashes = NDArray[np.uint32]
-
-
-def _have_beside(cells: Hashes, others: Hashes) -> NDArray[np.bool_]:
-    """Return which cells have one of some others in them or beside them; a few more, since cells share entries."""
-    few = len(others) <= len(cells)  # the fewer ones take nine steps each, the others one
-    marked = len(others) * (len(_STEPS) if few else 1)
-    last = np.uint32((1 << min(max((_ROOM * marked).bit_length(), _LEAST_BITS), _MOST_BITS)) - 1)
-    table = np.zeros(int(last) + 1, dtype=bool)
-    for step in _STEPS if few else _STEPS[:1]:
-        table[(others + step) & last] = True
-    found: NDArray[np.bool_] = table.take(cells & last)
-    for step in () if few else _STEPS[1:]:
-        found |= table.take((cells + step) & last)
-    return found
-
-
-_ROW: Final = 1_000_003
-_STEPS: Final = np.array([0, -1, 1, -_ROW, _ROW, -_ROW - 1, -_ROW + 1, _ROW - 1, _ROW + 1], dtype=np.int64).astype(
-    np.uint32
-)  # the cell itself, then those beside it; numbers begin anew where they are too large
-_ABOVE: Final = 1 << 26  # more than there are cells south of the equator or west of Greenwich
-_ROOM: Final = 8  # entries for each that is marked, at least: one in eight to sixteen is met in vain
-_LEAST_BITS, _MOST_BITS = 10, 24
 _TABLE: Final = (1 << 20) - 1
 
 
@@ -235,19 +186,20 @@ def _around_rarest(
     wide = reach / max(math.cos(math.radians(min(farthest, 90.0))), 1e-3)
     if farthest > _POLAR or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + 2 * wide > 180:
         return feature_sets
-    west, east = _cells(boxes[:, 0] - wide, 180, wide), _cells(boxes[:, 2] + wide, 180, wide)
-    south, north = _cells(boxes[:, 1] - reach, 90, reach), _cells(boxes[:, 3] + reach, 90, reach)
+    west, east = cell_numbers(boxes[:, 0] - wide, 180, wide), cell_numbers(boxes[:, 2] + wide, 180, wide)
+    south, north = cell_numbers(boxes[:, 1] - reach, 90, reach), cell_numbers(boxes[:, 3] + reach, 90, reach)
     rows = north - south + 1
     if int((rows * (east - west + 1)).sum()) > _MOST_CELLS:
         return feature_sets
     table = np.zeros(_TABLE + 1, dtype=bool)
     of, row = np.repeat(np.arange(len(boxes)), rows), spans(south, rows)
     long = (east - west + 1)[of]
-    table[(np.repeat(row, long) * _ROW + spans(west[of], long)) & _TABLE] = True
+    table[(np.repeat(row, long) * ROW + spans(west[of], long)) & _TABLE] = True
     found = list(feature_sets)
     for number, features in enumerate(feature_sets):
         if number != rarest:
-            kept = table[(_cells(features.lats, 90, reach) * _ROW + _cells(features.lons, 180, wide)) & _TABLE]
+            cells = cell_numbers(features.lats, 90, reach) * ROW + cell_numbers(features.lons, 180, wide)
+            kept = table[cells & _TABLE]
             found[number] = features.chosen(kept | features.streets)
     return found
 
@@ -347,12 +299,12 @@ def _object_numbers(
 def _may_be_cut(spots: Ints, of: Ints) -> NDArray[np.bool_]:
     """Which streets have another of another region within a degree, so that they may be parts of one."""
     lats, lons = spots >> 32, (spots << 32) >> 32
-    cells, spot = np.unique(_hashed_cells(lats, lons, E7, E7), return_inverse=True)
+    cells, spot = np.unique(hashed_cells(lats / E7, lons / E7), return_inverse=True)
     least, most = np.full(len(cells), np.iinfo(np.int64).max), np.full(len(cells), -1)
     np.minimum.at(least, spot, of)  # the first and the last region that has a street in each cell
     np.maximum.at(most, spot, of)
     found = np.zeros(len(spots), dtype=bool)
-    for wanted in (cells + step for step in _STEPS):
+    for wanted in (cells + step for step in BESIDE):
         beside = np.minimum(cells.searchsorted(wanted), len(cells) - 1)
         there = cells[beside] == wanted
         found |= there[spot] & ((least[beside][spot] != of) | (most[beside][spot] != of))
@@ -424,7 +376,7 @@ BEARING_TOLERANCE_DEG: Final = 30.0
 _FIRST_RADIUS_M: Final = 15.0
 _WIDER: Final = 2.0
 _FEW_COMBINATIONS: Final = 200_000
-_FEW_IN_PAIRS, _FEW_ANCHORS = 100, 500
+_FEW_IN_PAIRS, _FEW_ANCHORS = 100, 1000
 MAX_LOOKED_AT: Final = 6_000_000
 _SLICE: Final = 200_000
 
@@ -464,51 +416,126 @@ def find_colocated(
         queries.append(FeatureQuery.of(store, regions, text, within))
         if not queries[-1].count:
             return []
-    known: dict[tuple[str, int | str], int] = {}
-    whole: dict[int, FeatureSet] = {}
+    return _Question(store, regions, queries, within_m, within, rules, limit).answer()
 
-    def every(number: int) -> FeatureSet:
-        """Return all features of a query, read once."""
-        if number not in whole:
-            whole[number] = queries[number].all()
-        return whole[number]
 
-    counts = [one.count if within is None else len(every(number)) for number, one in enumerate(queries)]
-    anchor = counts.index(min(counts))
+class _Question:
+    """A question about features of which there is at least one each."""
 
-    def tightest(rarest: FeatureSet, radius_m: float) -> tuple[list[Candidates], list[tuple[float, Ints]]]:
-        """Return the tightest combinations of some candidates of the rarest feature."""
-        few = len(rarest) <= max(_FEW, min(_MOST_BOXES, sum(counts) // (_WORTH_A_BOX * (len(queries) - 1))))
-        boxes = _around(store, regions, rarest, radius_m) if few else None
-        feature_sets = [
-            rarest if number == anchor else every(number) if boxes is None else one.near(boxes)
-            for number, one in enumerate(queries)
-        ]
+    def __init__(
+        self,
+        store: RegionStore,
+        regions: Sequence[OpenRegion],
+        queries: Sequence[FeatureQuery],
+        within_m: float,
+        within: Extent | None,
+        rules: _Rules,
+        limit: int,
+    ) -> None:
+        self._store = store
+        self._regions = regions
+        self._queries = queries
+        self._within_m = within_m
+        self._within = within
+        self._rules = rules
+        self._limit = limit
+        self._known: dict[tuple[str, int | str], int] = {}
+        self._whole: dict[int, FeatureSet] = {}
+        counts = [one.count if within is None else len(self._all(number)) for number, one in enumerate(queries)]
+        self._anchor = anchor = counts.index(min(counts))
+        self._whole[anchor] = replace(self._all(anchor), boxes=_boxes(store, regions, self._all(anchor)))
+        worth_boxes = min(_MOST_BOXES, sum(counts) // (_WORTH_A_BOX * (len(queries) - 1)))
+        self._few = len(self._all(anchor)) <= max(_FEW, worth_boxes)
+
+    def answer(self) -> list[Colocation]:
+        """Return the tightest combinations, looking no farther than it takes to find enough of them."""
+        candidates = len(self._all(self._anchor))
+        radii_m = [min(_CLOSE_M, self._within_m), self._within_m] if candidates > _MANY else [self._within_m]
+        first_m = min(_FIRST_RADIUS_M, self._within_m)
+        if candidates >= _WORTH_A_SAMPLE and not self._few:
+            radii_m, first_m = self._guessed(radii_m, first_m)
+        for radius_m in dict.fromkeys(radii_m):
+            sets, found = self._tightest(self._near_rarest(radius_m), radius_m, first_m)
+            if len(found) >= self._limit:
+                break
+            first_m = _WIDER * radius_m
+        return _colocations(self._store, self._regions, sets, found, self._within_m)
+
+    def _guessed(self, radii_m: Sequence[float], first_m: float) -> tuple[list[float], float]:
+        """Return the radii to look within, and where to begin, by what a sample of the rarest feature has near it.
+
+        Of what stands everywhere, enough stands close together.
+        """
+        share = max(_LEAST_SHARE, _SAMPLE / len(self._all(self._anchor)))
+        enough = math.ceil(_MORE_THAN_ENOUGH * self._limit * share)
+        every = [self._all(number) for number in range(len(self._queries))]
+        for radius_m in dict.fromkeys((radii_m[0], min(_FAR_M, self._within_m))):
+            _, found = self._tightest(_in_stripes(every, self._anchor, share, radius_m), radius_m, first_m)
+            first_m = radius_m
+            if len(found) >= enough:
+                likely_m = min(found[enough - 1][0] + _A_LITTLE_M, self._within_m)
+                return [likely_m, *(radius_m for radius_m in radii_m if radius_m > likely_m)], likely_m
+        return [self._within_m], first_m  # few stand so close that it is worth looking there first
+
+    def _tightest(
+        self, feature_sets: Sequence[FeatureSet], radius_m: float, first_m: float
+    ) -> tuple[list[Candidates], list[tuple[float, Ints]]]:
+        """Return candidates, and the tightest combinations of them."""
         if not all(map(len, feature_sets)):
             return [], []
-        near = _in_company(store, regions, feature_sets, radius_m)
-        sets = [_placed(store, regions, features, within, known) for features in near]
-        return sets, _Search(sets, radius_m, rules, anchor).run(limit) if all(map(len, sets)) else []
+        near = _in_company(self._store, self._regions, feature_sets, radius_m)
+        sets = [_placed(self._store, self._regions, features, self._within, self._known) for features in near]
+        if not all(map(len, sets)):
+            return [], []
+        return sets, _Search(sets, radius_m, self._rules, self._anchor).run(self._limit, first_m)
 
-    rarest = replace(every(anchor), boxes=_boxes(store, regions, every(anchor)))
-    radii_m = [min(_CLOSE_M, within_m), within_m] if len(rarest) > _MANY else [within_m]
-    step = len(rarest) // _SAMPLE
-    if step >= _SPARSE:  # of what stands everywhere, enough stands close together: some of it tells how close
-        _, found = tightest(rarest.chosen(np.arange(0, len(rarest), step)), radii_m[0])
-        likely = found[math.ceil(_MORE_THAN_ENOUGH * limit / step) - 1 :]
-        radii_m = [min(spread_m + _A_LITTLE_M, within_m) for spread_m, _ in likely[:1]] + radii_m
-    for radius_m in dict.fromkeys(radii_m):
-        sets, found = tightest(rarest, radius_m)
-        if len(found) >= limit:
-            break
-    return _colocations(store, regions, sets, found, within_m)
+    def _near_rarest(self, radius_m: float) -> list[FeatureSet]:
+        """Return all features; where the rarest one is rare, only those of the others that may be near it."""
+        boxes = _around(self._store, self._regions, self._all(self._anchor), radius_m) if self._few else None
+        return [
+            self._all(number) if boxes is None or number == self._anchor else query.near(boxes)
+            for number, query in enumerate(self._queries)
+        ]
+
+    def _all(self, number: int) -> FeatureSet:
+        """Return all features of a query, read once."""
+        if number not in self._whole:
+            self._whole[number] = self._queries[number].all()
+        return self._whole[number]
+
+
+def _in_stripes(feature_sets: Sequence[FeatureSet], anchor: int, share: float, within_m: float) -> list[FeatureSet]:
+    """Return what lies in stripes along parallels that hold about a share of the rarest feature's candidates.
+
+    Each candidate comes with all that is near it. Features of each region are in the order of their latitudes.
+    """
+    margin = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * E7 * 1.01
+    last = max(int(features.regions[-1]) for features in feature_sets)
+    cuts = [features.regions.searchsorted(np.arange(last + 2)).tolist() for features in feature_sets]
+    places: list[list[Ints]] = [[] for _ in feature_sets]
+    for region in range(last + 1):
+        begin, end = cuts[anchor][region : region + 2]
+        stripes = np.arange(0, end - begin, max(1, round(_STRIPE / share)))
+        lats = feature_sets[anchor].lats_e7[begin:end].astype(np.float64)
+        souths, norths = lats[stripes], lats[np.minimum(stripes + _STRIPE, end - begin) - 1]
+        for number, (features, cut, some) in enumerate(zip(feature_sets, cuts, places, strict=True)):
+            reach = 0.0 if number == anchor else margin
+            part = features.lats_e7[cut[region] : cut[region + 1]]
+            begins = part.searchsorted(souths - reach)
+            ends = part.searchsorted(norths + reach, side="right")
+            begins[1:] = np.maximum(begins[1:], ends[:-1])  # stripes may overlap
+            some.append(spans(begins + cut[region], np.maximum(ends - begins, 0)))
+    return [features.chosen(np.concatenate(some)) for features, some in zip(feature_sets, places, strict=True)]
 
 
 _CLOSE_M: Final = 80.0
 _NARROW_M: Final = 66.0
+_FAR_M: Final = 1000.0
 _A_LITTLE_M: Final = 0.001
-_SAMPLE: Final = 300  # so many candidates of the rarest feature are looked at first
-_SPARSE: Final = 4  # where they are not too large a part of all
+_SAMPLE: Final = 600  # so many candidates of the rarest feature are looked at first
+_LEAST_SHARE: Final = 0.02  # but no smaller a share of them
+_STRIPE: Final = 16  # candidates that follow each other from south to north
+_WORTH_A_SAMPLE: Final = 4000
 _MORE_THAN_ENOUGH: Final = 3.0  # times as many as wanted should be as close as the sample tells
 _MANY: Final = 200
 _MOST_BOXES: Final = 2000
@@ -527,12 +554,17 @@ class _Search:
         self._within_m = within_m
         self._rules = rules
         self._anchor = anchor
-        others = sorted((n for n in range(len(sets)) if n != self._anchor), key=lambda n: (n != 0, len(sets[n])))
+        # Bearings are from the first feature: where one is given, it comes before the others.
+        first = 0 if any(bearing is not None for bearing in rules.bearings) else None
+        others = sorted((n for n in range(len(sets)) if n != self._anchor), key=lambda n: (n != first, len(sets[n])))
         self._order = [self._anchor, *others]
         self._left = MAX_LOOKED_AT
 
-    def run(self, limit: int) -> list[tuple[float, Ints]]:
-        """(spread, position of each feature) of the tightest combinations, one for each anchor that has one."""
+    def run(self, limit: int, first_m: float) -> list[tuple[float, Ints]]:
+        """Return (spread, position of each feature) of the tightest combinations, one for each anchor that has one.
+
+        ``first_m`` is the first radius, unless all can be looked at in one step.
+        """
         anchor = self._sets[self._anchor]
         open_points = np.arange(len(anchor.owner_of))
         parts, spreads = np.empty((0, len(self._sets)), dtype=np.int64), np.empty(0)
@@ -540,7 +572,7 @@ class _Search:
         few = math.prod(len(one.owner_of) for one in self._sets) <= _FEW_COMBINATIONS or self._within_m <= _NARROW_M
         close = _FEW_ANCHORS if self._within_m <= _CLOSE_M else 0
         few |= len(open_points) <= (_FEW_IN_PAIRS if len(self._sets) == 2 else close)
-        radius_m = self._within_m if few else min(_FIRST_RADIUS_M, self._within_m)
+        radius_m = self._within_m if few else first_m
         while True:
             more, wide = self._tightest(*self._combinations(open_points, radius_m))
             parts, spreads = np.concatenate([parts, more]), np.concatenate([spreads, wide])
@@ -659,55 +691,6 @@ class _Search:
         lats = np.column_stack([one.lats[parts[:, n]] for n, one in enumerate(self._sets)])
         lons = np.column_stack([one.lons[parts[:, n]] for n, one in enumerate(self._sets)])
         return lie_in_order(lats, lons)
-
-
-_BESIDE: Final = 4  # cells west of the first one
-_WIDEST: Final = 60.0
-_NARROWEST_M: Final = 5.0  # tables of narrower cells would not fit into memory
-
-
-def neighbours(
-    here: tuple[FloatArray, FloatArray], there: tuple[FloatArray, FloatArray], radius_m: float
-) -> tuple[Ints, Ints]:
-    """Pairs of positions that may be no farther from each other, by cells that are as wide as that."""
-    (lats, lons), (other_lats, other_lons) = here, there
-    reach = math.degrees(max(radius_m, _NARROWEST_M) / 1000 / EARTH_RADIUS_KM) * 1.0000001 + 1e-9
-    farthest = max(float(np.abs(lats).max(initial=0.0)), float(np.abs(other_lats).max(initial=0.0))) + reach
-    wide = reach / math.cos(math.radians(min(farthest, 89.9999)))
-    if wide > _WIDEST:  # around a pole all longitudes are near
-        wide = 720.0
-    columns = int(360 // wide) + 4  # beside the last there is room for the first ones again
-    likely, order = np.arange(len(lats)), np.arange(len(other_lats))
-    farthest = max(float(np.abs(lons).max(initial=0.0)), float(np.abs(other_lons).max(initial=0.0)))
-    if farthest + wide < 180:  # most of a long street has none of the others anywhere near
-        ours, theirs = _hashed_cells(lats, lons, reach, wide), _hashed_cells(other_lats, other_lons, reach, wide)
-        if len(ours) < len(theirs):
-            order = _have_beside(theirs, ours).nonzero()[0]
-        likely = _have_beside(ours, theirs[order]).nonzero()[0]
-        order = order[_have_beside(theirs[order], ours[likely])]
-    cells = _cells(other_lats[order], 90, reach) * columns + _cells(other_lons[order], 180, wide)
-    ascending = cells.argsort(kind="stable")
-    cells, order = cells[ascending], order[ascending]
-    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
-    for shift in (0.0, -360.0, 360.0) if wide <= _WIDEST else (0.0,):
-        turned = lons[likely] + shift
-        some = likely[(turned >= -180 - wide) & (turned <= 180 + wide)]
-        middle = _cells(lats[some], 90, reach) * columns + _cells(lons[some] + shift, 180, wide)
-        along = middle.argsort(kind="stable")  # what ascends is looked up several times as fast
-        some, middle = some[along], middle[along]
-        for row in (-columns, 0, columns) if len(some) else ():
-            begins = np.searchsorted(cells, middle + row - 1, side="left")
-            counts = np.searchsorted(cells, middle + row + 1, side="right") - begins
-            found.append((np.repeat(some, counts), order[spans(begins, counts)]))
-    one, two = (np.concatenate(column) for column in zip(*found, strict=True))
-    return one, two
-
-
-def _cells(degrees: FloatArray, least: float, wide: float) -> Ints:
-    """Return the number of each cell, all larger by the same: to cut is faster than to floor, but for negative ones."""
-    scaled = degrees * (1 / wide)
-    scaled += least / wide + _BESIDE
-    return scaled.astype(np.int64)
 
 
 def lie_in_order(lats: FloatArray, lons: FloatArray) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Final, NamedTuple, cast
 
@@ -50,7 +50,7 @@ _MOST_EXACT: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class FeatureSet:
-    """Features of all regions that fit a text, region after region.
+    """Features of all regions that fit a text, region after region, in each from south to north.
 
     All regions together, since most arrays are short: eight regions one by one would take nearly eight times as long.
     """
@@ -169,7 +169,7 @@ class FeatureQuery:
                 yield number, found, np.ones(len(found.ids))
 
     def _wanted(self, parts: list[_Part]) -> list[_Part]:
-        """Those within reach, region after region."""
+        """Return those within reach, region after region, each in the order of latitudes."""
         parts.sort(key=itemgetter(0))
         for at, (number, found, scores) in enumerate(parts):
             reach = self.reaches[number]
@@ -177,7 +177,17 @@ class FeatureQuery:
                 with self.store.explained(self.regions[number].info.name):
                     kept = reach(found.ids)
                 parts[at] = number, found.chosen(kept), scores[kept]
-        return [part for part in parts if len(part[1].ids)]
+        parts = [part for part in parts if len(part[1].ids)]
+        return [_merged(number, [*same]) for number, same in groupby(parts, key=itemgetter(0))]
+
+
+def _merged(number: int, parts: Sequence[_Part]) -> _Part:
+    """Return all parts of one region as one."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = (np.concatenate(column) for column in zip(*(found for _, found, _ in parts), strict=True))
+    found, order = _ordered(*columns)
+    return number, found, np.concatenate([scores for _, _, scores in parts])[order]
 
 
 def _ordered(
