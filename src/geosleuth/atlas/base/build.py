@@ -221,13 +221,13 @@ def _city_columns(tables: PlaceTables) -> Iterator[tuple[str, bytes]]:
 
 
 def _alias_blocks(tables: PlaceTables) -> Iterator[tuple[str, str, bytes]]:
-    """Sorted names with their owners; a name that many places share lies in one block."""
-    keys, start = tables.keys, 0
+    """Yield sorted names with their owners; a name that many places share lies in one block."""
+    keys, start = tables.keys.data.decode().split("\n")[:-1], 0
     while start < len(keys):
         end = min(start + BLOCK, len(keys))
         while end < len(keys) and keys[end] == keys[end - 1]:
             end += 1
-        yield keys[start].decode(), _text(keys, start, end), tables.owners[start:end].tobytes()
+        yield keys[start], "\n".join(keys[start:end]), tables.owners[start:end].tobytes()
         start = end
 
 
