@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pytest
 
 from extract_server import ExtractServer, extract_server
-from geosleuth.atlas.extracts import Offer, ask_offer, check_room, download, dropped
+from geosleuth.atlas.extracts import Offer, ask_offer, check_room, delete_download, download
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
 from geosleuth.errors import BadInput, ServiceFault
 
@@ -76,7 +76,7 @@ def test_a_file_comes_whole_and_tells_how_far_it_is(
     assert path.read_bytes() == CONTENT
     assert told == sorted(told)
     assert told[-1] == len(CONTENT)
-    dropped(path)
+    delete_download(path)
     assert list(path.parent.iterdir()) == []
 
 
