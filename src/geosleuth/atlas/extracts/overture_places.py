@@ -294,11 +294,9 @@ def _parquet_errors_as_faults(url: str) -> Iterator[None]:
     arrow = require("pyarrow", extra="overture")
     try:
         yield
-    except (arrow.ArrowException, KeyError, ValueError) as error:
-        why = " ".join(str(error).split())[:120]
-        raise ServiceFault(host_of(url), f"its file can't be read as Parquet ({why})") from error
-    except OSError as error:
-        if error.errno is not None:
+    except (arrow.ArrowException, KeyError, ValueError, OSError) as error:
+        # pyarrow also raises OSError for damaged data, without an error number; with one, the disk is at fault.
+        if isinstance(error, OSError) and error.errno is not None:
             raise
         why = " ".join(str(error).split())[:120]
         raise ServiceFault(host_of(url), f"its file can't be read as Parquet ({why})") from error
