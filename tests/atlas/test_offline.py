@@ -343,7 +343,7 @@ def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: 
     assert lake.stdout == "nothing found\n"
     assert lake.stderr.startswith("0 places within 250 m of the point; --radius changes that\n")
     # Of a street that comes by, the distance is to its nearest part, and the point is its middle.
-    apart = "away is to a place's nearest part, where is its middle: of a street they lie apart\n"
+    apart = '"away" is the distance to a place\'s nearest part, "where" its middle; the middle of a street may be far\n'
     assert apart in whole_command("atlas", "nearby", "43.7330,7.4188").stderr
     assert apart not in lake.stderr
     # The country that the point lies in is the one to fetch.
