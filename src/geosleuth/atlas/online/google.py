@@ -1,7 +1,7 @@
 """Google: Geocoding, Places (New) and Static Maps.
 
-Geocoding answers with ``status`` and ``results``; Places with the fields that a mask asks for, or an ``error`` and an
-HTTP status; Static Maps with a picture. The key goes as a query parameter to the first and last, as a header to Places.
+Geocoding answers with ``status`` and ``results``; Places with the fields of a field mask, or an ``error`` and an HTTP
+status; Static Maps with a picture. The key is sent to Places as a header, to the others as a query parameter.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ FIELDS = (
     "internationalPhoneNumber",
     "websiteUri",
 )
-"""The fields asked of Places; each is billed, so no more than are used."""
+"""The field mask for Places: only what is used, since fields determine the price."""
 
 _KINDS = {
     "country": "country",
@@ -68,7 +68,7 @@ _KINDS = {
 
 
 def place_of(one: replies.Object) -> Place | None:
-    """A place as Places (New) writes it."""
+    """Return the place in a result of Places (New)."""
     location = replies.inner(one, "location")
     at = replies.point(location.get("latitude"), location.get("longitude"))
     identity, address = replies.text(one, "id", 300), replies.text(one, "formattedAddress", LONG_CHARS)
@@ -96,7 +96,7 @@ def place_of(one: replies.Object) -> Place | None:
 
 
 def geocoded_place(one: replies.Object) -> Place | None:
-    """A place as Geocoding writes it."""
+    """Return the place in a result of Geocoding."""
     geometry = replies.inner(one, "geometry")
     location = replies.inner(geometry, "location")
     at = replies.point(location.get("lat"), location.get("lng"))
@@ -123,7 +123,7 @@ def geocoded_place(one: replies.Object) -> Place | None:
 
 
 def component(one: replies.Object, sort: str) -> tuple[str | None, str | None]:
-    """The long and the short name of one level of an address, in either form."""
+    """Return the long and the short name of one level of an address, from either API."""
     for part in (*replies.objects(one, "addressComponents"), *replies.objects(one, "address_components")):
         if sort in replies.words(part, "types"):
             return replies.first_text(part, "longText", "long_name"), replies.first_text(
@@ -143,15 +143,15 @@ _TYPE = re.compile(r"[a-z_]{2,60}\Z")
 _PAGE = 20
 _MAX_RESULTS = 60
 _MAX_SUGGESTIONS = 5
-_LONGEST_M = 50_000.0
+_MAX_RADIUS_M = 50_000.0
 _NEAR_KM = 25.0
-_LONGEST_PX = 640
+_MAX_SIDE_PX = 640
 _MAX_ZOOM = 21
-_LATER = frozenset({"OVER_QUERY_LIMIT", "UNKNOWN_ERROR"})
+_RETRYABLE = frozenset({"OVER_QUERY_LIMIT", "UNKNOWN_ERROR"})
 
 
 class Google(OnlineAtlas):
-    """Google's map services, with the key in ``GOOGLE_MAPS_API_KEY``; nothing is kept unless the settings say so."""
+    """Google's map services, with the key in ``GOOGLE_MAPS_API_KEY``; not cached unless the settings say so."""
 
     name: ClassVar[str] = "google"
     base_url: ClassVar[str] = "https://maps.googleapis.com"
@@ -166,7 +166,7 @@ class Google(OnlineAtlas):
     async def geocode(
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
-        """Places of that name or address, as Google ranks them."""
+        """Return places with this name or address, as ranked by Google."""
         query = query_text(text)
         if not query or limit < 1:
             return []
@@ -183,7 +183,7 @@ class Google(OnlineAtlas):
         return inside(hits, within)[:limit]
 
     async def reverse(self, point: LatLon) -> Reverse:
-        """The addresses at a point, finest first; without a country at sea."""
+        """Return the addresses at a point, the town first, then from fine to coarse; without a country at sea."""
         results = await self._geocoding({"latlng": f"{point.lat:.7f},{point.lon:.7f}"})
         places = [place for place in map(geocoded_place, results) if place]
         if not places:
@@ -194,7 +194,7 @@ class Google(OnlineAtlas):
         return Reverse(point, places[0].country, country_name, places[0].region, tuple(hits[:5]), self.name)
 
     async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
-        """Names that begin so, at most five: Google suggests without positions, so each costs one request more."""
+        """Return at most five completions: Google's have no positions, so each costs another request."""
         query = query_text(prefix)
         if not query or limit < 1:
             return []
@@ -216,7 +216,7 @@ class Google(OnlineAtlas):
         category: str | None = None,
         limit: int = 10,
     ) -> list[Hit]:
-        """Features by name, as Google ranks them; a category is one of Google's types ("cafe")."""
+        """Search features by name, as ranked by Google; a category is one of Google's types ("cafe")."""
         query = query_text(text) or query_text(category or "")
         if not query or limit < 1:
             return []
@@ -240,7 +240,7 @@ class Google(OnlineAtlas):
         return inside((hit(place, query, near=near) for place in places), within)[:limit]
 
     async def poi(self, place_id: str) -> Place | None:
-        """One place, by Google's id."""
+        """Return a place by Google's id."""
         match = _ID.match(place_id)
         if match is None:
             return None
@@ -258,8 +258,8 @@ class Google(OnlineAtlas):
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
     ) -> list[Hit]:
-        """Features around a point, nearest first; Google gives twenty at most."""
-        check_radius(radius_m, _LONGEST_M, self.name)
+        """Return features around a point, nearest first; Google returns at most twenty."""
+        check_radius(radius_m, _MAX_RADIUS_M, self.name)
         if limit < 1:
             return []
         body: dict[str, object] = {
@@ -277,11 +277,11 @@ class Google(OnlineAtlas):
     async def map(
         self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
     ) -> Picture:
-        """A drawn map; zooms are whole numbers there."""
+        """Return a drawn map; Google rounds the zoom."""
         return await self._picture(centre, zoom, size, "roadmap", markers)
 
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
-        """A picture from above; zooms are whole numbers there."""
+        """Return a satellite picture; Google rounds the zoom."""
         return await self._picture(centre, zoom, size, "satellite", ())
 
     async def _picture(
@@ -289,14 +289,14 @@ class Google(OnlineAtlas):
         centre: LatLon,
         zoom: float,
         size: tuple[int, int],
-        sort: Literal["roadmap", "satellite"],
+        map_type: Literal["roadmap", "satellite"],
         markers: Sequence[Marker],
     ) -> Picture:
-        check_picture(zoom, size, 2 * _LONGEST_PX, self.name)
-        level, scale, asked = min(_MAX_ZOOM, round(zoom)), 1, size
-        if max(size) > _LONGEST_PX:
-            # Half the size at twice the pixels, one zoom further out: the same ground in the same pixels.
-            level, scale, asked = level - 1, 2, (-(-size[0] // 2), -(-size[1] // 2))
+        check_picture(zoom, size, 2 * _MAX_SIDE_PX, self.name)
+        level, scale, request_size = min(_MAX_ZOOM, round(zoom)), 1, size
+        if max(size) > _MAX_SIDE_PX:
+            # Half the size at scale 2, one zoom level further out, shows the same area in the same number of pixels.
+            level, scale, request_size = level - 1, 2, (-(-size[0] // 2), -(-size[1] // 2))
         pins = [
             (
                 "markers",
@@ -309,9 +309,9 @@ class Google(OnlineAtlas):
             {
                 "center": _comma(centre),
                 "zoom": max(0, level),
-                "size": f"{asked[0]}x{asked[1]}",
+                "size": f"{request_size[0]}x{request_size[1]}",
                 "scale": scale,
-                "maptype": sort,
+                "maptype": map_type,
                 "format": "png",
                 "language": self.settings.language,
             },
@@ -332,9 +332,11 @@ class Google(OnlineAtlas):
             status = replies.text(answer, "status") if isinstance(answer, dict) else None
             if status in ("OK", "ZERO_RESULTS") or not isinstance(answer, dict):
                 return
-            said = self._in_query.scrub(replies.text(answer, "error_message") or "no reason given")
+            reason = self._in_query.scrub(replies.text(answer, "error_message") or "no reason given")
             hint = "; check the key in GOOGLE_MAPS_API_KEY" if status == "REQUEST_DENIED" else ""
-            raise ServiceFault(host, f'reports {status or "no status"}: "{said}"{hint}', retryable=status in _LATER)
+            raise ServiceFault(
+                host, f'reports {status or "no status"}: "{reason}"{hint}', retryable=status in _RETRYABLE
+            )
 
         answer = replies.need_object(await self.client.json(question, check), host)
         return replies.need_objects(answer.get("results"), host, '"results"')
