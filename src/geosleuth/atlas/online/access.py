@@ -363,6 +363,10 @@ class Credentials:
         """All keys."""
         return (*self.params.values(), *self.headers.values())
 
+    def are_in(self, body: bytes | None) -> bool:
+        """Return whether a response contains one of the keys; then it must not be stored."""
+        return body is not None and any(secret.is_in(body) for secret in self.secrets)
+
     def scrub(self, text: str) -> str:
         """Return the text with all keys replaced."""
         for secret in self.secrets:

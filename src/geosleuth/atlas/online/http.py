@@ -583,7 +583,7 @@ class OnlineClient:
         body, decoded = await self._send_with_retries(question, decode)
         if body is None or decoded is None:
             return None
-        if question.keep_s > 0 and not any(secret.is_in(body) for secret in question.credentials.secrets):
+        if question.keep_s > 0 and not question.credentials.are_in(body):
             await asyncio.to_thread(self._cache.put, key, body, question.keep_s)
         return decoded
 
@@ -605,9 +605,7 @@ class OnlineClient:
                 received = Recorded(body)
             except ServiceFault as fault:
                 received = Recorded(trouble=fault.trouble)
-            if received.body is not None and any(
-                secret.is_in(received.body) for secret in question.credentials.secrets
-            ):
+            if received.body is not None and question.credentials.are_in(received.body):
                 return decode(received.body)
             recorded = await asyncio.to_thread(record.keep, key, received)
         if recorded.trouble is not None:

@@ -187,19 +187,14 @@ def osm_kind(key: str | None, value: str | None, level: str | None = None) -> st
     return f"{key or 'place'}={value or 'yes'}"
 
 
-def named_level(parts: Object, levels: Iterable[str]) -> str | None:
-    """Return the first of several address levels that is named."""
-    return next((name for name in (text(parts, level) for level in levels) if name), None)
-
-
 def settlement(parts: Object) -> str | None:
     """Return the settlement in an address object of Nominatim or OpenCage."""
-    return named_level(parts, ("city", "town", "village", "municipality", "hamlet", "suburb", "county"))
+    return first_text(parts, "city", "town", "village", "municipality", "hamlet", "suburb", "county")
 
 
 def region(parts: Object) -> str | None:
     """Return the first-level region in an address object of Nominatim or OpenCage."""
-    return named_level(parts, ("state", "province", "region", "state_district"))
+    return first_text(parts, "state", "province", "region", "state_district")
 
 
 def hit(
@@ -288,15 +283,14 @@ def inside(hits: Iterable[Hit], within: Extent | None) -> list[Hit]:
     return [hit for hit in hits if within is None or within.contains(hit.place.point)]
 
 
-def check_radius(radius_m: float, max_m: float, service: str) -> float:
-    """Check a search radius and return it.
+def check_radius(radius_m: float, max_m: float, service: str) -> None:
+    """Check a search radius.
 
     Raises:
         BadInput: the service does not support it.
     """
     if not 0 < radius_m <= max_m:
         raise BadInput(f"{service} searches within 1 m to {max_m:,.0f} m, not {radius_m:g} m")
-    return radius_m
 
 
 def to_pixels(point: LatLon, zoom: float) -> tuple[float, float]:
