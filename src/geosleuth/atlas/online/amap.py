@@ -28,6 +28,7 @@ from .replies import (
     picture_box,
     png_of_size,
     query_text,
+    settlement_hit,
     spot,
 )
 from .xyz import XyzTiles
@@ -124,12 +125,12 @@ class Amap(OnlineAtlas):
         province = replies.text(parts, "province")
         town = replies.first_text(parts, "city", "district") or province or address
         code = "CN" if country_name in ("中国", "China") else None
-        here = Place(f"amap:settlement:{town}", town, "city", point, spot(point), self.name, code, province, address)
+        here = settlement_hit(self.name, town, point, code, province, address)
         beside = [self._poi(one) for one in replies.objects(regeocode, "pois")]
         hits = sorted(
             (near_hit(place, point, 0.2) for place in beside if place), key=lambda one: one.distance_km or 0.0
         )
-        return Reverse(point, code, country_name, province, (Hit(here, 1.0, "near", town, 0.0), *hits[:5]), self.name)
+        return Reverse(point, code, country_name, province, (here, *hits[:5]), self.name)
 
     async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
         """Return places whose name starts with the prefix; results without a position (bus lines) are left out."""
@@ -153,14 +154,12 @@ class Amap(OnlineAtlas):
         limit: int = 10,
     ) -> list[Hit]:
         """Search features by name; a category is an AMAP type code, or else one more search word."""
-        words = [query_text(text, _MAX_QUERY_CHARS)]
-        types = category if category and category.isdecimal() and len(category) == 6 else None
-        if category and types is None:
-            words.append(query_text(category.partition("=")[2] or category, 40))
+        type_code, category_word = _type_code_or_word(category)
+        words = (query_text(text, _MAX_QUERY_CHARS), category_word)
         query = " ".join(word for word in words if word)[:_MAX_QUERY_CHARS]
-        if not (query or types) or limit < 1:
+        if not (query or type_code) or limit < 1:
             return []
-        params: dict[str, str | int | float | None] = {"keywords": query or None, "types": types}
+        params: dict[str, str | int | float | None] = {"keywords": query or None, "types": type_code}
         path = "/v5/place/text"
         if within is not None:
             box, path = bounding_box(within), "/v5/place/polygon"
@@ -187,10 +186,9 @@ class Amap(OnlineAtlas):
         check_radius(radius_m, _MAX_RADIUS_M, self.name)
         if limit < 1:
             return []
-        coded = category if category and category.isdecimal() and len(category) == 6 else None
-        word = None if coded or not category else query_text(category.partition("=")[2] or category, 40)
+        type_code, category_word = _type_code_or_word(category)
         params: dict[str, str | int | float | None] = {"location": _location(point), "radius": round(radius_m)}
-        params |= {"sortrule": "distance", "types": coded, "keywords": word}
+        params |= {"sortrule": "distance", "types": type_code, "keywords": category_word}
         hits = [
             near_hit(place, point, radius_m / 1000) for place in await self._pois("/v5/place/around", params, limit)
         ]
@@ -264,6 +262,15 @@ class Amap(OnlineAtlas):
             " ".join(dict.fromkeys(level for level in levels if level)) or None,
             facts,
         )
+
+
+def _type_code_or_word(category: str | None) -> tuple[str | None, str | None]:
+    """Return a category as one of AMAP's six-digit type codes, or else as a search word."""
+    if not category:
+        return None, None
+    if category.isdecimal() and len(category) == 6:
+        return category, None
+    return None, query_text(category.partition("=")[2] or category, 40)
 
 
 def _location(point: LatLon) -> str:

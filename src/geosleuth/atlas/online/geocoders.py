@@ -30,6 +30,7 @@ from .replies import (
     query_text,
     region,
     settlement,
+    settlement_hit,
     spot,
 )
 
@@ -42,6 +43,12 @@ def osm_reference(place_id: str) -> tuple[str, int] | None:
     """Return the letter and number in the id of an OpenStreetMap object (``osm:n25254104``, ``osm:monaco:w7``)."""
     match = _OSM_ID.match(place_id)
     return (match[1], int(match[2])) if match else None
+
+
+def _box_param(extent: Extent | None) -> str | None:
+    """Return a box as "west,south,east,north"; None across the antimeridian, where the services support no box."""
+    boxes = plain_boxes(extent) if extent is not None else []
+    return f"{boxes[0].west},{boxes[0].south},{boxes[0].east},{boxes[0].north}" if len(boxes) == 1 else None
 
 
 class Nominatim(OnlineAtlas):
@@ -105,17 +112,7 @@ class Nominatim(OnlineAtlas):
         town = settlement(parts)
         hits = [near_hit(place, point, 1.0) for place in found]
         if town and found and found[0].name != town:
-            here = Place(
-                f"nominatim:settlement:{town}",
-                town,
-                "city",
-                point,
-                spot(point),
-                self.name,
-                found[0].country,
-                region(parts),
-            )
-            hits.insert(0, Hit(here, 1.0, "near", town, 0.0))
+            hits.insert(0, settlement_hit(self.name, town, point, found[0].country, region(parts)))
         return Reverse(
             point,
             replies.country(parts.get("country_code")),
@@ -153,20 +150,16 @@ class Nominatim(OnlineAtlas):
         near: LatLon | None = None,
         country: str | None = None,
     ) -> list[tuple[Place, list[str]]]:
-        boxes = plain_boxes(within) if within is not None else []
-        if near is not None and not boxes:
-            boxes = plain_boxes(around(near, _NEAR_KM))
-        area = (
-            boxes[0] if len(boxes) == 1 else None
-        )  # Nominatim supports one box, which must not cross the antimeridian
+        area = around(near, _NEAR_KM) if within is None and near is not None else within
+        viewbox = _box_param(area)
         question = self.question(
             "/search",
             {
                 "q": query,
                 "limit": min(limit, _MAX_LIMIT),
                 "countrycodes": (replies.country(country) or "").lower() or None,
-                "viewbox": f"{area.west},{area.south},{area.east},{area.north}" if area else None,
-                "bounded": 1 if area and within is not None else None,
+                "viewbox": viewbox,
+                "bounded": 1 if viewbox and within is not None else None,
                 **self._details(),
             },
         )
@@ -226,11 +219,8 @@ class Photon(OnlineAtlas):
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
         """Return places with this name or address, as ranked by Photon."""
-        boxes = plain_boxes(within) if within is not None else []
         code = replies.country(country)
-        params: dict[str, str | int | float | None] = {"countrycode": code}
-        if len(boxes) == 1:
-            params["bbox"] = f"{boxes[0].west},{boxes[0].south},{boxes[0].east},{boxes[0].north}"
+        params: dict[str, str | int | float | None] = {"countrycode": code, "bbox": _box_param(within)}
         found = inside(await self._search(text, limit, params), within)
         return [result for result in found if code is None or result.place.country == code][: max(0, limit)]
 
@@ -250,17 +240,7 @@ class Photon(OnlineAtlas):
         hits = [near_hit(place, point, 1.0) for place in places]
         town = replies.first_text(properties, "city", "district", "locality", "county")
         if town and places[0].name != town:
-            here = Place(
-                f"photon:settlement:{town}",
-                town,
-                "city",
-                point,
-                spot(point),
-                self.name,
-                places[0].country,
-                places[0].region,
-            )
-            hits.insert(0, Hit(here, 1.0, "near", town, 0.0))
+            hits.insert(0, settlement_hit(self.name, town, point, places[0].country, places[0].region))
         return Reverse(
             point, places[0].country, replies.text(properties, "country"), places[0].region, tuple(hits), self.name
         )
@@ -346,10 +326,10 @@ class OpenCage(OnlineAtlas):
         query = query_text(text)
         if len(query) < 2 or limit < 1:  # OpenCage refuses shorter queries
             return []
-        boxes = plain_boxes(within) if within is not None else []
-        bounds = f"{boxes[0].west},{boxes[0].south},{boxes[0].east},{boxes[0].north}" if len(boxes) == 1 else None
         code = (replies.country(country) or "").lower() or None
-        results = await self._ask(query, limit=min(limit, _OPENCAGE_MAX_LIMIT), bounds=bounds, countrycode=code)
+        results = await self._ask(
+            query, limit=min(limit, _OPENCAGE_MAX_LIMIT), bounds=_box_param(within), countrycode=code
+        )
         hits = [hit(place, query, is_address=True) for place, _ in results]
         return inside(hits, within)[:limit]
 
@@ -362,10 +342,7 @@ class OpenCage(OnlineAtlas):
         hits = [near_hit(place, point, 1.0)]
         town = settlement(parts)
         if town and town != place.name:
-            here = Place(
-                f"opencage:settlement:{town}", town, "city", point, spot(point), self.name, place.country, place.region
-            )
-            hits.insert(0, Hit(here, 1.0, "near", town, 0.0))
+            hits.insert(0, settlement_hit(self.name, town, point, place.country, place.region))
         return Reverse(point, place.country, replies.text(parts, "country"), place.region, tuple(hits), self.name)
 
     async def _ask(

@@ -235,6 +235,14 @@ def near_hit(place: Place, point: LatLon, reach_km: float) -> Hit:
     return Hit(place, round(score, 4), "near", place.name, away_km)
 
 
+def settlement_hit(
+    service: str, town: str, point: LatLon, country: str | None, region: str | None, address: str | None = None
+) -> Hit:
+    """Return a hit for the settlement that a point belongs to, of which a service gives the name only."""
+    place = Place(f"{service}:settlement:{town}", town, "city", point, spot(point), service, country, region, address)
+    return Hit(place, 1.0, "near", town, 0.0)
+
+
 def spot(point: LatLon) -> Extent:
     """Return the extent of a place of which only the position is known."""
     return Disc(point, 0.0)
