@@ -394,9 +394,9 @@ def test_damaged_regions_are_listed_once_with_what_mends_them(atlas_home: Path) 
     assert (done.returncode, done.stderr) == (0, "")
     assert "no region was added yet" not in done.stdout
     cut, dd, mine = done.stdout.splitlines()
-    assert cut.startswith("cut is damaged: the file is cut short. Mend it with: geosleuth atlas add EXTRACT --name")
-    assert dd.startswith("dd is damaged: it is a folder, not a file. Mend it with: mv ")
-    assert mine.endswith("Mend it with: geosleuth atlas get monaco --name mine")
+    assert cut.startswith("cut is damaged: the file is cut short. Repair it with: geosleuth atlas add EXTRACT --name")
+    assert dd.startswith("dd is damaged: it is a folder, not a file. Repair it with: mv ")
+    assert mine.endswith("Repair it with: geosleuth atlas get monaco --name mine")
     listed = json.loads(whole_command("atlas", "list", "--json").stdout)
     assert [one["name"] for one in listed] == ["cut", "dd", "mine"]
     assert listed[2]["mend"] == "geosleuth atlas get monaco --name mine"

@@ -118,7 +118,9 @@ class Source:
         self.url = (mirror or os.environ.get(variable) or default).strip().rstrip("/")
         self.host = host_of(self.url)
         if not self.host or "?" in self.url or "#" in self.url:
-            raise BadInput(f"the mirror {self.url[:80]!r} is no address; it starts with https:// and has no ? and no #")
+            raise BadInput(
+                f"the mirror {self.url[:80]!r} is not a server address; it must start with https:// and have no ? or #"
+            )
         # Overture keeps its index and its data on two servers; a mirror holds both.
         self.data = DATA if self.url == STAC else self.url
         self.hosts = [self.host, host_of(self.data)] if kind == "overture" else [self.host]
@@ -131,20 +133,20 @@ class Source:
         self.client = OnlineClient(settings)
 
 
-async def find_map(source: Source, place: str, name: str | None = None, *, anew: bool = False) -> DownloadTarget:
+async def find_map(source: Source, place: str, name: str | None = None, *, refresh: bool = False) -> DownloadTarget:
     """Return the extract to download for a place.
 
     Args:
         source: the server.
         place: a country, region, city, code or point.
         name: the name of the region; by default the extract's own.
-        anew: whether to download the catalogue even if a recent copy is cached.
+        refresh: whether to download the catalogue even if a recent copy is cached.
 
     Raises:
         BadInput: there is no such place, or no extract covers it.
         ServiceFault: the server fails, or its catalogue is invalid.
     """
-    catalogue = await fetch_catalogue(source.client, source.url, anew=anew)
+    catalogue = await fetch_catalogue(source.client, source.url, refresh=refresh)
     match = await find_extract(catalogue, place)
     return map_target(match.extract, name, match.place)
 
@@ -221,8 +223,8 @@ def describe_plan(target: DownloadTarget, offer: Offer) -> str:
     of_day = f", of {offer.day}" if offer.day else ""
     return (
         f"{target.description}: {size(offer.size_bytes)} from {offer.host}{of_day}; needs "
-        f"about {size(needs.import_bytes)} on disk while it is imported, {size(needs.disk_bytes)} of it for good, and "
-        f"{_duration(needs.seconds)} of work after the download"
+        f"about {size(needs.import_bytes)} on disk while it is imported, {size(needs.disk_bytes)} permanently, and "
+        f"{_duration(needs.seconds)} to import after the download"
     )
 
 
@@ -292,7 +294,7 @@ async def area_box(area: str) -> Box:
         return found
     boxes = boxes_around(found.centre, 1000 * found.radius_km)
     if len(boxes) > 1:
-        raise BadInput("this area crosses the 180th meridian; fetch its two sides one by one")
+        raise BadInput("this area crosses the 180th meridian; download its two sides separately")
     return Box(*boxes[0])
 
 

@@ -178,8 +178,8 @@ class Catalogue:
         return self._shapes[extract.id]
 
 
-async def fetch_catalogue(client: OnlineClient, source: str, *, anew: bool = False) -> Catalogue:
-    """Return the catalogue of a server; a copy from the last week is reused unless ``anew``.
+async def fetch_catalogue(client: OnlineClient, source: str, *, refresh: bool = False) -> Catalogue:
+    """Return the catalogue of a server; a copy from the last week is reused unless ``refresh``.
 
     Raises:
         BadInput: the user has not allowed the host.
@@ -187,7 +187,7 @@ async def fetch_catalogue(client: OnlineClient, source: str, *, anew: bool = Fal
     """
     url = f"{source}/{_INDEX}"
     catalogue = await client.ask(
-        Question(url=url, keep_s=0.0 if anew else _CACHE_S, absent=(404,)), partial(read_catalogue, source=source)
+        Question(url=url, keep_s=0.0 if refresh else _CACHE_S, absent=(404,)), partial(read_catalogue, source=source)
     )
     if catalogue is None:
         raise missing_file_fault(url)

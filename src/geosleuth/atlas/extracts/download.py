@@ -242,7 +242,7 @@ async def _transfer(client: OnlineClient, offer: Offer, handle: int, report: Pro
                 done += len(piece)
                 if done > offer.size_bytes:
                     os.ftruncate(handle, 0)
-                    raise ServiceFault(offer.host, f"sends more than the {size(offer.size_bytes)} it spoke of")
+                    raise ServiceFault(offer.host, f"sends more than the {size(offer.size_bytes)} it announced")
                 _write(handle, piece)
                 report(done, offer.size_bytes)
         if present_bytes() < offer.size_bytes:
@@ -255,8 +255,8 @@ async def _transfer(client: OnlineClient, offer: Offer, handle: int, report: Pro
             raise
         raise ServiceFault(
             fault.host,
-            f"{fault.trouble}; {size(present_bytes())} of {size(offer.size_bytes)} are there, and the same command "
-            "goes on from them",
+            f"{fault.trouble}; {size(present_bytes())} of {size(offer.size_bytes)} are downloaded; run the same "
+            "command again to resume",
             retryable=True,
         ) from None
 
@@ -266,7 +266,7 @@ def _first_byte(response: httpx.Response, offer: Offer, asked: int) -> int:
     if response.status_code == httpx.codes.NOT_FOUND:
         raise missing_file_fault(offer.url)
     if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-        raise ServiceFault(offer.host, "sends the file packed in a way that was not asked for")
+        raise ServiceFault(offer.host, "sends the file in a compression that was not requested")
     if response.status_code == httpx.codes.PARTIAL_CONTENT:
         sent = _CONTENT_RANGE.fullmatch(response.headers.get("content-range", "").strip())
         if sent is None or int(sent[1]) != asked or sent[2] not in ("*", str(offer.size_bytes)):
@@ -274,7 +274,7 @@ def _first_byte(response: httpx.Response, offer: Offer, asked: int) -> int:
         return asked
     length = response.headers.get("content-length", str(offer.size_bytes))
     if response.status_code == httpx.codes.OK and length != str(offer.size_bytes):
-        raise ServiceFault(offer.host, "has another file there by now; run the same command again")
+        raise ServiceFault(offer.host, "has replaced the file meanwhile; run the same command again")
     return 0
 
 
@@ -297,7 +297,8 @@ def _verify(offer: Offer, path: Path, handle: int) -> None:
     if digest.hexdigest() != offer.md5:
         delete_download(path)
         raise ServiceFault(
-            offer.host, f"the checksum of {_file_name(offer.url)} is wrong, so what came was deleted; try again later"
+            offer.host,
+            f"the checksum of {_file_name(offer.url)} is wrong, so the download was deleted; try again later",
         )
 
 

@@ -81,7 +81,7 @@ async def find_places(client: OnlineClient, box: Box, *, stac: str = STAC, data:
     """
     parquet = require("pyarrow.parquet", extra="overture")
     if box.west > box.east:
-        raise BadInput("this box crosses the 180th meridian; fetch its two sides one by one")
+        raise BadInput("this box crosses the 180th meridian; download its two sides separately")
     release = await _latest_release(client, stac)
     index_url = f"{stac}/{release}/collections.parquet"
     index = await client.ask(

@@ -93,7 +93,9 @@ def keep_zim(path: Path, wikipedia: WikipediaFile) -> Path:
         sound = bool(reader.Archive(path).check())
     except (RuntimeError, ValueError, OSError) as error:
         host = host_of(wikipedia.url)
-        raise ServiceFault(host, f"sent {wikipedia.file}, which is no whole ZIM file; nothing was changed") from error
+        raise ServiceFault(
+            host, f"sent {wikipedia.file}, which is not a complete ZIM file; nothing was changed"
+        ) from error
     if not sound:
         raise ServiceFault(
             host_of(wikipedia.url), f"sent {wikipedia.file}, and the checksum in it is wrong; nothing was changed"

@@ -284,7 +284,7 @@ def redirected(old: str, location: str) -> str:
         same_origin = (before.scheme, before.port) == (after.scheme, after.port)
         to_https = after.scheme == "https" and after.port in (None, 443)
     except (ValueError, httpx.InvalidURL) as error:
-        raise ServiceFault(host, "redirects to something that is no address") from error
+        raise ServiceFault(host, "redirects to an invalid address") from error
     no_login = after.username is None and after.password is None
     if host_of(new) != host or not (same_origin or to_https) or not no_login:
         raise ServiceFault(host, f"redirects to {host_of(new)[:100] or 'nowhere'}, which was not asked for")
@@ -309,7 +309,7 @@ HIDDEN = "[key]"
 
 
 class Secret:
-    """An API key whose ``repr`` and pickle don't reveal it; call ``reveal`` only to send it."""
+    """An API key that ``repr`` hides and that can't be pickled; call ``reveal`` only to send it."""
 
     __slots__ = ("__weakref__", "_spellings", "_value", "variable")
 

@@ -214,7 +214,7 @@ async def read_body(response: httpx.Response, host: str, max_bytes: int) -> byte
     """
     encoding = response.headers.get("content-encoding", "identity").strip().lower() or "identity"
     if encoding not in ("identity", "gzip", "x-gzip"):
-        raise ServiceFault(host, "sent its answer packed in a way that was not asked for")
+        raise ServiceFault(host, "sent its answer in a compression that was not requested")
     announced = response.headers.get("content-length", "")
     if announced.isdecimal() and int(announced[:20]) > max_bytes:
         raise _too_long(host, max_bytes)
@@ -224,7 +224,7 @@ async def read_body(response: httpx.Response, host: str, max_bytes: int) -> byte
         try:
             body += raw if decompressor is None else decompressor.decompress(raw, max_bytes + 1 - len(body))
         except zlib.error as error:
-            raise ServiceFault(host, "sent a packed answer that can't be unpacked", retryable=True) from error
+            raise ServiceFault(host, "sent a compressed answer that can't be decompressed", retryable=True) from error
         if len(body) > max_bytes:
             raise _too_long(host, max_bytes)
     if decompressor is not None and not decompressor.eof:
@@ -380,7 +380,7 @@ def as_fault(error: Exception, host: str, credentials: Credentials) -> ServiceFa
     if isinstance(error, httpx.TimeoutException | TimeoutError):
         return ServiceFault(host, "did not answer in time", retryable=True)
     if isinstance(error, httpx.InvalidURL):
-        return ServiceFault(host, "has an address that can't be asked")
+        return ServiceFault(host, "has an invalid address")
     if isinstance(error, httpx.ConnectError):
         return Offline(host, "can't be reached; are you online, and is the service up?")
     return ServiceFault(host, "its answer was cut short", retryable=True)
@@ -597,7 +597,8 @@ class OnlineClient:
         recorded = await asyncio.to_thread(record.get, key, failures=self.settings.only_recorded)
         if recorded is None and recording is not None and recording.only:
             raise NotRecorded(
-                f"{recording.path}: holds no answer to {question.shown} (key {key.hex()[:16]}), and nobody may be asked"
+                f"{recording.path}: holds no answer to {question.shown} (key {key.hex()[:16]}), and only recorded "
+                "answers may be used"
             )
         if recorded is None:
             try:

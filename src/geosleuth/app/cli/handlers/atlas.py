@@ -440,7 +440,7 @@ def show_regions(*, as_json: bool) -> None:
     if as_json:
         show_json([plain(item) for item in (*found, *damaged)])
         return
-    lines = [Text(f"{item.name} is damaged: {item.damaged}. Mend it with: {item.mend}") for item in damaged]
+    lines = [Text(f"{item.name} is damaged: {item.damaged}. Repair it with: {item.mend}") for item in damaged]
     show(Group(*([regions_view(found)] if found or not damaged else []), *lines))
 
 

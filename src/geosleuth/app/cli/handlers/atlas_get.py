@@ -62,7 +62,7 @@ def get_maps(options: GetOptions) -> None:
     hosts = " and ".join(dict.fromkeys(source.hosts))
     if not options.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(f"this asks {hosts} for a file and downloads it; add --yes to allow it")
-    if not options.yes and not asked(f"This asks {hosts} which files there are, and how large. Ask {hosts}?"):
+    if not options.yes and not asked(f"This asks {hosts} for its list of files and their sizes. Ask {hosts}?"):
         raise BadInput(f"stopped; {hosts} was not asked")
     if source.kind in ("map", "overture") and options.place is not None:
         # In the main thread, unlike the atlas itself, so that Ctrl-C stops the build at once.
@@ -124,7 +124,7 @@ def _folder(kind: Kind) -> Path:
 def _edition(options: GetOptions) -> Edition:
     edition: Edition | None = next((known for known in get_args(Edition) if known == (options.edition or "mini")), None)
     if edition is None:
-        raise BadInput(f"--edition {options.edition!r:.22}: there are {', '.join(get_args(Edition))}")
+        raise BadInput(f"unknown --edition {options.edition!r:.22}; choose one of {', '.join(get_args(Edition))}")
     return edition
 
 
@@ -236,12 +236,12 @@ def _targets(options: GetOptions, source: Source) -> list[DownloadTarget]:
         return _run(source, _update_targets(source))
     if options.geonames:
         return [geonames_target(source, options.place, options.name)]
-    return [_run(source, find_map(source, options.place, options.name, anew=options.update))]
+    return [_run(source, find_map(source, options.place, options.name, refresh=options.update))]
 
 
 async def _update_targets(source: Source) -> list[DownloadTarget]:
     """Return the current files of all maps that were downloaded before."""
-    catalogue = await fetch_catalogue(source.client, source.url, anew=True)
+    catalogue = await fetch_catalogue(source.client, source.url, refresh=True)
     targets = []
     for info in fetched(regions_dir()):
         target = update_target(catalogue, info)
@@ -258,7 +258,7 @@ def _get_overture(options: GetOptions, area: str, source: Source) -> RegionInfo:
     offer = _run(source, find_overture(source, area))
     exists = any(info.name == name for info in RegionStore(regions_dir()).list())
     if exists and not options.update:
-        raise BadInput(f"a region called {name} is there already; --update replaces it, --name NAME puts it beside")
+        raise BadInput(f"a region called {name} is there already; --update replaces it, --name NAME adds another")
     _confirm(options, describe_overture(name, offer))
     with progress(f"downloading {name}", offer.size_bytes, measure="bytes") as bar, importing() as report:
         return _run(source, add_overture(source, name, offer, bar.at, report))
@@ -271,9 +271,9 @@ def _get_target(target: DownloadTarget, options: GetOptions, source: Source) -> 
         if existing.origin is None:
             raise BadInput(
                 f"a region called {existing.name} was added from {existing.source} before; --update replaces it, and "
-                "--name NAME puts another beside it"
+                "--name NAME adds another"
             )
-        talk(f"{existing.name} is there already, with data of {day_of(existing)}; --update brings newer data")
+        talk(f"{existing.name} is there already, with data of {day_of(existing)}; --update downloads newer data")
         return existing
     if existing is not None and is_of_another_file(existing, target):
         raise BadInput(
