@@ -99,15 +99,17 @@ class Amap(OnlineAtlas):
             return []
         answer = await self._ask("/v3/geocode/geo", {"address": query})
         hits = []
-        for one in replies.need_objects(answer.get("geocodes"), self.host, '"geocodes"'):
-            at = _point(one.get("location"))
-            address = replies.text(one, "formatted_address", LONG_CHARS)
+        for result in replies.need_objects(answer.get("geocodes"), self.host, '"geocodes"'):
+            at = _point(result.get("location"))
+            address = replies.text(result, "formatted_address", LONG_CHARS)
             if at is None or not address:
                 continue
-            name = replies.first_text(one, "street", "district", "city", "province") or address
-            kind = _LEVELS.get(replies.text(one, "level") or "", "place=yes")
+            name = replies.first_text(result, "street", "district", "city", "province") or address
+            kind = _LEVELS.get(replies.text(result, "level") or "", "place=yes")
             identity = f"amap:{at.lon:.6f},{at.lat:.6f}"
-            place = Place(identity, name, kind, at, spot(at), self.name, "CN", replies.text(one, "province"), address)
+            place = Place(
+                identity, name, kind, at, spot(at), self.name, "CN", replies.text(result, "province"), address
+            )
             hits.append(hit(place, query, names=(address,), is_address=True))
         return inside(hits, within)[:limit]
 
@@ -126,9 +128,9 @@ class Amap(OnlineAtlas):
         town = replies.first_text(parts, "city", "district") or province or address
         code = "CN" if country_name in ("中国", "China") else None
         here = settlement_hit(self.name, town, point, code, province, address)
-        beside = [self._poi(one) for one in replies.objects(regeocode, "pois")]
+        beside = [self._poi(result) for result in replies.objects(regeocode, "pois")]
         hits = sorted(
-            (near_hit(place, point, 0.2) for place in beside if place), key=lambda one: one.distance_km or 0.0
+            (near_hit(place, point, 0.2) for place in beside if place), key=lambda hit: hit.distance_km or 0.0
         )
         return Reverse(point, code, country_name, province, (here, *hits[:5]), self.name)
 
@@ -141,7 +143,7 @@ class Amap(OnlineAtlas):
         answer = await self._ask(
             "/v3/assistant/inputtips", {"keywords": query, "location": place_near, "datatype": "all"}
         )
-        places = [self._poi(one) for one in replies.need_objects(answer.get("tips"), self.host, '"tips"')]
+        places = [self._poi(result) for result in replies.need_objects(answer.get("tips"), self.host, '"tips"')]
         return [hit(place, query, near=near) for place in places if place][:limit]
 
     async def search_pois(
@@ -176,7 +178,7 @@ class Amap(OnlineAtlas):
         if match is None:
             return None
         answer = await self._ask("/v5/place/detail", {"id": match[1], "show_fields": "business"})
-        places = [self._poi(one) for one in replies.need_objects(answer.get("pois"), self.host, '"pois"')]
+        places = [self._poi(result) for result in replies.need_objects(answer.get("pois"), self.host, '"pois"')]
         return places[0] if places else None
 
     async def nearby(
@@ -192,7 +194,7 @@ class Amap(OnlineAtlas):
         hits = [
             near_hit(place, point, radius_m / 1000) for place in await self._pois("/v5/place/around", params, limit)
         ]
-        return sorted(hits, key=lambda one: one.distance_km or 0.0)[:limit]
+        return sorted(hits, key=lambda hit: hit.distance_km or 0.0)[:limit]
 
     async def map(
         self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
@@ -231,7 +233,7 @@ class Amap(OnlineAtlas):
             paging = {"page_size": min(_PAGE, wanted), "page_num": page}
             answer = await self._ask(path, {**params, **paging, "show_fields": "business"})
             found = replies.need_objects(answer.get("pois"), self.host, '"pois"')
-            places += [place for place in (self._poi(one) for one in found) if place]
+            places += [place for place in (self._poi(result) for result in found) if place]
             if len(found) < _PAGE:
                 break
         return places[:wanted]
@@ -244,12 +246,15 @@ class Amap(OnlineAtlas):
         hint = "; check the key in AMAP_KEY" if code in ("10001", "10002", "10005", "10007", "10009") else ""
         raise ServiceFault(self.host, f'reports "{reason}" ({code}){hint}', retryable=code in _RETRYABLE)
 
-    def _poi(self, one: replies.Object) -> Place | None:
-        at, name, identity = _point(one.get("location")), replies.text(one, "name"), replies.text(one, "id")
+    def _poi(self, result: replies.Object) -> Place | None:
+        at, name, identity = _point(result.get("location")), replies.text(result, "name"), replies.text(result, "id")
         if at is None or not name:
             return None
-        levels = (replies.text(one, level) for level in ("pname", "cityname", "adname", "district", "address"))
-        facts = {**replies.details(replies.inner(one, "business")), **replies.details(one, ("type", "typecode", "tel"))}
+        levels = (replies.text(result, level) for level in ("pname", "cityname", "adname", "district", "address"))
+        facts = {
+            **replies.details(replies.inner(result, "business")),
+            **replies.details(result, ("type", "typecode", "tel")),
+        }
         return Place(
             f"amap:{identity}" if identity and identity.isalnum() else f"amap:{at.lon:.6f},{at.lat:.6f}",
             name,
@@ -258,7 +263,7 @@ class Amap(OnlineAtlas):
             spot(at),
             self.name,
             "CN" if in_mainland_china(at) else None,
-            replies.text(one, "pname"),
+            replies.text(result, "pname"),
             " ".join(dict.fromkeys(level for level in levels if level)) or None,
             facts,
         )

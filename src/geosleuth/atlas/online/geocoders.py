@@ -167,22 +167,22 @@ class Nominatim(OnlineAtlas):
 
     def _places(self, answer: object) -> list[tuple[Place, list[str]]]:
         found = []
-        for one in replies.need_objects(answer, self.host):
-            at = replies.point(one.get("lat"), one.get("lon"))
-            address = replies.text(one, "display_name", LONG_CHARS)
-            name = replies.text(one, "name") or (address.split(",")[0] if address else None)
+        for result in replies.need_objects(answer, self.host):
+            at = replies.point(result.get("lat"), result.get("lon"))
+            address = replies.text(result, "display_name", LONG_CHARS)
+            name = replies.text(result, "name") or (address.split(",")[0] if address else None)
             if at is None or not name:
                 continue
-            corners = one.get("boundingbox")
+            corners = result.get("boundingbox")
             edges = corners if isinstance(corners, list) and len(corners) == 4 else [None] * 4
-            parts, extra, names = (replies.inner(one, part) for part in ("address", "extratags", "namedetails"))
+            parts, extra, names = (replies.inner(result, part) for part in ("address", "extratags", "namedetails"))
             kind = osm_kind(
-                replies.first_text(one, "category", "class"),
-                replies.text(one, "type"),
-                replies.text(one, "addresstype"),
+                replies.first_text(result, "category", "class"),
+                replies.text(result, "type"),
+                replies.text(result, "addresstype"),
             )
-            letter = (replies.text(one, "osm_type") or "")[:1]
-            number = replies.number(one.get("osm_id"))
+            letter = (replies.text(result, "osm_type") or "")[:1]
+            number = replies.number(result.get("osm_id"))
             known = letter in ("n", "w", "r") and number is not None and number > 0
             place = Place(
                 f"osm:{letter}{int(number)}"
@@ -363,7 +363,7 @@ class OpenCage(OnlineAtlas):
         )
         answer = replies.need_object(await self.client.json(question, self._check), self.host)
         results = replies.need_objects(answer.get("results"), self.host, '"results"')
-        found = [(self._place(one), replies.inner(one, "components")) for one in results]
+        found = [(self._place(result), replies.inner(result, "components")) for result in results]
         return [(place, parts) for place, parts in found if place is not None]
 
     def _check(self, answer: object) -> None:
@@ -373,14 +373,14 @@ class OpenCage(OnlineAtlas):
             reason = self._credentials.scrub(replies.text(status, "message") or "no reason given")
             raise ServiceFault(self.host, f'reports "{reason}"', retryable=code == 429 or (code or 0) >= 500)
 
-    def _place(self, one: replies.Object) -> Place | None:
-        parts, geometry = replies.inner(one, "components"), replies.inner(one, "geometry")
+    def _place(self, result: replies.Object) -> Place | None:
+        parts, geometry = replies.inner(result, "components"), replies.inner(result, "geometry")
         at = replies.point(geometry.get("lat"), geometry.get("lng"))
-        address = replies.text(one, "formatted", LONG_CHARS)
+        address = replies.text(result, "formatted", LONG_CHARS)
         if at is None or not address:
             return None
         component_type = replies.text(parts, "_type") or ""
-        low, high = replies.inner(one, "bounds", "southwest"), replies.inner(one, "bounds", "northeast")
+        low, high = replies.inner(result, "bounds", "southwest"), replies.inner(result, "bounds", "northeast")
         extent = replies.box(low.get("lat"), low.get("lng"), high.get("lat"), high.get("lng"))
         return Place(
             f"opencage:{at.lat:.7f},{at.lon:.7f}",
@@ -392,5 +392,5 @@ class OpenCage(OnlineAtlas):
             replies.country(parts.get("country_code")),
             region(parts),
             address,
-            replies.details(one, ("confidence",)),
+            replies.details(result, ("confidence",)),
         )

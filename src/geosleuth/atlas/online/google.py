@@ -67,20 +67,20 @@ _KINDS = {
 }
 
 
-def place_of(one: replies.Object) -> Place | None:
+def place_of(result: replies.Object) -> Place | None:
     """Return the place in a result of Places (New)."""
-    location = replies.inner(one, "location")
+    location = replies.inner(result, "location")
     at = replies.point(location.get("latitude"), location.get("longitude"))
-    identity, address = replies.text(one, "id", 300), replies.text(one, "formattedAddress", LONG_CHARS)
-    name = nested_text(one, "displayName", "text") or (address.split(",")[0] if address else None)
+    identity, address = replies.text(result, "id", 300), replies.text(result, "formattedAddress", LONG_CHARS)
+    name = nested_text(result, "displayName", "text") or (address.split(",")[0] if address else None)
     if at is None or not identity or not name:
         return None
-    low, high = replies.inner(one, "viewport", "low"), replies.inner(one, "viewport", "high")
+    low, high = replies.inner(result, "viewport", "low"), replies.inner(result, "viewport", "high")
     extent = replies.box(low.get("latitude"), low.get("longitude"), high.get("latitude"), high.get("longitude"))
-    types = [replies.text(one, "primaryType") or "", *replies.words(one, "types")]
-    facts = replies.details({"phone": one.get("internationalPhoneNumber"), "website": one.get("websiteUri")})
+    types = [replies.text(result, "primaryType") or "", *replies.words(result, "types")]
+    facts = replies.details({"phone": result.get("internationalPhoneNumber"), "website": result.get("websiteUri")})
     if any(types):
-        facts["types"] = ", ".join(dict.fromkeys(sort for sort in types if sort))
+        facts["types"] = ", ".join(dict.fromkeys(kind for kind in types if kind))
     return Place(
         f"google:{identity}",
         name,
@@ -88,26 +88,26 @@ def place_of(one: replies.Object) -> Place | None:
         at,
         extent or spot(at),
         "google",
-        replies.country(component(one, "country")[1]),
-        component(one, "administrative_area_level_1")[0],
+        replies.country(component(result, "country")[1]),
+        component(result, "administrative_area_level_1")[0],
         address,
         facts,
     )
 
 
-def geocoded_place(one: replies.Object) -> Place | None:
+def geocoded_place(result: replies.Object) -> Place | None:
     """Return the place in a result of Geocoding."""
-    geometry = replies.inner(one, "geometry")
+    geometry = replies.inner(result, "geometry")
     location = replies.inner(geometry, "location")
     at = replies.point(location.get("lat"), location.get("lng"))
-    identity, address = replies.text(one, "place_id", 300), replies.text(one, "formatted_address", LONG_CHARS)
+    identity, address = replies.text(result, "place_id", 300), replies.text(result, "formatted_address", LONG_CHARS)
     if at is None or not identity or not address:
         return None
     around = replies.inner(geometry, "bounds") or replies.inner(geometry, "viewport")
     low, high = replies.inner(around, "southwest"), replies.inner(around, "northeast")
-    types = replies.words(one, "types")
-    first = next(replies.objects(one, "address_components"), {})
-    named = any(sort in replies.words(first, "types") for sort in types)
+    types = replies.words(result, "types")
+    first = next(replies.objects(result, "address_components"), {})
+    named = any(component_type in replies.words(first, "types") for component_type in types)
     return Place(
         f"google:{identity}",
         (replies.text(first, "long_name") if named else None) or address.split(",")[0],
@@ -115,17 +115,17 @@ def geocoded_place(one: replies.Object) -> Place | None:
         at,
         replies.box(low.get("lat"), low.get("lng"), high.get("lat"), high.get("lng")) or spot(at),
         "google",
-        replies.country(component(one, "country")[1]),
-        component(one, "administrative_area_level_1")[0],
+        replies.country(component(result, "country")[1]),
+        component(result, "administrative_area_level_1")[0],
         address,
         {"types": ", ".join(types)} if types else {},
     )
 
 
-def component(one: replies.Object, sort: str) -> tuple[str | None, str | None]:
+def component(result: replies.Object, component_type: str) -> tuple[str | None, str | None]:
     """Return the long and the short name of one level of an address, from either API."""
-    for part in (*replies.objects(one, "addressComponents"), *replies.objects(one, "address_components")):
-        if sort in replies.words(part, "types"):
+    for part in (*replies.objects(result, "addressComponents"), *replies.objects(result, "address_components")):
+        if component_type in replies.words(part, "types"):
             return replies.first_text(part, "longText", "long_name"), replies.first_text(
                 part, "shortText", "short_name"
             )
@@ -133,8 +133,8 @@ def component(one: replies.Object, sort: str) -> tuple[str | None, str | None]:
 
 
 def _kind(types: list[str]) -> str:
-    known = next((_KINDS[sort] for sort in types if sort in _KINDS), None)
-    return known or f"google={next((sort for sort in types if sort), 'place')}"
+    known = next((_KINDS[google_type] for google_type in types if google_type in _KINDS), None)
+    return known or f"google={next((google_type for google_type in types if google_type), 'place')}"
 
 
 _PLACES = "https://places.googleapis.com"
@@ -188,9 +188,9 @@ class Google(OnlineAtlas):
         places = [place for place in map(geocoded_place, results) if place]
         if not places:
             return Reverse(point, None, None, None, (), self.name)
-        country_name = next((name for name in (component(one, "country")[0] for one in results) if name), None)
+        country_name = next((name for name in (component(result, "country")[0] for result in results) if name), None)
         hits = [near_hit(place, point, 1.0) for place in places]
-        hits.sort(key=lambda one: one.place.kind != "city")
+        hits.sort(key=lambda hit: hit.place.kind != "city")
         return Reverse(point, places[0].country, country_name, places[0].region, tuple(hits[:5]), self.name)
 
     async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
@@ -200,11 +200,11 @@ class Google(OnlineAtlas):
             return []
         answer = await self._places(":autocomplete", {"input": query, **self._bias(near)}, fields=None)
         ids = [
-            replies.text(replies.inner(one, "placePrediction"), "placeId", 300)
-            for one in replies.objects(answer, "suggestions")
+            replies.text(replies.inner(result, "placePrediction"), "placeId", 300)
+            for result in replies.objects(answer, "suggestions")
         ]
-        wanted = [f"google:{one}" for one in ids if one][: min(limit, _MAX_SUGGESTIONS)]
-        places = await asyncio.gather(*(self.poi(one) for one in wanted))
+        wanted = [f"google:{place_id}" for place_id in ids if place_id][: min(limit, _MAX_SUGGESTIONS)]
+        places = await asyncio.gather(*(self.poi(place_id) for place_id in wanted))
         return [hit(place, query, near=near) for place in places if place]
 
     async def search_pois(
@@ -272,7 +272,7 @@ class Google(OnlineAtlas):
         answer = await self._places(":searchNearby", body, fields="places", paged=False)
         places = [place for place in map(place_of, replies.objects(answer, "places")) if place]
         hits = [near_hit(place, point, radius_m / 1000) for place in places]
-        return sorted(hits, key=lambda one: one.distance_km or 0.0)[:limit]
+        return sorted(hits, key=lambda hit: hit.distance_km or 0.0)[:limit]
 
     async def map(
         self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
