@@ -94,7 +94,7 @@ def test_a_continent_comes_only_by_its_own_name(server: ExtractServer, tmp_path:
 def test_the_plan_tells_the_disk_of_the_import_and_of_the_region(server: ExtractServer) -> None:
     size_bytes = len(server.files["/andorra-latest.osm.pbf"])
     done = get(server, "andorra")
-    told = f"about {size(9 * size_bytes)} on disk while it is imported, {size(3 * size_bytes)} of it for good"
+    told = f"about {size(9 * size_bytes)} on disk while it is imported, {size(3 * size_bytes)} permanently"
     assert told in done.stderr
 
 
@@ -134,7 +134,7 @@ def test_a_connection_that_breaks_leaves_no_region_and_the_same_command_goes_on(
     server.cuts = [3000, 0, 0, 0]
     broken = get(server, "andorra")
     assert broken.returncode == 1
-    assert "the same command goes on from them" in broken.stderr.splitlines()[-1]
+    assert "run the same command again to resume" in broken.stderr.splitlines()[-1]
     assert regions() == []
     assert left_behind(atlas_home) == ["andorra-latest.osm.pbf", "andorra-latest.osm.pbf.json"]
     assert get(server, "andorra").returncode == 0
@@ -241,7 +241,7 @@ def test_a_failed_update_leaves_what_was_there(server: ExtractServer, tmp_path: 
         ([""], "name a country, a region or a city"),
         (["95,200"], "there is no point 95, 200"),
         (["de", "--edition", "full"], "--edition belongs to --wikipedia"),
-        (["de", "--wikipedia", "--edition", "full"], "--edition 'full': there are mini, nopic, maxi"),
+        (["de", "--wikipedia", "--edition", "full"], "unknown --edition 'full'; choose one of mini, nopic, maxi"),
         (["de", "--wikipedia", "--name", "x"], "--name does not apply to --wikipedia"),
         (["monaco", "--update", "--name", "zz"], "there is no region zz to update; leave out --update to add it"),
         (["de", "--wikipedia"], "this needs libzim.reader, which is not installed; run:"),
@@ -264,10 +264,10 @@ def test_what_is_refused_is_refused_before_anything_is_fetched(
     ("mirror", "said"),
     [
         ("http://example.org", "over https; plain http is allowed only for addresses in your own network"),
-        ("https://example.org/?a=b", "is no address"),
+        ("https://example.org/?a=b", "is not a server address"),
         ("ftp://127.0.0.1/", "not a web address"),
         ("https://user:pass@127.0.0.1/", "user name or password"),
-        ("nonsense", "is no address"),
+        ("nonsense", "is not a server address"),
     ],
 )
 def test_mirrors_that_are_none_are_refused(atlas_home: Path, mirror: str, said: str) -> None:

@@ -343,7 +343,7 @@ def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: 
     assert lake.stdout == "nothing found\n"
     assert lake.stderr.startswith("0 places within 250 m of the point; --radius changes that\n")
     # Of a street that comes by, the distance is to its nearest part, and the point is its middle.
-    apart = "away is to a place's nearest part, where is its middle: of a street they lie apart\n"
+    apart = '"away" is the distance to a place\'s nearest part, "where" its middle; the middle of a street may be far\n'
     assert apart in whole_command("atlas", "nearby", "43.7330,7.4188").stderr
     assert apart not in lake.stderr
     # The country that the point lies in is the one to fetch.
@@ -394,9 +394,9 @@ def test_damaged_regions_are_listed_once_with_what_mends_them(atlas_home: Path) 
     assert (done.returncode, done.stderr) == (0, "")
     assert "no region was added yet" not in done.stdout
     cut, dd, mine = done.stdout.splitlines()
-    assert cut.startswith("cut is damaged: the file is cut short. Mend it with: geosleuth atlas add EXTRACT --name")
-    assert dd.startswith("dd is damaged: it is a folder, not a file. Mend it with: mv ")
-    assert mine.endswith("Mend it with: geosleuth atlas get monaco --name mine")
+    assert cut.startswith("cut is damaged: the file is cut short. Repair it with: geosleuth atlas add EXTRACT --name")
+    assert dd.startswith("dd is damaged: it is a folder, not a file. Repair it with: mv ")
+    assert mine.endswith("Repair it with: geosleuth atlas get monaco --name mine")
     listed = json.loads(whole_command("atlas", "list", "--json").stdout)
     assert [one["name"] for one in listed] == ["cut", "dd", "mine"]
     assert listed[2]["mend"] == "geosleuth atlas get monaco --name mine"

@@ -1,4 +1,8 @@
-"""Maps by name, for the command and the service: which file a name means, what it needs, its download and import."""
+"""Download data for the atlas by place name and import it; used by ``atlas get`` and by the service.
+
+The steps are the same for both: a `Source` is a server, ``find_map`` turns a name into a `DownloadTarget`, ``ask_size``
+asks the server what the file takes, ``fetch`` downloads it and ``add`` imports it.
+"""
 
 import asyncio
 import os
@@ -18,9 +22,9 @@ from geosleuth.atlas.extracts import (
     Offer,
     ask_offer,
     check_room,
+    delete_download,
     download,
     downloads_dir,
-    dropped,
     fetch_catalogue,
     find_extract,
 )
@@ -40,8 +44,8 @@ from geosleuth.pipeline.plan import is_local, online_settings
 from geosleuth.text.numbers import plural, size
 
 Kind = Literal["map", "geonames", "overture", "wikipedia"]
-Imported = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is, and of how much."""
+ImportProgress = Callable[[str, int, int], None]
+"""Called with the name of the current step, how much of it is done, and its total."""
 
 _SOURCES: Final[dict[Kind, tuple[str, str]]] = {
     "map": ("GEOSLEUTH_EXTRACTS_URL", OFFICIAL),
@@ -50,40 +54,50 @@ _SOURCES: Final[dict[Kind, tuple[str, str]]] = {
     "wikipedia": ("GEOSLEUTH_KIWIX_URL", KIWIX),
 }
 _CATALOGUE_BYTES: Final = 32 * 1024 * 1024
-# What importing takes for each byte of the file: room for rows that are staged while the region is made, and the region
-# itself (1.5 to 2.8 bytes).
-_SCRATCH_A_BYTE, _REGION_A_BYTE, _BYTES_A_SECOND = 5, 3, 1_000_000
+# Disk space that an import takes per byte of the file: staged rows, and the finished region (1.5 to 2.8 bytes).
+_STAGED_PER_BYTE, _REGION_PER_BYTE = 5, 3
+_IMPORTED_BYTES_PER_S = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A file to fetch, and what it is to become."""
+class DownloadTarget:
+    """A file to download, and the region or gazetteer to import it as.
+
+    Attributes:
+        title: what it is, for people.
+        name: the name of the region or gazetteer.
+        url: the address of the file.
+        folder: where the region or gazetteer is kept.
+        importer: imports the downloaded file.
+        countries: codes of the countries that the file covers as a whole.
+        place: the place that was asked for, if the file covers more than that.
+    """
 
     title: str
     name: str
     url: str
     folder: Path
-    take: Callable[..., RegionInfo]
+    importer: Callable[..., RegionInfo]
     countries: frozenset[str] = frozenset()
     place: str = ""
 
     @property
-    def words(self) -> str:
-        """What it is, for people; and which place in it was asked for, where it is larger than that."""
+    def description(self) -> str:
+        """Its title, and the place that was asked for if the file covers more."""
         return f"{self.place} lies in {self.title}" if self.place else self.title
 
     @property
     def is_map(self) -> bool:
-        """Whether it becomes a region and not a gazetteer."""
+        """Whether it is imported as a region rather than a gazetteer."""
         return self.folder == regions_dir()
 
     @property
     def path(self) -> Path:
-        """Where it lies until it is imported."""
+        """The path of the download until it is imported."""
         return downloads_dir() / self.url.rpartition("/")[2]
 
-    def there(self) -> RegionInfo | None:
-        """What has its name already; a damaged file is as good as none."""
+    def existing(self) -> RegionInfo | None:
+        """Return the region or gazetteer that has this name already; None also if its file is damaged."""
         try:
             return RegionStore(self.folder).info(self.name)
         except BadInput:
@@ -91,25 +105,27 @@ class Wanted:
 
 
 class Source:
-    """A server that files are fetched from; nothing is asked of it before the first question."""
+    """A server to download from. It is not contacted before the first request."""
 
     def __init__(self, kind: Kind = "map", mirror: str | None = None) -> None:
-        """Take the address that was given, or the one in the environment, or else the usual one.
+        """Use the given mirror, or the one in the environment, or else the default server.
 
         Raises:
-            BadInput: it is no address, or one of plain http outside the own network.
+            BadInput: the address is malformed, or plain http outside the private network.
         """
         self.kind = kind
-        variable, usual = _SOURCES[kind]
-        self.url = (mirror or os.environ.get(variable) or usual).strip().rstrip("/")
+        variable, default = _SOURCES[kind]
+        self.url = (mirror or os.environ.get(variable) or default).strip().rstrip("/")
         self.host = host_of(self.url)
         if not self.host or "?" in self.url or "#" in self.url:
-            raise BadInput(f"the mirror {self.url[:80]!r} is no address; it starts with https:// and has no ? and no #")
-        # Overture's index lies on a server of its own; a mirror has both.
+            raise BadInput(
+                f"the mirror {self.url[:80]!r} is not a server address; it must start with https:// and have no ? or #"
+            )
+        # Overture keeps its index and its data on two servers; a mirror holds both.
         self.data = DATA if self.url == STAC else self.url
         self.hosts = [self.host, host_of(self.data)] if kind == "overture" else [self.host]
         settings = online_settings(self.hosts)
-        # Whoever names a server of their own network means it.
+        # A mirror in the user's own network needs no further consent.
         private = frozenset({self.host}) if is_local(self.host) else frozenset()
         settings = replace(settings, private_hosts=private, max_bytes=_CATALOGUE_BYTES)
         for url in (self.url, self.data):
@@ -117,38 +133,46 @@ class Source:
         self.client = OnlineClient(settings)
 
 
-async def find_map(source: Source, place: str, name: str | None = None, *, anew: bool = False) -> Wanted:
-    """Return the file that the name of a place means.
+async def find_map(source: Source, place: str, name: str | None = None, *, refresh: bool = False) -> DownloadTarget:
+    """Return the extract to download for a place.
+
+    Args:
+        source: the server.
+        place: a country, region, city, code or point.
+        name: the name of the region; by default the extract's own.
+        refresh: whether to download the catalogue even if a recent copy is cached.
 
     Raises:
-        BadInput: nothing goes by the name, or no extract covers it.
-        ServiceFault: the catalogue can't be had, or can't be followed.
+        BadInput: there is no such place, or no extract covers it.
+        ServiceFault: the server fails, or its catalogue is invalid.
     """
-    catalogue = await fetch_catalogue(source.client, source.url, anew=anew)
-    meant = await find_extract(catalogue, place)
-    return wanted_map(meant.extract, name, meant.place)
+    catalogue = await fetch_catalogue(source.client, source.url, refresh=refresh)
+    match = await find_extract(catalogue, place)
+    return map_target(match.extract, name, match.place)
 
 
-def wanted_map(extract: Extract, name: str | None = None, place: str = "") -> Wanted:
-    """Return an extract as a file to fetch, for a place in it."""
-    whole = frozenset[str]() if extract.subdivisions else extract.countries
-    return Wanted(extract.title, name or extract.region, extract.url, regions_dir(), import_osm, whole, place)
+def map_target(extract: Extract, name: str | None = None, place: str = "") -> DownloadTarget:
+    """Return the download of an extract; ``place`` is the place that was asked for, if the extract covers more."""
+    countries = frozenset[str]() if extract.subdivisions else extract.countries
+    return DownloadTarget(
+        extract.title, name or extract.region, extract.url, regions_dir(), import_osm, countries, place
+    )
 
 
-def wanted_again(catalogue: Catalogue, info: RegionInfo) -> Wanted | None:
-    """Return the file that a fetched region is from, as the catalogue has it now."""
+def update_target(catalogue: Catalogue, info: RegionInfo) -> DownloadTarget | None:
+    """Return the current file of the extract that a region was imported from; None if the catalogue lacks it."""
     extract = catalogue.of_file(info.origin or "")
-    return None if extract is None else wanted_map(extract, info.name)
+    return None if extract is None else map_target(extract, info.name)
 
 
-def wanted_geonames(source: Source, place: str, name: str | None = None) -> Wanted:
-    """Return the GeoNames file of a country.
+def geonames_target(source: Source, place: str, name: str | None = None) -> DownloadTarget:
+    """Return the download of a country's GeoNames file.
 
     Raises:
         BadInput: there is no such country.
     """
     code = required_country_code(place)
-    return Wanted(
+    return DownloadTarget(
         f"GeoNames of {country_name(code)}",
         name or f"geonames-{code.lower()}",
         f"{source.url}/{code}.zip",
@@ -158,83 +182,89 @@ def wanted_geonames(source: Source, place: str, name: str | None = None) -> Want
 
 
 def fetched(folder: Path) -> list[RegionInfo]:
-    """Return what was fetched by name and not added from a file; Overture's places are fetched by their area."""
+    """Return the regions or gazetteers of a folder that ``atlas get`` downloaded by name.
+
+    Overture's places are left out: they were downloaded by area, which is not kept with them.
+    """
     return [info for info in RegionStore(folder).list() if info.origin and info.kind != "overture"]
 
 
-async def ask_size(source: Source, wanted: Wanted) -> Offer:
-    """Return what the server says of a file, and remember its size for suggestions.
+async def ask_size(source: Source, target: DownloadTarget) -> Offer:
+    """Return a file's size, date and checksum, and remember the size for `geosleuth.atlas.suggestion`.
 
     Raises:
-        ServiceFault: it has no such file, or does not say how large it is.
+        ServiceFault: the server has no such file, or does not report its size.
     """
-    offer = await ask_offer(source.client, wanted.url, checked=wanted.is_map)
-    remember_size(wanted.countries, offer.size_bytes)
+    offer = await ask_offer(source.client, target.url, checked=target.is_map)
+    remember_size(target.countries, offer.size_bytes)
     return offer
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a download takes: bytes of disk while it is imported and in the end, and seconds of work after it."""
+    """The rough disk space and time that an import takes."""
 
-    import_bytes: int  # the download, what is staged, and what is there in the end
-    disk_bytes: int
-    seconds: float
+    import_bytes: int  # during the import: the download, staged rows and the region
+    disk_bytes: int  # after it: the region
+    seconds: float  # of work after the download
 
     @classmethod
     def of(cls, offer: Offer) -> "Needs":
-        """Return the needs of an offer, roughly."""
+        """Estimate the needs from the size of a download."""
         size_bytes = offer.size_bytes
-        kept_bytes = _REGION_A_BYTE * size_bytes
-        return cls(size_bytes + _SCRATCH_A_BYTE * size_bytes + kept_bytes, kept_bytes, size_bytes / _BYTES_A_SECOND)
+        region_bytes = _REGION_PER_BYTE * size_bytes
+        import_bytes = size_bytes + _STAGED_PER_BYTE * size_bytes + region_bytes
+        return cls(import_bytes, region_bytes, size_bytes / _IMPORTED_BYTES_PER_S)
 
 
-def plan_words(wanted: Wanted, offer: Offer) -> str:
-    """Return what is to be downloaded from where, and what it takes, in one sentence without its end."""
+def describe_plan(target: DownloadTarget, offer: Offer) -> str:
+    """Return a sentence, without its full stop, on the file, its server and what the download takes."""
     needs = Needs.of(offer)
+    of_day = f", of {offer.day}" if offer.day else ""
     return (
-        f"{wanted.words}: {size(offer.size_bytes)} from {offer.host}{f', of {offer.day}' if offer.day else ''}; needs "
-        f"about {size(needs.import_bytes)} on disk while it is imported, {size(needs.disk_bytes)} of it for good, and "
-        f"{_duration(needs.seconds)} of work after the download"
+        f"{target.description}: {size(offer.size_bytes)} from {offer.host}{of_day}; needs "
+        f"about {size(needs.import_bytes)} on disk while it is imported, {size(needs.disk_bytes)} permanently, and "
+        f"{_duration(needs.seconds)} to import after the download"
     )
 
 
-def check_disk(wanted: Wanted, offer: Offer) -> None:
-    """Complain about a disk that has no room for it.
+def check_disk(target: DownloadTarget, offer: Offer) -> None:
+    """Check that there is disk space for the download and the import.
 
     Raises:
-        BadInput: it has not.
+        BadInput: there is not enough.
     """
-    in_folder = Needs.of(offer).import_bytes - offer.size_bytes
-    check_room({wanted.path.parent: offer.size_bytes, wanted.folder: in_folder})
+    in_folder_bytes = Needs.of(offer).import_bytes - offer.size_bytes
+    check_room({target.path.parent: offer.size_bytes, target.folder: in_folder_bytes})
 
 
-async def fetch(source: Source, wanted: Wanted, offer: Offer, progress: Callable[[int, int], None]) -> None:
-    """Download a file, from where it broke off; see `download`."""
-    await download(source.client, offer, wanted.path, progress)
+async def fetch(source: Source, target: DownloadTarget, offer: Offer, progress: Callable[[int, int], None]) -> None:
+    """Download a file, resuming an earlier attempt; see `download`."""
+    await download(source.client, offer, target.path, progress)
 
 
-def add(wanted: Wanted, offer: Offer, progress: Imported) -> RegionInfo:
-    """Import what was downloaded, and delete the file.
+def add(target: DownloadTarget, offer: Offer, progress: ImportProgress) -> RegionInfo:
+    """Import a downloaded file, and delete the download.
 
     Raises:
-        BadInput: it can't be kept.
-        ServiceFault: it is not what it should be.
+        BadInput: the region can't be written.
+        ServiceFault: the server sent a file that is damaged or of the wrong kind.
     """
-    origin = {"origin": wanted.url, "origin_md5": offer.md5, "data_date": offer.day}
-    take = partial(wanted.take, origin={key: value for key, value in origin.items() if value})
+    origin = {"origin": target.url, "origin_md5": offer.md5, "data_date": offer.day}
+    import_file = partial(target.importer, origin={key: value for key, value in origin.items() if value})
     try:
-        with _bad_files_blamed_on(offer.host, offer.url):  # its checksum is right: it came so
-            wanted.folder.mkdir(parents=True, exist_ok=True)
-            return take(wanted.path, wanted.name, folder=wanted.folder, progress=progress)
+        with _bad_file_as_fault(offer.host, offer.url):
+            target.folder.mkdir(parents=True, exist_ok=True)
+            return import_file(target.path, target.name, folder=target.folder, progress=progress)
     except OSError as error:
-        raise BadInput(f"{wanted.folder}: what was fetched can't be kept there: {error.strerror or error}") from error
+        raise BadInput(f"{target.folder}: what was fetched can't be kept there: {error.strerror or error}") from error
     finally:
-        dropped(wanted.path)
+        delete_download(target.path)
 
 
 @contextmanager
-def _bad_files_blamed_on(host: str, url: str) -> Iterator[None]:
+def _bad_file_as_fault(host: str, url: str) -> Iterator[None]:
+    """Blame a file that can't be imported on its server: the download itself was verified."""
     try:
         yield
     except BadFile as error:
@@ -243,10 +273,10 @@ def _bad_files_blamed_on(host: str, url: str) -> Iterator[None]:
 
 
 async def area_box(area: str) -> Box:
-    """Return the box of an area as people write it: S,W,N,E, or LAT,LON,RADIUS_KM, or the name of a town.
+    """Return the box of an area given as S,W,N,E, as LAT,LON,RADIUS_KM, or as the name of a town.
 
     Raises:
-        BadInput: it is none of these.
+        BadInput: the text is none of these, or the area crosses the 180th meridian.
     """
     from geosleuth.atlas.regions.region_store import boxes_around
     from geosleuth.photo import Album
@@ -254,7 +284,7 @@ async def area_box(area: str) -> Box:
     from geosleuth.tools.places import find_area, ground_of
 
     found: Extent | None
-    if any(one.isalpha() for one in area) and map_point(area) is None:
+    if any(character.isalpha() for character in area) and map_point(area) is None:
         found = ground_of(await asyncio.to_thread(map_place, area))
     else:
         found = await find_area(Case(Album(), OfflineAtlas()), area)
@@ -264,27 +294,27 @@ async def area_box(area: str) -> Box:
         return found
     boxes = boxes_around(found.centre, 1000 * found.radius_km)
     if len(boxes) > 1:
-        raise BadInput("this area crosses the 180th meridian; fetch its two sides one by one")
+        raise BadInput("this area crosses the 180th meridian; download its two sides separately")
     return Box(*boxes[0])
 
 
 async def find_overture(source: Source, area: str) -> PlacesOffer:
-    """Return what Overture has within an area."""
+    """Find Overture's places within an area; see `area_box` and `find_places`."""
     return await find_places(source.client, await area_box(area), stac=source.url, data=source.data)
 
 
-def overture_words(name: str, offer: PlacesOffer) -> str:
-    """Return what is to be downloaded of Overture, in one sentence without its end."""
+def describe_overture(name: str, offer: PlacesOffer) -> str:
+    """Return a sentence, without its full stop, on the places to download."""
     return f"Overture places for {name}: {size(offer.size_bytes)} from {offer.host}, of {offer.day}"
 
 
 async def add_overture(
-    source: Source, name: str, offer: PlacesOffer, progress: Callable[[int, int], None], imported: Imported
+    source: Source, name: str, offer: PlacesOffer, progress: Callable[[int, int], None], imported: ImportProgress
 ) -> RegionInfo:
-    """Download places and import them as a region.
+    """Download Overture's places and import them as a region.
 
     Raises:
-        BadInput: they can't be kept.
+        BadInput: they can't be written.
         ServiceFault: the server fails.
     """
     path = downloads_dir() / file_name(offer)
@@ -293,27 +323,27 @@ async def add_overture(
         await fetch_places(source.client, offer, path, progress)
         regions_dir().mkdir(parents=True, exist_ok=True)
         origin = {"origin": f"{source.data}/release/{offer.release}/theme=places", "data_date": offer.day}
-        with _bad_files_blamed_on(offer.host, origin["origin"]):
+        with _bad_file_as_fault(offer.host, origin["origin"]):
             return import_overture(path, name, folder=regions_dir(), progress=imported, origin=origin)
     finally:
         path.unlink(missing_ok=True)
 
 
-def is_of_another_file(there: RegionInfo, wanted: Wanted) -> bool:
-    """Return whether a region was fetched from another file than the one wanted, not just from another server."""
-    return there.origin is not None and there.origin.rpartition("/")[2] != wanted.path.name
+def is_of_another_file(existing: RegionInfo, target: DownloadTarget) -> bool:
+    """Return whether a region was imported from a file of another name; the server does not matter."""
+    return existing.origin is not None and existing.origin.rpartition("/")[2] != target.path.name
 
 
-def is_same(there: RegionInfo, offer: Offer) -> bool:
-    """Return whether a region holds the very data that is offered."""
+def is_same(existing: RegionInfo, offer: Offer) -> bool:
+    """Return whether a region holds the data that is offered: by checksum, or else by date."""
     if offer.md5 is not None:
-        return there.origin_md5 == offer.md5
-    return there.origin is not None and offer.day is not None and day_of(there) >= offer.day
+        return existing.origin_md5 == offer.md5
+    return existing.origin is not None and offer.day is not None and day_of(existing) >= offer.day
 
 
-def day_of(there: RegionInfo) -> str:
-    """Return the day of a region's data, for people."""
-    return there.data_date[:10] if there.data_date else "an unknown day"
+def day_of(info: RegionInfo) -> str:
+    """Return the date of a region's data, for people."""
+    return info.data_date[:10] if info.data_date else "an unknown day"
 
 
 def _duration(seconds: float) -> str:

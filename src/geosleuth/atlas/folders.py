@@ -1,4 +1,4 @@
-"""Where the atlas keeps what it builds and what users add; nothing is written anywhere else.
+"""The folders of the atlas: a cache of what can be rebuilt, and the data that users add. It writes nowhere else.
 
 ``GEOSLEUTH_HOME`` puts both under one folder. Otherwise the XDG folders are used.
 """
@@ -24,17 +24,17 @@ from .array_file import pack_arrays, unpack_arrays
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MOST_FILES = 8_000
+_MAX_FILES = 8_000
 _T = TypeVar("_T")
 
 
 def cache_dir() -> Path:
-    """For what can be built again: the base atlas, answers of online services."""
+    """Return the folder of what can be rebuilt: the base atlas, cached answers of online services, downloads."""
     return _folder("cache", "XDG_CACHE_HOME", ".cache")
 
 
 def data_dir() -> Path:
-    """For what users added: regions, documents, tiles."""
+    """Return the folder of what users added: regions, gazetteers, documents, tiles."""
     return _folder("data", "XDG_DATA_HOME", ".local/share")
 
 
@@ -47,12 +47,12 @@ def _folder(name: str, variable: str, default: str) -> Path:
 
 
 def prepared(version: str) -> "KeptFiles":
-    """For what many commands need and takes long to work out: "kind-version"."""
+    """Return the cached files of computed data that many commands need; ``version`` is "kind-version"."""
     return KeptFiles(cache_dir() / "prepared", version)
 
 
 def packaged_arrays(package: str, name: str) -> list["NDArray[Any]"]:
-    """Return the arrays of a compressed file in a package's folder ``data``, kept unpacked in the cache.
+    """Return the arrays of a compressed file in a package's ``data`` folder; the cache keeps them unpacked.
 
     Raises:
         DataFault: the file is missing or damaged.
@@ -73,16 +73,16 @@ def packaged_arrays(package: str, name: str) -> list["NDArray[Any]"]:
 
 
 def open_readonly(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
-    """Open a file for reading; ``any_thread`` where another thread than this one may use the connection."""
+    """Open a SQLite file for reading; ``any_thread`` lets other threads use the connection."""
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     return sqlite3.connect(uri, uri=True, check_same_thread=not any_thread)
 
 
 class KeptFiles:
-    """Files of one version, "kind-version", in a folder of their own, up to some thousand.
+    """A cache of files that are computed on first use, in a folder named after their version ("kind-version").
 
-    Those of other versions of the kind are cleared away when it is first written to. A folder that can't be written to
-    is no trouble: then nothing is kept.
+    The first write deletes the folders of other versions of the same kind. If the folder can't be written to, or holds
+    `_MAX_FILES` files, new files are computed but not kept.
     """
 
     def __init__(self, root: Path, version: str) -> None:
@@ -91,7 +91,7 @@ class KeptFiles:
         self._files = 0
 
     def get(self, name: str, make: Callable[[], bytes], *, if_longer_s: float = 0.0) -> bytes:
-        """The file of that name, made if it is not there; what is made in less time than said is not worth keeping."""
+        """Return a file's content; call ``make`` if it is missing, and keep the result if that took ``if_longer_s``."""
         path = self._own / name
         with suppress(OSError):
             return path.read_bytes()
@@ -102,16 +102,16 @@ class KeptFiles:
         return made
 
     def load(self, name: str, make: Callable[[], bytes], read: Callable[[bytes], _T]) -> _T:
-        """What a file says; one that can't be read is made anew."""
+        """Return a file's content as parsed by ``read``; call ``make`` if the file is missing or can't be parsed."""
         path = self._own / name
-        with suppress(Exception):  # whatever another version or a fault has left there
+        with suppress(Exception):  # a damaged file may fail in any way
             return read(path.read_bytes())
         made = make()
         self._write(path, made)
         return read(made)
 
     def arrays(self, name: str, make: Callable[[], Sequence["NDArray[Any]"]]) -> list["NDArray[Any]"]:
-        """Arrays that are read from disk as far as they are used."""
+        """Return the arrays of a file, memory-mapped; call ``make`` if the file is missing or damaged."""
         path = self._own / name
         with suppress(Exception), path.open("rb") as stream:  # as in ``load``
             return unpack_arrays(mmap(stream.fileno(), 0, access=ACCESS_READ))
@@ -122,11 +122,12 @@ class KeptFiles:
     def _write(self, path: Path, made: bytes) -> None:
         with suppress(OSError, BadInput):
             self._prepare()
-            if self._files < _MOST_FILES:
+            if self._files < _MAX_FILES:
                 write_bytes_atomically(path, made)
                 self._files += 1
 
     def _prepare(self) -> None:
+        """Before the first write: make the folder, delete other versions, count the files."""
         if self._ready:
             return
         self._own.mkdir(parents=True, exist_ok=True)

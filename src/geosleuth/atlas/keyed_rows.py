@@ -1,4 +1,4 @@
-"""Read rows of a table by their keys, however many."""
+"""Read the rows of a table with given keys, in batches that SQLite accepts."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -6,19 +6,17 @@ from itertools import chain
 from typing import Any, Final
 
 MOST_AT_ONCE: Final = 30_000
-"""SQLite takes 32,766 parameters."""
+"""Keys per query; SQLite accepts 32,766 parameters."""
 
 
 def rows_with(conn: sqlite3.Connection, query: str, keys: Sequence[int] | Sequence[str]) -> list[Any]:
     """Return the rows whose column has one of the keys.
 
     Args:
-        conn: where to read.
-        query: ``SELECT … WHERE column``, up to the column; text of our own, never a user's.
-        keys: any number of them.
+        conn: the database.
+        query: ``SELECT … WHERE column``; inserted as it is, so never text from a user.
+        keys: any number of keys.
     """
-    if len(keys) <= MOST_AT_ONCE:
-        return _rows(conn, query, keys) if keys else []
     parts = (keys[begin : begin + MOST_AT_ONCE] for begin in range(0, len(keys), MOST_AT_ONCE))
     return list(chain.from_iterable(_rows(conn, query, part) for part in parts))
 

@@ -1,4 +1,4 @@
-"""The command that brings a map which this machine lacks; with its size where that was asked before."""
+"""Suggest the command that downloads a missing map, with its size if known from an earlier download."""
 
 import json
 import shlex
@@ -20,39 +20,40 @@ from .offline import regions_dir
 if TYPE_CHECKING:
     from .regions import RegionStore
 
-_FINE_KM: Final = 1.0
+_PRECISE_KM: Final = 1.0
+"""An answer within this radius would hardly gain from a map."""
 
 
 def get_command(place: str | None) -> str:
-    """The command that fetches the map of a place by name; of any place without one."""
-    # A name comes from a map that anybody may write into: it must not read as an option.
+    """Return the command that downloads the map of a place; with a placeholder if ``place`` is None."""
+    # Names come from maps that anyone can edit: quoted and stripped, they can't act as shell syntax or as an option.
     return f"geosleuth atlas get {'PLACE' if place is None else shlex.quote(place.lstrip(' -'))}"
 
 
 def get_at(point: LatLon) -> str:
-    """The command that fetches the smallest map that covers a point."""
+    """Return the command that downloads the smallest map that covers a point."""
     return f"geosleuth atlas get {point.lat:.4f},{point.lon:.4f}"
 
 
 def get_country(code: str) -> str:
-    """The command that fetches the map of a country by its code, and how large that is, if known."""
-    command, known = get_command(country_name(code).lower()), known_size(code)
-    return f"{command} ({size(known)})" if known else command
+    """Return the command that downloads the map of a country, with the size of the download if known."""
+    command, size_bytes = get_command(country_name(code).lower()), known_size(code)
+    return f"{command} ({size(size_bytes)})" if size_bytes else command
 
 
 def missing_country(answer: Answer) -> str | None:
-    """The code of the country whose map would help: an answer lies in it, and on no map that was added.
+    """Return the code of the country whose map would make an answer more precise.
 
-    None where it does, where no country is told, and where it is as fine already as a map could make it.
+    None if the answer names no country or point, is precise already, or lies on a map that was added.
     """
     code = country_code(answer.address.country.conclusion or "")
-    if code is None or answer.point is None or (answer.radius_km or _FINE_KM + 1) <= _FINE_KM:
+    if code is None or answer.point is None or (answer.radius_km or _PRECISE_KM + 1) <= _PRECISE_KM:
         return None
     return None if any(info.extent.contains(answer.point) for info in _store(regions_dir()).list()) else code
 
 
 def missing_map(answer: Answer) -> str:
-    """What would help, in one sentence, where an answer lies on no map that was added; else empty."""
+    """Return a sentence that suggests the map that an answer lacks; else empty."""
     code = missing_country(answer)
     if code is None:
         return ""
@@ -62,20 +63,20 @@ def missing_map(answer: Answer) -> str:
 
 
 def known_size(code: str) -> int | None:
-    """How many bytes the map of a country has, where that was asked before."""
+    """Return the size in bytes of a country's map, if known from an earlier download."""
     return _sizes().get(code)
 
 
 @cache
 def _store(folder: Path) -> "RegionStore":
-    """Kept, so that regions are opened once."""
+    """Return the store of a folder, cached so that regions are opened once."""
     from .regions import RegionStore
 
     return RegionStore(folder)
 
 
 def remember_size(countries: Iterable[str], size_bytes: int) -> None:
-    """Keep how large the extract of some countries is; a cache that can't be written to is no reason to fail."""
+    """Save the size of the extract of some countries; a cache that can't be written is ignored."""
     try:
         _path().parent.mkdir(parents=True, exist_ok=True)
         write_text_atomically(_path(), json.dumps(_sizes() | dict.fromkeys(countries, size_bytes)))
@@ -89,7 +90,7 @@ def _path() -> Path:
 
 def _sizes() -> dict[str, int]:
     try:
-        known = json.loads(_path().read_text("utf-8"))
+        sizes = json.loads(_path().read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return {key: value for key, value in known.items() if isinstance(value, int)} if isinstance(known, dict) else {}
+    return {code: value for code, value in sizes.items() if isinstance(value, int)} if isinstance(sizes, dict) else {}

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from extract_server import OFFICIAL, catalogue, entry
-from geosleuth.atlas.extracts import Extract, Meant, find_extract
+from geosleuth.atlas.extracts import Extract, ExtractMatch, find_extract
 from geosleuth.atlas.extracts.catalogue import read_catalogue
 from geosleuth.errors import BadInput, ServiceFault
 
@@ -14,7 +14,7 @@ MIRROR = "https://maps.example.org/osm"
 BOX = (0.0, 0.0, 1.0, 1.0)
 
 
-def meant(text: str, body: bytes | None = None, source: str = OFFICIAL) -> Meant:
+def meant(text: str, body: bytes | None = None, source: str = OFFICIAL) -> ExtractMatch:
     return asyncio.run(find_extract(read_catalogue(body or catalogue(), source), text))
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pytest
 
 from extract_server import ExtractServer, extract_server
-from geosleuth.atlas.extracts import Offer, ask_offer, check_room, download, dropped
+from geosleuth.atlas.extracts import Offer, ask_offer, check_room, delete_download, download
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
 from geosleuth.errors import BadInput, ServiceFault
 
@@ -76,7 +76,7 @@ def test_a_file_comes_whole_and_tells_how_far_it_is(
     assert path.read_bytes() == CONTENT
     assert told == sorted(told)
     assert told[-1] == len(CONTENT)
-    dropped(path)
+    delete_download(path)
     assert list(path.parent.iterdir()) == []
 
 
@@ -109,7 +109,7 @@ def test_what_a_run_left_is_taken_up_by_the_next_one(
 ) -> None:
     server.cuts = [100_000, 0, 0, None]
     path = tmp_path / "a.osm.pbf"
-    with pytest.raises(ServiceFault, match=r"cut short.* \(tried 3 times\); 100 KB of 512 KB are there") as broken:
+    with pytest.raises(ServiceFault, match=r"cut short.* \(tried 3 times\); 100 KB of 512 KB are downloaded") as broken:
         fetch(client, offer_of(client, server), path)
     assert str(broken.value).isprintable()
     assert path.read_bytes() == CONTENT[:100_000]
@@ -168,7 +168,7 @@ def test_a_file_that_is_gone_is_named(client: OnlineClient, server: ExtractServe
 
 def test_a_wrong_checksum_leaves_nothing(client: OnlineClient, server: ExtractServer, tmp_path: Path) -> None:
     server.offer("europe/andorra", CONTENT, checksum="f" * 32)
-    with pytest.raises(ServiceFault, match=r"checksum of andorra-latest.osm.pbf is wrong, so what came was deleted"):
+    with pytest.raises(ServiceFault, match=r"checksum of andorra-latest.osm.pbf is wrong, so the download was deleted"):
         fetch(client, offer_of(client, server), tmp_path / "a.osm.pbf")
     assert list(tmp_path.glob("a.*")) == []
 
@@ -179,7 +179,7 @@ def test_a_wrong_checksum_leaves_nothing(client: OnlineClient, server: ExtractSe
         ({"content-range": "bytes 0-511999/512000"}, "another part of the file"),
         ({"content-range": "bytes 100000-511999/999999"}, "another part of the file"),
         ({"content-range": "nonsense"}, "another part of the file"),
-        ({"content-encoding": "gzip"}, "packed in a way that was not asked for"),
+        ({"content-encoding": "gzip"}, "in a compression that was not requested"),
     ],
 )
 def test_answers_that_are_not_what_was_asked_for_are_refused(
@@ -198,7 +198,7 @@ def test_more_than_was_announced_is_not_written(client: OnlineClient, server: Ex
     offer = replace(offer_of(client, server), size_bytes=1000)
     server.headers = {"content-length": "", "connection": "close"}
     server.cuts = [200_000]
-    with pytest.raises(ServiceFault, match="sends more than the 1 KB it spoke of"):
+    with pytest.raises(ServiceFault, match="sends more than the 1 KB it announced"):
         fetch(client, offer, tmp_path / "a.osm.pbf")
     assert (tmp_path / "a.osm.pbf").stat().st_size == 0
 

@@ -160,9 +160,9 @@ def long_end(server: ExtractServer) -> None:
         (gone, f"127.0.0.1: has no /{RELEASE}/collections.parquet"),
         (no_index, "can't be read as Parquet"),
         (elsewhere, "has no places there"),
-        (no_parquet, "is no Parquet"),
+        (no_parquet, "is not Parquet"),
         (damaged, "can't be read as Parquet"),
-        (long_end, "is no Parquet"),
+        (long_end, "is not Parquet"),
     ],
 )
 def test_every_fault_is_one_line_and_leaves_nothing(

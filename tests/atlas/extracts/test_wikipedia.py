@@ -111,7 +111,7 @@ def elsewhere(server: ExtractServer) -> None:
     ("fault", "said"),
     [
         (damaged, "checksum in"),
-        (cut, "no whole ZIM file"),
+        (cut, "not a complete ZIM file"),
         (no_list, "127.0.0.1: has no /"),
         (unlisted, "lists no Wikipedia files"),
         (elsewhere, "redirects to evil.example"),
@@ -131,7 +131,7 @@ def test_every_fault_is_one_line_and_leaves_nothing(
     ("words", "said"),
     [
         (("tlh",), "has no Wikipedia 'tlh' (mini); give the code of a language, such as de, fr, xx"),
-        (("de", "--edition", "huge"), "there are mini, nopic, maxi"),
+        (("de", "--edition", "huge"), "choose one of mini, nopic, maxi"),
         (("de", "--overture"), "one thing at a time"),
     ],
 )

@@ -1,4 +1,4 @@
-"""``geosleuth atlas``: ask the offline world, and fetch or add regions."""
+"""``geosleuth atlas``: query the offline atlas, and download or add regions."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,7 @@ from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
 
 atlas = typer.Typer(no_args_is_help=True)
 
-# A latitude may begin with a minus sign; it must not be taken for an option.
+# A latitude may begin with a minus sign and must not be parsed as an option.
 _NUMBERS: dict[str, Any] = {"ignore_unknown_options": True}
 
 Limit = Annotated[int, typer.Option(min=1, max=1000, help="How many results.")]
@@ -21,15 +21,16 @@ Via = Annotated[
 Allow = Annotated[
     list[str], typer.Option(metavar="HOST", help="A host that may be contacted; nothing is sent to any other.")
 ]
-Point = Annotated[str, typer.Argument(metavar="LAT,LON", help="Such as 48.8584,2.2945 or '33.86 S, 151.2 E'.")]
-Near = Annotated[Optional[str], typer.Option(metavar="LAT,LON", help="Prefer what is near here.")]  # noqa: UP045
+Point = Annotated[str, typer.Argument(metavar="LAT,LON", help="A point, such as 48.8584,2.2945 or '33.86 S, 151.2 E'.")]
+Near = Annotated[Optional[str], typer.Option(metavar="LAT,LON", help="Prefer results near this point.")]  # noqa: UP045
 Within = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(
-        metavar="AREA", help="Only there: a country, a region, S,W,N,E or LAT,LON,KM in degrees, or a GeoJSON file."
+        metavar="AREA",
+        help="Only in this area: a country, a region, S,W,N,E or LAT,LON,KM in degrees, or a GeoJSON file.",
     ),
 ]
-Category = Annotated[Optional[str], typer.Option(help="Such as cafe, pharmacy or shop=bakery.")]  # noqa: UP045
+Category = Annotated[Optional[str], typer.Option(help="A category, such as cafe, pharmacy or shop=bakery.")]  # noqa: UP045
 
 
 @atlas.command()
@@ -55,22 +56,25 @@ def geocode(
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    name, inside, code = work.named(text, "a place, a street or an address"), work.area(within), work.country(country)
+    name = work.required_text(text, "a place, a street or an address")
+    area, code = work.search_area(within), work.country(country)
     hits = work.ask(
-        via, allow, lambda it: it.geocode(name, limit=inside.most(limit), within=inside.extent, country=code)
+        via,
+        allow,
+        lambda backend: backend.geocode(name, limit=area.query_limit(limit), within=area.extent, country=code),
     )
-    work.show_hits(inside.kept(hits, limit), as_json=as_json)
+    work.show_hits(area.filtered(hits, limit), as_json=as_json)
 
 
 @atlas.command(context_settings=_NUMBERS)
 def reverse(point: Point, *, via: Via = None, allow: Allow = [], as_json: JsonFlag = False) -> None:  # noqa: B006
-    """Say what lies at a point: country and region by polygon, the place it belongs to, what stands near.
+    """Show what is at a point: the country and region (by their borders), the nearest town, and features nearby.
 
     Example: geosleuth atlas reverse 48.8584,2.2945
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    work.show_reverse(work.ask(via, allow, lambda it: it.reverse(work.point(point))), as_json=as_json)
+    work.show_reverse(work.ask(via, allow, lambda backend: backend.reverse(work.point(point))), as_json=as_json)
 
 
 @atlas.command()
@@ -89,13 +93,15 @@ def suggest(
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    where, start = work.maybe_point(near), work.named(prefix, "how the name begins")
-    work.show_hits(work.ask(via, allow, lambda it: it.suggest(start, limit=limit, near=where)), as_json=as_json)
+    where, start = work.optional_point(near), work.required_text(prefix, "how the name begins")
+    work.show_hits(
+        work.ask(via, allow, lambda backend: backend.suggest(start, limit=limit, near=where)), as_json=as_json
+    )
 
 
 @atlas.command()
 def search(
-    text: Annotated[str, typer.Argument(help="A name as it was read, misspelled or not.")],
+    text: Annotated[str, typer.Argument(help="A name as read from a sign; it may be misspelled.")],
     *,
     near: Near = None,
     within: Within = None,
@@ -105,63 +111,65 @@ def search(
     allow: Allow = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
-    """Search features by name, forgiving what text reading does to names.
+    """Search features by name, tolerating misspellings and OCR errors.
 
     Example: geosleuth atlas search "BOULANGERlE C0STA" --near 43.7384,7.4246
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    where, inside = work.maybe_point(near), work.area(within)
-    name, kind = work.named(text, "what to search for"), work.category(category)
+    where, area = work.optional_point(near), work.search_area(within)
+    name, kind = work.required_text(text, "what to search for"), work.category(category)
     found = work.ask(
         via,
         allow,
-        lambda it: it.search_pois(name, near=where, within=inside.extent, category=kind, limit=inside.most(limit)),
+        lambda backend: backend.search_pois(
+            name, near=where, within=area.extent, category=kind, limit=area.query_limit(limit)
+        ),
     )
-    hits = inside.kept(work.without_chance_fits(text, found), limit)
+    hits = area.filtered(work.drop_chance_matches(text, found), limit)
     work.show_hits(hits, as_json=as_json)
-    work.why_nothing(hits, via, category=kind)
+    work.explain_no_results(hits, via, category=kind)
 
 
 @atlas.command()
 def poi(
-    place_id: Annotated[str, typer.Argument(metavar="ID", help="An id from another answer.")],
+    place_id: Annotated[str, typer.Argument(metavar="ID", help="An id from the output of another command.")],
     *,
     via: Via = None,
     allow: Allow = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
-    """Show all that is known of one place.
+    """Show all facts about one place.
 
     Example: geosleuth atlas poi geonames:2993458
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    work.show_place(place_id, work.ask(via, allow, lambda it: it.poi(place_id)), as_json=as_json)
+    work.show_place(place_id, work.ask(via, allow, lambda backend: backend.poi(place_id)), as_json=as_json)
 
 
 @atlas.command(context_settings=_NUMBERS)
 def nearby(
     point: Point,
     *,
-    radius: Annotated[float, typer.Option(min=1, max=50_000, help="Metres around the point that are searched.")] = 250,
+    radius: Annotated[float, typer.Option(min=1, max=50_000, help="Search radius in metres.")] = 250,
     category: Category = None,
     limit: Limit = 20,
     via: Via = None,
     allow: Allow = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
-    """List what stands around a point: "away" is to a place's nearest part, "where" is its middle.
+    """List features around a point; "away" is the distance to a place's nearest part, "where" its middle.
 
     Example: geosleuth atlas nearby 43.7384,7.4246 --radius 100 --category cafe
     """
     from geosleuth.app.cli.handlers import atlas as work
 
     where, kind = work.point(point), work.category(category)
-    hits = work.ask(via, allow, lambda it: it.nearby(where, radius, category=kind, limit=limit))
+    hits = work.ask(via, allow, lambda backend: backend.nearby(where, radius, category=kind, limit=limit))
     work.show_hits(hits, as_json=as_json)
-    work.show_reach(hits, radius, where)
-    work.why_nothing(hits, via, where, category=kind)
+    work.show_search_radius(hits, radius, where)
+    work.explain_no_results(hits, via, where, category=kind)
 
 
 @atlas.command()
@@ -181,9 +189,13 @@ def crossing(
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    inside, streets = work.area(within), [work.named(one, "two streets") for one in (first, second)]
-    hits = work.ask(via, allow, lambda it: it.crossing(*streets, within=inside.extent, limit=inside.most(limit)))
-    work.show_hits(inside.kept(hits, limit), as_json=as_json)
+    area, streets = work.search_area(within), [work.required_text(street, "two streets") for street in (first, second)]
+    hits = work.ask(
+        via,
+        allow,
+        lambda backend: backend.crossing(*streets, within=area.extent, limit=area.query_limit(limit)),
+    )
+    work.show_hits(area.filtered(hits, limit), as_json=as_json)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +203,7 @@ class ColocatedOptions:
     """The options of ``colocated``."""
 
     features: Annotated[list[str], typer.Argument(help="Two to five names or categories.")]
-    metres: Annotated[float, typer.Option(min=1, max=20_000, help="How near each other they stand.")] = 150
+    metres: Annotated[float, typer.Option(min=1, max=20_000, help="The greatest distance between them.")] = 150
     within: Within = None
     bearings: Annotated[
         Optional[str],  # noqa: UP045
@@ -200,7 +212,9 @@ class ColocatedOptions:
             help="Direction from the first feature to each other one, so one fewer than features; x for any.",
         ),
     ] = None
-    in_order: Annotated[bool, typer.Option("--in-order", help="They lie along a line in this order.")] = False
+    in_order: Annotated[bool, typer.Option("--in-order", help="Only where they lie along a line in this order.")] = (
+        False
+    )
     limit: Limit = 10
     via: Via = None
     allow: Allow = field(default_factory=list)
@@ -216,20 +230,20 @@ def colocated(options: ColocatedOptions) -> None:
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    inside, directions = work.area(options.within), work.bearings(options.bearings, len(options.features))
+    area, directions = work.search_area(options.within), work.bearings(options.bearings, len(options.features))
     found = work.ask(
         options.via,
         options.allow,
-        lambda it: it.colocated(
+        lambda backend: backend.colocated(
             options.features,
             options.metres,
-            within=inside.extent,
+            within=area.extent,
             bearings_deg=directions,
             in_order=options.in_order,
-            limit=inside.most(options.limit),
+            limit=area.query_limit(options.limit),
         ),
     )
-    work.show_colocations(inside.kept(found, options.limit), as_json=options.as_json)
+    work.show_colocations(area.filtered(found, options.limit), as_json=options.as_json)
 
 
 @atlas.command()
@@ -246,7 +260,7 @@ def documents(
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    work.show_documents(work.find_documents(work.named(text, "what to look for"), zim, limit), as_json=as_json)
+    work.show_documents(work.find_documents(work.required_text(text, "what to look for"), zim, limit), as_json=as_json)
 
 
 @atlas.command()
@@ -266,34 +280,34 @@ def country(
 
 @atlas.command()
 def brand(
-    name: Annotated[str, typer.Argument(help="A brand as it stands on a sign.")],
+    name: Annotated[str, typer.Argument(help="A brand as written on a sign.")],
     *,
     limit: Limit = 10,
     as_json: JsonFlag = False,
 ) -> None:
-    """Say where in the world a brand is found.
+    """Show the countries where a brand is found.
 
     Example: geosleuth atlas brand Monoprix
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    work.show_brands(work.named(name, "a brand"), limit, as_json=as_json)
+    work.show_brands(work.required_text(name, "a brand"), limit, as_json=as_json)
 
 
 @atlas.command(context_settings=_NUMBERS)
 def phone(
-    number: Annotated[str, typer.Argument(help="A phone number as it stands on a sign.")],
+    number: Annotated[str, typer.Argument(help="A phone number as written on a sign.")],
     *,
     region: Annotated[Optional[str], typer.Option(help="The country it is dialled in, if known.")] = None,  # noqa: UP045
     as_json: JsonFlag = False,
 ) -> None:
-    """Say where a phone number belongs.
+    """Show which country and place a phone number belongs to.
 
     Example: geosleuth atlas phone "+377 93 15 00 00"
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    work.show_phone(work.named(number, "a phone number"), work.country(region), as_json=as_json)
+    work.show_phone(work.required_text(number, "a phone number"), work.country(region), as_json=as_json)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,10 +317,12 @@ class DrawOptions:
     point: Point
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The PNG file to write.")]
     overwrite: Overwrite = False
-    zoom: Annotated[float, typer.Option(min=0, max=20, help="15 shows a quarter, 5 a country.")] = 15
+    zoom: Annotated[float, typer.Option(min=0, max=20, help="15 shows a neighbourhood, 5 a country.")] = 15
     width: Annotated[int, typer.Option(min=64, max=2048)] = 640
     height: Annotated[int, typer.Option(min=64, max=2048)] = 640
-    marker: Annotated[list[str], typer.Option(metavar="LAT,LON", help="Put a pin there.")] = field(default_factory=list)
+    marker: Annotated[list[str], typer.Option(metavar="LAT,LON", help="Put a pin here; repeatable.")] = field(
+        default_factory=list
+    )
     via: Via = None
     allow: Allow = field(default_factory=list)
     as_json: JsonFlag = False
@@ -326,7 +342,7 @@ def draw(options: DrawOptions) -> None:
     picture = work.ask(
         options.via,
         options.allow,
-        lambda it: it.map(centre, zoom=options.zoom, size=(options.width, options.height), markers=pins),
+        lambda backend: backend.map(centre, zoom=options.zoom, size=(options.width, options.height), markers=pins),
     )
     work.write_picture(options.out, picture, as_json=options.as_json)
 
@@ -350,7 +366,7 @@ class SatelliteOptions:
 @atlas.command(context_settings=_NUMBERS)
 @takes(SatelliteOptions)
 def satellite(options: SatelliteOptions) -> None:
-    """Cut a picture from above out of your own tiles.
+    """Write a satellite picture, cut from your own tiles.
 
     Example: geosleuth atlas satellite 43.7384,7.4246 --tiles riviera.mbtiles --out monaco.png
     """
@@ -361,7 +377,7 @@ def satellite(options: SatelliteOptions) -> None:
     picture = work.ask(
         options.via,
         options.allow,
-        lambda it: it.satellite(centre, zoom=options.zoom, size=(options.width, options.height)),
+        lambda backend: backend.satellite(centre, zoom=options.zoom, size=(options.width, options.height)),
         tiles=options.tiles,
     )
     work.write_picture(options.out, picture, as_json=options.as_json)
@@ -378,7 +394,7 @@ def add(
         ),
     ],
     *,
-    name: Annotated[Optional[str], typer.Option(help="What to call it; the file's name without it.")] = None,  # noqa: UP045
+    name: Annotated[Optional[str], typer.Option(help="Its name in the atlas; by default the file's name.")] = None,  # noqa: UP045
     country: Annotated[list[str], typer.Option(help="Of a GeoNames dump, only this country; repeatable.")] = [],  # noqa: B006
     names: Annotated[
         Optional[Path],  # noqa: UP045
@@ -415,9 +431,9 @@ class GetOptions:
             show_default=False,
         ),
     ] = None
-    name: Annotated[Optional[str], typer.Option(help="What to call it; the extract's own name without it.")] = None  # noqa: UP045
+    name: Annotated[Optional[str], typer.Option(help="Its name in the atlas; by default the extract's name.")] = None  # noqa: UP045
     update: Annotated[
-        bool, typer.Option("--update", help="Bring newer data; without a place, for all that this command fetched.")
+        bool, typer.Option("--update", help="Download newer data; without PLACE, for everything downloaded before.")
     ] = False
     geonames: Annotated[
         bool, typer.Option("--geonames", help="The country's places from GeoNames, instead of a map.")
@@ -443,14 +459,14 @@ class GetOptions:
         ),
     ] = None
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Allow the download without asking.")] = False
-    offline: Annotated[bool, typer.Option("--offline", help="No network at all, so nothing is fetched.")] = False
+    offline: Annotated[bool, typer.Option("--offline", help="Use no network; the command then refuses to run.")] = False
     as_json: JsonFlag = False
 
 
 @atlas.command(context_settings=_NUMBERS)
 @takes(GetOptions)
 def get(options: GetOptions) -> None:
-    """Fetch a map by the name of its place: says how large it is, asks, downloads, verifies and adds it.
+    """Download a map by place name. Shows its size and asks first, then verifies the file and adds it to the atlas.
 
     Examples:
 
@@ -500,7 +516,7 @@ def list_regions(*, as_json: JsonFlag = False) -> None:
 
 @atlas.command()
 def remove(
-    name: Annotated[str, typer.Argument(help="Its name, as list shows it.")], *, as_json: JsonFlag = False
+    name: Annotated[str, typer.Argument(help="Its name, as shown by atlas list.")], *, as_json: JsonFlag = False
 ) -> None:
     """Remove a region or a gazetteer from the atlas.
 
@@ -517,7 +533,7 @@ def info(
     *,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show what a region, or the whole atlas, holds, where it lies and whom to credit.
+    """Show the contents, folder and attribution of a region or of the whole atlas.
 
     Example: geosleuth atlas info monaco
     """

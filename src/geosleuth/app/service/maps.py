@@ -163,12 +163,12 @@ async def offered(details: Mapping[str, Any]) -> dict[str, Any]:
     async with source.client:
         wanted = await find_map(source, str(details["place"]))
         offer = await ask_size(source, wanted)
-    there, needs = wanted.there(), Needs.of(offer)
+    there, needs = wanted.existing(), Needs.of(offer)
     if there is not None and there.origin is None:
         raise BadInput(f"a region called {there.name} was added from {there.source} before; it stays as it is")
     return asdict(
         MapOffer(
-            place=str(details["place"]), name=wanted.name, title=wanted.words, host=offer.host,
+            place=str(details["place"]), name=wanted.name, title=wanted.description, host=offer.host,
             size_bytes=offer.size_bytes, disk_bytes=needs.disk_bytes, seconds=needs.seconds, day=offer.day,
             there=None if there is None else day_of(there), up_to_date=there is not None and is_same(there, offer),
         )

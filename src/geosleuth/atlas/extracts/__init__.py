@@ -1,28 +1,28 @@
-"""Maps by name: a catalogue of public extracts, the one that a name means, and its download.
+"""Download OpenStreetMap extracts by place name: read a catalogue, find the extract of a place, fetch its file.
 
     async with OnlineClient(settings) as client:
         catalogue = await fetch_catalogue(client, OFFICIAL)
-        meant = await find_extract(catalogue, "Schweiz")
-        offer = await ask_offer(client, meant.extract.url)
+        match = await find_extract(catalogue, "Schweiz")
+        offer = await ask_offer(client, match.extract.url)
         await download(client, offer, path)
 
-Nothing is asked of a host that the settings do not name. What a catalogue says is data, read with suspicion.
+Only hosts that the settings allow are contacted. A catalogue is untrusted input; see `catalogue` for what is checked.
 """
 
-from .catalogue import OFFICIAL, Catalogue, Extract, Meant, fetch_catalogue, find_extract
-from .download import Offer, ask_offer, check_room, download, downloads_dir, dropped
+from .catalogue import OFFICIAL, Catalogue, Extract, ExtractMatch, fetch_catalogue, find_extract
+from .download import Offer, ask_offer, check_room, delete_download, download, downloads_dir
 
 __all__ = [
     "OFFICIAL",
     "Catalogue",
     "Extract",
-    "Meant",
+    "ExtractMatch",
     "Offer",
     "ask_offer",
     "check_room",
+    "delete_download",
     "download",
     "downloads_dir",
-    "dropped",
     "fetch_catalogue",
     "find_extract",
 ]

@@ -1,8 +1,8 @@
-"""Overture's places within a box: only the parts of its files that hold some are downloaded.
+"""Download Overture's places within a box, without the rest of its files.
 
-A release is a few large Parquet files. Its STAC index says which of them a box touches, and the end of each file says
-which row groups do, by the least and greatest values of their columns. Those are fetched by ranges into a file with
-holes, from which the rows of the box are written into a small file for the importer.
+A release is a few large Parquet files. Its STAC index lists the bounding box of each file; the footer of a file holds
+the least and greatest coordinates of each row group. Only the row groups that touch the box are downloaded, with range
+requests, into a sparse copy of the file. From it, the rows of the box are written to a small file for the importer.
 """
 
 import os
@@ -22,37 +22,38 @@ from geosleuth.errors import BadInput, ServiceFault, require
 from geosleuth.geo import Box
 from geosleuth.net import host_of
 
-from .download import MOST_BYTES, ask_offer, has_no
+from .download import MAX_BYTES, ask_offer, missing_file_fault
 
 STAC: Final = "https://stac.overturemaps.org"
 DATA: Final = "https://overturemaps-us-west-2.s3.us-west-2.amazonaws.com"
 
 _RELEASE: Final = re.compile(r"\d{4}-\d\d-\d\d\.\d{1,3}")
-_END_BYTES: Final = 1 << 16
-_MOST_END_BYTES: Final = 24 << 20
-_PIECE_BYTES: Final = 8 << 20
-_GAP_BYTES: Final = 1 << 18
-_MOST_FILES: Final = 400
-_INDEX_KEEP_S: Final = 7 * 86_400.0
-_EDGES: Final = ("bbox.xmin", "bbox.xmax", "bbox.ymin", "bbox.ymax")
+_FOOTER_GUESS_BYTES: Final = 1 << 16
+_MAX_FOOTER_BYTES: Final = 24 << 20
+_REQUEST_BYTES: Final = 8 << 20
+_MERGE_GAP_BYTES: Final = 1 << 18  # a gap this small is cheaper to download than to skip with another request
+_MAX_FILES: Final = 400
+_INDEX_CACHE_S: Final = 7 * 86_400.0
+_BBOX_COLUMNS: Final = ("bbox.xmin", "bbox.xmax", "bbox.ymin", "bbox.ymax")
 
 Span = tuple[int, int]
+"""The first byte of a part of a file, and the byte after its last."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """A file of a release: its end, and the row groups and bytes that a box needs of it."""
+    """A file of a release: its footer, and the row groups and byte spans that hold places of a box."""
 
     url: str
     size_bytes: int
-    end: bytes
+    footer: bytes
     groups: tuple[int, ...]
     spans: tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacesOffer:
-    """The places of a box, as a release has them."""
+    """The places of a release within a box, ready to download."""
 
     release: str
     box: Box
@@ -61,35 +62,36 @@ class PlacesOffer:
 
     @property
     def size_bytes(self) -> int:
-        """How much is to be downloaded."""
+        """The number of bytes to download."""
         return sum(end - begin for part in self.parts for begin, end in part.spans)
 
     @property
     def day(self) -> str:
-        """The day of the release."""
+        """The date of the release, YYYY-MM-DD."""
         return self.release[:10]
 
 
 async def find_places(client: OnlineClient, box: Box, *, stac: str = STAC, data: str = DATA) -> PlacesOffer:
-    """Return what the newest release has within a box; only indexes are fetched.
+    """Find the places of the newest release within a box; only the index and file footers are downloaded.
 
     Raises:
         BadInput: the box crosses the 180th meridian, or there are no places in it.
-        ServiceFault: a server fails, or has no index that can be read.
+        ServiceFault: a server fails, or its index or a file can't be read.
         MissingExtra: pyarrow is not installed.
     """
     parquet = require("pyarrow.parquet", extra="overture")
     if box.west > box.east:
-        raise BadInput("this box crosses the 180th meridian; fetch its two sides one by one")
-    release = await _latest(client, stac)
-    table = await client.ask(
-        Question(url=f"{stac}/{release}/collections.parquet", keep_s=_INDEX_KEEP_S, absent=(404,)),
-        partial(_index, parquet=parquet, host=host_of(stac)),
+        raise BadInput("this box crosses the 180th meridian; download its two sides separately")
+    release = await _latest_release(client, stac)
+    index_url = f"{stac}/{release}/collections.parquet"
+    index = await client.ask(
+        Question(url=index_url, keep_s=_INDEX_CACHE_S, absent=(404,)),
+        partial(_read_index, parquet=parquet, host=host_of(stac)),
     )
-    if table is None:
-        raise has_no(f"{stac}/{release}/collections.parquet")
-    found = [await _part(client, f"{data}/{path}", box, parquet) for path in _paths(table, release, box)]
-    parts = tuple(part for part in found if part.groups)
+    if index is None:
+        raise missing_file_fault(index_url)
+    touched = [await _part(client, f"{data}/{path}", box, parquet) for path in _place_files(index, release, box)]
+    parts = tuple(part for part in touched if part.groups)
     if not parts:
         raise BadInput(f"Overture's release {release} has no places there")
     return PlacesOffer(release, box, host_of(data), parts)
@@ -98,29 +100,29 @@ async def find_places(client: OnlineClient, box: Box, *, stac: str = STAC, data:
 async def fetch_places(
     client: OnlineClient, offer: PlacesOffer, path: Path, progress: Callable[[int, int], None]
 ) -> None:
-    """Write the rows of a box into a Parquet file.
+    """Download places and write them to a Parquet file; ``progress`` gets the bytes downloaded so far and in total.
 
     Raises:
         BadInput: it can't be written there.
-        ServiceFault: a server fails, or its files are not what their ends say.
+        ServiceFault: a server fails, or its files contradict their footers.
     """
     parquet = require("pyarrow.parquet", extra="overture")
-    holes, done, writer = path.with_name(f"{path.name}.part"), 0, None
+    sparse, done, writer = path.with_name(f"{path.name}.part"), 0, None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for part in offer.parts:
-            with holes.open("wb") as file:
+            with sparse.open("wb") as file:
                 file.truncate(part.size_bytes)
-                file.seek(part.size_bytes - len(part.end))
-                file.write(part.end)
-                for begin, end in _pieces(part.spans):
-                    body = await _range(client, part.url, begin, end)
+                file.seek(part.size_bytes - len(part.footer))
+                file.write(part.footer)
+                for begin, end in _requests(part.spans):
+                    body = await _fetch_range(client, part.url, begin, end)
                     file.seek(begin)
                     file.write(body)
                     done += len(body)
                     progress(done, offer.size_bytes)
-            with _explained(part.url):
-                for rows in _rows(parquet, holes, part.groups, offer.box):
+            with _parquet_errors_as_faults(part.url):
+                for rows in _rows_in_box(parquet, sparse, part.groups, offer.box):
                     writer = writer or parquet.ParquetWriter(path, rows.schema)
                     writer.write_table(rows)
     except OSError as error:
@@ -128,36 +130,44 @@ async def fetch_places(
     finally:
         if writer is not None:
             writer.close()
-        holes.unlink(missing_ok=True)
+        sparse.unlink(missing_ok=True)
     if writer is None:
         raise BadInput(f"Overture's release {offer.release} has no places there")
 
 
-async def _latest(client: OnlineClient, stac: str) -> str:
+async def _latest_release(client: OnlineClient, stac: str) -> str:
+    """Return the id of the newest release, such as "2026-10-15.0"."""
+
     def read(body: bytes) -> str:
-        told = parse_json(body, host_of(stac))
-        release = told.get("latest") if isinstance(told, dict) else None
+        catalogue = parse_json(body, host_of(stac))
+        release = catalogue.get("latest") if isinstance(catalogue, dict) else None
         if not isinstance(release, str) or not _RELEASE.fullmatch(release):
             raise ServiceFault(host_of(stac), "its catalogue names no release")
         return release
 
     url = f"{stac}/catalog.json"
-    found = await client.ask(Question(url=url, absent=(404,)), read)
-    if found is None:
-        raise has_no(url)
-    return found
+    release = await client.ask(Question(url=url, absent=(404,)), read)
+    if release is None:
+        raise missing_file_fault(url)
+    return release
 
 
-def _index(body: bytes, *, parquet: Any, host: str) -> list[dict[str, Any]]:
-    with _explained(f"https://{host}/collections.parquet"):
+def _read_index(body: bytes, *, parquet: Any, host: str) -> list[dict[str, Any]]:
+    """Return the rows of a release's index: one for each file, with its bounding box."""
+    with _parquet_errors_as_faults(f"https://{host}/collections.parquet"):
         table = parquet.read_table(BytesIO(body), columns=["collection", "bbox", "assets"])
         rows: list[dict[str, Any]] = table.to_pylist()
     return rows
 
 
-def _paths(rows: Sequence[dict[str, Any]], release: str, box: Box) -> list[str]:
-    """The files of places that a box touches; of an address only the path is used, and only such a one."""
-    wanted = re.compile(rf"release/{re.escape(release)}/theme=places/type=place/[A-Za-z0-9][A-Za-z0-9._-]*\.parquet")
+def _place_files(rows: Sequence[dict[str, Any]], release: str, box: Box) -> list[str]:
+    """Return the paths of the files of places that a box touches.
+
+    The index is untrusted: only a path of the expected form is taken from it, never a host.
+    """
+    path_pattern = re.compile(
+        rf"release/{re.escape(release)}/theme=places/type=place/[A-Za-z0-9][A-Za-z0-9._-]*\.parquet"
+    )
     found: dict[str, None] = {}
     for row in rows:
         edges = row.get("bbox")
@@ -168,52 +178,55 @@ def _paths(rows: Sequence[dict[str, Any]], release: str, box: Box) -> list[str]:
         except (KeyError, TypeError, ValueError):
             continue
         if west <= box.east and east >= box.west and south <= box.north and north >= box.south:
-            path = wanted.search(str(row.get("assets")))
+            path = path_pattern.search(str(row.get("assets")))
             if path:
                 found[path[0]] = None
-    return list(found)[:_MOST_FILES]
+    return list(found)[:_MAX_FILES]
 
 
 async def _part(client: OnlineClient, url: str, box: Box, parquet: Any) -> _Part:
+    """Read a file's footer and return what to download of the file for a box."""
     offer = await ask_offer(client, url, checked=False)
-    end = await _range(client, url, max(0, offer.size_bytes - _END_BYTES), offer.size_bytes)
-    length = struct.unpack_from("<I", end, len(end) - 8)[0] + 8 if end[-4:] == b"PAR1" and len(end) > 8 else 0
-    if not 8 < length <= min(offer.size_bytes, _MOST_END_BYTES):
-        raise ServiceFault(host_of(url), "has a file of places that is no Parquet")
-    if length > len(end):
-        end = await _range(client, url, offer.size_bytes - length, offer.size_bytes)
-    end = end[-length:]
-    with _explained(url):
-        # A file that is nothing but its end can be asked for what its end says.
-        about = parquet.read_metadata(BytesIO(b"PAR1" + end))
-        groups = tuple(number for number in range(about.num_row_groups) if _touches(about.row_group(number), box))
-        spans = sorted(span for number in groups for span in _spans(about.row_group(number)))
+    tail = await _fetch_range(client, url, max(0, offer.size_bytes - _FOOTER_GUESS_BYTES), offer.size_bytes)
+    # A Parquet file ends with its metadata, the metadata's length in four bytes, and "PAR1".
+    length = struct.unpack_from("<I", tail, len(tail) - 8)[0] + 8 if tail[-4:] == b"PAR1" and len(tail) > 8 else 0
+    if not 8 < length <= min(offer.size_bytes, _MAX_FOOTER_BYTES):
+        raise ServiceFault(host_of(url), "has a file of places that is not Parquet")
+    if length > len(tail):
+        tail = await _fetch_range(client, url, offer.size_bytes - length, offer.size_bytes)
+    footer = tail[-length:]
+    with _parquet_errors_as_faults(url):
+        # To read its metadata, pyarrow accepts a file that consists of the magic bytes and the footer.
+        metadata = parquet.read_metadata(BytesIO(b"PAR1" + footer))
+        groups = tuple(number for number in range(metadata.num_row_groups) if _touches(metadata.row_group(number), box))
+        spans = sorted(span for number in groups for span in _column_spans(metadata.row_group(number)))
     if (
-        any(not 4 <= begin < stop <= offer.size_bytes for begin, stop in spans)
-        or sum(b - a for a, b in spans) > MOST_BYTES
+        any(not 4 <= begin < end <= offer.size_bytes for begin, end in spans)
+        or sum(end - begin for begin, end in spans) > MAX_BYTES
     ):
-        raise ServiceFault(host_of(url), "has a file of places whose end speaks of bytes that it has not")
-    return _Part(url, offer.size_bytes, end, groups, tuple(_joined(spans)))
+        raise ServiceFault(host_of(url), "has a file of places whose footer refers to bytes outside the file")
+    return _Part(url, offer.size_bytes, footer, groups, tuple(_merged(spans)))
 
 
 def _touches(group: Any, box: Box) -> bool:
-    """Whether a row group may hold places of a box; one that says nothing may."""
-    known: dict[str, Any] = {}
+    """Return whether a row group may hold places within a box; true if it has no statistics."""
+    statistics: dict[str, Any] = {}
     for number in range(group.num_columns):
         column = group.column(number)
-        if column.path_in_schema in _EDGES and column.statistics is not None and column.statistics.has_min_max:
-            known[column.path_in_schema] = column.statistics
-    if len(known) < len(_EDGES):
+        if column.path_in_schema in _BBOX_COLUMNS and column.statistics is not None and column.statistics.has_min_max:
+            statistics[column.path_in_schema] = column.statistics
+    if len(statistics) < len(_BBOX_COLUMNS):
         return True
     return bool(
-        known["bbox.xmin"].min <= box.east
-        and known["bbox.xmax"].max >= box.west
-        and known["bbox.ymin"].min <= box.north
-        and known["bbox.ymax"].max >= box.south
+        statistics["bbox.xmin"].min <= box.east
+        and statistics["bbox.xmax"].max >= box.west
+        and statistics["bbox.ymin"].min <= box.north
+        and statistics["bbox.ymax"].max >= box.south
     )
 
 
-def _spans(group: Any) -> Iterator[Span]:
+def _column_spans(group: Any) -> Iterator[Span]:
+    """Yield the byte spans of the columns of a row group that the importer reads."""
     for number in range(group.num_columns):
         column = group.column(number)
         if column.path_in_schema.partition(".")[0] in COLUMNS:
@@ -222,52 +235,53 @@ def _spans(group: Any) -> Iterator[Span]:
             yield begin, begin + column.total_compressed_size
 
 
-def _joined(spans: Sequence[Span]) -> Iterator[Span]:
-    """Spans that lie near each other as one."""
-    held: Span | None = None
+def _merged(spans: Sequence[Span]) -> Iterator[Span]:
+    """Merge sorted spans that overlap or lie near each other."""
+    current: Span | None = None
     for begin, end in spans:
-        if held is not None and begin <= held[1] + _GAP_BYTES:
-            held = held[0], max(held[1], end)
+        if current is not None and begin <= current[1] + _MERGE_GAP_BYTES:
+            current = current[0], max(current[1], end)
         else:
-            if held is not None:
-                yield held
-            held = begin, end
-    if held is not None:
-        yield held
+            if current is not None:
+                yield current
+            current = begin, end
+    if current is not None:
+        yield current
 
 
-def _pieces(spans: Sequence[Span]) -> Iterator[Span]:
+def _requests(spans: Sequence[Span]) -> Iterator[Span]:
+    """Split spans into parts that are small enough for one request each."""
     for begin, end in spans:
-        for at in range(begin, end, _PIECE_BYTES):
-            yield at, min(end, at + _PIECE_BYTES)
+        for part_begin in range(begin, end, _REQUEST_BYTES):
+            yield part_begin, min(end, part_begin + _REQUEST_BYTES)
 
 
-async def _range(client: OnlineClient, url: str, begin: int, end: int) -> bytes:
-    """Some bytes of a file, tried again where the connection breaks."""
+async def _fetch_range(client: OnlineClient, url: str, begin: int, end: int) -> bytes:
+    """Download the bytes from ``begin`` up to ``end``, with the client's retries."""
 
-    def whole(body: bytes) -> bytes:
+    def check_length(body: bytes) -> bytes:
         if len(body) != end - begin:
             raise ServiceFault(host_of(url), "its answer was cut short", retryable=True)
         return body
 
     headers = (("accept-encoding", "identity"), ("range", f"bytes={begin}-{end - 1}"))
-    found = await client.ask(Question(url=url, headers=headers, accepted=(206,), absent=(404,)), whole)
-    if found is None:
-        raise has_no(url)
-    return found
+    body = await client.ask(Question(url=url, headers=headers, accepted=(206,), absent=(404,)), check_length)
+    if body is None:
+        raise missing_file_fault(url)
+    return body
 
 
-def _rows(parquet: Any, holes: Path, groups: Sequence[int], box: Box) -> Iterator[Any]:
-    """The rows of a box, one row group after another."""
+def _rows_in_box(parquet: Any, sparse: Path, groups: Sequence[int], box: Box) -> Iterator[Any]:
+    """Yield the rows within a box, one table for each row group that has any."""
     compute = require("pyarrow.compute", extra="overture")
-    source = parquet.ParquetFile(holes)
+    source = parquet.ParquetFile(sparse)
     columns = [name for name in source.schema_arrow.names if name in COLUMNS]
     for number in groups:
         rows = source.read_row_group(number, columns=columns)
-        edge = {name: compute.struct_field(rows["bbox"], name) for name in ("xmin", "xmax", "ymin", "ymax")}
+        edges = {name: compute.struct_field(rows["bbox"], name) for name in ("xmin", "xmax", "ymin", "ymax")}
         inside = compute.and_(
-            compute.and_(compute.less_equal(edge["xmin"], box.east), compute.greater_equal(edge["xmax"], box.west)),
-            compute.and_(compute.less_equal(edge["ymin"], box.north), compute.greater_equal(edge["ymax"], box.south)),
+            compute.and_(compute.less_equal(edges["xmin"], box.east), compute.greater_equal(edges["xmax"], box.west)),
+            compute.and_(compute.less_equal(edges["ymin"], box.north), compute.greater_equal(edges["ymax"], box.south)),
         )
         kept = rows.filter(inside)
         if len(kept):
@@ -275,22 +289,20 @@ def _rows(parquet: Any, holes: Path, groups: Sequence[int], box: Box) -> Iterato
 
 
 @contextmanager
-def _explained(url: str) -> Iterator[None]:
-    """Pyarrow's complaints about what a server sent, as one line."""
+def _parquet_errors_as_faults(url: str) -> Iterator[None]:
+    """Turn pyarrow's errors about a server's file into a `ServiceFault` of one line."""
     arrow = require("pyarrow", extra="overture")
     try:
         yield
-    except (arrow.ArrowException, KeyError, ValueError) as error:
-        why = " ".join(str(error).split())[:120]
-        raise ServiceFault(host_of(url), f"its file can't be read as Parquet ({why})") from error
-    except OSError as error:
-        if error.errno is not None:
+    except (arrow.ArrowException, KeyError, ValueError, OSError) as error:
+        # pyarrow also raises OSError for damaged data, without an error number; with one, the disk is at fault.
+        if isinstance(error, OSError) and error.errno is not None:
             raise
         why = " ".join(str(error).split())[:120]
         raise ServiceFault(host_of(url), f"its file can't be read as Parquet ({why})") from error
 
 
 def file_name(offer: PlacesOffer) -> str:
-    """What the small file is called while it lies among the downloads."""
+    """Return the name of the temporary file of rows; with the process id, so that processes don't collide."""
     edges = "_".join(f"{edge:g}" for edge in (offer.box.south, offer.box.west, offer.box.north, offer.box.east))
     return f"overture-{offer.release}-{edges}-{os.getpid()}.parquet"

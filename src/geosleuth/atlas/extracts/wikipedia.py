@@ -1,4 +1,4 @@
-"""Wikipedia by language: which Kiwix file a server has, and where the files of this machine lie."""
+"""Find, download and keep Wikipedia as Kiwix files (.zim), one per language."""
 
 import re
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from geosleuth.atlas.online.http import OnlineClient, Question
 from geosleuth.errors import BadInput, ServiceFault, require
 from geosleuth.net import host_of
 
-from .download import has_no
+from .download import missing_file_fault
 
 KIWIX: Final = "https://mirror.download.kiwix.org/zim/wikipedia"
-"""Kiwix's own copy of the files; its main address leads to other hosts, which nobody has agreed to."""
+"""Kiwix's own mirror. Its main address redirects to other hosts, to which the user has not consented."""
 
 Edition = Literal["mini", "nopic", "maxi"]
 _FILE: Final = re.compile(r"wikipedia_([a-z]{2,12}(?:-[a-z]{2,12})?)_all_(mini|nopic|maxi)_(\d{4}-\d\d)\.zim\b")
-_MOST_BYTES: Final = 4 << 20
-_SHOWN: Final = 40
+_MAX_LISTING_BYTES: Final = 4 << 20
+_LANGUAGES_SHOWN: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class WikipediaFile:
     """A Wikipedia as one file; ``edition`` is mini (first paragraphs), nopic (all text) or maxi (with pictures)."""
 
     language: str
@@ -33,75 +33,77 @@ class Edited:
 
     @property
     def file(self) -> str:
-        """What the file is called."""
+        """The file's name."""
         return self.url.rpartition("/")[2]
 
 
 def zim_dir() -> Path:
-    """Where the files lie that ``documents`` searches."""
+    """Return the folder of the Kiwix files that ``atlas documents`` searches."""
     return data_dir() / "zim"
 
 
 def zim_files() -> list[Path]:
-    """The Kiwix files of this machine."""
+    """Return the Kiwix files on this machine."""
     return sorted(zim_dir().glob("*.zim"))
 
 
-async def find_wikipedia(client: OnlineClient, source: str, language: str, edition: Edition) -> Edited:
-    """Return the newest file of a language, by its code.
+async def find_wikipedia(client: OnlineClient, source: str, language: str, edition: Edition) -> WikipediaFile:
+    """Return the newest file of a language, given by its code.
 
     Raises:
         BadInput: the server has no Wikipedia in that language.
-        ServiceFault: its list can't be had.
+        ServiceFault: the server fails or lists no such files.
     """
-    listed = await client.ask(Question(url=f"{source}/", absent=(404,)), partial(_read, source=source))
+    listed = await client.ask(Question(url=f"{source}/", absent=(404,)), partial(_read_listing, source=source))
     if listed is None:
-        raise has_no(f"{source}/")
+        raise missing_file_fault(f"{source}/")
     wanted = language.strip().lower()
-    found = [one for one in listed if one.edition == edition and one.language == wanted]
+    found = [file for file in listed if file.edition == edition and file.language == wanted]
     if found:
-        return max(found, key=lambda one: one.month)
-    known = sorted({one.language for one in listed if one.edition == edition})
-    if not known:
+        return max(found, key=lambda file: file.month)
+    languages = sorted({file.language for file in listed if file.edition == edition})
+    if not languages:
         raise ServiceFault(host_of(source), "lists no Wikipedia files")
-    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+    more = f" and {len(languages) - _LANGUAGES_SHOWN} more" if len(languages) > _LANGUAGES_SHOWN else ""
     raise BadInput(
         f"{host_of(source)} has no Wikipedia {wanted[:20]!r} ({edition}); give the code of a language, such as "
-        f"{', '.join(known[:_SHOWN])}{more}"
+        f"{', '.join(languages[:_LANGUAGES_SHOWN])}{more}"
     )
 
 
-def _read(body: bytes, *, source: str) -> list[Edited]:
-    """The files that a list of a folder names; of an address only the name is used."""
-    text = body[:_MOST_BYTES].decode("latin-1")
+def _read_listing(body: bytes, *, source: str) -> list[WikipediaFile]:
+    """Return the Wikipedia files in a folder listing; only file names are used, never its addresses."""
+    text = body[:_MAX_LISTING_BYTES].decode("latin-1")
     editions: dict[str, Edition] = {"mini": "mini", "nopic": "nopic", "maxi": "maxi"}
     return [
-        Edited(language, editions[edition], month, f"{source}/wikipedia_{language}_all_{edition}_{month}.zim")
+        WikipediaFile(language, editions[edition], month, f"{source}/wikipedia_{language}_all_{edition}_{month}.zim")
         for language, edition, month in dict.fromkeys(_FILE.findall(text))
     ]
 
 
-def keep_zim(path: Path, edited: Edited) -> Path:
-    """Verify a downloaded file by the checksum in it, and put it in the place of older ones.
+def keep_zim(path: Path, wikipedia: WikipediaFile) -> Path:
+    """Verify a download by the checksum inside it, move it to `zim_dir`, and delete older files of that edition.
 
     Raises:
-        ServiceFault: it is no whole ZIM file.
+        ServiceFault: it is not a complete ZIM file.
         MissingExtra: libzim is not installed.
     """
     reader = require("libzim.reader", extra="zim")
     try:
         sound = bool(reader.Archive(path).check())
     except (RuntimeError, ValueError, OSError) as error:
-        host = host_of(edited.url)
-        raise ServiceFault(host, f"sent {edited.file}, which is no whole ZIM file; nothing was changed") from error
+        host = host_of(wikipedia.url)
+        raise ServiceFault(
+            host, f"sent {wikipedia.file}, which is not a complete ZIM file; nothing was changed"
+        ) from error
     if not sound:
         raise ServiceFault(
-            host_of(edited.url), f"sent {edited.file}, and the checksum in it is wrong; nothing was changed"
+            host_of(wikipedia.url), f"sent {wikipedia.file}, and the checksum in it is wrong; nothing was changed"
         )
     zim_dir().mkdir(parents=True, exist_ok=True)
-    kept = zim_dir() / edited.file
+    kept = zim_dir() / wikipedia.file
     path.replace(kept)
-    for other in zim_dir().glob(f"wikipedia_{edited.language}_all_{edited.edition}_*.zim"):
+    for other in zim_dir().glob(f"wikipedia_{wikipedia.language}_all_{wikipedia.edition}_*.zim"):
         if other != kept:
             other.unlink()
     return kept

@@ -1,8 +1,8 @@
-"""Online services behind the atlas protocol, for those who want them; docs/online.md tells the user's side.
+"""Optional online map services behind the atlas protocol; docs/online.md is the user's guide.
 
     make_online("nominatim", OnlineSettings(allow_hosts=frozenset({"nominatim.openstreetmap.org"})))
 
-Nothing leaves the machine without the user's say, naming the host.
+Nothing is sent to a host that the user has not named.
 """
 
 from .access import OnlineSettings, Recording, TileSource

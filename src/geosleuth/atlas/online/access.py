@@ -1,10 +1,10 @@
-"""Whom the user lets us ask: settings of services, consent for every host, public addresses, and keys.
+"""Access to online services: settings, the user's consent for each host, checks of IP addresses, and API keys.
 
-Python's own ``is_global`` follows the registries as they were when that Python was made, and calls addresses public
-that carry a private one inside. These tables are ours, and leave out what no map service has a reason to use.
+Nothing is sent to a host that the user has not named. A host must resolve to public addresses only, unless the user
+declared that host private.
 
-Nothing leaves the machine without the user's say, naming the host. An address that a service's name leads to must be
-a public one, unless the user said that this very host is private.
+The tables of special networks are our own: Python's ``is_global`` depends on the registries at the time of its release,
+and calls some addresses public that embed a private one.
 """
 
 import math
@@ -29,11 +29,15 @@ MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TileSource:
-    """An XYZ tile server: an address with ``{z}``, ``{x}`` and ``{y}`` in it, and whom to credit.
+    """An XYZ tile server.
 
-    Where the server wants a key, ``key_variable`` names the environment variable that holds it and ``key_param`` the
-    query parameter it is sent as; a key has no place in the address itself. ``datum`` is what its tiles are cut by:
-    those of Chinese servers such as AMAP's are in GCJ-02.
+    Attributes:
+        template: its address, with ``{z}``, ``{x}`` and ``{y}``, and without a key.
+        attribution: whom to credit.
+        max_zoom: the highest zoom it offers.
+        key_variable: the environment variable that holds its key, if it needs one.
+        key_param: the query parameter that the key is sent as.
+        datum: the datum of its tiles; those of Chinese servers such as AMAP's are in GCJ-02.
     """
 
     template: str
@@ -46,10 +50,13 @@ class TileSource:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A file that keeps every answer for good.
+    """A file that keeps every answer permanently.
 
-    With ``only``, nothing is asked that the file has no answer to. With ``shared``, one process of this machine asks
-    for all others, see `geosleuth.atlas.online.answer_server`.
+    Attributes:
+        path: the file.
+        only: whether to use recorded answers only and contact no service.
+        shared: whether one process on this machine sends the requests of all others, see
+            `geosleuth.atlas.online.answer_server`.
     """
 
     path: Path
@@ -59,32 +66,32 @@ class Recording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnlineSettings:
-    """How online services are used. Nothing is asked of a host that ``allow_hosts`` does not name.
+    """Settings of online services. Only hosts in ``allow_hosts`` are contacted.
 
     Attributes:
         allow_hosts: host names that may be contacted, such as "nominatim.openstreetmap.org".
-        private_hosts: those of them that stand on this machine or in the own network; only these may have a private
-            address and speak plain http.
-        base_urls: provider name to the address of another server of its kind.
-        contact: an address or page that goes into the user agent, so that a service's keepers can reach the user.
-        language: the language names are asked for in, as an IETF tag.
-        map_tiles: where the provider "xyz" takes maps from.
-        satellite_tiles: where the provider "xyz" takes pictures from above from.
-        spacing_s: host to the least time between two requests to it; other hosts have their provider's own.
+        private_hosts: those of them on this machine or in the private network; only these may have a private address
+            and use plain http.
+        base_urls: the address of another server to use, by provider name.
+        contact: an e-mail address or page for the user agent, so that a service's operators can reach the user.
+        language: the language of names, as an IETF tag.
+        map_tiles: the tile server of provider "xyz" for maps.
+        satellite_tiles: the tile server of provider "xyz" for satellite pictures.
+        spacing_s: the least time between two requests, by host; other hosts use their provider's default.
         queue_s: the longest time a request waits for its turn.
-        tries: how often a request is sent at most.
-        backoff_s: the wait before the second try; it doubles from then on, with chance mixed in.
+        tries: the greatest number of times a request is sent.
+        backoff_s: the wait before the second try; doubled for each further try, with random jitter.
         backoff_max_s: the longest such wait.
-        connect_s: time limit for making a connection.
-        read_s: time limit for each piece of an answer.
+        connect_s: time limit for opening a connection.
+        read_s: time limit for each part of a response.
         total_s: time limit for a request with all its tries.
-        max_bytes: answers longer than this are refused.
-        breaker_failures: after so many failures in a row a host is left alone.
-        breaker_rest_s: for so long; then one request tries again.
-        cache_path: the file that keeps answers; None is the user's cache folder.
-        cache_hours: provider name to how long its answers are kept, 0 for not at all; others have their own default.
-        cache_max_bytes: the oldest answers make room beyond this.
-        record: keeps every answer for good, in place of the cache.
+        max_bytes: longer responses are refused.
+        breaker_failures: the number of failures in a row after which a host is not contacted for a while.
+        breaker_rest_s: how long; then one request probes it.
+        cache_path: the file of cached answers; None for one in the user's cache folder.
+        cache_hours: how long answers are cached, by provider name, 0 for not at all; others use their default.
+        cache_max_bytes: the size beyond which the oldest answers are deleted.
+        record: the permanent record of answers, which replaces the cache.
     """
 
     allow_hosts: frozenset[str] = frozenset()
@@ -112,14 +119,14 @@ class OnlineSettings:
 
     @property
     def only_recorded(self) -> bool:
-        """Whether nobody is asked: answers are those of the record."""
+        """Whether answers come from the record alone and no service is contacted."""
         return self.record is not None and self.record.only
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
+        for setting in fields(self):
+            value = getattr(self, setting.name)
             if isinstance(value, int | float) and not (0 < value < math.inf):
-                raise BadInput(f"online setting {one.name} must be a number above zero, not {value}")
+                raise BadInput(f"online setting {setting.name} must be a number above zero, not {value}")
         for name in ("spacing_s", "cache_hours"):
             for key, value in getattr(self, name).items():
                 if not 0 <= value < math.inf:
@@ -158,7 +165,7 @@ _SPECIAL_4: Final = tuple(
         "240.0.0.0/4",  # reserved, and broadcast
     )
 )
-# All else outside 2000::/3 is not public either: mapped, compatible and translated IPv4 addresses, NAT64 with a local
+# Everything outside 2000::/3 is not public either: mapped, compatible and translated IPv4 addresses, NAT64 with a local
 # prefix, discard-only, segment routing, unique local, link-local, site-local, multicast.
 _GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
 _SPECIAL_6: Final = tuple(
@@ -176,7 +183,7 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")
 
 _HOME_4: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 _HOME_6: Final = (IPv6Network("::1/128"), IPv6Network("fc00::/7"))
-# Clouds tell a machine's keys to whoever asks here; the IPv4 ones are in no home network.
+# Cloud metadata services, which hand out a machine's credentials; the IPv4 ones lie outside the private networks above.
 _METADATA_6: Final = tuple(
     IPv6Network(text)
     for text in (
@@ -190,10 +197,10 @@ _METADATA_6: Final = tuple(
 
 
 def address_of(text: str) -> Address:
-    """Return the address where packets end up: an IPv4 one inside a mapped or NAT64 address is taken out.
+    """Parse an IP address; from a mapped or NAT64 address, return the embedded IPv4 address that packets reach.
 
     Raises:
-        ValueError: the text is no address.
+        ValueError: the text is not an IP address.
     """
     address = ip_address(text.partition("%")[0])
     if isinstance(address, IPv6Address) and (address in _MAPPED or address in _NAT64):
@@ -202,29 +209,31 @@ def address_of(text: str) -> Address:
 
 
 def is_public(address: Address) -> bool:
-    """Return whether the address is one of a single machine on the public internet."""
+    """Return whether the address belongs to a single machine on the public internet."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _SPECIAL_4)
     return address in _GLOBAL_UNICAST and not any(address in network for network in _SPECIAL_6)
 
 
 def is_at_home(address: Address) -> bool:
-    """Return whether the address is this machine's own or of a private network, and of no cloud's metadata service."""
+    """Return whether the address is of this machine or a private network, and not of a cloud metadata service."""
     if isinstance(address, IPv4Address):
         return any(address in network for network in _HOME_4)
     return any(address in network for network in _HOME_6) and not any(address in network for network in _METADATA_6)
 
 
 def check_consent(url: str, settings: OnlineSettings) -> str:
-    """The host of an address that may be contacted; any, where nobody is: recorded answers are one's own.
+    """Return the host of a URL, if the user allows it to be contacted.
+
+    With recorded answers only, nothing is contacted, and any host is allowed.
 
     Raises:
-        BadInput: the user has not named the host, or the address is none that can be used.
+        BadInput: the user has not allowed the host, or the URL is unusable.
     """
     try:
         parts = urlsplit(url)
         host, _ = host_of(url), parts.port
-        # The client reads addresses more strictly: hosts that are no names, and characters that it can't send.
+        # httpx is stricter than urlsplit about host names and characters.
         _ = httpx.URL(url).host
     except (ValueError, httpx.InvalidURL) as error:
         raise BadInput(f"not a web address: {url[:100]!r}") from error
@@ -245,10 +254,10 @@ def check_consent(url: str, settings: OnlineSettings) -> str:
 
 
 def check_written_address(host: str, settings: OnlineSettings) -> None:
-    """Refuse at once a host written as an address that `check_addresses` refuses before each connection.
+    """Check early a host that is written as an IP address; `check_addresses` checks again before each connection.
 
     Raises:
-        BadInput: the address is neither public nor one of a private network that the user named.
+        BadInput: the address is neither public nor that of a private host which the user named.
     """
     try:
         check_addresses(host, [str(address_of(host))], settings)
@@ -257,15 +266,15 @@ def check_written_address(host: str, settings: OnlineSettings) -> None:
             f"{host} is neither a public address nor one of your network, so it is not asked; "
             "link-local and cloud-metadata addresses never are"
         ) from error
-    except ValueError:  # a name, which is looked up for each connection
+    except ValueError:  # a name, which is resolved for each connection
         return
 
 
 def redirected(old: str, location: str) -> str:
-    """Return where a redirect leads: it may change the path, or turn http into https, and nothing else.
+    """Return the URL of a redirect, which may change the path or upgrade http to https, and nothing else.
 
     Raises:
-        ServiceFault: it leads to another host or port, gives up encryption, or is no address.
+        ServiceFault: it leads to another host or port, drops encryption, or is malformed.
     """
     host, before = host_of(old), urlsplit(old)
     try:
@@ -275,18 +284,18 @@ def redirected(old: str, location: str) -> str:
         same_origin = (before.scheme, before.port) == (after.scheme, after.port)
         to_https = after.scheme == "https" and after.port in (None, 443)
     except (ValueError, httpx.InvalidURL) as error:
-        raise ServiceFault(host, "redirects to something that is no address") from error
-    plain_user = after.username is None and after.password is None
-    if host_of(new) != host or not (same_origin or to_https) or not plain_user:
+        raise ServiceFault(host, "redirects to an invalid address") from error
+    no_login = after.username is None and after.password is None
+    if host_of(new) != host or not (same_origin or to_https) or not no_login:
         raise ServiceFault(host, f"redirects to {host_of(new)[:100] or 'nowhere'}, which was not asked for")
     return new
 
 
 def check_addresses(host: str, addresses: list[str], settings: OnlineSettings) -> None:
-    """Refuse a host any of whose addresses is not public, unless the user said that it is private.
+    """Check that all addresses of a host are public, or private if the user declared the host private.
 
     Raises:
-        ServiceFault: an address is private, this machine's own or of no single machine.
+        ServiceFault: an address is not.
     """
     private_is_fine = host.rstrip(".").lower() in settings.private_hosts
     for text in addresses:
@@ -300,16 +309,16 @@ HIDDEN = "[key]"
 
 
 class Secret:
-    """A key that its own text form does not give away; ``reveal`` is for the wire alone."""
+    """An API key that ``repr`` hides and that can't be pickled; call ``reveal`` only to send it."""
 
     __slots__ = ("__weakref__", "_spellings", "_value", "variable")
 
     def __init__(self, value: str, variable: str) -> None:
-        """Keep a value and the name of the variable it came from."""
+        """Store a key and the name of the environment variable it came from."""
         self._value = value
-        # Each character as it is, as an address writes it, or as JSON may.
-        ways = (rf"(?:\\?{re.escape(one)}|%{ord(one):02x}|\\u{ord(one):04x})" for one in value)
-        self._spellings = re.compile("".join(ways), re.IGNORECASE)
+        # Each character as it is, percent-encoded as in a URL, or escaped as in JSON.
+        spellings = (rf"(?:\\?{re.escape(char)}|%{ord(char):02x}|\\u{ord(char):04x})" for char in value)
+        self._spellings = re.compile("".join(spellings), re.IGNORECASE)
         self.variable = variable
         remember(self, len(value))
 
@@ -320,52 +329,56 @@ class Secret:
         raise TypeError("a key is not written anywhere")
 
     def reveal(self) -> str:
-        """The key itself."""
+        """Return the key itself."""
         return self._value
 
     def scrub(self, text: str) -> str:
-        """The text without the key, in any of the spellings a service may send it back in."""
+        """Return the text with the key replaced, however a service may have encoded it."""
         return self._spellings.sub(HIDDEN, text)
 
     def is_in(self, body: bytes) -> bool:
-        """Whether a service sent the key back."""
+        """Return whether a response contains the key."""
         return bool(self._spellings.search(body.decode("latin-1")))
 
 
 class BearerKey(Secret):
-    """A key that goes on the wire after the word Bearer; without the word it is looked for and scrubbed."""
+    """A key that is sent after the word "Bearer"; `scrub` and `is_in` look for the key without it."""
 
     __slots__ = ()
 
     def reveal(self) -> str:
-        """What the header holds."""
+        """Return the value of the header."""
         return f"Bearer {super().reveal()}"
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a request carries besides what it asks: put on the wire last, and never part of an address or a record."""
+    """The keys of a request: added when it is sent, and never part of a logged URL, a cache or a record."""
 
     params: Mapping[str, Secret] = field(default_factory=dict)
     headers: Mapping[str, Secret] = field(default_factory=dict)
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """All of them."""
+        """All keys."""
         return (*self.params.values(), *self.headers.values())
 
+    def are_in(self, body: bytes | None) -> bool:
+        """Return whether a response contains one of the keys; then it must not be stored."""
+        return body is not None and any(secret.is_in(body) for secret in self.secrets)
+
     def scrub(self, text: str) -> str:
-        """The text without any of the keys."""
+        """Return the text with all keys replaced."""
         for secret in self.secrets:
             text = secret.scrub(text)
         return text
 
 
 def key_from_environment(variable: str, service: str, settings: OnlineSettings | None = None) -> Secret:
-    """The key in an environment variable; none is needed where the settings let nobody be asked.
+    """Return the key in an environment variable; with recorded answers only, it need not be set.
 
     Raises:
-        BadInput: it is not set, or holds what no key is made of.
+        BadInput: the variable is not set, or does not look like a key.
     """
     value = os.environ.get(variable, "").strip()
     if settings is not None and settings.only_recorded:

@@ -1,7 +1,7 @@
 """AMAP (Gaode): places, addresses and features of mainland China.
 
-Coordinates are "lon,lat" in GCJ-02; they are turned into WGS-84 at this door, for places in mainland China. Answers
-hold ``status`` "1", or "0" with ``info`` and ``infocode``; what is empty is written as an empty list.
+Its coordinates are "lon,lat" in GCJ-02 and are converted to WGS-84 here, for places in mainland China. An answer has
+``status`` "1", or "0" with ``info`` and ``infocode``; empty fields are written as empty lists.
 """
 
 import re
@@ -28,6 +28,7 @@ from .replies import (
     picture_box,
     png_of_size,
     query_text,
+    settlement_hit,
     spot,
 )
 from .xyz import XyzTiles
@@ -38,20 +39,20 @@ _CHINA = re.compile(r"\b(?:china|chine|cina|prc)\b|中国|中國|中华", re.IGN
 
 
 def sounds_chinese(text: str) -> bool:
-    """Whether a text is likely to name a place in China: it says so, or is written in Chinese characters alone."""
+    """Return whether a text probably names a place in China: it names China, or its only CJK script is Chinese."""
     return bool(_CHINA.search(text)) or bool(_HAN.search(text) and not _NOT_CHINESE.search(text))
 
 
 _MAX_QUERY_CHARS = 80
 _PAGE = 25
 _MAX_RESULTS = 100
-_LONGEST_M = 50_000.0
-_LONGEST_PX = 1024
+_MAX_RADIUS_M = 50_000.0
+_MAX_SIDE_PX = 1024
 _MAX_ZOOM = 17
 _MAX_MARKERS = 10
 _ID = re.compile(r"amap:([A-Za-z0-9]{1,40})\Z")
-_LATER = frozenset({"10004", "10014", "10015", "10016", "10019", "10020", "10021", "10022", "10023", "20003"})
-"""Codes for "too fast", "busy" and "failed": the same request may succeed later."""
+_RETRYABLE = frozenset({"10004", "10014", "10015", "10016", "10019", "10020", "10021", "10022", "10023", "20003"})
+"""The codes for "too fast", "busy" and "failed": the same request may succeed later."""
 
 _LEVELS = {
     "国家": "country",
@@ -80,11 +81,11 @@ class Amap(OnlineAtlas):
 
     @property
     def has_tiles(self) -> bool:
-        """Whether there are tiles for pictures from above: AMAP's web services have none of their own."""
+        """Whether the settings name satellite tiles: AMAP's web services have none of their own."""
         return self.settings.satellite_tiles is not None
 
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
-        """A picture from above, of the tiles that the settings name."""
+        """Return a satellite picture from the tiles that the settings name."""
         if not self.has_tiles:
             raise NotOffered(f"{self.name} does not offer satellite; {WHO_ANSWERS['satellite']} can answer it")
         return await XyzTiles(self.client).satellite(centre, zoom=zoom, size=size)
@@ -92,26 +93,28 @@ class Amap(OnlineAtlas):
     async def geocode(
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
-        """Addresses in China, as AMAP ranks them; none in other countries."""
+        """Return addresses in China, as ranked by AMAP; none for other countries."""
         query = query_text(text, _MAX_QUERY_CHARS)
         if not query or limit < 1 or (replies.country(country) or "CN") != "CN":
             return []
         answer = await self._ask("/v3/geocode/geo", {"address": query})
         hits = []
-        for one in replies.need_objects(answer.get("geocodes"), self.host, '"geocodes"'):
-            at = _point(one.get("location"))
-            address = replies.text(one, "formatted_address", LONG_CHARS)
+        for result in replies.need_objects(answer.get("geocodes"), self.host, '"geocodes"'):
+            at = _point(result.get("location"))
+            address = replies.text(result, "formatted_address", LONG_CHARS)
             if at is None or not address:
                 continue
-            name = replies.first_text(one, "street", "district", "city", "province") or address
-            kind = _LEVELS.get(replies.text(one, "level") or "", "place=yes")
+            name = replies.first_text(result, "street", "district", "city", "province") or address
+            kind = _LEVELS.get(replies.text(result, "level") or "", "place=yes")
             identity = f"amap:{at.lon:.6f},{at.lat:.6f}"
-            place = Place(identity, name, kind, at, spot(at), self.name, "CN", replies.text(one, "province"), address)
+            place = Place(
+                identity, name, kind, at, spot(at), self.name, "CN", replies.text(result, "province"), address
+            )
             hits.append(hit(place, query, names=(address,), is_address=True))
         return inside(hits, within)[:limit]
 
     async def reverse(self, point: LatLon) -> Reverse:
-        """The address at a point, and the features beside it; without a country outside China."""
+        """Return the address at a point and features nearby; without a country outside China."""
         answer = await self._ask(
             "/v3/geocode/regeo", {"location": _location(point), "extensions": "all", "radius": 200}
         )
@@ -124,15 +127,15 @@ class Amap(OnlineAtlas):
         province = replies.text(parts, "province")
         town = replies.first_text(parts, "city", "district") or province or address
         code = "CN" if country_name in ("中国", "China") else None
-        here = Place(f"amap:settlement:{town}", town, "city", point, spot(point), self.name, code, province, address)
-        beside = [self._poi(one) for one in replies.objects(regeocode, "pois")]
+        here = settlement_hit(self.name, town, point, code, province, address)
+        beside = [self._poi(result) for result in replies.objects(regeocode, "pois")]
         hits = sorted(
-            (near_hit(place, point, 0.2) for place in beside if place), key=lambda one: one.distance_km or 0.0
+            (near_hit(place, point, 0.2) for place in beside if place), key=lambda hit: hit.distance_km or 0.0
         )
-        return Reverse(point, code, country_name, province, (Hit(here, 1.0, "near", town, 0.0), *hits[:5]), self.name)
+        return Reverse(point, code, country_name, province, (here, *hits[:5]), self.name)
 
     async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
-        """Names that begin so; those without a position (bus lines, bare words) are left out."""
+        """Return places whose name starts with the prefix; results without a position (bus lines) are left out."""
         query = query_text(prefix, _MAX_QUERY_CHARS)
         if not query or limit < 1:
             return []
@@ -140,7 +143,7 @@ class Amap(OnlineAtlas):
         answer = await self._ask(
             "/v3/assistant/inputtips", {"keywords": query, "location": place_near, "datatype": "all"}
         )
-        places = [self._poi(one) for one in replies.need_objects(answer.get("tips"), self.host, '"tips"')]
+        places = [self._poi(result) for result in replies.need_objects(answer.get("tips"), self.host, '"tips"')]
         return [hit(place, query, near=near) for place in places if place][:limit]
 
     async def search_pois(
@@ -152,55 +155,52 @@ class Amap(OnlineAtlas):
         category: str | None = None,
         limit: int = 10,
     ) -> list[Hit]:
-        """Features by name; a category is one more word, or an AMAP type code."""
-        words = [query_text(text, _MAX_QUERY_CHARS)]
-        types = category if category and category.isdecimal() and len(category) == 6 else None
-        if category and types is None:
-            words.append(query_text(category.partition("=")[2] or category, 40))
+        """Search features by name; a category is an AMAP type code, or else one more search word."""
+        type_code, category_word = _type_code_or_word(category)
+        words = (query_text(text, _MAX_QUERY_CHARS), category_word)
         query = " ".join(word for word in words if word)[:_MAX_QUERY_CHARS]
-        if not (query or types) or limit < 1:
+        if not (query or type_code) or limit < 1:
             return []
-        params: dict[str, str | int | float | None] = {"keywords": query or None, "types": types}
+        params: dict[str, str | int | float | None] = {"keywords": query or None, "types": type_code}
         path = "/v5/place/text"
         if within is not None:
             box, path = bounding_box(within), "/v5/place/polygon"
             params["polygon"] = f"{_location(LatLon(box.south, box.west))}|{_location(LatLon(box.north, box.east))}"
         elif near is not None:
             path = "/v5/place/around"
-            params |= {"location": _location(near), "radius": int(_LONGEST_M), "sortrule": "weight"}
+            params |= {"location": _location(near), "radius": int(_MAX_RADIUS_M), "sortrule": "weight"}
         places = await self._pois(path, params, limit if within is None else _MAX_RESULTS)
         return inside((hit(place, query or place.name, near=near) for place in places), within)[:limit]
 
     async def poi(self, place_id: str) -> Place | None:
-        """One feature, by AMAP's id."""
+        """Return a feature by AMAP's id."""
         match = _ID.match(place_id)
         if match is None:
             return None
         answer = await self._ask("/v5/place/detail", {"id": match[1], "show_fields": "business"})
-        places = [self._poi(one) for one in replies.need_objects(answer.get("pois"), self.host, '"pois"')]
+        places = [self._poi(result) for result in replies.need_objects(answer.get("pois"), self.host, '"pois"')]
         return places[0] if places else None
 
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
     ) -> list[Hit]:
-        """Features around a point, nearest first."""
-        check_radius(radius_m, _LONGEST_M, self.name)
+        """Return features around a point, nearest first."""
+        check_radius(radius_m, _MAX_RADIUS_M, self.name)
         if limit < 1:
             return []
-        coded = category if category and category.isdecimal() and len(category) == 6 else None
-        word = None if coded or not category else query_text(category.partition("=")[2] or category, 40)
+        type_code, category_word = _type_code_or_word(category)
         params: dict[str, str | int | float | None] = {"location": _location(point), "radius": round(radius_m)}
-        params |= {"sortrule": "distance", "types": coded, "keywords": word}
+        params |= {"sortrule": "distance", "types": type_code, "keywords": category_word}
         hits = [
             near_hit(place, point, radius_m / 1000) for place in await self._pois("/v5/place/around", params, limit)
         ]
-        return sorted(hits, key=lambda one: one.distance_km or 0.0)[:limit]
+        return sorted(hits, key=lambda hit: hit.distance_km or 0.0)[:limit]
 
     async def map(
         self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
     ) -> Picture:
-        """A drawn map, with up to ten markers."""
-        check_picture(zoom, size, _LONGEST_PX, self.name)
+        """Return a drawn map with up to ten markers."""
+        check_picture(zoom, size, _MAX_SIDE_PX, self.name)
         level = min(_MAX_ZOOM, max(1, round(zoom)))
         pins = "|".join(
             f"mid,0x{marker.colour.lstrip('#').upper()[:6]},{_letter(marker.label)}:{_location(marker.point)}"
@@ -233,7 +233,7 @@ class Amap(OnlineAtlas):
             paging = {"page_size": min(_PAGE, wanted), "page_num": page}
             answer = await self._ask(path, {**params, **paging, "show_fields": "business"})
             found = replies.need_objects(answer.get("pois"), self.host, '"pois"')
-            places += [place for place in (self._poi(one) for one in found) if place]
+            places += [place for place in (self._poi(result) for result in found) if place]
             if len(found) < _PAGE:
                 break
         return places[:wanted]
@@ -242,16 +242,19 @@ class Amap(OnlineAtlas):
         if not isinstance(answer, dict) or replies.text(answer, "status") == "1":
             return
         code = replies.text(answer, "infocode") or "no code"
-        said = self._credentials.scrub(replies.text(answer, "info") or "no reason given")
+        reason = self._credentials.scrub(replies.text(answer, "info") or "no reason given")
         hint = "; check the key in AMAP_KEY" if code in ("10001", "10002", "10005", "10007", "10009") else ""
-        raise ServiceFault(self.host, f'reports "{said}" ({code}){hint}', retryable=code in _LATER)
+        raise ServiceFault(self.host, f'reports "{reason}" ({code}){hint}', retryable=code in _RETRYABLE)
 
-    def _poi(self, one: replies.Object) -> Place | None:
-        at, name, identity = _point(one.get("location")), replies.text(one, "name"), replies.text(one, "id")
+    def _poi(self, result: replies.Object) -> Place | None:
+        at, name, identity = _point(result.get("location")), replies.text(result, "name"), replies.text(result, "id")
         if at is None or not name:
             return None
-        levels = (replies.text(one, level) for level in ("pname", "cityname", "adname", "district", "address"))
-        facts = {**replies.details(replies.inner(one, "business")), **replies.details(one, ("type", "typecode", "tel"))}
+        levels = (replies.text(result, level) for level in ("pname", "cityname", "adname", "district", "address"))
+        facts = {
+            **replies.details(replies.inner(result, "business")),
+            **replies.details(result, ("type", "typecode", "tel")),
+        }
         return Place(
             f"amap:{identity}" if identity and identity.isalnum() else f"amap:{at.lon:.6f},{at.lat:.6f}",
             name,
@@ -260,14 +263,23 @@ class Amap(OnlineAtlas):
             spot(at),
             self.name,
             "CN" if in_mainland_china(at) else None,
-            replies.text(one, "pname"),
+            replies.text(result, "pname"),
             " ".join(dict.fromkeys(level for level in levels if level)) or None,
             facts,
         )
 
 
+def _type_code_or_word(category: str | None) -> tuple[str | None, str | None]:
+    """Return a category as one of AMAP's six-digit type codes, or else as a search word."""
+    if not category:
+        return None, None
+    if category.isdecimal() and len(category) == 6:
+        return category, None
+    return None, query_text(category.partition("=")[2] or category, 40)
+
+
 def _location(point: LatLon) -> str:
-    """A point as AMAP wants it: longitude first, six decimals."""
+    """Format a point as AMAP requires: longitude first, six decimals, in GCJ-02."""
     shifted = to_gcj02(point)
     return f"{shifted.lon:.6f},{shifted.lat:.6f}"
 
@@ -281,6 +293,6 @@ def _point(location: object) -> LatLon | None:
 
 
 def _letter(label: str) -> str:
-    """AMAP's pins carry one letter or digit."""
+    """Return the first character of a label if AMAP can draw it (an ASCII letter or digit); else empty."""
     first = label.strip()[:1].upper()
     return first if first.isascii() and first.isalnum() else ""

@@ -1,12 +1,12 @@
-"""One process a machine that asks online services for all workers of a run, and keeps every answer for good.
+"""A process that sends the requests of all workers on this machine to online services, and records every answer.
 
     with serving_answers(settings, Path("answers.sqlite")) as server:
-        ...  # workers ask with OnlineSettings(record=Recording(path, shared=True))
+        ...  # workers use OnlineSettings(record=Recording(path, shared=True))
         print(server.counts())
 
-A question is sent once, however many workers ask it at the same time; what was answered is never sent again. Services
-are paced here, for all workers together. Failures are tried again within the settings' limits, counted, and never kept
-as answers. Keys of services are read from this process's environment and travel to the services alone.
+A request is sent once, however many workers make it at the same time, and never again once it was answered. Requests
+are paced here for all workers together. Failures are retried within the settings' limits, counted, and never recorded
+as answers. API keys are read from this process's environment and sent to the services only.
 """
 
 import asyncio
@@ -38,32 +38,32 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 _START_S, _END_S = 60.0, 5.0
-_WAITING = 1024
-_LEFT = "was not waited for"
+_MAX_WAITING_CONNECTIONS = 1024
+_ABANDONED = "was not waited for"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a worker is told: an answer, or what went wrong and whether that may pass."""
+class ServerAnswer:
+    """The reply to a worker: the recorded answer or fault, and whether the fault may pass."""
 
-    came: Recorded
+    recorded: Recorded
     retryable: bool = False
 
 
 class AnswerServer:
-    """Answers questions from a record, and asks services what it does not hold.
+    """Answers workers' questions from a record, and sends those that it lacks to the services.
 
     Attributes:
-        counts: how many questions workers asked ("asked"), the record answered ("kept"), joined one that was under way
-            ("joined"), requests that went out ("sent"), questions that failed ("failed"), and answers that could not be
-            used ("refused").
+        counts: the number of questions that workers asked ("asked"), that the record answered ("kept"), that waited for
+            the same question of another worker ("joined"), and that failed ("failed"); of requests that were sent
+            ("sent"); and of answers that workers reported as unusable ("refused").
     """
 
     def __init__(self, settings: OnlineSettings, record: Path, token: str) -> None:
-        """Serve whoever shows the token."""
+        """Serve clients that send the token."""
         self._client = OnlineClient(replace(settings, record=None))
         self._record, self._token = AnswerRecord(record), token
-        self._under_way: dict[bytes, asyncio.Task[Told]] = {}
+        self._under_way: dict[bytes, asyncio.Task[ServerAnswer]] = {}
         self._refused: Counter[bytes] = Counter()
         self.counts: Counter[str] = Counter()
 
@@ -83,61 +83,62 @@ class AnswerServer:
         try:
             question = Question.from_wire(request["question"], self._client.settings)
             key = question_key(question.method, question.url, question.params, question.body)
-            answer = asyncio.ensure_future(self.answer(key, question, request.get("bad")))
-            left = asyncio.ensure_future(reader.read(1))
-            await asyncio.wait({answer, left}, return_when=asyncio.FIRST_COMPLETED)
-            left.cancel()
-            if not answer.done():
-                # The worker's time ran out. The answer is still wanted: it is paid for.
-                await asyncio.to_thread(self._record.keep_failure, key, _LEFT)
-            told = await answer
+            pending = asyncio.ensure_future(self.answer(key, question, request.get("bad")))
+            disconnected = asyncio.ensure_future(reader.read(1))
+            await asyncio.wait({pending, disconnected}, return_when=asyncio.FIRST_COMPLETED)
+            disconnected.cancel()
+            if not pending.done():
+                # The worker timed out. Wait for the answer and record it anyway: the request may cost money.
+                await asyncio.to_thread(self._record.keep_failure, key, _ABANDONED)
+            answer = await pending
         except UserError as error:
             return {"unusable": str(error)}
-        body = None if told.came.body is None else b64encode(told.came.body).decode()
-        return {"body": body, "trouble": told.came.trouble, "retryable": told.retryable}
+        body = None if answer.recorded.body is None else b64encode(answer.recorded.body).decode()
+        return {"body": body, "trouble": answer.recorded.trouble, "retryable": answer.retryable}
 
-    async def answer(self, key: bytes, question: Question, bad: str | None = None) -> Told:
-        """Return what the record holds, or what the service says now.
+    async def answer(self, key: bytes, question: Question, bad: str | None = None) -> ServerAnswer:
+        """Return the recorded answer, or send the question to its service.
 
         Args:
-            key: what the question is known by.
+            key: the question's key, see `question_key`.
             question: the question.
-            bad: the checksum of an answer that said itself that the service failed; it is asked for again.
+            bad: the SHA-256 of a recorded answer whose body reports a failure; if the record still holds it, the
+                question is sent again.
 
         Raises:
-            UserError: the question may not be asked.
+            UserError: the settings do not allow the question.
         """
         self.counts["asked"] += 1
         task = self._under_way.get(key)
         if task is None:
-            task = self._under_way[key] = asyncio.create_task(self._found(key, question, bad))
+            task = self._under_way[key] = asyncio.create_task(self._look_up(key, question, bad))
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
         else:
             self.counts["joined"] += 1
         return await asyncio.shield(task)
 
-    async def _found(self, key: bytes, question: Question, bad: str | None) -> Told:
-        kept = await asyncio.to_thread(self._record.get, key)
-        if kept is not None and not await self._drop_bad(key, kept, bad):
+    async def _look_up(self, key: bytes, question: Question, bad: str | None) -> ServerAnswer:
+        recorded = await asyncio.to_thread(self._record.get, key)
+        if recorded is not None and not await self._drop_bad(key, recorded, bad):
             self.counts["kept"] += 1
-            return Told(kept)
+            return ServerAnswer(recorded)
         try:
-            came = Recorded(await self._client.fetch(question))
+            received = Recorded(await self._client.fetch(question))
         except ServiceFault as fault:
             self.counts["failed"] += 1
             if fault.retryable:
                 await asyncio.to_thread(self._record.keep_failure, key, fault.trouble)
-                return Told(Recorded(trouble=fault.trouble), retryable=True)
-            came = Recorded(trouble=fault.trouble)
+                return ServerAnswer(Recorded(trouble=fault.trouble), retryable=True)
+            received = Recorded(trouble=fault.trouble)
         finally:
             self.counts["sent"] = self._client.sent
-        if came.body is not None and any(secret.is_in(came.body) for secret in question.credentials.secrets):
-            return Told(came)
-        return Told(await asyncio.to_thread(self._record.keep, key, came))
+        if question.credentials.are_in(received.body):
+            return ServerAnswer(received)
+        return ServerAnswer(await asyncio.to_thread(self._record.keep, key, received))
 
-    async def _drop_bad(self, key: bytes, kept: Recorded, bad: str | None) -> bool:
-        """Drop an answer that could not be used, unless that has been done often enough."""
-        if bad is None or kept.body is None or sha256(kept.body).hexdigest() != bad:
+    async def _drop_bad(self, key: bytes, recorded: Recorded, bad: str | None) -> bool:
+        """Drop a recorded answer that a worker reported as bad, up to the allowed number of tries."""
+        if bad is None or recorded.body is None or sha256(recorded.body).hexdigest() != bad:
             return False
         if self._refused[key] + 1 >= self._client.settings.tries:
             return False
@@ -153,24 +154,24 @@ class AnswerServer:
 
 
 class ServingProcess:
-    """The process of a server, seen from the one that started it."""
+    """A handle to the server's process, for the process that started it."""
 
     def __init__(self, record: Path, pipe: "Connection[Any, Any]") -> None:
         self._record, self._pipe = AnswerRecord(record), pipe
 
     def counts(self) -> dict[str, int]:
-        """Return the server's counts, and under "inexact" how many questions failed for somebody and worked later."""
+        """Return the server's counts, and as "inexact" the number of questions that failed once and worked later."""
         self._pipe.send("counts")
-        found: dict[str, int] = self._pipe.recv()
-        return {**found, "inexact": self._record.count_inexact()}
+        counts: dict[str, int] = self._pipe.recv()
+        return {**counts, "inexact": self._record.count_inexact()}
 
 
 @contextmanager
 def serving_answers(settings: OnlineSettings, record: Path) -> Iterator[ServingProcess]:
-    """Run the server of a record in a process of its own, which ends with the block or with this process.
+    """Run the server of a record in its own process, which ends with the block or with this process.
 
     Raises:
-        BadInput: another process of this machine serves this record, or it can't be written there.
+        BadInput: another process on this machine serves this record, or it can't be written.
     """
     context = get_context("spawn")
     ours, theirs = context.Pipe()
@@ -195,10 +196,10 @@ def serving_answers(settings: OnlineSettings, record: Path) -> Iterator[ServingP
 def _run(settings: OnlineSettings, record: Path, pipe: "Connection[Any, Any]") -> None:
     # The process that started this one handles Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    place = announcement(record)
+    path = announcement(record)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(place, os.O_CREAT | os.O_RDWR, 0o600)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
         taken = lock_file(handle) is False
     except OSError as error:
         pipe.send(error.strerror or str(error))
@@ -209,26 +210,28 @@ def _run(settings: OnlineSettings, record: Path, pipe: "Connection[Any, Any]") -
     try:
         asyncio.run(_serve(settings, record, handle, pipe))
     finally:
-        place.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
         os.close(handle)
 
 
 async def _serve(settings: OnlineSettings, record: Path, handle: int, pipe: "Connection[Any, Any]") -> None:
     token = secrets.token_urlsafe(32)
     server = AnswerServer(settings, record, token)
-    listener = await asyncio.start_server(server.handle, "127.0.0.1", 0, limit=MOST_BYTES, backlog=_WAITING)
+    listener = await asyncio.start_server(
+        server.handle, "127.0.0.1", 0, limit=MOST_BYTES, backlog=_MAX_WAITING_CONNECTIONS
+    )
     port = listener.sockets[0].getsockname()[1]
-    # What a server that was killed had announced is written over, not replaced: the lock is on this very file.
+    # Overwrite the announcement of a server that was killed, rather than replace the file: the lock is on this file.
     os.truncate(handle, 0)
     os.pwrite(handle, json.dumps({"port": port, "token": token, "pid": os.getpid()}).encode(), 0)
     pipe.send(None)
-    await asyncio.to_thread(_until_closed, pipe, server)
+    await asyncio.to_thread(_send_counts_until_closed, pipe, server)
     listener.close()
     await server.aclose()
 
 
-def _until_closed(pipe: "Connection[Any, Any]", server: AnswerServer) -> None:
-    """Tell counts until the other end is closed, or its process has died."""
+def _send_counts_until_closed(pipe: "Connection[Any, Any]", server: AnswerServer) -> None:
+    """Send the counts on request, until the other end is closed or its process has died."""
     with suppress(EOFError, OSError):
         while True:
             pipe.recv()

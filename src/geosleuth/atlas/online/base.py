@@ -1,4 +1,4 @@
-"""What all online services share: one client, the user's say, and an honest no to questions they do not offer."""
+"""The base class of online services: requests through one client, and an error for methods they do not offer."""
 
 from collections.abc import Callable, Coroutine
 from types import TracebackType
@@ -24,25 +24,30 @@ WHO_ANSWERS = {
     "map": "the offline atlas, google, amap or xyz",
     "satellite": "the offline atlas with tiles added, google or xyz",
 }
-"""Each question an atlas can be asked, and who can answer it."""
+"""Who offers each method of the atlas protocol, for error messages."""
 
 _Refusal = Callable[..., Coroutine[Any, Any, Any]]
 
 
-def _no(question: str) -> _Refusal:
-    async def refuse(self: "OnlineAtlas", *_: object, **__: object) -> object:
-        raise NotOffered(f"{self.name} does not offer {question}; {WHO_ANSWERS[question]} can answer it")
+def _not_offered(method: str) -> _Refusal:
+    """Return a method that raises `NotOffered` and names the services that offer it."""
 
-    refuse.__name__ = question
+    async def refuse(self: "OnlineAtlas", *_: object, **__: object) -> object:
+        raise NotOffered(f"{self.name} does not offer {method}; {WHO_ANSWERS[method]} can answer it")
+
+    refuse.__name__ = method
     refuse.__doc__ = "Not offered by this service."
     return refuse
 
 
 class OnlineAtlas:
-    """A service behind the atlas protocol; what it does not override it does not offer.
+    """An online service behind the atlas protocol. Methods that a subclass does not override raise `NotOffered`.
 
-    ``base_url`` is where the service stands unless the settings say otherwise; ``spacing_s`` is how far apart requests
-    to it are kept, and ``keep_hours`` how long its answers are kept, unless the settings say otherwise.
+    Attributes:
+        name: the provider's name.
+        base_url: its default address.
+        spacing_s: the default time between two requests to it.
+        keep_hours: how long its answers are cached by default.
     """
 
     name: ClassVar[str]
@@ -50,25 +55,25 @@ class OnlineAtlas:
     spacing_s: ClassVar[float] = 0.1
     keep_hours: ClassVar[float] = 24.0
 
-    geocode = _no("geocode")
-    reverse = _no("reverse")
-    suggest = _no("suggest")
-    search_pois = _no("search_pois")
-    poi = _no("poi")
-    nearby = _no("nearby")
-    crossing = _no("crossing")
-    colocated = _no("colocated")
-    search_documents = _no("search_documents")
-    map = _no("map")
-    satellite = _no("satellite")
+    geocode = _not_offered("geocode")
+    reverse = _not_offered("reverse")
+    suggest = _not_offered("suggest")
+    search_pois = _not_offered("search_pois")
+    poi = _not_offered("poi")
+    nearby = _not_offered("nearby")
+    crossing = _not_offered("crossing")
+    colocated = _not_offered("colocated")
+    search_documents = _not_offered("search_documents")
+    map = _not_offered("map")
+    satellite = _not_offered("satellite")
 
     @property
     def has_tiles(self) -> bool:
-        """Whether it has pictures from above."""
+        """Whether it offers satellite pictures."""
         return type(self).satellite is not OnlineAtlas.satellite
 
     def __init__(self, client: OnlineClient) -> None:
-        """Ask through a client, which several services may share."""
+        """Send requests through a client, which several services may share."""
         self.client = client
 
     @property
@@ -78,7 +83,7 @@ class OnlineAtlas:
 
     @property
     def host(self) -> str:
-        """The host that is asked, for messages."""
+        """The host name of the service, for messages."""
         return host_of(self.address())
 
     async def __aenter__(self) -> Self:
@@ -105,7 +110,7 @@ class OnlineAtlas:
         headers: tuple[tuple[str, str], ...] = (),
         absent: tuple[int, ...] = (),
     ) -> Question:
-        """A question to this service; parameters that are None are left out, and a body makes it a POST."""
+        """Return a request to this service; parameters that are None are left out, and a body makes it a POST."""
         return Question(
             url=self.address(base) + path,
             params=tuple((name, str(value)) for name, value in params.items() if value is not None),
@@ -119,7 +124,7 @@ class OnlineAtlas:
         )
 
     def address(self, base: str | None = None) -> str:
-        """Where the service stands: as the settings say, or as is usual."""
+        """Return the address of the service: from the settings, or else ``base``, or else the default."""
         chosen = self.settings.base_urls.get(self.name) or base or self.base_url
         if "?" in chosen or "#" in chosen:
             raise BadInput(f"the address of {self.name} must be without ? and #: {chosen[:100]!r}")

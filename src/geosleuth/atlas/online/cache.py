@@ -1,7 +1,7 @@
-"""Answers kept on disk for a while, so that the same question is not asked twice; shared by all processes.
+"""An on-disk cache of answers, shared by all processes.
 
-Keys of services are no part of what a question is known by, and an answer that repeats one is not kept. A cache that
-can't be read or written is as good as none: it never makes a question fail.
+API keys are not part of a cache key, and an answer that contains one is not cached. If the cache can't be read or
+written, requests work without it.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ COMMIT;
 
 
 def question_key(method: str, url: str, params: Iterable[tuple[str, str]], body: bytes | None) -> bytes:
-    """What a question is known by."""
+    """Return the cache key of a request: a digest of all of it but the API keys."""
     digest = hashlib.sha256()
     parts = [method, url, *(text for pair in sorted(params) for text in pair)]
     for part in (*(text.encode("utf-8", "surrogatepass") for text in parts), body or b""):
@@ -46,16 +46,16 @@ class AnswerCache:
     """A file of answers with their expiry. Safe to use from several threads and processes."""
 
     def __init__(self, path: Path, max_bytes: int) -> None:
-        """Name the file; it is made when the first answer is kept."""
+        """Use a file, which is created when the first answer is stored."""
         self._path = path
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
-        self._given_up = False
+        self._disabled = False
 
     def get(self, key: bytes) -> bytes | None:
-        """The answer to a question, unless there is none or it has expired."""
+        """Return the answer stored under a key; None if there is none or it has expired."""
         with self._lock:
-            if self._given_up or not self._path.exists():
+            if self._disabled or not self._path.exists():
                 return None
             try:
                 with closing(self._open()) as connection:
@@ -63,14 +63,14 @@ class AnswerCache:
                         "SELECT body FROM answer WHERE key = ? AND expires > ?", (key, time.time())
                     ).fetchone()
             except (sqlite3.Error, OSError) as error:
-                self._mend(error)
+                self._recover(error)
                 return None
             return bytes(row[0]) if row else None
 
     def put(self, key: bytes, body: bytes, lifetime_s: float) -> None:
-        """Keep an answer; the expired and then the oldest ones make room for it."""
+        """Store an answer; if space is short, delete the expired and then the oldest ones."""
         with self._lock:
-            if self._given_up or lifetime_s <= 0 or len(body) > self._max_bytes // 4:
+            if self._disabled or lifetime_s <= 0 or len(body) > self._max_bytes // 4:
                 return
             now = time.time()
             try:
@@ -81,18 +81,18 @@ class AnswerCache:
                     self._make_room(connection, now)
                     connection.execute("COMMIT")
             except (sqlite3.Error, OSError) as error:
-                self._mend(error)
+                self._recover(error)
 
     def forget(self, key: bytes) -> None:
-        """Drop an answer that turned out to be useless."""
+        """Delete an answer that turned out to be unusable."""
         with self._lock:
-            if self._given_up or not self._path.exists():
+            if self._disabled or not self._path.exists():
                 return
             try:
                 with closing(self._open()) as connection:
                     connection.execute("DELETE FROM answer WHERE key = ?", (key,))
             except (sqlite3.Error, OSError) as error:
-                self._mend(error)
+                self._recover(error)
 
     def _make_room(self, connection: sqlite3.Connection, now: float) -> None:
         def total() -> int:
@@ -109,12 +109,12 @@ class AnswerCache:
     def _open(self) -> sqlite3.Connection:
         if not self._path.exists():
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # Questions tell what someone is looking into: the file is for its owner alone, from its first moment.
+            # Requests reveal what someone is investigating, so the file is readable by its owner only from the start.
             os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
         connection = sqlite3.connect(self._path, timeout=2.0, isolation_level=None)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
-            # A power cut may damage the file; then it is thrown away, and nothing is lost but time.
+            # A power cut may damage the file; then it is deleted, and only time is lost.
             connection.execute("PRAGMA synchronous = OFF")
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version not in (0, _VERSION):
@@ -126,14 +126,14 @@ class AnswerCache:
             raise
         return connection
 
-    def _mend(self, error: Exception) -> None:
-        """Throw a damaged file away; where anything else is the matter, do without."""
+    def _recover(self, error: Exception) -> None:
+        """Delete a damaged file; after any other error but a lock, stop using the cache."""
         if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
             return
         damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
         _logger.warning("the cache of online answers %s can't be used (%s)", self._path, type(error).__name__)
         if not damaged:
-            self._given_up = True
+            self._disabled = True
             return
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)

@@ -1,10 +1,10 @@
-"""Geocoders: Nominatim, Photon and OpenCage; places by name, and what lies at a point.
+"""The geocoders Nominatim, Photon and OpenCage: find places by name, and the address at a point.
 
-Asked for ``jsonv2``: a list of places for ``/search`` and ``/lookup``, one place for ``/reverse`` or an ``error``.
+Their answers:
 
-Answers are GeoJSON feature collections. ``extent`` in their properties is west, north, east, south.
-
-Answers hold ``results`` with ``components``, ``formatted``, ``geometry`` and sometimes ``bounds``, and a ``status``.
+- Nominatim (``jsonv2``): a list of places for ``/search`` and ``/lookup``; one place or an ``error`` for ``/reverse``.
+- Photon: a GeoJSON feature collection; ``extent`` in the properties is west, north, east, south.
+- OpenCage: ``results`` with ``components``, ``formatted``, ``geometry`` and sometimes ``bounds``, and a ``status``.
 """
 
 import re
@@ -30,6 +30,7 @@ from .replies import (
     query_text,
     region,
     settlement,
+    settlement_hit,
     spot,
 )
 
@@ -39,13 +40,19 @@ _NEAR_KM = 50.0
 
 
 def osm_reference(place_id: str) -> tuple[str, int] | None:
-    """The letter and number of an OpenStreetMap object in an id such as ``osm:n25254104`` or ``osm:monaco:w7``."""
+    """Return the letter and number in the id of an OpenStreetMap object (``osm:n25254104``, ``osm:monaco:w7``)."""
     match = _OSM_ID.match(place_id)
     return (match[1], int(match[2])) if match else None
 
 
+def _box_param(extent: Extent | None) -> str | None:
+    """Return a box as "west,south,east,north"; None across the antimeridian, where the services support no box."""
+    boxes = plain_boxes(extent) if extent is not None else []
+    return f"{boxes[0].west},{boxes[0].south},{boxes[0].east},{boxes[0].north}" if len(boxes) == 1 else None
+
+
 class Nominatim(OnlineAtlas):
-    """Nominatim's own server, or any other that ``base_urls`` names."""
+    """Nominatim: the public server, or another that ``base_urls`` names."""
 
     name: ClassVar[str] = "nominatim"
     base_url: ClassVar[str] = "https://nominatim.openstreetmap.org"
@@ -55,7 +62,7 @@ class Nominatim(OnlineAtlas):
     async def geocode(
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
-        """Places of that name or address, as Nominatim ranks them."""
+        """Return places with this name or address, as ranked by Nominatim."""
         query = query_text(text)
         if not query or limit < 1:
             return []
@@ -71,21 +78,21 @@ class Nominatim(OnlineAtlas):
         category: str | None = None,
         limit: int = 10,
     ) -> list[Hit]:
-        """Features by name; a category alone needs ``near`` or ``within``."""
+        """Search features by name; for a category without a name, give ``near`` or ``within``."""
         query = query_text(text) or (query_text(category or "").partition("=")[2] or query_text(category or ""))
         if not query or limit < 1:
             return []
-        # Nominatim takes one tag in brackets beside the words.
+        # Nominatim accepts one tag in brackets after the words.
         tags = [kind for kind in category_kinds(category or "") if "=" in kind[1:]]
-        asked = f"{query} [{tags[0]}]" if len(tags) == 1 and query_text(text) else query
-        found = await self._search(asked, limit=_MAX_LIMIT if category else limit, within=within, near=near)
+        tagged_query = f"{query} [{tags[0]}]" if len(tags) == 1 and query_text(text) else query
+        found = await self._search(tagged_query, limit=_MAX_LIMIT if category else limit, within=within, near=near)
         if category:
             kinds = set(matching_kinds(category, {place.kind for place, _ in found}))
             found = [(place, names) for place, names in found if place.kind in kinds]
         return inside((hit(place, query, names=names, near=near) for place, names in found), within)[:limit]
 
     async def poi(self, place_id: str) -> Place | None:
-        """One OpenStreetMap object."""
+        """Return an OpenStreetMap object by its id."""
         reference = osm_reference(place_id)
         if reference is None:
             return None
@@ -95,7 +102,7 @@ class Nominatim(OnlineAtlas):
         return places[0][0] if places else None
 
     async def reverse(self, point: LatLon) -> Reverse:
-        """The address at a point; without a country at sea."""
+        """Return the address at a point; without a country at sea."""
         question = self.question("/reverse", {"lat": point.lat, "lon": point.lon, "zoom": 18, **self._details()})
         answer = replies.need_object(await self.client.json(question, self._check), self.host)
         if "error" in answer:
@@ -105,17 +112,7 @@ class Nominatim(OnlineAtlas):
         town = settlement(parts)
         hits = [near_hit(place, point, 1.0) for place in found]
         if town and found and found[0].name != town:
-            here = Place(
-                f"nominatim:settlement:{town}",
-                town,
-                "city",
-                point,
-                spot(point),
-                self.name,
-                found[0].country,
-                region(parts),
-            )
-            hits.insert(0, Hit(here, 1.0, "near", town, 0.0))
+            hits.insert(0, settlement_hit(self.name, town, point, found[0].country, region(parts)))
         return Reverse(
             point,
             replies.country(parts.get("country_code")),
@@ -135,14 +132,14 @@ class Nominatim(OnlineAtlas):
         }
 
     def _check(self, answer: object) -> None:
-        """Tell "nothing here", which is an answer, from other errors in a body."""
+        """Raise `ServiceFault` for an error in the body, except for "nothing here", which is an answer."""
         if isinstance(answer, dict) and "error" in answer and answer.get("error") != "Unable to geocode":
-            said = (
+            reason = (
                 replies.text(answer, "error")
                 or replies.text(replies.inner(answer, "error"), "message")
                 or "no reason given"
             )
-            raise ServiceFault(self.host, f'reports "{said}"')
+            raise ServiceFault(self.host, f'reports "{reason}"')
 
     async def _search(
         self,
@@ -153,18 +150,16 @@ class Nominatim(OnlineAtlas):
         near: LatLon | None = None,
         country: str | None = None,
     ) -> list[tuple[Place, list[str]]]:
-        boxes = plain_boxes(within) if within is not None else []
-        if near is not None and not boxes:
-            boxes = plain_boxes(around(near, _NEAR_KM))
-        area = boxes[0] if len(boxes) == 1 else None  # Nominatim takes one box, and none across the antimeridian
+        area = around(near, _NEAR_KM) if within is None and near is not None else within
+        viewbox = _box_param(area)
         question = self.question(
             "/search",
             {
                 "q": query,
                 "limit": min(limit, _MAX_LIMIT),
                 "countrycodes": (replies.country(country) or "").lower() or None,
-                "viewbox": f"{area.west},{area.south},{area.east},{area.north}" if area else None,
-                "bounded": 1 if area and within is not None else None,
+                "viewbox": viewbox,
+                "bounded": 1 if viewbox and within is not None else None,
                 **self._details(),
             },
         )
@@ -172,22 +167,22 @@ class Nominatim(OnlineAtlas):
 
     def _places(self, answer: object) -> list[tuple[Place, list[str]]]:
         found = []
-        for one in replies.need_objects(answer, self.host):
-            at = replies.point(one.get("lat"), one.get("lon"))
-            address = replies.text(one, "display_name", LONG_CHARS)
-            name = replies.text(one, "name") or (address.split(",")[0] if address else None)
+        for result in replies.need_objects(answer, self.host):
+            at = replies.point(result.get("lat"), result.get("lon"))
+            address = replies.text(result, "display_name", LONG_CHARS)
+            name = replies.text(result, "name") or (address.split(",")[0] if address else None)
             if at is None or not name:
                 continue
-            corners = one.get("boundingbox")
+            corners = result.get("boundingbox")
             edges = corners if isinstance(corners, list) and len(corners) == 4 else [None] * 4
-            parts, extra, names = (replies.inner(one, part) for part in ("address", "extratags", "namedetails"))
+            parts, extra, names = (replies.inner(result, part) for part in ("address", "extratags", "namedetails"))
             kind = osm_kind(
-                replies.first_text(one, "category", "class"),
-                replies.text(one, "type"),
-                replies.text(one, "addresstype"),
+                replies.first_text(result, "category", "class"),
+                replies.text(result, "type"),
+                replies.text(result, "addresstype"),
             )
-            letter = (replies.text(one, "osm_type") or "")[:1]
-            number = replies.number(one.get("osm_id"))
+            letter = (replies.text(result, "osm_type") or "")[:1]
+            number = replies.number(result.get("osm_id"))
             known = letter in ("n", "w", "r") and number is not None and number > 0
             place = Place(
                 f"osm:{letter}{int(number)}"
@@ -209,11 +204,11 @@ class Nominatim(OnlineAtlas):
 
 _PHOTON_MAX_LIMIT = 50
 _PUBLIC_LANGUAGES = ("de", "en", "fr")
-"""Photon refuses languages its index was not built with; these are the public server's."""
+"""The languages of the public server; Photon refuses languages that its index was not built with."""
 
 
 class Photon(OnlineAtlas):
-    """Photon's public server, or any other that ``base_urls`` names."""
+    """Photon: the public server, or another that ``base_urls`` names."""
 
     name: ClassVar[str] = "photon"
     base_url: ClassVar[str] = "https://photon.komoot.io"
@@ -223,22 +218,19 @@ class Photon(OnlineAtlas):
     async def geocode(
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
-        """Places of that name or address, as Photon ranks them."""
-        boxes = plain_boxes(within) if within is not None else []
+        """Return places with this name or address, as ranked by Photon."""
         code = replies.country(country)
-        params: dict[str, str | int | float | None] = {"countrycode": code}
-        if len(boxes) == 1:
-            params["bbox"] = f"{boxes[0].west},{boxes[0].south},{boxes[0].east},{boxes[0].north}"
+        params: dict[str, str | int | float | None] = {"countrycode": code, "bbox": _box_param(within)}
         found = inside(await self._search(text, limit, params), within)
-        return [one for one in found if code is None or one.place.country == code][: max(0, limit)]
+        return [result for result in found if code is None or result.place.country == code][: max(0, limit)]
 
     async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
-        """Names that begin so, those near the point first."""
+        """Return places whose name starts with the prefix, those near the point first."""
         here = {} if near is None else {"lat": near.lat, "lon": near.lon}
         return (await self._search(prefix, limit, dict(here), near=near))[: max(0, limit)]
 
     async def reverse(self, point: LatLon) -> Reverse:
-        """What lies at a point; without a country where nothing is near."""
+        """Return the address at a point; without a country if nothing is near."""
         question = self.question("/reverse", {"lat": point.lat, "lon": point.lon, "limit": 5, "lang": self._language})
         features = self._features(await self.client.json(question))
         if not features:
@@ -248,17 +240,7 @@ class Photon(OnlineAtlas):
         hits = [near_hit(place, point, 1.0) for place in places]
         town = replies.first_text(properties, "city", "district", "locality", "county")
         if town and places[0].name != town:
-            here = Place(
-                f"photon:settlement:{town}",
-                town,
-                "city",
-                point,
-                spot(point),
-                self.name,
-                places[0].country,
-                places[0].region,
-            )
-            hits.insert(0, Hit(here, 1.0, "near", town, 0.0))
+            hits.insert(0, settlement_hit(self.name, town, point, places[0].country, places[0].region))
         return Reverse(
             point, places[0].country, replies.text(properties, "country"), places[0].region, tuple(hits), self.name
         )
@@ -321,11 +303,11 @@ def _osm_id(properties: replies.Object) -> str | None:
 
 
 _OPENCAGE_MAX_LIMIT = 100
-_OWN_WORDS = {"road": "street", "house": "address", "building": "address", "country": "country", "state": "region"}
+_KINDS = {"road": "street", "house": "address", "building": "address", "country": "country", "state": "region"}
 
 
 class OpenCage(OnlineAtlas):
-    """OpenCage, with the key in ``OPENCAGE_KEY``; asked not to keep a record of the queries."""
+    """OpenCage, with the key in ``OPENCAGE_KEY``; requests ask it not to log the queries."""
 
     name: ClassVar[str] = "opencage"
     base_url: ClassVar[str] = "https://api.opencagedata.com/geocode/v1"
@@ -340,19 +322,19 @@ class OpenCage(OnlineAtlas):
     async def geocode(
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
-        """Places of that name or address, as OpenCage ranks them."""
+        """Return places with this name or address, as ranked by OpenCage."""
         query = query_text(text)
-        if len(query) < 2 or limit < 1:  # OpenCage refuses shorter ones
+        if len(query) < 2 or limit < 1:  # OpenCage refuses shorter queries
             return []
-        boxes = plain_boxes(within) if within is not None else []
-        bounds = f"{boxes[0].west},{boxes[0].south},{boxes[0].east},{boxes[0].north}" if len(boxes) == 1 else None
         code = (replies.country(country) or "").lower() or None
-        results = await self._ask(query, limit=min(limit, _OPENCAGE_MAX_LIMIT), bounds=bounds, countrycode=code)
+        results = await self._ask(
+            query, limit=min(limit, _OPENCAGE_MAX_LIMIT), bounds=_box_param(within), countrycode=code
+        )
         hits = [hit(place, query, is_address=True) for place, _ in results]
         return inside(hits, within)[:limit]
 
     async def reverse(self, point: LatLon) -> Reverse:
-        """The address at a point; without a country at sea."""
+        """Return the address at a point; without a country at sea."""
         results = await self._ask(f"{point.lat:.7f},{point.lon:.7f}", limit=1, bounds=None, countrycode=None)
         if not results:
             return Reverse(point, None, None, None, (), self.name)
@@ -360,10 +342,7 @@ class OpenCage(OnlineAtlas):
         hits = [near_hit(place, point, 1.0)]
         town = settlement(parts)
         if town and town != place.name:
-            here = Place(
-                f"opencage:settlement:{town}", town, "city", point, spot(point), self.name, place.country, place.region
-            )
-            hits.insert(0, Hit(here, 1.0, "near", town, 0.0))
+            hits.insert(0, settlement_hit(self.name, town, point, place.country, place.region))
         return Reverse(point, place.country, replies.text(parts, "country"), place.region, tuple(hits), self.name)
 
     async def _ask(
@@ -384,34 +363,34 @@ class OpenCage(OnlineAtlas):
         )
         answer = replies.need_object(await self.client.json(question, self._check), self.host)
         results = replies.need_objects(answer.get("results"), self.host, '"results"')
-        found = [(self._place(one), replies.inner(one, "components")) for one in results]
+        found = [(self._place(result), replies.inner(result, "components")) for result in results]
         return [(place, parts) for place, parts in found if place is not None]
 
     def _check(self, answer: object) -> None:
         status = replies.inner(answer, "status") if isinstance(answer, dict) else {}
         code = replies.number(status.get("code", 200))
         if code != 200:
-            said = self._credentials.scrub(replies.text(status, "message") or "no reason given")
-            raise ServiceFault(self.host, f'reports "{said}"', retryable=code == 429 or (code or 0) >= 500)
+            reason = self._credentials.scrub(replies.text(status, "message") or "no reason given")
+            raise ServiceFault(self.host, f'reports "{reason}"', retryable=code == 429 or (code or 0) >= 500)
 
-    def _place(self, one: replies.Object) -> Place | None:
-        parts, geometry = replies.inner(one, "components"), replies.inner(one, "geometry")
+    def _place(self, result: replies.Object) -> Place | None:
+        parts, geometry = replies.inner(result, "components"), replies.inner(result, "geometry")
         at = replies.point(geometry.get("lat"), geometry.get("lng"))
-        address = replies.text(one, "formatted", LONG_CHARS)
+        address = replies.text(result, "formatted", LONG_CHARS)
         if at is None or not address:
             return None
-        sort = replies.text(parts, "_type") or ""
-        low, high = replies.inner(one, "bounds", "southwest"), replies.inner(one, "bounds", "northeast")
+        component_type = replies.text(parts, "_type") or ""
+        low, high = replies.inner(result, "bounds", "southwest"), replies.inner(result, "bounds", "northeast")
         extent = replies.box(low.get("lat"), low.get("lng"), high.get("lat"), high.get("lng"))
         return Place(
             f"opencage:{at.lat:.7f},{at.lon:.7f}",
-            replies.text(parts, sort) or address.split(",")[0],
-            _OWN_WORDS.get(sort) or osm_kind("place", sort or None),
+            replies.text(parts, component_type) or address.split(",")[0],
+            _KINDS.get(component_type) or osm_kind("place", component_type or None),
             at,
             extent or spot(at),
             self.name,
             replies.country(parts.get("country_code")),
             region(parts),
             address,
-            replies.details(one, ("confidence",)),
+            replies.details(result, ("confidence",)),
         )

@@ -1,7 +1,7 @@
 """Google: Geocoding, Places (New) and Static Maps.
 
-Geocoding answers with ``status`` and ``results``; Places with the fields that a mask asks for, or an ``error`` and an
-HTTP status; Static Maps with a picture. The key goes as a query parameter to the first and last, as a header to Places.
+Geocoding answers with ``status`` and ``results``; Places with the fields of a field mask, or an ``error`` and an HTTP
+status; Static Maps with a picture. The key is sent to Places as a header, to the others as a query parameter.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ FIELDS = (
     "internationalPhoneNumber",
     "websiteUri",
 )
-"""The fields asked of Places; each is billed, so no more than are used."""
+"""The field mask for Places: only what is used, since fields determine the price."""
 
 _KINDS = {
     "country": "country",
@@ -67,20 +67,20 @@ _KINDS = {
 }
 
 
-def place_of(one: replies.Object) -> Place | None:
-    """A place as Places (New) writes it."""
-    location = replies.inner(one, "location")
+def place_of(result: replies.Object) -> Place | None:
+    """Return the place in a result of Places (New)."""
+    location = replies.inner(result, "location")
     at = replies.point(location.get("latitude"), location.get("longitude"))
-    identity, address = replies.text(one, "id", 300), replies.text(one, "formattedAddress", LONG_CHARS)
-    name = nested_text(one, "displayName", "text") or (address.split(",")[0] if address else None)
+    identity, address = replies.text(result, "id", 300), replies.text(result, "formattedAddress", LONG_CHARS)
+    name = nested_text(result, "displayName", "text") or (address.split(",")[0] if address else None)
     if at is None or not identity or not name:
         return None
-    low, high = replies.inner(one, "viewport", "low"), replies.inner(one, "viewport", "high")
+    low, high = replies.inner(result, "viewport", "low"), replies.inner(result, "viewport", "high")
     extent = replies.box(low.get("latitude"), low.get("longitude"), high.get("latitude"), high.get("longitude"))
-    types = [replies.text(one, "primaryType") or "", *replies.words(one, "types")]
-    facts = replies.details({"phone": one.get("internationalPhoneNumber"), "website": one.get("websiteUri")})
+    types = [replies.text(result, "primaryType") or "", *replies.words(result, "types")]
+    facts = replies.details({"phone": result.get("internationalPhoneNumber"), "website": result.get("websiteUri")})
     if any(types):
-        facts["types"] = ", ".join(dict.fromkeys(sort for sort in types if sort))
+        facts["types"] = ", ".join(dict.fromkeys(kind for kind in types if kind))
     return Place(
         f"google:{identity}",
         name,
@@ -88,26 +88,26 @@ def place_of(one: replies.Object) -> Place | None:
         at,
         extent or spot(at),
         "google",
-        replies.country(component(one, "country")[1]),
-        component(one, "administrative_area_level_1")[0],
+        replies.country(component(result, "country")[1]),
+        component(result, "administrative_area_level_1")[0],
         address,
         facts,
     )
 
 
-def geocoded_place(one: replies.Object) -> Place | None:
-    """A place as Geocoding writes it."""
-    geometry = replies.inner(one, "geometry")
+def geocoded_place(result: replies.Object) -> Place | None:
+    """Return the place in a result of Geocoding."""
+    geometry = replies.inner(result, "geometry")
     location = replies.inner(geometry, "location")
     at = replies.point(location.get("lat"), location.get("lng"))
-    identity, address = replies.text(one, "place_id", 300), replies.text(one, "formatted_address", LONG_CHARS)
+    identity, address = replies.text(result, "place_id", 300), replies.text(result, "formatted_address", LONG_CHARS)
     if at is None or not identity or not address:
         return None
     around = replies.inner(geometry, "bounds") or replies.inner(geometry, "viewport")
     low, high = replies.inner(around, "southwest"), replies.inner(around, "northeast")
-    types = replies.words(one, "types")
-    first = next(replies.objects(one, "address_components"), {})
-    named = any(sort in replies.words(first, "types") for sort in types)
+    types = replies.words(result, "types")
+    first = next(replies.objects(result, "address_components"), {})
+    named = any(component_type in replies.words(first, "types") for component_type in types)
     return Place(
         f"google:{identity}",
         (replies.text(first, "long_name") if named else None) or address.split(",")[0],
@@ -115,17 +115,17 @@ def geocoded_place(one: replies.Object) -> Place | None:
         at,
         replies.box(low.get("lat"), low.get("lng"), high.get("lat"), high.get("lng")) or spot(at),
         "google",
-        replies.country(component(one, "country")[1]),
-        component(one, "administrative_area_level_1")[0],
+        replies.country(component(result, "country")[1]),
+        component(result, "administrative_area_level_1")[0],
         address,
         {"types": ", ".join(types)} if types else {},
     )
 
 
-def component(one: replies.Object, sort: str) -> tuple[str | None, str | None]:
-    """The long and the short name of one level of an address, in either form."""
-    for part in (*replies.objects(one, "addressComponents"), *replies.objects(one, "address_components")):
-        if sort in replies.words(part, "types"):
+def component(result: replies.Object, component_type: str) -> tuple[str | None, str | None]:
+    """Return the long and the short name of one level of an address, from either API."""
+    for part in (*replies.objects(result, "addressComponents"), *replies.objects(result, "address_components")):
+        if component_type in replies.words(part, "types"):
             return replies.first_text(part, "longText", "long_name"), replies.first_text(
                 part, "shortText", "short_name"
             )
@@ -133,8 +133,8 @@ def component(one: replies.Object, sort: str) -> tuple[str | None, str | None]:
 
 
 def _kind(types: list[str]) -> str:
-    known = next((_KINDS[sort] for sort in types if sort in _KINDS), None)
-    return known or f"google={next((sort for sort in types if sort), 'place')}"
+    known = next((_KINDS[google_type] for google_type in types if google_type in _KINDS), None)
+    return known or f"google={next((google_type for google_type in types if google_type), 'place')}"
 
 
 _PLACES = "https://places.googleapis.com"
@@ -143,15 +143,15 @@ _TYPE = re.compile(r"[a-z_]{2,60}\Z")
 _PAGE = 20
 _MAX_RESULTS = 60
 _MAX_SUGGESTIONS = 5
-_LONGEST_M = 50_000.0
+_MAX_RADIUS_M = 50_000.0
 _NEAR_KM = 25.0
-_LONGEST_PX = 640
+_MAX_SIDE_PX = 640
 _MAX_ZOOM = 21
-_LATER = frozenset({"OVER_QUERY_LIMIT", "UNKNOWN_ERROR"})
+_RETRYABLE = frozenset({"OVER_QUERY_LIMIT", "UNKNOWN_ERROR"})
 
 
 class Google(OnlineAtlas):
-    """Google's map services, with the key in ``GOOGLE_MAPS_API_KEY``; nothing is kept unless the settings say so."""
+    """Google's map services, with the key in ``GOOGLE_MAPS_API_KEY``; not cached unless the settings say so."""
 
     name: ClassVar[str] = "google"
     base_url: ClassVar[str] = "https://maps.googleapis.com"
@@ -166,7 +166,7 @@ class Google(OnlineAtlas):
     async def geocode(
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
-        """Places of that name or address, as Google ranks them."""
+        """Return places with this name or address, as ranked by Google."""
         query = query_text(text)
         if not query or limit < 1:
             return []
@@ -183,28 +183,28 @@ class Google(OnlineAtlas):
         return inside(hits, within)[:limit]
 
     async def reverse(self, point: LatLon) -> Reverse:
-        """The addresses at a point, finest first; without a country at sea."""
+        """Return the addresses at a point, the town first, then from fine to coarse; without a country at sea."""
         results = await self._geocoding({"latlng": f"{point.lat:.7f},{point.lon:.7f}"})
         places = [place for place in map(geocoded_place, results) if place]
         if not places:
             return Reverse(point, None, None, None, (), self.name)
-        country_name = next((name for name in (component(one, "country")[0] for one in results) if name), None)
+        country_name = next((name for name in (component(result, "country")[0] for result in results) if name), None)
         hits = [near_hit(place, point, 1.0) for place in places]
-        hits.sort(key=lambda one: one.place.kind != "city")
+        hits.sort(key=lambda hit: hit.place.kind != "city")
         return Reverse(point, places[0].country, country_name, places[0].region, tuple(hits[:5]), self.name)
 
     async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
-        """Names that begin so, at most five: Google suggests without positions, so each costs one request more."""
+        """Return at most five completions: Google's have no positions, so each costs another request."""
         query = query_text(prefix)
         if not query or limit < 1:
             return []
         answer = await self._places(":autocomplete", {"input": query, **self._bias(near)}, fields=None)
         ids = [
-            replies.text(replies.inner(one, "placePrediction"), "placeId", 300)
-            for one in replies.objects(answer, "suggestions")
+            replies.text(replies.inner(result, "placePrediction"), "placeId", 300)
+            for result in replies.objects(answer, "suggestions")
         ]
-        wanted = [f"google:{one}" for one in ids if one][: min(limit, _MAX_SUGGESTIONS)]
-        places = await asyncio.gather(*(self.poi(one) for one in wanted))
+        wanted = [f"google:{place_id}" for place_id in ids if place_id][: min(limit, _MAX_SUGGESTIONS)]
+        places = await asyncio.gather(*(self.poi(place_id) for place_id in wanted))
         return [hit(place, query, near=near) for place in places if place]
 
     async def search_pois(
@@ -216,7 +216,7 @@ class Google(OnlineAtlas):
         category: str | None = None,
         limit: int = 10,
     ) -> list[Hit]:
-        """Features by name, as Google ranks them; a category is one of Google's types ("cafe")."""
+        """Search features by name, as ranked by Google; a category is one of Google's types ("cafe")."""
         query = query_text(text) or query_text(category or "")
         if not query or limit < 1:
             return []
@@ -240,7 +240,7 @@ class Google(OnlineAtlas):
         return inside((hit(place, query, near=near) for place in places), within)[:limit]
 
     async def poi(self, place_id: str) -> Place | None:
-        """One place, by Google's id."""
+        """Return a place by Google's id."""
         match = _ID.match(place_id)
         if match is None:
             return None
@@ -258,8 +258,8 @@ class Google(OnlineAtlas):
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
     ) -> list[Hit]:
-        """Features around a point, nearest first; Google gives twenty at most."""
-        check_radius(radius_m, _LONGEST_M, self.name)
+        """Return features around a point, nearest first; Google returns at most twenty."""
+        check_radius(radius_m, _MAX_RADIUS_M, self.name)
         if limit < 1:
             return []
         body: dict[str, object] = {
@@ -272,16 +272,16 @@ class Google(OnlineAtlas):
         answer = await self._places(":searchNearby", body, fields="places", paged=False)
         places = [place for place in map(place_of, replies.objects(answer, "places")) if place]
         hits = [near_hit(place, point, radius_m / 1000) for place in places]
-        return sorted(hits, key=lambda one: one.distance_km or 0.0)[:limit]
+        return sorted(hits, key=lambda hit: hit.distance_km or 0.0)[:limit]
 
     async def map(
         self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
     ) -> Picture:
-        """A drawn map; zooms are whole numbers there."""
+        """Return a drawn map; Google rounds the zoom."""
         return await self._picture(centre, zoom, size, "roadmap", markers)
 
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
-        """A picture from above; zooms are whole numbers there."""
+        """Return a satellite picture; Google rounds the zoom."""
         return await self._picture(centre, zoom, size, "satellite", ())
 
     async def _picture(
@@ -289,14 +289,14 @@ class Google(OnlineAtlas):
         centre: LatLon,
         zoom: float,
         size: tuple[int, int],
-        sort: Literal["roadmap", "satellite"],
+        map_type: Literal["roadmap", "satellite"],
         markers: Sequence[Marker],
     ) -> Picture:
-        check_picture(zoom, size, 2 * _LONGEST_PX, self.name)
-        level, scale, asked = min(_MAX_ZOOM, round(zoom)), 1, size
-        if max(size) > _LONGEST_PX:
-            # Half the size at twice the pixels, one zoom further out: the same ground in the same pixels.
-            level, scale, asked = level - 1, 2, (-(-size[0] // 2), -(-size[1] // 2))
+        check_picture(zoom, size, 2 * _MAX_SIDE_PX, self.name)
+        level, scale, request_size = min(_MAX_ZOOM, round(zoom)), 1, size
+        if max(size) > _MAX_SIDE_PX:
+            # Half the size at scale 2, one zoom level further out, shows the same area in the same number of pixels.
+            level, scale, request_size = level - 1, 2, (-(-size[0] // 2), -(-size[1] // 2))
         pins = [
             (
                 "markers",
@@ -309,9 +309,9 @@ class Google(OnlineAtlas):
             {
                 "center": _comma(centre),
                 "zoom": max(0, level),
-                "size": f"{asked[0]}x{asked[1]}",
+                "size": f"{request_size[0]}x{request_size[1]}",
                 "scale": scale,
-                "maptype": sort,
+                "maptype": map_type,
                 "format": "png",
                 "language": self.settings.language,
             },
@@ -332,9 +332,11 @@ class Google(OnlineAtlas):
             status = replies.text(answer, "status") if isinstance(answer, dict) else None
             if status in ("OK", "ZERO_RESULTS") or not isinstance(answer, dict):
                 return
-            said = self._in_query.scrub(replies.text(answer, "error_message") or "no reason given")
+            reason = self._in_query.scrub(replies.text(answer, "error_message") or "no reason given")
             hint = "; check the key in GOOGLE_MAPS_API_KEY" if status == "REQUEST_DENIED" else ""
-            raise ServiceFault(host, f'reports {status or "no status"}: "{said}"{hint}', retryable=status in _LATER)
+            raise ServiceFault(
+                host, f'reports {status or "no status"}: "{reason}"{hint}', retryable=status in _RETRYABLE
+            )
 
         answer = replies.need_object(await self.client.json(question, check), host)
         return replies.need_objects(answer.get("results"), host, '"results"')

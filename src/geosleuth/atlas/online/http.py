@@ -1,11 +1,12 @@
-"""The one client through which all online services are asked: pinned addresses, bounded bodies, paced requests.
+"""The HTTP client of all online services: checked addresses, bounded bodies, rate limits, retries, cache and record.
 
-A client that checks a name and then connects by name can be given another address the second time. Here the backend
-that opens the connection does the look-up itself and connects to the very address it has checked, while the name stays
-what TLS and the Host header show.
+Against DNS rebinding, connections are pinned: a client that checks a host name and then connects by name may get
+another address the second time. Here the network backend resolves the name itself and connects to the address it has
+checked; TLS and the Host header still use the name.
 
-A request waits for its host's turn, is tried again with growing waits where the trouble may pass, gives way where a
-host keeps failing, and is answered from the cache where it was asked before.
+`OnlineClient.ask` is the way of a request: it is answered from the cache or the record if possible; else it waits for
+its host's next free slot, is retried with growing waits while the fault may pass, and fails at once while the host's
+circuit breaker is open.
 """
 
 import asyncio
@@ -56,17 +57,17 @@ from .replies import clean
 from .shared_record import ask_shared
 
 CREDENTIALS = "geosleuth.credentials"
-"""Under this name a request's extensions carry its keys past everything that may log an address."""
+"""The request extension that carries the API keys, so that they are not in a URL that may be logged."""
 
 LOCATION = "geosleuth.location"
-"""Under this name a response's extensions carry where a redirect leads."""
+"""The response extension that carries the target of a redirect."""
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
-    """Opens connections to addresses that were checked, and to no others."""
+    """A network backend that connects only to addresses that it has checked itself."""
 
     def __init__(self, settings: OnlineSettings) -> None:
-        """Check by the user's settings."""
+        """Check addresses against the user's settings."""
         self._settings = settings
         self._inner = httpcore.AnyIOBackend()
 
@@ -78,16 +79,16 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Resolve, check every address, and connect to the first that answers."""
+        """Resolve the host, check all its addresses, and connect to the first that accepts the connection."""
         addresses = await self._resolve(host, port, timeout)
         check_addresses(host, addresses, self._settings)
-        trouble: httpcore.ConnectError | None = None
+        last_error: httpcore.ConnectError | None = None
         for address in addresses:
             try:
                 return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
             except httpcore.ConnectError as error:
-                trouble = error
-        raise trouble or httpcore.ConnectError("no address")
+                last_error = error
+        raise last_error or httpcore.ConnectError("no address")
 
     async def connect_unix_socket(
         self,
@@ -95,11 +96,11 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         timeout: float | None = None,  # noqa: ASYNC109  # the signature is httpcore's
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Never: there is no service behind a file."""
+        """Refuse: no service listens on a Unix socket."""
         raise httpcore.UnsupportedProtocol(f"no connections to files ({path}, {timeout}, {socket_options})")
 
     async def sleep(self, seconds: float) -> None:
-        """Wait, as httpcore asks between its own tries."""
+        """Sleep between httpcore's own retries."""
         await asyncio.sleep(seconds)
 
     async def _resolve(self, host: str, port: int, limit_s: float | None) -> list[str]:
@@ -109,16 +110,16 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
                 found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except TimeoutError as error:
             raise httpcore.ConnectTimeout("name look-up") from error
-        except (OSError, ValueError) as error:  # a name that can't be spelled on the wire is a ValueError
+        except (OSError, ValueError) as error:  # ValueError: the name can't be encoded
             raise Offline(host, "no such host could be found; are you online?") from error
         return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
-    """Sends requests through the pinned backend, with their keys put in at the last moment."""
+    """A transport that uses the pinned backend and adds API keys as late as possible."""
 
     def __init__(self, settings: OnlineSettings) -> None:
-        """Make a pool of connections; none is opened yet."""
+        """Create the connection pool; no connection is opened yet."""
         for name in ("httpcore.connection", "httpcore.http11", "httpcore.http2"):
             logging.getLogger(name).addFilter(_without_keys)
         self._pool = httpcore.AsyncConnectionPool(
@@ -130,28 +131,27 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send one request."""
-        extensions = dict(request.extensions)
-        credentials = cast("Credentials", extensions.pop(CREDENTIALS, None) or Credentials())
-        url = request.url.copy_merge_params({name: one.reveal() for name, one in credentials.params.items()})
-        extra = [(name.encode(), secret.reveal().encode()) for name, secret in credentials.headers.items()]
+        """Send a request with its API keys."""
+        request_extensions = dict(request.extensions)
+        credentials = cast("Credentials", request_extensions.pop(CREDENTIALS, None) or Credentials())
+        url = request.url.copy_merge_params({name: secret.reveal() for name, secret in credentials.params.items()})
+        key_headers = [(name.encode(), secret.reveal().encode()) for name, secret in credentials.headers.items()]
         _in_use.set(credentials)
-        with _translated():
+        with _as_httpx_errors():
             response = await self._pool.handle_async_request(
                 httpcore.Request(
                     method=request.method,
                     url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-                    headers=[*request.headers.raw, *extra],
+                    headers=[*request.headers.raw, *key_headers],
                     content=request.stream,
-                    extensions=extensions,
+                    extensions=request_extensions,
                 )
             )
-        # The client reads the address of a redirect even where it is not to follow one, and stumbles over odd ones.
+        # httpx parses the Location header even if it is not to follow redirects, and fails on malformed ones.
         headers = [pair for pair in response.headers if pair[0].lower() != b"location"]
-        told = [value.decode("latin-1") for name, value in response.headers if name.lower() == b"location"]
-        return httpx.Response(
-            response.status, headers=headers, stream=_Body(response), extensions={LOCATION: told[0]} if told else {}
-        )
+        locations = [value.decode("latin-1") for name, value in response.headers if name.lower() == b"location"]
+        extensions = {LOCATION: locations[0]} if locations else {}
+        return httpx.Response(response.status, headers=headers, stream=_Body(response), extensions=extensions)
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -160,7 +160,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
 
 @cache
 def _ssl_context() -> ssl.SSLContext:
-    """Reading all certificates takes a while; once is enough."""
+    """Return the TLS context, cached since loading all certificates takes a while."""
     return httpx.create_ssl_context()
 
 
@@ -168,7 +168,7 @@ _in_use: ContextVar[Credentials | None] = ContextVar("credentials in use", defau
 
 
 def _without_keys(record: logging.LogRecord) -> bool:
-    """Take keys out of what httpcore logs for debugging: it writes down a redirect's address, key and all."""
+    """Remove keys from httpcore's debug log, which contains the full URL of a redirect."""
     credentials = _in_use.get()
     if credentials is not None:
         record.msg, record.args = credentials.scrub(record.getMessage()), ()
@@ -180,7 +180,7 @@ class _Body(httpx.AsyncByteStream):
         self._response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _translated():
+        with _as_httpx_errors():
             async for piece in self._response.aiter_stream():
                 yield piece
 
@@ -189,8 +189,8 @@ class _Body(httpx.AsyncByteStream):
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
-    """Turn the pool's errors into those of the client above it; what they say never holds an address."""
+def _as_httpx_errors() -> Iterator[None]:
+    """Turn errors of httpcore into those of httpx, with fixed messages that contain no URL."""
     try:
         yield
     except httpcore.TimeoutException as error:
@@ -203,46 +203,46 @@ def _translated() -> Iterator[None]:
 
 _NOT_JSON = object()
 MAX_DEPTH = 40
-"""No service nests its answers half as deep."""
+"""The deepest nesting of JSON that is accepted; over twice what services send."""
 
 
 async def read_body(response: httpx.Response, host: str, max_bytes: int) -> bytes:
-    """The whole body of a streamed response.
+    """Return the decompressed body of a streamed response.
 
     Raises:
-        ServiceFault: it is longer than allowed, packed in a way that was not asked for, or cut short.
+        ServiceFault: it is longer than allowed, cut short, or in an encoding that was not requested.
     """
-    packing = response.headers.get("content-encoding", "identity").strip().lower() or "identity"
-    if packing not in ("identity", "gzip", "x-gzip"):
-        raise ServiceFault(host, "sent its answer packed in a way that was not asked for")
+    encoding = response.headers.get("content-encoding", "identity").strip().lower() or "identity"
+    if encoding not in ("identity", "gzip", "x-gzip"):
+        raise ServiceFault(host, "sent its answer in a compression that was not requested")
     announced = response.headers.get("content-length", "")
     if announced.isdecimal() and int(announced[:20]) > max_bytes:
         raise _too_long(host, max_bytes)
-    unpacker = None if packing == "identity" else zlib.decompressobj(wbits=31)
+    decompressor = None if encoding == "identity" else zlib.decompressobj(wbits=31)
     body = bytearray()
     async for raw in response.aiter_raw():
         try:
-            body += raw if unpacker is None else unpacker.decompress(raw, max_bytes + 1 - len(body))
+            body += raw if decompressor is None else decompressor.decompress(raw, max_bytes + 1 - len(body))
         except zlib.error as error:
-            raise ServiceFault(host, "sent a packed answer that can't be unpacked", retryable=True) from error
+            raise ServiceFault(host, "sent a compressed answer that can't be decompressed", retryable=True) from error
         if len(body) > max_bytes:
             raise _too_long(host, max_bytes)
-    if unpacker is not None and not unpacker.eof:
+    if decompressor is not None and not decompressor.eof:
         raise ServiceFault(host, "its answer was cut short", retryable=True)
     return bytes(body)
 
 
 def parse_json(body: bytes, host: str) -> object:
-    """What a JSON answer says.
+    """Parse a JSON body.
 
     Raises:
-        ServiceFault: it is not JSON, holds numbers that are none, or is nested absurdly.
+        ServiceFault: it is not JSON, contains NaN or an infinity, or is nested too deep.
     """
     parsed: object = _NOT_JSON
     with suppress(ValueError, RecursionError):
         parsed = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse)
     if parsed is _NOT_JSON:
-        # Raised out here, for the parser's own error would carry the whole answer along.
+        # Raised outside the handler, since the parser's error would keep the whole body alive as its cause.
         raise ServiceFault(host, "answered something that is not JSON")
     level, depth = [parsed], 0
     while level:
@@ -268,10 +268,14 @@ def _too_long(host: str, max_bytes: int) -> ServiceFault:
 
 
 class Breaker:
-    """Closed: requests pass. Open, after failures in a row: none does. Half open, after a rest: one does."""
+    """A circuit breaker for one host.
+
+    Closed, all requests pass. After too many failures in a row it opens, and none passes. After a rest it is half open:
+    one request passes as a probe, and its outcome closes or reopens the breaker.
+    """
 
     def __init__(self, failures: int, rest_s: float) -> None:
-        """Open after so many failures, for so long."""
+        """Open after ``failures`` in a row, for ``rest_s``."""
         self._limit = failures
         self._rest_s = rest_s
         self._failures = 0
@@ -280,19 +284,19 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether the host is left alone, but for a probe."""
+        """Whether no request passes but a probe."""
         return self._opened_at is not None
 
     @property
     def rest_left_s(self) -> float:
-        """How long until the next request may pass; 0 where it may now."""
+        """Seconds until the next request may pass; 0 if it may now."""
         if self._opened_at is None:
             return 0.0
         left = self._opened_at + self._rest_s - time.monotonic()
         return max(left, 0.1 if self._probing else 0.0)
 
     def enter(self) -> bool:
-        """Whether a request may pass now; in the half-open state the one that passes is the probe."""
+        """Return whether a request may pass now; if half open, it becomes the probe."""
         if self._opened_at is None:
             return True
         if self.rest_left_s > 0:
@@ -301,20 +305,20 @@ class Breaker:
         return True
 
     def succeeded(self) -> None:
-        """The host answered: all is well again."""
+        """Close: the host answered."""
         self._failures = 0
         self._opened_at = None
         self._probing = False
 
     def failed(self) -> None:
-        """The host failed once more."""
+        """Count a failure, and open after the last allowed one or a failed probe."""
         self._failures += 1
         if self._probing or self._failures >= self._limit:
             self._opened_at = time.monotonic()
         self._probing = False
 
     def abandoned(self) -> None:
-        """The request was given up before the host could answer; another one may probe."""
+        """Let another request probe: this one was cancelled before the host answered."""
         self._probing = False
 
 
@@ -324,24 +328,25 @@ _last_sent: dict[str, float] = {}
 
 
 def reserve(host: str, spacing_s: float, longest_s: float) -> float | None:
-    """Take the next free moment of a host; the seconds until then, or None where that is longer than bearable.
+    """Reserve the next free time slot of a host; return the seconds until then, or None if over ``longest_s``.
 
-    The moments belong to the whole process, so that two atlases can't together ask twice as often. A moment that is
-    taken and not used is lost.
+    Slots are shared by the whole process, so that several atlases together keep to the rate limit. A slot that is
+    reserved and not used is lost.
     """
     with _lock:
         now = time.monotonic()
-        moment = max(now, _next_free.get(host, 0.0))
-        if moment - now > longest_s:
+        slot = max(now, _next_free.get(host, 0.0))
+        if slot - now > longest_s:
             return None
-        _next_free[host] = moment + spacing_s
-        return moment - now
+        _next_free[host] = slot + spacing_s
+        return slot - now
 
 
 def claim(host: str, spacing_s: float) -> float:
-    """Take this very moment, once a reserved one has come; 0 on success, else the seconds that are still missing.
+    """Claim the present moment once a reserved slot has come; return 0, or the seconds to wait before trying again.
 
-    A program that was busy wakes up late, and two requests whose moments have both passed would leave together.
+    A busy event loop wakes up late; without this second check, two requests whose slots both passed would be sent at
+    the same time.
     """
     with _lock:
         now = time.monotonic()
@@ -353,13 +358,13 @@ def claim(host: str, spacing_s: float) -> float:
 
 
 def postpone(host: str, wait_s: float) -> None:
-    """Leave a host alone for a while, as it asked."""
+    """Reserve no slot of a host before ``wait_s`` have passed, as it requested."""
     with _lock:
         _next_free[host] = max(_next_free.get(host, 0.0), time.monotonic() + wait_s)
 
 
 class Busy(ServiceFault):
-    """The service asks to come back later; ``wait_s`` says when."""
+    """The service is overloaded or limits the rate; ``wait_s`` is the wait that it asks for."""
 
     def __init__(self, host: str, trouble: str, wait_s: float) -> None:
         super().__init__(host, trouble, retryable=True)
@@ -367,7 +372,7 @@ class Busy(ServiceFault):
 
 
 def as_fault(error: Exception, host: str, credentials: Credentials) -> ServiceFault:
-    """What an error of the client, the network or the decoder means for the one who asked."""
+    """Return the `ServiceFault` for an error of the client, the network or the decoder."""
     if isinstance(error, ServiceFault):
         return error
     if isinstance(error, GeosleuthError):
@@ -375,14 +380,14 @@ def as_fault(error: Exception, host: str, credentials: Credentials) -> ServiceFa
     if isinstance(error, httpx.TimeoutException | TimeoutError):
         return ServiceFault(host, "did not answer in time", retryable=True)
     if isinstance(error, httpx.InvalidURL):
-        return ServiceFault(host, "has an address that can't be asked")
+        return ServiceFault(host, "has an invalid address")
     if isinstance(error, httpx.ConnectError):
         return Offline(host, "can't be reached; are you online, and is the service up?")
     return ServiceFault(host, "its answer was cut short", retryable=True)
 
 
 def after_tries(fault: ServiceFault, attempts: int) -> ServiceFault:
-    """The fault that is raised in the end, with how often it was tried."""
+    """Return the last fault with the number of attempts in its message."""
     times = "" if attempts == 1 else f" (tried {attempts} times)"
     if isinstance(fault, Offline):
         return Offline(fault.host, fault.trouble + times)
@@ -390,24 +395,24 @@ def after_tries(fault: ServiceFault, attempts: int) -> ServiceFault:
 
 
 def refusal(response: httpx.Response, host: str, excerpt: str, credentials: Credentials) -> ServiceFault:
-    """What a status other than 200 means."""
+    """Return the fault for an HTTP status that is not accepted; ``excerpt`` is from the response's body."""
     status = response.status_code
-    said = f': "{excerpt}"' if excerpt else ""
+    quote = f': "{excerpt}"' if excerpt else ""
     if status in (401, 403):
         keys = " and ".join(secret.variable for secret in credentials.secrets)
         hint = f"; check the key in {keys}" if keys else "; its terms of use may say why"
-        return ServiceFault(host, f"refused the request (status {status}){hint}{said}")
+        return ServiceFault(host, f"refused the request (status {status}){hint}{quote}")
     if status == httpx.codes.TOO_MANY_REQUESTS or status >= 500:
         trouble = "is asked too often" if status == httpx.codes.TOO_MANY_REQUESTS else "failed"
         wait_s = _retry_after_s(response.headers.get("retry-after", ""))
         if wait_s > 0:
-            return Busy(host, f"{trouble} (status {status}) and asks to wait {wait_s:.0f} s{said}", wait_s)
-        return ServiceFault(host, f"{trouble} (status {status}){said}", retryable=True)
-    return ServiceFault(host, f"did not accept the request (status {status}){said}")
+            return Busy(host, f"{trouble} (status {status}) and asks to wait {wait_s:.0f} s{quote}", wait_s)
+        return ServiceFault(host, f"{trouble} (status {status}){quote}", retryable=True)
+    return ServiceFault(host, f"did not accept the request (status {status}){quote}")
 
 
 def _retry_after_s(header: str) -> float:
-    """The wait a service asks for, in seconds or as a date; 0 where it asks for none."""
+    """Parse a Retry-After header, which holds seconds or a date; 0 if it is missing or malformed."""
     header = header.strip()
     if header.isdecimal():
         return float(header[:9])
@@ -422,7 +427,7 @@ def _retry_after_s(header: str) -> float:
 
 
 async def excerpt_of(response: httpx.Response, host: str) -> str:
-    """The beginning of what a failing service says, where that is plain text or JSON."""
+    """Return the beginning of an error response, if it is plain text or JSON; else empty."""
     if not response.headers.get("content-type", "").startswith(("text/plain", "application/json")):
         return ""
     try:
@@ -441,10 +446,19 @@ _random = random.SystemRandom()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One thing to ask a service. Keys travel apart from the rest, in ``credentials``.
+    """A request to a service.
 
-    ``spacing_s`` is the provider's own distance between requests, which the user's settings may overrule;
-    ``absent`` lists the statuses that mean "there is no such thing", ``accepted`` those of an answer.
+    Attributes:
+        url: the address, without API keys.
+        params: query parameters, without API keys.
+        method: the HTTP method.
+        body: the body of a POST.
+        headers: additional headers, without API keys.
+        credentials: the API keys.
+        keep_s: how long the answer is cached; 0 for not at all.
+        spacing_s: the provider's time between requests; the user's settings take precedence.
+        absent: the HTTP statuses that mean "there is no such thing".
+        accepted: the HTTP statuses of an answer.
     """
 
     url: str
@@ -459,7 +473,7 @@ class Question:
     accepted: tuple[int, ...] = (200,)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the question for another process of this machine: keys by the names of their variables alone."""
+        """Return the question as JSON for another process on this machine; keys by their variables' names only."""
         named = ("url", "params", "method", "headers", "spacing_s", "absent", "accepted")
         return {
             **{name: getattr(self, name) for name in named},
@@ -473,7 +487,7 @@ class Question:
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any], settings: OnlineSettings) -> "Question":
-        """Return the question again, with the keys that this process's environment holds.
+        """Return the question from `to_wire`, with the keys in this process's environment.
 
         Raises:
             BadInput: a key is not in the environment.
@@ -496,20 +510,20 @@ class Question:
 
     @property
     def shown(self) -> str:
-        """What is asked, in a line for messages."""
+        """The request in one line, for messages."""
         query = urlencode(list(self.params))
         body = f" {self.body[:200].decode('utf-8', 'replace')}" if self.body else ""
         return f"{self.method} {self.url}{'?' if query else ''}{query}{body}"
 
 
 class OnlineClient:
-    """Asks services by the user's settings. Use it as an async context manager, or close it.
+    """Sends requests to services as the user's settings allow. Use it as an async context manager, or close it.
 
-    One client serves one event loop at a time; in a new loop it starts with fresh connections.
+    A client serves one event loop at a time; in a new loop it opens new connections.
     """
 
     def __init__(self, settings: OnlineSettings) -> None:
-        """Make a client; nothing is sent yet."""
+        """Create a client; nothing is sent yet."""
         self.settings = settings
         path = settings.cache_path or cache_dir() / "online.sqlite"
         self._cache = AnswerCache(path, settings.cache_max_bytes)
@@ -534,10 +548,9 @@ class OnlineClient:
             await http.aclose()
 
     async def json(self, question: Question, check: Callable[[object], None] | None = None) -> object:
-        """What a service answers in JSON; None where it says that there is no such thing.
+        """Return a service's JSON answer, parsed; None if the service reports that there is no such thing.
 
-        ``check`` looks at the parsed answer and raises `ServiceFault` where it reports a failure in its body; only an
-        answer that passes is kept.
+        ``check`` raises `ServiceFault` for an answer that reports a failure in its body; such an answer is not cached.
         """
         host = check_consent(question.url, self.settings)
 
@@ -550,57 +563,59 @@ class OnlineClient:
         return await self.ask(question, decode)
 
     async def ask(self, question: Question, decode: Callable[[bytes], T]) -> T | None:
-        """What a service answers, decoded; None where it says that there is no such thing.
+        """Return a service's answer, decoded; None if the service reports that there is no such thing.
 
         Raises:
             BadInput: the user has not allowed the host.
-            ServiceFault: the service failed for good, or for as long as the settings allow to try.
+            ServiceFault: the service failed permanently, or in all tries that the settings allow.
         """
         check_consent(question.url, self.settings)
         key = question_key(question.method, question.url, question.params, question.body)
         if self._record is not None:
-            return await self._recorded(self._record, key, question, decode)
+            return await self._ask_record(self._record, key, question, decode)
         if question.keep_s > 0:
-            kept = await asyncio.to_thread(self._cache.get, key)
-            if kept is not None:
+            cached = await asyncio.to_thread(self._cache.get, key)
+            if cached is not None:
                 try:
-                    return decode(kept)
+                    return decode(cached)
                 except ServiceFault:
                     await asyncio.to_thread(self._cache.forget, key)
-        body, decoded = await self._persist(question, decode)
+        body, decoded = await self._send_with_retries(question, decode)
         if body is None or decoded is None:
             return None
-        if question.keep_s > 0 and not any(secret.is_in(body) for secret in question.credentials.secrets):
+        if question.keep_s > 0 and not question.credentials.are_in(body):
             await asyncio.to_thread(self._cache.put, key, body, question.keep_s)
         return decoded
 
-    async def _recorded(
+    async def _ask_record(
         self, record: AnswerRecord, key: bytes, question: Question, decode: Callable[[bytes], T]
     ) -> T | None:
-        """What a service answered when it was first asked; it is asked now where it never was."""
+        """Return the recorded answer, or send the question and record its outcome."""
         host, recording = host_of(question.url), self.settings.record
         if recording is not None and recording.shared and not recording.only:
-            return await self._from_server(recording.path, question, decode)
-        kept = await asyncio.to_thread(record.get, key, failures=self.settings.only_recorded)
-        if kept is None and recording is not None and recording.only:
+            return await self._ask_server(recording.path, question, decode)
+        recorded = await asyncio.to_thread(record.get, key, failures=self.settings.only_recorded)
+        if recorded is None and recording is not None and recording.only:
             raise NotRecorded(
-                f"{recording.path}: holds no answer to {question.shown} (key {key.hex()[:16]}), and nobody may be asked"
+                f"{recording.path}: holds no answer to {question.shown} (key {key.hex()[:16]}), and only recorded "
+                "answers may be used"
             )
-        if kept is None:
+        if recorded is None:
             try:
-                body, _ = await self._persist(question, decode)
-                came = Recorded(body)
+                body, _ = await self._send_with_retries(question, decode)
+                received = Recorded(body)
             except ServiceFault as fault:
-                came = Recorded(trouble=fault.trouble)
-            if came.body is not None and any(secret.is_in(came.body) for secret in question.credentials.secrets):
-                return decode(came.body)
-            kept = await asyncio.to_thread(record.keep, key, came)
-        if kept.trouble is not None:
-            raise ServiceFault(host, kept.trouble)
-        return None if kept.body is None else decode(kept.body)
+                received = Recorded(trouble=fault.trouble)
+            if received.body is not None and question.credentials.are_in(received.body):
+                return decode(received.body)
+            recorded = await asyncio.to_thread(record.keep, key, received)
+        if recorded.trouble is not None:
+            raise ServiceFault(host, recorded.trouble)
+        return None if recorded.body is None else decode(recorded.body)
 
-    async def _from_server(self, record: Path, question: Question, decode: Callable[[bytes], T]) -> T | None:
-        """What the one process of this machine answers that asks for all."""
+    async def _ask_server(self, record: Path, question: Question, decode: Callable[[bytes], T]) -> T | None:
+        """Return the answer of the process that sends requests for all workers on this machine."""
+        # The server asks again if its recorded answer has the checksum `bad`.
         host, wire, bad = host_of(question.url), question.to_wire(), None
         for attempt in range(1, self.settings.tries + 1):
             reply = await ask_shared(record, {"question": wire, "bad": bad})
@@ -620,23 +635,26 @@ class OnlineClient:
         raise AssertionError("the last try either answers or raises")
 
     async def fetch(self, question: Question) -> bytes | None:
-        """What a service answers now, past cache and record; None where it says that there is no such thing.
+        """Return a service's answer without cache and record; None if it reports that there is no such thing.
 
         Raises:
             BadInput: the user has not allowed the host.
-            ServiceFault: the service failed for good, or for as long as the settings allow to try.
+            ServiceFault: the service failed permanently, or in all tries that the settings allow.
         """
-        body, _ = await self._persist(question, lambda body: body)
+        body, _ = await self._send_with_retries(question, lambda body: body)
         return body
 
-    async def _persist(self, question: Question, decode: Callable[[bytes], T]) -> tuple[bytes | None, T | None]:
+    async def _send_with_retries(
+        self, question: Question, decode: Callable[[bytes], T]
+    ) -> tuple[bytes | None, T | None]:
+        """Send a question up to the allowed number of times; return the body and its decoded form."""
         host = check_consent(question.url, self.settings)
         settings, origin = self.settings, urlsplit(question.url).netloc.lower()
         breaker = self._breakers.setdefault(origin, Breaker(settings.breaker_failures, settings.breaker_rest_s))
         deadline: float | None = None
         for attempt in range(1, settings.tries + 1):
             await self._wait_for_turn(question, host, origin, deadline)
-            # The time limit is for the service; waiting in our own queue for the first turn does not count.
+            # The time limit is for the service; the wait for the first slot in our own queue does not count.
             deadline = deadline or time.monotonic() + settings.total_s
             if not breaker.enter():
                 rest_s = max(1, round(breaker.rest_left_s))
@@ -667,42 +685,44 @@ class OnlineClient:
         raise AssertionError("the last try either answers or raises")
 
     async def _wait_for_turn(self, question: Question, host: str, origin: str, deadline: float | None) -> None:
+        """Wait until the rate limit of an origin (host and port) allows the next request."""
         settings = self.settings
         spacing_s = settings.spacing_s.get(host, 0.0 if host in settings.private_hosts else question.spacing_s)
         longest_s = settings.queue_s if deadline is None else max(0.0, deadline - time.monotonic())
         wait_s = reserve(origin, spacing_s, longest_s)
         if wait_s is None:
             raise ServiceFault(host, f"too many requests wait for their turn (over {longest_s:.0f} s)", retryable=True)
-        self._client()  # made before the moment comes, since the first one takes its time
+        self._client()  # created before the slot comes, since that takes a while
         await asyncio.sleep(wait_s)
-        while (wait_s := claim(origin, spacing_s)) > 0:  # noqa: ASYNC110  # time is waited for, not an event
+        while (wait_s := claim(origin, spacing_s)) > 0:  # noqa: ASYNC110  # waits for a time, not for an event
             await asyncio.sleep(wait_s)
 
     @asynccontextmanager
     async def stream(self, question: Question) -> AsyncIterator[httpx.Response]:
-        """A service's answer with its body unread, redirects followed; sent once, whatever the settings say of tries.
+        """Send a question once, without retries, follow redirects, and yield the response with its body unread.
 
         Raises:
             BadInput: the user has not allowed the host.
-            ServiceFault: the service failed, refused, or broke off in the middle of its answer.
+            ServiceFault: the service failed, refused the request, or cut its answer short.
         """
         host = check_consent(question.url, self.settings)
         try:
-            async with self._opened(question, host) as response:
+            async with self._response(question, host) as response:
                 yield response
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise as_fault(error, host, question.credentials) from None
 
     async def _send(self, question: Question, host: str) -> bytes | None:
-        """One try, redirects included."""
+        """Send a question once, follow redirects, and return the body; None for a status in ``absent``."""
         self.sent += 1
-        async with self._opened(question, host) as response:
+        async with self._response(question, host) as response:
             if response.status_code in question.absent:
                 return None
             return await read_body(response, host, self.settings.max_bytes)
 
     @asynccontextmanager
-    async def _opened(self, question: Question, host: str) -> AsyncIterator[httpx.Response]:
+    async def _response(self, question: Question, host: str) -> AsyncIterator[httpx.Response]:
+        """Send a question, follow redirects, and yield the response if its status is accepted or means absence."""
         query = urlencode(list(question.params))
         url = f"{question.url}{'&' if '?' in question.url else '?'}{query}" if query else question.url
         for _ in range(_MAX_REDIRECTS + 1):
@@ -716,7 +736,7 @@ class OnlineClient:
             response = await self._client().send(request, stream=True)
             try:
                 if response.status_code in _REDIRECTS and LOCATION in response.extensions:
-                    url = self._redirected(question, host, url, response)
+                    url = self._redirect_url(question, host, url, response)
                     continue
                 if response.status_code in (*question.accepted, *question.absent):
                     yield response
@@ -727,12 +747,12 @@ class OnlineClient:
                 await response.aclose()
         raise ServiceFault(host, "redirects in circles")
 
-    def _redirected(self, question: Question, host: str, old: str, response: httpx.Response) -> str:
+    def _redirect_url(self, question: Question, host: str, old: str, response: httpx.Response) -> str:
         if question.method == "POST" and response.status_code not in (307, 308):
             raise ServiceFault(host, "redirects a request that can't be sent elsewhere")
         new = redirected(old, str(response.extensions[LOCATION]))
         check_consent(new, self.settings)
-        # A service repeats the query it was sent, key and all; the key is added again on the wire.
+        # A service may repeat the query with the key in it; drop the key here, since the transport adds it again.
         parts = urlsplit(new)
         kept = [
             pair
@@ -769,6 +789,6 @@ class OnlineClient:
         }
 
     def backoff_s(self, attempt: int) -> float:
-        """How long to wait after a try that failed, chance mixed in."""
+        """Return the wait after a failed try: exponential, with random jitter."""
         longest_s = min(self.settings.backoff_max_s, self.settings.backoff_s * 2.0 ** (attempt - 1))
         return longest_s * _random.uniform(0.5, 1.0)

@@ -1,7 +1,8 @@
-"""Overpass: the features of OpenStreetMap by name, kind and position. What users type never becomes syntax.
+"""Overpass: query the features of OpenStreetMap by name, kind and position.
 
-It knows no ranking and no addresses, and answers only for an area. Elements come with ``out tags bb``: nodes with a
-position, ways and relations with their bounds.
+Overpass neither ranks results nor finds addresses, and answers only for an area. Queries use ``out tags bb``: nodes
+come with a position, ways and relations with their bounds. Text from users never becomes query syntax: names are
+reduced to letters and digits, and tags are checked.
 """
 
 import math
@@ -35,18 +36,18 @@ _MAX_NAME_CHARS = 100
 
 
 def settings(timeout_s: int) -> str:
-    """The line every query begins with."""
+    """Return the first line of every query."""
     return f"[out:json][timeout:{timeout_s}];\n"
 
 
 def name_pattern(text: str) -> str:
-    """A regular expression for a name, whose spaces and marks may be written in other ways; empty for no name."""
+    """Return a regular expression for a name that allows other spaces and punctuation; empty without letters."""
     parts = re.findall(r"[^\W_]+", query_text(text, _MAX_NAME_CHARS))
     return ".{0,3}".join(parts)
 
 
 def by_name(text: str) -> str:
-    """The filter for features one of whose names holds the text."""
+    """Return the filter for features with a name that contains the text."""
     pattern = name_pattern(text)
     if not pattern:
         raise BadInput(f"not a name to search for: {text[:60]!r}")
@@ -54,7 +55,7 @@ def by_name(text: str) -> str:
 
 
 def street_named(text: str) -> str:
-    """The filter for streets of that name."""
+    """Return the filter for streets with this name."""
     pattern = name_pattern(text)
     if not pattern:
         raise BadInput(f"not the name of a street: {text[:60]!r}")
@@ -62,7 +63,7 @@ def street_named(text: str) -> str:
 
 
 def by_category(category: str) -> list[str]:
-    """The filters that a category stands for; a feature need pass only one of them."""
+    """Return the filters of a category; a feature matches if it passes one of them."""
     filters = []
     for kind in category_kinds(category):
         if kind in _OWN_KINDS:
@@ -83,25 +84,25 @@ def by_category(category: str) -> list[str]:
 
 
 def by_name_or_category(feature: str) -> list[str]:
-    """The filters for a tag ("amenity=pharmacy"), or for a word that may be a name or a category ("Casino")."""
+    """Return the filters of a tag ("amenity=pharmacy"), or of a word that may be a name or a category ("Casino")."""
     if "=" in feature:
         return by_category(feature)
     return [by_name(feature), *(by_category(feature) if category_kinds(feature) else [])]
 
 
 def in_area(extent: Extent) -> list[str]:
-    """The area filters of an extent; a feature need pass only one of them."""
+    """Return the area filters of an extent; a feature matches if it passes one of them."""
     return [f"({box.south:.7f},{box.west:.7f},{box.north:.7f},{box.east:.7f})" for box in plain_boxes(extent)]
 
 
 def around_point(point: LatLon, radius_m: float) -> str:
-    """The filter for what lies within so many metres of a point."""
+    """Return the filter for features within a radius around a point."""
     return f"(around:{radius_m:.1f},{point.lat:.7f},{point.lon:.7f})"
 
 
 def union(element: str, filters: list[str], areas: list[str], into: str) -> str:
-    """A statement that gathers all elements that pass a filter in an area."""
-    statements = "".join(f"{element}{one}{area};" for one in filters for area in areas)
+    """Return a statement that collects the elements which pass any filter in any area into a named set."""
+    statements = "".join(f"{element}{tag_filter}{area};" for tag_filter in filters for area in areas)
     return f"({statements})->.{into};\n"
 
 
@@ -117,9 +118,17 @@ def colocations(
     in_order: bool = False,
     limit: int = 10,
 ) -> list[Colocation]:
-    """Every choice of one place from each set that fits, the closest together first."""
+    """Return the combinations of one place from each set that lie within a distance of each other, closest first.
+
+    Args:
+        sets: the candidates for each feature.
+        within_m: the greatest distance between any two places of a combination.
+        bearings: the bearing from the first place to each place in degrees; None for any.
+        in_order: whether the places must lie along a line in the order of the sets.
+        limit: the greatest number of combinations.
+    """
     found = []
-    for chosen in _choices(sets, within_m / 1000, bearings):
+    for chosen in _combinations(sets, within_m / 1000, bearings):
         lats, lons = _columns(chosen)
         if in_order and not lie_in_order(lats[None], lons[None])[0]:
             continue
@@ -127,13 +136,14 @@ def colocations(
         centre = weighted_centre(lats, lons) or chosen[0].point
         score = max(0.0, 1 - spread_km * 1000 / within_m)
         found.append(Colocation(tuple(chosen), centre, spread_km * 1000, round(score, 4)))
-    found.sort(key=lambda one: (one.spread_m, [place.id for place in one.places]))
+    found.sort(key=lambda group: (group.spread_m, [place.id for place in group.places]))
     return found[:limit]
 
 
-def _choices(
+def _combinations(
     sets: Sequence[Sequence[Place]], within_km: float, bearings: Sequence[float | None]
 ) -> Iterator[list[Place]]:
+    """Yield the combinations that fit by distance and bearing, with a depth-first search over the sets."""
     if not all(sets):
         return
     columns = [_columns(places) for places in sets]
@@ -141,24 +151,26 @@ def _choices(
     steps = 0
     while unfinished:
         chosen = unfinished.pop()
-        at = len(chosen)
-        if at == len(sets):
+        depth = len(chosen)
+        if depth == len(sets):
             yield chosen
             continue
         steps += 1
         if steps > _MAX_STEPS:
             raise BadInput("too many such features stand together here; give a smaller area or rarer features")
-        lats, lons = columns[at]
+        candidates, (lats, lons) = sets[depth], columns[depth]
         fits = np.ones(len(lats), dtype=bool)
-        for one in chosen:
-            fits &= great_circle_km(one.point.lat, one.point.lon, lats, lons) <= within_km
-        wanted = bearings[at] if bearings else None
-        if wanted is not None:
+        for place in chosen:
+            fits &= great_circle_km(place.point.lat, place.point.lon, lats, lons) <= within_km
+        bearing = bearings[depth] if bearings else None
+        if bearing is not None:
             first = chosen[0].point
-            turns = bearings_deg(first.lat, first.lon, lats, lons) - wanted
+            turns = bearings_deg(first.lat, first.lon, lats, lons) - bearing
             fits &= np.abs((turns + 180) % 360 - 180) <= BEARING_TOLERANCE_DEG
-        taken = {one.id for one in chosen}
-        unfinished.extend([*chosen, sets[at][i]] for i in np.flatnonzero(fits).tolist() if sets[at][i].id not in taken)
+        taken = {place.id for place in chosen}
+        unfinished.extend(
+            [*chosen, candidates[i]] for i in np.flatnonzero(fits).tolist() if candidates[i].id not in taken
+        )
 
 
 def _columns(places: Sequence[Place]) -> tuple[FloatArray, FloatArray]:
@@ -168,16 +180,16 @@ def _columns(places: Sequence[Place]) -> tuple[FloatArray, FloatArray]:
 _TIMEOUT_S = 25
 _MAX_ELEMENTS = 2000
 _NEAR_M = 5_000.0
-_LONGEST_M = 50_000.0
-_ONE_CROSSING_KM = 0.05
-"""Two carriageways meet two others in four nodes; nearer than this they are one crossing."""
+_MAX_RADIUS_M = 50_000.0
+_SAME_CROSSING_KM = 0.05
+"""Nodes nearer to each other are one crossing: two dual carriageways meet in four nodes."""
 
 _OUT = f"out tags bb {_MAX_ELEMENTS};\n"
 _ELEMENTS = {"node": "n", "way": "w", "relation": "r"}
 
 
 class Overpass(OnlineAtlas):
-    """The main public Overpass server, or any other that ``base_urls`` names."""
+    """Overpass: the main public server, or another that ``base_urls`` names."""
 
     name: ClassVar[str] = "overpass"
     base_url: ClassVar[str] = "https://overpass-api.de/api"
@@ -193,7 +205,7 @@ class Overpass(OnlineAtlas):
         category: str | None = None,
         limit: int = 10,
     ) -> list[Hit]:
-        """Features one of whose names holds the text, in the area or within 5 km of the point; best named first."""
+        """Search features by name in the area or within 5 km of the point, the most similar names first."""
         if limit < 1 or not (name_pattern(text) or category):
             return []
         if within is None and near is None:
@@ -207,16 +219,16 @@ class Overpass(OnlineAtlas):
             middle = near or (within.centre if within else LatLon(0, 0))
             hits = [near_hit(place, middle, _NEAR_M / 1000) for place, _ in places]
             return inside(sorted(hits, key=lambda one: one.distance_km or 0.0), within)[:limit]
-        asked = query_text(text)
-        hits = [hit(place, asked, names=names, near=near) for place, names in places]
+        name = query_text(text)
+        hits = [hit(place, name, names=names, near=near) for place, names in places]
         hits.sort(key=lambda one: (-one.score, one.distance_km or 0.0, one.place.id))
         return inside(hits, within)[:limit]
 
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
     ) -> list[Hit]:
-        """Features around a point, nearest first: those of the category, or all that have a name."""
-        check_radius(radius_m, _LONGEST_M, self.name)
+        """Return features around a point, nearest first: those of the category, or all that have a name."""
+        check_radius(radius_m, _MAX_RADIUS_M, self.name)
         if limit < 1:
             return []
         kinds = by_category(category) if category else ['["name"]']
@@ -225,7 +237,7 @@ class Overpass(OnlineAtlas):
         return sorted(hits, key=lambda one: (one.distance_km or 0.0, one.place.id))[:limit]
 
     async def poi(self, place_id: str) -> Place | None:
-        """One OpenStreetMap object."""
+        """Return an OpenStreetMap object by its id."""
         reference = osm_reference(place_id)
         if reference is None:
             return None
@@ -234,7 +246,7 @@ class Overpass(OnlineAtlas):
         return places[0][0] if places else None
 
     async def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
-        """Where two streets share a node."""
+        """Return the places where two streets share a node."""
         if limit < 1 or not (name_pattern(first) and name_pattern(second)):
             return []
         if within is None:
@@ -247,7 +259,7 @@ class Overpass(OnlineAtlas):
         hits: list[Hit] = []
         for element in await self._ask(query):
             at = replies.point(element.get("lat"), element.get("lon"))
-            if at is None or any(distance_km(at, one.place.point) <= _ONE_CROSSING_KM for one in hits):
+            if at is None or any(distance_km(at, one.place.point) <= _SAME_CROSSING_KM for one in hits):
                 continue
             place = Place(
                 _osm_id(element) or f"overpass:{at.lat:.6f},{at.lon:.6f}", name, "crossing", at, spot(at), self.name
@@ -265,13 +277,13 @@ class Overpass(OnlineAtlas):
         in_order: bool = False,
         limit: int = 10,
     ) -> list[Colocation]:
-        """Where all features stand together: Overpass leaves out what has no such neighbours, the rest is done here."""
+        """Return the groups of features near each other: Overpass finds candidates, which are combined here."""
         if not 2 <= len(features) <= 5:
             raise BadInput(f"colocated takes two to five features, not {len(features)}")
         bearings = _bearings(bearings_deg, len(features))
         if within is None:
             raise BadInput("overpass searches an area: give an extent (within)")
-        check_radius(within_m, _LONGEST_M, self.name)
+        check_radius(within_m, _MAX_RADIUS_M, self.name)
         if limit < 1:
             return []
         sets = self._sets(await self._ask(_neighbours(features, within_m, within)), len(features))
@@ -285,14 +297,14 @@ class Overpass(OnlineAtlas):
         return replies.need_objects(answer.get("elements"), self.host, '"elements"')
 
     def _check(self, answer: object) -> None:
-        """Overpass says in a remark that a query ran out of time or memory, and sends what it has."""
+        """Raise `ServiceFault` if a remark reports that the query ran out of time or memory: the answer is partial."""
         remark = replies.text(answer, "remark") if isinstance(answer, dict) else None
         if remark and "error" in remark.lower():
             busy = "timed out" in remark or "rate" in remark.lower()
             raise ServiceFault(self.host, f'reports "{remark}"; a smaller area may help', retryable=busy)
 
     def _sets(self, elements: Iterable[replies.Object], count: int) -> list[list[Place]]:
-        """The elements of each set; a count precedes each."""
+        """Return the places of each set; in the answer, a count precedes each set."""
         groups: list[list[replies.Object]] = []
         for element in elements:
             if element.get("type") == "count":
@@ -337,11 +349,11 @@ class Overpass(OnlineAtlas):
 
 
 def _neighbours(features: Sequence[str], within_m: float, within: Extent) -> str:
-    """The query for those features of each sort that have one of every other sort near them."""
+    """Return the query for the features of each kind that have one of every other kind near them."""
     query = ""
     for i, feature in enumerate(features):
         query += union("nwr", by_name_or_category(feature), in_area(within), f"all{i}")
-    # Distances between outlines are shorter than those between middles, so nothing that fits is lost here.
+    # Overpass measures between outlines, which is never more than between centres, so no combination is lost here.
     for i in range(len(features)):
         near = "".join(f"(around.all{j}:{within_m:.1f})" for j in range(len(features)) if j != i)
         query += f"nwr.all{i}{near}->.near{i};\n"
@@ -349,11 +361,11 @@ def _neighbours(features: Sequence[str], within_m: float, within: Extent) -> str
 
 
 def _bearings(given: Sequence[float | None] | None, count: int) -> Sequence[float | None]:
-    """One bearing or None for each feature; the first has none, and may be left out."""
+    """Return one bearing or None for each feature; the first has none and may be missing from ``given``."""
     bearings = (None,) * count if given is None else (None, *given[-(count - 1) :])
     if given is not None and len(given) not in (count - 1, count):
         raise BadInput(f"give a bearing (or none) for each feature after the first: {count - 1}, not {len(given)}")
-    if any(one is not None and not math.isfinite(one) for one in bearings):
+    if any(bearing is not None and not math.isfinite(bearing) for bearing in bearings):
         raise BadInput("a bearing is a number of degrees from north")
     return bearings
 

@@ -1,8 +1,8 @@
-"""Answers of services kept for good in one file, so that the same questions can be asked again without a network.
+"""A permanent record of services' answers in one file, so that a run can be repeated without a network.
 
-Not a cache: nothing expires, and the first answer to a question stays. Failures that may pass are kept apart: they are
-no answer, and are repeated only where nobody may be asked. Keys of services are no part of what a question is known by,
-and an answer that repeats one is not kept.
+Unlike in the cache, nothing expires, and the first answer to a question stays. Failures that may pass are stored
+separately: they are replayed only when no service may be contacted. API keys are not part of a question's key, and an
+answer that contains one is not recorded.
 """
 
 import os
@@ -27,7 +27,7 @@ _Row = tuple[bytes | None, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What came of a question: an answer, None where there is no such thing, or what went wrong."""
+    """The outcome of a question: ``body``, None if there is no such thing; or ``trouble``, what went wrong."""
 
     body: bytes | None = None
     trouble: str | None = None
@@ -37,73 +37,82 @@ class AnswerRecord:
     """A file of answers. Safe to use from several threads and processes."""
 
     def __init__(self, path: Path) -> None:
-        """Name the file; it is made when the first answer is kept."""
+        """Use a file, which is created when the first answer is recorded."""
         self._path = path
         self._lock = threading.Lock()
 
     def get(self, key: bytes, *, failures: bool = False) -> Recorded | None:
-        """Return what came of a question; None where it was never asked, or only failed and ``failures`` don't count.
+        """Return the outcome of a question; None if there is none.
+
+        Args:
+            key: the question's key, see `question_key`.
+            failures: whether to return a failure that may pass if there is no answer.
 
         Raises:
             BadInput: the file can't be read.
         """
         if not self._path.exists():
             return None
-        row = self._ask("SELECT body, trouble FROM answer WHERE key = ?", (key,))
+        row = self._execute("SELECT body, trouble FROM answer WHERE key = ?", (key,))
         if row is None and failures:
-            row = self._ask("SELECT NULL, trouble FROM failure WHERE key = ?", (key,))
+            row = self._execute("SELECT NULL, trouble FROM failure WHERE key = ?", (key,))
         return None if row is None else Recorded(*row)
 
-    def keep(self, key: bytes, one: Recorded) -> Recorded:
-        """Keep what came of a question, and return it; what was kept before stays, and is returned in its place.
+    def keep(self, key: bytes, outcome: Recorded) -> Recorded:
+        """Record an outcome unless the question has one already; return the recorded one.
 
         Raises:
             BadInput: the file can't be written to.
         """
-        self._ask("INSERT OR IGNORE INTO answer VALUES (?, ?, ?)", (key, one.body, one.trouble), writes=True)
-        return self.get(key) or one
+        self._execute(
+            "INSERT OR IGNORE INTO answer VALUES (?, ?, ?)", (key, outcome.body, outcome.trouble), writes=True
+        )
+        return self.get(key) or outcome
 
     def keep_failure(self, key: bytes, trouble: str) -> None:
-        """Note that a question failed in a way that may pass; it can be asked again.
+        """Count a failure that may pass; the question can be asked again.
 
         Raises:
             BadInput: the file can't be written to.
         """
-        self._ask(_FAILED, (key, trouble), writes=True)
+        self._execute(_FAILED, (key, trouble), writes=True)
 
     def drop(self, key: bytes) -> None:
-        """Remove an answer that says itself that the service failed.
+        """Remove an answer whose body reports that the service failed.
 
         Raises:
             BadInput: the file can't be written to.
         """
-        self._ask("DELETE FROM answer WHERE key = ?", (key,), writes=True)
+        self._execute("DELETE FROM answer WHERE key = ?", (key,), writes=True)
 
     def count_inexact(self) -> int:
-        """Return how many questions failed for somebody and were answered later: a repetition gives all the answer.
+        """Return how many questions failed first and were answered later: a replay differs, as it has the answer.
 
         Raises:
             BadInput: the file can't be read.
         """
         row = (
-            self._ask("SELECT COUNT(*), NULL FROM failure JOIN answer USING (key)", ()) if self._path.exists() else None
+            self._execute("SELECT COUNT(*), NULL FROM failure JOIN answer USING (key)", ())
+            if self._path.exists()
+            else None
         )
         return int(row[0] or 0) if row else 0
 
-    def _ask(self, words: str, values: tuple[object, ...], *, writes: bool = False) -> _Row | None:
+    def _execute(self, statement: str, values: tuple[object, ...], *, writes: bool = False) -> _Row | None:
+        """Execute a statement on a new connection and return the first row."""
         with self._lock:
             try:
                 if writes and not self._path.exists():
                     self._path.parent.mkdir(parents=True, exist_ok=True)
-                    # Questions tell what someone is looking into: the file is for its owner alone.
+                    # Requests reveal what someone is investigating, so the file is readable by its owner only.
                     os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
                 with closing(sqlite3.connect(self._path, timeout=30.0, isolation_level=None)) as connection:
                     if writes:
                         connection.executescript(_SCHEMA)
-                    found: _Row | None = connection.execute(words, values).fetchone()
-                    return found
+                    row: _Row | None = connection.execute(statement, values).fetchone()
+                    return row
             except (sqlite3.Error, OSError) as error:
-                # A record of an older version, or one that nothing was written to yet.
+                # The record is of an older version, or nothing was written to it yet.
                 if not writes and "no such table" in str(error):
                     return None
                 raise BadInput(f"{self._path}: recorded answers can't be read or kept here ({error})") from error

@@ -1,11 +1,11 @@
-"""Online services by name, and one atlas out of several: by region, or with the offline atlas behind them.
+"""Create online services by name, and combine atlases: by region, or with the offline atlas as a fallback.
 
-Thinking with Map routes its queries by region: one service for mainland China, another for everywhere else. Where there
-is a point, it decides; else a country, a script or a name does; else the service for elsewhere is asked first and the
-Chinese one when that finds nothing.
+`RegionRouter` routes queries by region, as Thinking with Map does: one service for mainland China, another for the rest
+of the world. A point decides, or else a country, a script or a name. Otherwise the service for the rest of the world
+comes first, and the Chinese one if that finds nothing.
 
-Whoever names a map service has the offline atlas behind it: it answers what the service does not offer or does not
-know, and takes over when the service fails.
+`BackedAtlas` adds the offline atlas to map services: it answers what they do not offer or do not find, and takes over
+when they fail.
 """
 
 import time
@@ -37,13 +37,13 @@ T = TypeVar("T")
 
 
 class ManyAtlases(ABC):
-    """Asks one atlas after the other. A question that one does not offer, or finds nothing for, goes to the next."""
+    """Tries several atlases in order. If one does not offer a method, or finds nothing, the next one is tried."""
 
     @abstractmethod
     def _order(
         self, *, point: LatLon | None = None, area: Extent | None = None, country: str | None = None, text: str = ""
     ) -> Sequence[Atlas]:
-        """Whom to ask, in order, about a point, an area, a country, or a text."""
+        """Return the atlases to try for a query, in order."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -54,7 +54,7 @@ class ManyAtlases(ABC):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close the services that have anything to close."""
+        """Close the services that hold connections."""
         for atlas in self._order():
             if isinstance(atlas, OnlineAtlas | ManyAtlases):
                 await atlas.aclose()
@@ -62,16 +62,16 @@ class ManyAtlases(ABC):
     async def geocode(
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
-        """Places of that name or address."""
+        """Return places with this name or address."""
         order = self._order(area=within, country=country, text=text)
         return await self._first(order, lambda atlas: atlas.geocode(text, limit=limit, within=within, country=country))
 
     async def reverse(self, point: LatLon) -> Reverse:
-        """What lies at a point."""
+        """Return what is at a point."""
         return await self._offered(self._order(point=point), lambda atlas: atlas.reverse(point))
 
     async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
-        """Names that begin so."""
+        """Return places whose name starts with the prefix."""
         order = self._order(point=near, text=prefix)
         return await self._first(order, lambda atlas: atlas.suggest(prefix, limit=limit, near=near))
 
@@ -84,17 +84,17 @@ class ManyAtlases(ABC):
         category: str | None = None,
         limit: int = 10,
     ) -> list[Hit]:
-        """Named features by name."""
+        """Search features by name."""
         order = self._order(point=near, area=within, text=text)
         return await self._first(
             order, lambda atlas: atlas.search_pois(text, near=near, within=within, category=category, limit=limit)
         )
 
     async def poi(self, place_id: str) -> Place | None:
-        """One place; each service knows its own ids."""
+        """Return a place by its id, from the first atlas that knows it."""
         for atlas in self._order():
             try:
-                found = await self._ask(atlas, lambda one: one.poi(place_id))
+                found = await self._ask(atlas, lambda atlas: atlas.poi(place_id))
             except NotOffered:
                 continue
             if found is not None:
@@ -104,12 +104,12 @@ class ManyAtlases(ABC):
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
     ) -> list[Hit]:
-        """Features around a point."""
+        """Return features around a point, from the first atlas that offers it."""
         order = self._order(point=point)
         return await self._offered(order, lambda atlas: atlas.nearby(point, radius_m, category=category, limit=limit))
 
     async def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
-        """Where two streets meet."""
+        """Return the places where two streets meet."""
         order = self._order(area=within, text=f"{first} {second}")
         return await self._first(order, lambda atlas: atlas.crossing(first, second, within=within, limit=limit))
 
@@ -123,7 +123,7 @@ class ManyAtlases(ABC):
         in_order: bool = False,
         limit: int = 10,
     ) -> list[Colocation]:
-        """Every place where all these features stand together."""
+        """Return the groups of these features near each other."""
         order = self._order(area=within, text=" ".join(features))
         return await self._first(
             order,
@@ -133,32 +133,32 @@ class ManyAtlases(ABC):
         )
 
     async def search_documents(self, text: str, *, limit: int = 10) -> list[Document]:
-        """Passages of text that fit the query."""
+        """Return passages of text that match the query."""
         return await self._first(self._order(text=text), lambda atlas: atlas.search_documents(text, limit=limit))
 
     async def map(
         self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
     ) -> Picture:
-        """A drawn map."""
+        """Return a drawn map."""
         order = self._order(point=centre)
         return await self._offered(order, lambda atlas: atlas.map(centre, zoom=zoom, size=size, markers=markers))
 
     @property
     def has_tiles(self) -> bool:
-        """Whether one of them has pictures from above."""
-        return any(getattr(one, "has_tiles", True) for one in self._order())
+        """Whether one of the atlases has satellite pictures."""
+        return any(getattr(atlas, "has_tiles", True) for atlas in self._order())
 
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
-        """A picture from above."""
+        """Return a satellite picture."""
         order = self._order(point=centre)
         return await self._offered(order, lambda atlas: atlas.satellite(centre, zoom=zoom, size=size))
 
     async def _ask(self, atlas: Atlas, ask: Callable[[Atlas], Awaitable[T]]) -> T:
-        """The answer of one of them; `NotOffered` means that the next is asked."""
+        """Return one atlas's answer; `NotOffered` means that the next one is tried."""
         return await ask(atlas)
 
     async def _offered(self, order: Sequence[Atlas], ask: Callable[[Atlas], Awaitable[T]]) -> T:
-        """The answer of the first that offers the question."""
+        """Return the answer of the first atlas that offers the method."""
         for atlas in order[:-1]:
             try:
                 return await self._ask(atlas, ask)
@@ -167,7 +167,7 @@ class ManyAtlases(ABC):
         return await self._ask(order[-1], ask)
 
     async def _first(self, order: Sequence[Atlas], ask: Callable[[Atlas], Awaitable[list[T]]]) -> list[T]:
-        """The first answer that holds anything; the refusal only where none of them offers the question."""
+        """Return the first answer that is not empty; raise `NotOffered` only if no atlas offers the method."""
         refusal: NotOffered | None = None
         answered = False
         for atlas in order:
@@ -185,12 +185,12 @@ class ManyAtlases(ABC):
 
 
 class RegionRouter(ManyAtlases):
-    """Asks one service about mainland China and another about everywhere else."""
+    """Uses one service for mainland China and another for the rest of the world."""
 
     def __init__(
         self, *, china: Atlas, elsewhere: Atlas, is_china: Callable[[LatLon], bool] = in_mainland_china
     ) -> None:
-        """Name the two services, and how to tell whether a point lies in mainland China."""
+        """Combine two services; ``is_china`` decides whether a point lies in mainland China."""
         self.china = china
         self.elsewhere = elsewhere
         self._is_china = is_china
@@ -211,32 +211,37 @@ _listeners: list[Callable[[str, ServiceFault], None]] = []
 
 @contextmanager
 def announcing_takeovers(say: Callable[[str], None], *, exact: bool = True) -> Iterator[None]:
-    """Say in one line when the offline atlas takes over; what the service said is left out unless exact."""
+    """Within the block, report in one line when the offline atlas takes over.
 
-    def hear(name: str, fault: ServiceFault) -> None:
+    Args:
+        say: called with the line.
+        exact: whether to quote the service's fault.
+    """
+
+    def announce(name: str, fault: ServiceFault) -> None:
         trouble = fault.trouble if exact else "no answer"
         say(f"{fault.host}: {trouble}; the offline atlas answers in place of {name}")
 
-    _listeners.append(hear)
+    _listeners.append(announce)
     try:
         yield
     finally:
-        _listeners.remove(hear)
+        _listeners.remove(announce)
 
 
 class BackedAtlas(ManyAtlases):
-    """Map services with the offline atlas behind them.
+    """Map services with the offline atlas as a fallback.
 
-    The services are asked first, in their order. The offline atlas answers what they do not offer or find nothing for.
-    A service that fails is left alone for a while; the first failure is announced, see `announcing_takeovers`.
+    The services are tried first, in order. The offline atlas answers what they do not offer or find nothing for. A
+    service that fails is skipped for a while; the first failure is announced, see `announcing_takeovers`.
     """
 
     def __init__(self, services: Sequence[OnlineAtlas | RegionRouter], offline: OfflineAtlas, rest_s: float) -> None:
-        """Name the services, the atlas behind them, and how long a service that failed is left alone."""
+        """Combine services with the offline atlas; a service that failed is skipped for ``rest_s``."""
         self.services = tuple(services)
         self.offline = offline
         self._rest_s = rest_s
-        self._resting: dict[int, float] = {}
+        self._skipped_until: dict[int, float] = {}
         self._announced = False
 
     def _order(
@@ -250,31 +255,31 @@ class BackedAtlas(ManyAtlases):
         return (*self.services, self.offline)
 
     async def reverse(self, point: LatLon) -> Reverse:
-        """What lies at a point; what the service leaves open is filled in."""
-        here = await super().reverse(point)
-        if here.country and here.region and here.places:
-            return here
-        known = await self.offline.reverse(point)
-        if here.country not in (None, known.country):
-            return here  # at a border the finer map is right
+        """Return what is at a point; the offline atlas fills in what the service leaves empty."""
+        online = await super().reverse(point)
+        if online.country and online.region and online.places:
+            return online
+        offline = await self.offline.reverse(point)
+        if online.country not in (None, offline.country):
+            return online  # near a border, the service's more detailed map is right
         return replace(
-            known,
-            country_name=here.country_name or known.country_name,
-            region=here.region or known.region,
-            places=here.places or known.places,
-            source=known.source if here.source in known.source else f"{here.source}, {known.source}",
+            offline,
+            country_name=online.country_name or offline.country_name,
+            region=online.region or offline.region,
+            places=online.places or offline.places,
+            source=offline.source if online.source in offline.source else f"{online.source}, {offline.source}",
         )
 
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
     ) -> list[Hit]:
-        """Features around a point."""
+        """Return features around a point; unlike in `ManyAtlases`, an empty answer goes on to the next atlas."""
         return await self._first(
             self._order(), lambda atlas: atlas.nearby(point, radius_m, category=category, limit=limit)
         )
 
     async def poi(self, place_id: str) -> Place | None:
-        """One place. A service does not say which extract an object is in; each that was added is looked through."""
+        """Return a place by its id; a service's OpenStreetMap id is also looked up in every added map."""
         found = await super().poi(place_id)
         reference = osm_reference(place_id)
         for region in await self.offline.detailed_maps() if found is None and reference else ():
@@ -285,23 +290,23 @@ class BackedAtlas(ManyAtlases):
     async def _ask(self, atlas: Atlas, ask: Callable[[Atlas], Awaitable[T]]) -> T:
         if atlas is self.offline:
             return await ask(atlas)
-        if time.monotonic() < self._resting.get(id(atlas), 0.0):
+        if time.monotonic() < self._skipped_until.get(id(atlas), 0.0):
             raise NotOffered("it failed a moment ago and is left alone")
         try:
             return await ask(atlas)
         except ServiceFault as fault:
-            self._resting[id(atlas)] = time.monotonic() + self._rest_s
+            self._skipped_until[id(atlas)] = time.monotonic() + self._rest_s
             if not self._announced:
-                for hear in tuple(_listeners):
+                for announce in tuple(_listeners):
                     self._announced = True
-                    hear(name_of(atlas), fault)
+                    announce(name_of(atlas), fault)
             raise NotOffered(str(fault)) from fault
-        except UserError as refused:  # such as Overpass without an area: another may know
+        except UserError as refused:  # such as Overpass without an area; another atlas may answer
             raise NotOffered(str(refused)) from refused
 
 
 def name_of(atlas: Atlas) -> str:
-    """The name a service goes by: its own, or those of a pair."""
+    """Return the name of a service, or of a pair ("amap+google")."""
     if isinstance(atlas, RegionRouter):
         return f"{name_of(atlas.china)}+{name_of(atlas.elsewhere)}"
     return str(getattr(atlas, "name", type(atlas).__name__))
@@ -311,18 +316,18 @@ _CLASSES: tuple[type[OnlineAtlas], ...] = (Nominatim, Photon, Overpass, Google, 
 _SERVICES: dict[str, Callable[[OnlineClient], OnlineAtlas]] = {service.name: service for service in _CLASSES}
 
 ONLINE_NAMES: tuple[str, ...] = tuple(_SERVICES)
-"""The services there are."""
+"""The names of all services."""
 
 
 def public_hosts() -> frozenset[str]:
-    """The hosts of the services' own, public servers."""
+    """Return the hosts of the services' public servers."""
     return frozenset(host_of(service.base_url) for service in _CLASSES if service.base_url)
 
 
 def make_online(name: str, settings: OnlineSettings) -> OnlineAtlas | RegionRouter:
-    """An online service, which is an `Atlas`; nothing is contacted yet. Close it, or use it as a context manager.
+    """Create an online service, an `Atlas`; nothing is contacted yet. Close it, or use it as a context manager.
 
-    Two names with a plus make a router: ``amap+google`` asks AMAP in mainland China and Google elsewhere.
+    Two names with a plus create a router: ``amap+google`` uses AMAP for mainland China and Google elsewhere.
 
     Raises:
         BadInput: there is no service of that name, or its key is not in the environment.

@@ -1,7 +1,7 @@
-"""How workers ask the one process of their machine that serves a record, see `geosleuth.atlas.online.answer_server`.
+"""The client of `geosleuth.atlas.online.answer_server`, the process that serves a record to all workers on a machine.
 
-The process announces itself beside the record, in a file for its owner alone: a port of 127.0.0.1, and a token that
-every request must show. A request and its reply are a line of JSON each.
+The server announces itself in a file beside the record, readable by its owner only, with its port on 127.0.0.1 and a
+token that every request must contain. A request and its reply are one line of JSON each.
 """
 
 import asyncio
@@ -16,46 +16,46 @@ from typing import Any
 from geosleuth.errors import NotRecorded
 
 MOST_BYTES = 64 << 20
-"""Of a line: an answer of the longest length that is allowed, and what base64 adds to it."""
+"""The longest line: room for the longest allowed answer in base64."""
 
 _PATIENCE_S = 30.0
-_LOOK_EVERY_S = 0.1
+_POLL_S = 0.1
 
 
 def announcement(record: Path) -> Path:
-    """Return the file in which this machine's server of a record announces itself."""
+    """Return the path of the file in which a record's server on this machine announces itself."""
     node = re.sub(r"[^A-Za-z0-9.-]", "_", platform.node()) or "node"
     return record.with_name(f"{record.name}.server-{node}")
 
 
 async def ask_shared(record: Path, request: Mapping[str, Any], *, patience_s: float = _PATIENCE_S) -> dict[str, Any]:
-    """Return the server's reply; one that is only just starting is waited for.
+    """Send a request to the record's server and return its reply; wait up to ``patience_s`` for the server to start.
 
     Raises:
-        NotRecorded: no process serves this record here.
+        NotRecorded: no process on this machine serves this record.
     """
     until = time.monotonic() + patience_s
     while True:
-        reply = await _asked(_announced(record), request)
+        reply = await _send(_read_announcement(record), request)
         if reply is not None:
             return reply
         if time.monotonic() > until:
             raise NotRecorded(
                 f"{record}: no process of this machine serves these answers; a run of geosleuth train starts one"
             )
-        await asyncio.sleep(_LOOK_EVERY_S)
+        await asyncio.sleep(_POLL_S)
 
 
-def _announced(record: Path) -> dict[str, Any] | None:
+def _read_announcement(record: Path) -> dict[str, Any] | None:
     try:
-        known = json.loads(announcement(record).read_bytes())
+        server = json.loads(announcement(record).read_bytes())
     except (OSError, ValueError):
         return None
-    return known if isinstance(known, dict) else None
+    return server if isinstance(server, dict) else None
 
 
-async def _asked(server: Mapping[str, Any] | None, request: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the reply; None where nobody listens there, or it ended meanwhile."""
+async def _send(server: Mapping[str, Any] | None, request: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the server's reply; None if it does not run or has ended meanwhile."""
     if server is None:
         return None
     try:

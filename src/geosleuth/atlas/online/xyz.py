@@ -1,4 +1,4 @@
-"""Any XYZ tile server: maps and pictures from above, stitched from square tiles."""
+"""Maps and satellite pictures from any XYZ tile server, stitched from its tiles."""
 
 import asyncio
 import math
@@ -18,13 +18,13 @@ from .replies import NAME_CHARS, TILE_PX, check_picture, clean, open_picture, pi
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_LONGEST_PX = 2048
-_AT_ONCE = 2
-_MISSING = (221, 221, 221)
+_MAX_SIDE_PX = 2048
+_CONCURRENT_REQUESTS = 2
+_MISSING_TILE_RGB = (221, 221, 221)
 
 
 class XyzTiles(OnlineAtlas):
-    """The servers that the settings name in ``map_tiles`` and ``satellite_tiles``."""
+    """The tile servers that the settings name in ``map_tiles`` and ``satellite_tiles``."""
 
     name: ClassVar[str] = "xyz"
     base_url: ClassVar[str] = ""
@@ -34,11 +34,11 @@ class XyzTiles(OnlineAtlas):
     async def map(
         self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
     ) -> Picture:
-        """A map stitched from tiles, with pins."""
+        """Return a map stitched from tiles, with pins."""
         return await self._stitched("map", self.settings.map_tiles, centre, zoom, size, markers)
 
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
-        """A picture from above, stitched from tiles."""
+        """Return a satellite picture stitched from tiles."""
         return await self._stitched("satellite", self.settings.satellite_tiles, centre, zoom, size, ())
 
     async def _stitched(
@@ -54,11 +54,11 @@ class XyzTiles(OnlineAtlas):
             raise NotOffered(
                 f"xyz has no tiles for {question}: name a server in {question}_tiles, or ask {WHO_ANSWERS[question]}"
             )
-        check_picture(zoom, size, _LONGEST_PX, self.name)
+        check_picture(zoom, size, _MAX_SIDE_PX, self.name)
         host = self._check_source(source)
         from PIL.Image import new
 
-        # Tiles come in whole zooms: take the next finer one and shrink, so that lettering stays sharp.
+        # Tiles exist at whole zooms only: use the next finer one and shrink it, so that lettering stays sharp.
         level = min(source.max_zoom, math.ceil(zoom))
         shrink = 2.0 ** (level - zoom)
         width, height = (max(1, round(side * shrink)) for side in size)
@@ -67,7 +67,7 @@ class XyzTiles(OnlineAtlas):
         columns = range(left // TILE_PX, (left + width - 1) // TILE_PX + 1)
         rows = range(max(0, top // TILE_PX), min(2**level - 1, (top + height - 1) // TILE_PX) + 1)
         tiles = await self._tiles(source, host, level, columns, rows)
-        canvas = new("RGB", (width, height), _MISSING)
+        canvas = new("RGB", (width, height), _MISSING_TILE_RGB)
         for (column, row), tile in tiles.items():
             if tile is not None:
                 canvas.paste(resized(tile, (TILE_PX, TILE_PX)), (column * TILE_PX - left, row * TILE_PX - top))
@@ -78,10 +78,10 @@ class XyzTiles(OnlineAtlas):
     async def _tiles(
         self, source: TileSource, host: str, level: int, columns: range, rows: range
     ) -> "dict[tuple[int, int], Image | None]":
-        turns = asyncio.Semaphore(_AT_ONCE)
+        slots = asyncio.Semaphore(_CONCURRENT_REQUESTS)
 
         async def fetch(column: int, row: int) -> "Image | None":
-            async with turns:
+            async with slots:
                 return await self.client.ask(
                     self._tile_question(source, level, column % 2**level, row), lambda body: open_picture(body, host)
                 )

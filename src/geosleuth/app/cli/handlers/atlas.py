@@ -1,4 +1,4 @@
-"""What the ``atlas`` commands do; imported only when one runs."""
+"""The work of the ``atlas`` commands; imported only when one runs, so that ``--help`` stays fast."""
 
 import asyncio
 import os
@@ -56,20 +56,21 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _Found = TypeVar("_Found", Hit, Colocation)
-_FOR_AN_OUTLINE = 10
-_SOME_CATEGORIES = "cafe, pharmacy, hotel, bus stop, shop=bakery or natural=peak"
+_OUTLINE_FACTOR = 10
+"""How many more results to request within an outline, since the atlas searches its bounding box."""
+_CATEGORY_EXAMPLES = "cafe, pharmacy, hotel, bus stop, shop=bakery or natural=peak"
 
 
 def ask(
     via: str | None, allow: Sequence[str], question: Callable[[Atlas], Awaitable[_T]], tiles: Path | None = None
 ) -> _T:
-    """Put a question to the offline atlas, or to an online service whose hosts the user allowed."""
+    """Return the answer of the offline atlas, or of the online service ``via`` with the hosts that the user allowed."""
 
     async def answer() -> _T:
         return await question(atlas)
 
     if via is None:
-        # Here and not in one of the atlas's threads, so that an interrupt stops the building at once.
+        # In the main thread, unlike the atlas itself, so that Ctrl-C stops the build at once.
         with building() as progress:
             ensure_base(progress)
         atlas: Atlas = OfflineAtlas(tiles=tiles)
@@ -80,91 +81,99 @@ def ask(
     return asyncio.run(answer())
 
 
-# Reading arguments.
+# Command-line arguments.
 
 
-def named(text: str, what: str) -> str:
-    """The text that was given for something, which must not be empty."""
+def required_text(text: str, what: str) -> str:
+    """Return a text argument.
+
+    Raises:
+        BadInput: it is blank; ``what`` says what was expected.
+    """
     if not one_line(text).strip():
         raise BadInput(f"name {what}")
     return text
 
 
 def point(text: str) -> LatLon:
-    """A point as people write it."""
+    """Parse a point."""
     return parse_point(text)
 
 
-def maybe_point(text: str | None) -> LatLon | None:
-    """A point, if one was given."""
+def optional_point(text: str | None) -> LatLon | None:
+    """Parse a point, if one was given."""
     return None if text is None else parse_point(text)
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
-    """The area of ``--within``, if there is one, and the extent in which the atlas is asked."""
+class SearchArea:
+    """The area of ``--within``, and its extent, which the atlas searches; both are None without that option."""
 
     area: Area | None
     extent: Extent | None
 
-    def most(self, limit: int) -> int:
-        """How many results to ask for: regions know the box around an outline only."""
-        return min(1000, _FOR_AN_OUTLINE * limit) if isinstance(self.extent, Outline) else limit
+    def query_limit(self, limit: int) -> int:
+        """Return how many results to request: more for an outline, since its bounding box is searched."""
+        return min(1000, _OUTLINE_FACTOR * limit) if isinstance(self.extent, Outline) else limit
 
-    def kept(self, found: Sequence[_Found], limit: int) -> list[_Found]:
-        """Those that lie in the area itself."""
+    def filtered(self, found: Sequence[_Found], limit: int) -> list[_Found]:
+        """Return the results that lie in the area itself."""
         if self.area is None or not isinstance(self.extent, Outline):
             return list(found)
-        # The outline of a region reaches a little into its neighbours.
+        # The outline of a region extends a little into its neighbours, so the region itself is checked, too.
         both = self.area, replace(self.area, extent=None)
-        return [one for one in found if all(area.contains(_point_of(one)) for area in both)][:limit]
+        return [result for result in found if all(area.contains(_point_of(result)) for area in both)][:limit]
 
 
 def _point_of(found: Hit | Colocation) -> LatLon:
     return found.point if isinstance(found, Colocation) else found.place.point
 
 
-def area(text: str | None) -> Inside:
-    """The area in which is looked, as ``locate --within`` reads it."""
-    found = area_of(text)
-    return Inside(found, None if found is None else extent_of(found))
+def search_area(text: str | None) -> SearchArea:
+    """Parse ``--within``, like ``locate --within``."""
+    area = area_of(text)
+    return SearchArea(area, None if area is None else extent_of(area))
 
 
 def category(text: str | None) -> str | None:
-    """A category, if one was given."""
-    return None if text is None else named(text, f"a category, such as {_SOME_CATEGORIES}")
+    """Check a category, if one was given."""
+    return None if text is None else required_text(text, f"a category, such as {_CATEGORY_EXAMPLES}")
 
 
 def country(text: str | None) -> str | None:
-    """A country's code, from its name or code."""
+    """Return the code of a country given by name or code, if one was given."""
     return None if text is None else required_country_code(text)
 
 
 def bearings(text: str | None, count: int) -> list[float | None] | None:
-    """Directions from the first feature to the others; x where unknown."""
+    """Parse ``--bearings``: degrees from the first of ``count`` features to each other one; None for "x"."""
     if text is None:
         return None
     try:
         values = [None if part.strip().casefold() in ("x", "") else float(part) for part in text.split(",")]
     except ValueError:
         values = []
-    wanted = max(count, _FEWEST_COLOCATED) - 1
-    if len(values) != wanted or not all(one is None or -360 <= one <= 360 for one in values):
+    wanted = max(count, _MIN_COLOCATED) - 1
+    if len(values) != wanted or not all(value is None or -360 <= value <= 360 for value in values):
         example = ",".join(["90", *"x" * (wanted - 1)])
         raise BadInput(
             "--bearings takes one direction fewer than there are features: from the first feature to each other one, "
             f"-360 to 360 degrees, x for any; for {wanted + 1} features such as {example}"
         )
-    return [None if one is None else one % 360 for one in values]
+    return [None if value is None else value % 360 for value in values]
 
 
 def markers(texts: Sequence[str]) -> list[Marker]:
-    """Pins, lettered in the order given."""
+    """Return map pins, lettered in the order given."""
     return [Marker(parse_point(text), chr(ord("A") + number % 26)) for number, text in enumerate(texts)]
 
 
 def check_png(path: Path, *, overwrite: bool) -> None:
-    """Complain before the work about a file that can't be written, or is there and may not be replaced."""
+    """Check before the work that a PNG file can be written.
+
+    Raises:
+        BadInput: it has another ending, its folder is missing, or it exists and may not be replaced.
+    """
     if path.suffix.lower() != ".png":
         raise BadInput(f"{path}: maps are written as .png")
     if not path.parent.is_dir():
@@ -172,16 +181,18 @@ def check_png(path: Path, *, overwrite: bool) -> None:
     refuse_to_replace([path], overwrite=overwrite)
 
 
-# Showing answers.
+# Results.
 
 
-def without_chance_fits(text: str, hits: list[Hit]) -> list[Hit]:
-    """Leave out names in other letters than the query's that are merely somewhat alike once transliterated."""
-    asked = _scripts(text)
+def drop_chance_matches(text: str, hits: list[Hit]) -> list[Hit]:
+    """Leave out weak fuzzy matches in another script than the query's; transliteration makes many names look alike."""
+    query_scripts = _scripts(text)
     return [
         hit
         for hit in hits
-        if hit.match != "fuzzy" or hit.score >= _LEAST_ACROSS_SCRIPTS or not asked.isdisjoint(_scripts(hit.matched))
+        if hit.match != "fuzzy"
+        or hit.score >= _MIN_SCORE_ACROSS_SCRIPTS
+        or not query_scripts.isdisjoint(_scripts(hit.matched))
     ]
 
 
@@ -189,67 +200,68 @@ def _scripts(text: str) -> set[str]:
     return {script for letter in text if (script := script_of(letter)) is not None}
 
 
-def why_nothing(hits: list[Hit], via: str | None, where: LatLon | None = None, category: str | None = None) -> None:
-    """Say what the atlas lacks, where it found nothing, or only names that are hardly alike.
+def explain_no_results(
+    hits: list[Hit], via: str | None, where: LatLon | None = None, category: str | None = None
+) -> None:
+    """Print which data the atlas lacks if it found nothing, or only names that hardly match.
 
     Args:
-        hits: what was found.
-        via: the online service that was asked, if any.
-        where: the point that was asked about.
-        category: the one that was asked for.
+        hits: the results.
+        via: the online service that was used, if any; then nothing is printed.
+        where: the point of the search, if any.
+        category: the category of the search, if any.
     """
-    if any(hit.match != "fuzzy" or hit.score >= _LIKELY_MEANT for hit in hits) or via is not None:
+    if any(hit.match != "fuzzy" or hit.score >= _MIN_LIKELY_SCORE for hit in hits) or via is not None:
         return
     from geosleuth.atlas.borders import Borders
     from geosleuth.atlas.gazetteers import is_category
 
     atlas = OfflineAtlas()
-    of_gazetteers = category is None or is_category(category)
-    if category is not None and not of_gazetteers and atlas.has_regions and not _is_on_a_map(category):
-        talk(f"no added map has the category {category[:60]!r}; write one such as {_SOME_CATEGORIES}")
+    in_gazetteers = category is None or is_category(category)
+    if category is not None and not in_gazetteers and atlas.has_regions and not _is_on_a_map(category):
+        talk(f"no added map has the category {category[:60]!r}; write one such as {_CATEGORY_EXAMPLES}")
         return
     region = None if where is None else Borders.load().at(where)
     code = None if region is None else region.country
     fetch = get_command("andorra" if code is None else country_name(code).lower())
     which = "that of a country, region or city, such as Andorra," if code is None else f"that of {country_name(code)}"
     no_map = f"no map is added, so streets and shops are not known. Fetch {which} with: {fetch}"
-    lacking = [
-        *([] if atlas.has_regions else [no_map]),
-        *([] if atlas.has_gazetteers or not of_gazetteers else [no_gazetteer(code)]),
-    ]
-    for one in lacking:
-        talk(one)
+    if not atlas.has_regions:
+        talk(no_map)
+    if in_gazetteers and not atlas.has_gazetteers:
+        talk(no_gazetteer(code))
 
 
 def _is_on_a_map(category: str) -> bool:
-    """Whether an added region has anything of a category."""
+    """Return whether an added region has a feature of a category."""
     from geosleuth.atlas.regions import RegionStore
     from geosleuth.atlas.regions.feature_kinds import matching_kinds
 
-    return any(matching_kinds(category, one.kinds) for one in RegionStore(regions_dir()).open_all())
+    return any(matching_kinds(category, region.kinds) for region in RegionStore(regions_dir()).open_all())
 
 
 def show_hits(hits: list[Hit], *, as_json: bool) -> None:
-    """Places, best first."""
+    """Print places, best first."""
     if as_json:
         show_json([hit_dict(hit) for hit in hits])
     else:
         show(hit_view(hits))
 
 
-def show_reach(hits: list[Hit], radius_m: float, around: LatLon) -> None:
-    """How far around the point was searched, and that a long place has its middle elsewhere."""
+def show_search_radius(hits: list[Hit], radius_m: float, around: LatLon) -> None:
+    """Print the search radius, and explain the columns if a place reaches nearer to the point than its middle."""
     talk(f"{plural(len(hits), 'place', 'places')} within {radius_m:,g} m of the point; --radius changes that")
-    if any(one.distance_km is not None and _reaches_here(one, one.distance_km, around) for one in hits):
-        talk("away is to a place's nearest part, where is its middle: of a street they lie apart")
+    if any(_middle_is_farther(hit, around) for hit in hits):
+        talk('"away" is the distance to a place\'s nearest part, "where" its middle; the middle of a street may be far')
 
 
-def _reaches_here(hit: Hit, away_km: float, around: LatLon) -> bool:
-    return distance_km(hit.place.point, around) > away_km + SAME_SPOT_KM
+def _middle_is_farther(hit: Hit, around: LatLon) -> bool:
+    """Return whether a place's middle is farther from a point than its nearest part."""
+    return hit.distance_km is not None and distance_km(hit.place.point, around) > hit.distance_km + SAME_SPOT_KM
 
 
 def show_reverse(found: Reverse, *, as_json: bool) -> None:
-    """What lies at a point."""
+    """Print what is at a point."""
     if as_json:
         show_json(reverse_dict(found))
     else:
@@ -257,7 +269,11 @@ def show_reverse(found: Reverse, *, as_json: bool) -> None:
 
 
 def show_place(place_id: str, place: Place | None, *, as_json: bool) -> None:
-    """One place."""
+    """Print a place.
+
+    Raises:
+        BadInput: there is none with this id.
+    """
     if place is None:
         raise BadInput(f"no place has the id {place_id[:80]!r}; ids are in the answers of search and geocode")
     if as_json:
@@ -267,7 +283,7 @@ def show_place(place_id: str, place: Place | None, *, as_json: bool) -> None:
 
 
 def show_colocations(found: list[Colocation], *, as_json: bool) -> None:
-    """Groups of features."""
+    """Print groups of features."""
     if as_json:
         show_json([colocation_dict(item) for item in found])
     else:
@@ -275,10 +291,10 @@ def show_colocations(found: list[Colocation], *, as_json: bool) -> None:
 
 
 def find_documents(text: str, zims: Sequence[Path], limit: int) -> list[Document]:
-    """Passages from the bundled texts, from fetched Wikipedias and from the user's Kiwix files."""
+    """Search the bundled texts, downloaded Wikipedias and the user's Kiwix files."""
     from geosleuth.atlas.extracts.wikipedia import zim_files
 
-    found = ask(None, (), lambda it: it.search_documents(text, limit=limit))
+    found = ask(None, (), lambda atlas: atlas.search_documents(text, limit=limit))
     for path in [*zim_files(), *zims]:
         from geosleuth.atlas.facts.documents import ZimDocuments
 
@@ -287,7 +303,7 @@ def find_documents(text: str, zims: Sequence[Path], limit: int) -> list[Document
 
 
 def show_documents(found: list[Document], *, as_json: bool) -> None:
-    """Passages of text."""
+    """Print passages of text."""
     if as_json:
         show_json([document_dict(document) for document in found])
     else:
@@ -295,7 +311,7 @@ def show_documents(found: list[Document], *, as_json: bool) -> None:
 
 
 def show_country(name: str, *, as_json: bool) -> None:
-    """Facts of a country."""
+    """Print facts of a country."""
     from geosleuth.atlas.facts.countries import country_facts
 
     facts = country_facts(name)
@@ -306,7 +322,7 @@ def show_country(name: str, *, as_json: bool) -> None:
 
 
 def show_brands(name: str, limit: int, *, as_json: bool) -> None:
-    """Brands and where they are found."""
+    """Print brands and the countries they are found in."""
     from geosleuth.atlas.facts.brands import brand
 
     hits = brand(name, limit=limit)
@@ -317,7 +333,7 @@ def show_brands(name: str, limit: int, *, as_json: bool) -> None:
 
 
 def show_phone(number: str, region: str | None, *, as_json: bool) -> None:
-    """Where a number belongs."""
+    """Print the countries and places that a phone number belongs to."""
     from geosleuth.atlas.facts.lookups import phone
 
     found = phone(number, region)
@@ -328,7 +344,7 @@ def show_phone(number: str, region: str | None, *, as_json: bool) -> None:
 
 
 def write_picture(path: Path, picture: Picture, *, as_json: bool) -> None:
-    """Save a picture and say what it shows and whom to credit."""
+    """Write a picture to a file, and print its attribution."""
     write_bytes_atomically(path, picture.png)
     if as_json:
         show_json({"file": str(path), "attribution": picture.attribution, "extent": extent_dict(picture.extent)})
@@ -340,11 +356,15 @@ def write_picture(path: Path, picture: Picture, *, as_json: bool) -> None:
 
 
 def add_region(given: str, name: str | None, countries: Sequence[str], names: Path | None, *, as_json: bool) -> None:
-    """Import a file of features."""
+    """Import a file as a region or gazetteer.
+
+    Raises:
+        BadInput: there is no such file, it can't be read, or the atlas's folder can't be written to.
+    """
     file = Path(given)
     if not given.strip():
         raise BadInput("name a file, such as: geosleuth atlas add monaco.osm.pbf")
-    if not os.path.exists(given):  # noqa: PTH110  (a name that no file can have is no fault)
+    if not os.path.exists(given):  # noqa: PTH110  (Path.exists fails for names that are too long or malformed)
         fetch = f". To fetch the map of a place: {get_command(given)}" if _is_place(given) else ""
         raise BadInput(f"No such file: {given}{fetch}")
     take, folder = _importer(file, countries, names)
@@ -363,7 +383,7 @@ def add_region(given: str, name: str | None, countries: Sequence[str], names: Pa
 
 
 def _is_place(text: str) -> bool:
-    """Whether ``get`` may know a place of that name; the base atlas is not built for it."""
+    """Return whether ``atlas get`` may know a place of that name; does not build the base atlas to find out."""
     from geosleuth.atlas.base import base_path
     from geosleuth.atlas.map_place import map_place
 
@@ -377,7 +397,7 @@ def _is_place(text: str) -> bool:
 
 
 def _importer(file: Path, countries: Sequence[str], names: Path | None) -> tuple[Callable[..., Any], Path]:
-    """Who reads a file, by its name, and where what it holds is kept."""
+    """Return the function that imports a file, by its name, and the folder to import into."""
     from geosleuth.atlas.gazetteers import files_in, import_geonames, import_natural_earth
     from geosleuth.atlas.regions import convert_region, import_osm, import_overture
 
@@ -402,13 +422,13 @@ def _stores() -> "list[RegionStore]":
 
 
 def _store_of(name: str) -> "RegionStore":
-    """Where that name is kept; the regions' store, which says what there is, where nowhere."""
+    """Return the store that has a name; if neither has, that of regions, whose error lists the names there are."""
     regions, gazetteers = _stores()
     return gazetteers if name in gazetteers.names() and name not in regions.names() else regions
 
 
 def show_regions(*, as_json: bool) -> None:
-    """All added regions and gazetteers, damaged ones too."""
+    """Print all regions and gazetteers, and how to repair damaged ones."""
     found: list[RegionInfo] = []
     damaged: list[_Damaged] = []
     for store in _stores():
@@ -420,18 +440,18 @@ def show_regions(*, as_json: bool) -> None:
     if as_json:
         show_json([plain(item) for item in (*found, *damaged)])
         return
-    lines = [Text(f"{item.name} is damaged: {item.damaged}. Mend it with: {item.mend}") for item in damaged]
+    lines = [Text(f"{item.name} is damaged: {item.damaged}. Repair it with: {item.mend}") for item in damaged]
     show(Group(*([regions_view(found)] if found or not damaged else []), *lines))
 
 
 @dataclass(frozen=True, slots=True)
 class _Damaged:
-    """A region or gazetteer whose file can't be read, why, and the command that mends it."""
+    """A region or gazetteer whose file can't be read; the fields are the keys of ``atlas list --json``."""
 
     name: str
     path: Path
-    damaged: str
-    mend: str
+    damaged: str  # why
+    mend: str  # the command that repairs it
 
 
 def _damage(store: "RegionStore", name: str, error: BadInput) -> _Damaged:
@@ -445,18 +465,19 @@ def _damage(store: "RegionStore", name: str, error: BadInput) -> _Damaged:
         return _Damaged(
             name, path, "it was made by an earlier version", f"geosleuth atlas add {shlex.quote(str(path))}"
         )
-    return _Damaged(name, path, one_line(str(error.__cause__ or error)), _mend(name, _origin(path)))
+    return _Damaged(name, path, one_line(str(error.__cause__ or error)), _repair_command(name, _origin(path)))
 
 
 def _origin(path: Path) -> str:
-    """The address that a damaged file was fetched from, where that can still be read."""
+    """Return the URL that a damaged region was downloaded from; empty if that can't be read."""
     with suppress(sqlite3.Error, OSError), closing(open_readonly(path)) as conn:
         for (origin,) in conn.execute("SELECT value FROM meta WHERE key = 'origin'"):
             return origin if isinstance(origin, str) else ""
     return ""
 
 
-def _mend(name: str, origin: str) -> str:
+def _repair_command(name: str, origin: str) -> str:
+    """Return the command that downloads a damaged region again, or else a template for adding its file."""
     from geosleuth.atlas.regions import region_name
 
     file = origin.rpartition("/")[2]
@@ -468,7 +489,7 @@ def _mend(name: str, origin: str) -> str:
 
 
 def remove_region(name: str, *, as_json: bool) -> None:
-    """Delete a file of features, or a fetched Wikipedia by its file's name."""
+    """Delete a region, a gazetteer, or a Wikipedia given by its file's name."""
     from geosleuth.atlas.extracts.wikipedia import zim_files
 
     wikipedia = next((path for path in zim_files() if name in (path.name, path.stem)), None)
@@ -483,7 +504,7 @@ def remove_region(name: str, *, as_json: bool) -> None:
 
 
 def show_info(name: str | None, *, as_json: bool) -> None:
-    """One region or gazetteer, or the whole atlas."""
+    """Print the facts of a region or gazetteer, or of the whole atlas."""
     from geosleuth.atlas.base import base_path
     from geosleuth.atlas.extracts.wikipedia import zim_files
 
@@ -508,10 +529,10 @@ def show_info(name: str | None, *, as_json: bool) -> None:
 
 
 def show_place_facts(point: LatLon, date: str | None, *, as_json: bool) -> None:
-    """What the land is like at a point."""
+    """Print facts about the land at a point; ``date`` is for the length of the day."""
     from geosleuth.atlas.place_facts import read_day
 
-    day = None if date is None else read_day(named(date, "a date, such as 2026-06-21"))
+    day = None if date is None else read_day(required_text(date, "a date, such as 2026-06-21"))
     with building() as progress:
         ensure_base(progress)
     found = asyncio.run(OfflineAtlas().place_facts(point, day)).as_dict()
@@ -521,24 +542,24 @@ def show_place_facts(point: LatLon, date: str | None, *, as_json: bool) -> None:
         show(facts_view({key: value for key, value in found.items() if key != "point"}))
 
 
-# Progress, on stderr and only at a terminal.
-
-
 @contextmanager
 def importing() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for importing a region."""
+    """Show a progress bar for an import; yield the function that the importer reports to."""
     with progress("importing") as bar:
         yield lambda what, done, total: bar.at(done, total, what)
 
 
 _NOTHING = "nothing found"
-_FEWEST_COLOCATED = 2
-_LEAST_ACROSS_SCRIPTS = 0.75
-_LIKELY_MEANT = 0.6
+_MIN_COLOCATED = 2
+_MIN_SCORE_ACROSS_SCRIPTS = 0.75
+_MIN_LIKELY_SCORE = 0.6
+
+
+# Results as JSON.
 
 
 def place_dict(place: Place) -> dict[str, Any]:
-    """A place."""
+    """Return a place as JSON."""
     return {
         "id": place.id,
         "name": place.name,
@@ -555,7 +576,7 @@ def place_dict(place: Place) -> dict[str, Any]:
 
 
 def hit_dict(hit: Hit) -> dict[str, Any]:
-    """A place found, and how."""
+    """Return a place and how it was found, as JSON."""
     return {
         **place_dict(hit.place),
         "score": hit.score,
@@ -568,7 +589,7 @@ def hit_dict(hit: Hit) -> dict[str, Any]:
 
 
 def reverse_dict(found: Reverse) -> dict[str, Any]:
-    """What lies at a point."""
+    """Return what is at a point, as JSON."""
     return {
         "lat": found.point.lat,
         "lon": found.point.lon,
@@ -582,7 +603,7 @@ def reverse_dict(found: Reverse) -> dict[str, Any]:
 
 
 def colocation_dict(found: Colocation) -> dict[str, Any]:
-    """A group of features."""
+    """Return a group of features as JSON."""
     return {
         "lat": found.point.lat,
         "lon": found.point.lon,
@@ -593,20 +614,23 @@ def colocation_dict(found: Colocation) -> dict[str, Any]:
 
 
 def document_dict(document: Document) -> dict[str, Any]:
-    """A passage of text."""
+    """Return a passage of text as JSON."""
     found: dict[str, Any] = plain(document)
     return found
+
+
+# Results as tables.
 
 
 def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        # What people copy must stay in one piece; names may fold.
-        table.add_column(column, overflow="fold", no_wrap=column in _IN_ONE_PIECE)
+        # Values that people copy must not wrap; names may.
+        table.add_column(column, overflow="fold", no_wrap=column in _NO_WRAP_COLUMNS)
     return table
 
 
-_IN_ONE_PIECE = ("where", "ids", "fit", "away", "features", "streets", "addresses", "MB", "data of", "age")
+_NO_WRAP_COLUMNS = ("where", "ids", "fit", "away", "features", "streets", "addresses", "MB", "data of", "age")
 
 
 def _where(point: LatLon) -> str:
@@ -614,32 +638,32 @@ def _where(point: LatLon) -> str:
 
 
 def hit_view(hits: Sequence[Hit]) -> RenderableType:
-    """Places, best first."""
+    """Return a table of places, best first."""
     if not hits:
         return Text(_NOTHING)
-    far = any(hit.distance_km is not None for hit in hits)
-    table = _table("place", "kind", "where", *(["away"] if far else []), "fit")
+    has_distances = any(hit.distance_km is not None for hit in hits)
+    table = _table("place", "kind", "where", *(["away"] if has_distances else []), "fit")
     for hit in hits:
         place = hit.place
-        apart = bool(place.address) and not (place.address or "").startswith(place.name)
-        name = Text(place.name if apart else place.address or place.name)
-        name.append(f"\n{place.address}" if apart else "", style="dim")
+        separate_address = bool(place.address) and not (place.address or "").startswith(place.name)
+        name = Text(place.name if separate_address else place.address or place.name)
+        name.append(f"\n{place.address}" if separate_address else "", style="dim")
         name.append(f"\n{place.id}", style="dim")
-        away = [] if not far else ["" if hit.distance_km is None else distance(hit.distance_km)]
+        away = [] if not has_distances else ["" if hit.distance_km is None else distance(hit.distance_km)]
         fit = f"{hit.match} {hit.score:.2f}" + "".join(f"\nwithout {part}" for part in hit.missing)
         table.add_row(name, place.kind, _where(place.point), *away, fit)
     return table
 
 
 def reverse_view(found: Reverse) -> RenderableType:
-    """What lies at a point."""
+    """Return the address at a point and a table of the places there."""
     if found.country is None:
         return Text("at sea: no country within 5 km")
     return Group(Text(found.address), hit_view(found.places))
 
 
 def place_view(place: Place) -> RenderableType:
-    """One place."""
+    """Return a table of a place's facts."""
     facts = {
         "name": place.name, "kind": place.kind, "where": _where(place.point), "address": place.address,
         "country": place.country, "region": place.region, "source": place.source, **place.details,
@@ -648,7 +672,7 @@ def place_view(place: Place) -> RenderableType:
 
 
 def facts_view(facts: Mapping[str, Any]) -> RenderableType:
-    """Names and values."""
+    """Return a table of names and values."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim")
     table.add_column(overflow="fold")
@@ -659,7 +683,7 @@ def facts_view(facts: Mapping[str, Any]) -> RenderableType:
 
 
 def colocation_view(found: Sequence[Colocation]) -> RenderableType:
-    """Groups of features."""
+    """Return a table of groups of features."""
     if not found:
         return Text(_NOTHING)
     table = _table("features", "where", "apart", "ids")
@@ -671,7 +695,7 @@ def colocation_view(found: Sequence[Colocation]) -> RenderableType:
 
 
 def document_view(found: Sequence[Document]) -> RenderableType:
-    """Passages of text."""
+    """Return passages of text with their titles and sources."""
     if not found:
         return Text(_NOTHING)
     parts: list[RenderableType] = []
@@ -681,10 +705,10 @@ def document_view(found: Sequence[Document]) -> RenderableType:
 
 
 def country_view(facts: "CountryFacts") -> RenderableType:
-    """Facts of a country that a photo may show."""
+    """Return a table of those facts of a country that a photo may show."""
     from geosleuth.atlas.facts.writing_names import LANGUAGE_NAMES, SCRIPT_NAMES
 
-    languages = [LANGUAGE_NAMES.get(one.code, one.name) for one in facts.languages]
+    languages = [LANGUAGE_NAMES.get(language.code, language.name) for language in facts.languages]
     return facts_view(
         {
             "country": f"{facts.name} ({facts.code}, {facts.iso3})",
@@ -708,7 +732,7 @@ def country_view(facts: "CountryFacts") -> RenderableType:
 
 
 def _postcode(postcode: "Postcode") -> str:
-    """Return how postcodes look: by examples, where there are any, else in digits and letters."""
+    """Return what postcodes look like: by examples, or else as a pattern of digits and letters."""
     if postcode.examples:
         return f"such as {' or '.join(postcode.examples[:2])}"
     digits = re.sub(r"\\d\{(\d+)\}", lambda found: "0" * int(found[1]), postcode.pattern.strip("()"))
@@ -716,7 +740,7 @@ def _postcode(postcode: "Postcode") -> str:
 
 
 def brand_view(hits: Sequence["BrandHit"]) -> RenderableType:
-    """Brands and where they are found."""
+    """Return a table of brands and the countries they are found in."""
     if not hits:
         return Text(_NOTHING)
     table = _table("brand", "kind", "countries", "fit")
@@ -735,7 +759,7 @@ def _spread(hit: "BrandHit") -> str:
 
 
 def phone_view(found: "PhoneInfo") -> RenderableType:
-    """Where a number belongs."""
+    """Return a table of the countries and places that a phone number belongs to."""
     if not found.countries:
         return Text("no country's numbering plan has this number")
     return facts_view(
@@ -751,7 +775,7 @@ def phone_view(found: "PhoneInfo") -> RenderableType:
 
 
 def regions_view(found: Sequence["RegionInfo"]) -> RenderableType:
-    """Added regions."""
+    """Return a table of regions, or how to add the first one."""
     if not found:
         return Text(
             f"no region was added yet; fetch one with: {get_command(None)}, such as geosleuth atlas get andorra"
@@ -759,19 +783,19 @@ def regions_view(found: Sequence["RegionInfo"]) -> RenderableType:
     return _RegionTable(found)
 
 
-_WIDE = 100
-_OF_WIDE_TABLES = ("streets", "addresses", "age")
+_WIDE_CHARS = 100
+_WIDE_ONLY_COLUMNS = ("streets", "addresses", "age")
 
 
 @dataclass(frozen=True, slots=True)
 class _RegionTable:
-    """Regions with as many columns as the terminal has room for, and below them whom to credit."""
+    """A table of regions with the columns that the terminal has room for, and their attributions below."""
 
     found: "Sequence[RegionInfo]"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         rows = [_region_row(item) for item in self.found]
-        heads = [head for head in rows[0] if options.max_width >= _WIDE or head not in _OF_WIDE_TABLES]
+        heads = [head for head in rows[0] if options.max_width >= _WIDE_CHARS or head not in _WIDE_ONLY_COLUMNS]
         table = _table(*heads)
         for row in rows:
             table.add_row(*(row[head] for head in heads))
@@ -795,7 +819,7 @@ def _region_row(item: "RegionInfo") -> dict[str, str]:
 
 
 def _age(data_date: str | None) -> tuple[str, str]:
-    """The day of some data and how long ago that is."""
+    """Return the date of some data and how long ago that is."""
     try:
         day = date.fromisoformat((data_date or "")[:10])
     except ValueError:

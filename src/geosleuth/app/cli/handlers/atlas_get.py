@@ -1,4 +1,4 @@
-"""What ``geosleuth atlas get`` does: a name becomes a file of a server, and that a region or a gazetteer."""
+"""Run ``geosleuth atlas get``: find a file by place name, ask for consent, download it and add it to the atlas."""
 
 import asyncio
 import re
@@ -10,28 +10,28 @@ from typing import Any, TypeVar, get_args
 from geosleuth.app.cli.atlas import GetOptions
 from geosleuth.app.console import asked, building, progress, show, show_json, talk
 from geosleuth.app.downloads import (
+    DownloadTarget,
     Kind,
     Source,
-    Wanted,
     add,
     add_overture,
     ask_size,
     check_disk,
     day_of,
+    describe_overture,
+    describe_plan,
     fetch,
     fetched,
     find_map,
     find_overture,
+    geonames_target,
     is_of_another_file,
     is_same,
-    overture_words,
-    plan_words,
-    wanted_again,
-    wanted_geonames,
+    update_target,
 )
 from geosleuth.atlas import gazetteers_dir, regions_dir
 from geosleuth.atlas.base import ensure_base
-from geosleuth.atlas.extracts import ask_offer, check_room, download, downloads_dir, dropped, fetch_catalogue
+from geosleuth.atlas.extracts import ask_offer, check_room, delete_download, download, downloads_dir, fetch_catalogue
 from geosleuth.atlas.extracts.wikipedia import Edition, find_wikipedia, keep_zim, zim_dir
 from geosleuth.atlas.map_place import map_point
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
@@ -45,29 +45,29 @@ from geosleuth.text.safe import one_line
 from .atlas import importing, regions_view
 
 _T = TypeVar("_T")
-# A latitude may begin with a minus sign, so that the parser lets options through which there are not.
+# Since a latitude may begin with a minus sign, the parser passes unknown options on as places.
 _UNKNOWN_OPTION = re.compile(r"-(?!\d|\.\d)")
 
 
 def get_maps(options: GetOptions) -> None:
-    """Fetch and add what a name means, or newer data for all that was fetched."""
-    _check(options)
+    """Download and add the data of a place; without a place, update all that was downloaded before."""
+    _check_options(options)
     kind = _kind(options)
     if options.place is None:
         _advise_on_overture(kind)
         if not fetched(_folder(kind)):
-            _none_fetched(options, kind)
+            _report_nothing_to_update(options, kind)
             return
     source = Source(kind, options.mirror)
     hosts = " and ".join(dict.fromkeys(source.hosts))
     if not options.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(f"this asks {hosts} for a file and downloads it; add --yes to allow it")
-    if not options.yes and not asked(f"This asks {hosts} which files there are, and how large. Ask {hosts}?"):
+    if not options.yes and not asked(f"This asks {hosts} for its list of files and their sizes. Ask {hosts}?"):
         raise BadInput(f"stopped; {hosts} was not asked")
     if source.kind in ("map", "overture") and options.place is not None:
-        # Here and not in one of the atlas's threads, so that an interrupt stops the building at once.
-        with building() as tell:
-            ensure_base(tell)
+        # In the main thread, unlike the atlas itself, so that Ctrl-C stops the build at once.
+        with building() as report:
+            ensure_base(report)
     talk(f"asking {hosts}")
     try:
         _get(options, source)
@@ -78,8 +78,8 @@ def get_maps(options: GetOptions) -> None:
         raise Offline(error.host, f"{error.trouble.rstrip('?')}; {add_file}") from error
 
 
-def _check(options: GetOptions) -> None:
-    """Complain about what this machine can tell is wrong, before anybody is asked."""
+def _check_options(options: GetOptions) -> None:
+    """Refuse invalid options and missing extras before any server is contacted."""
     kind = _kind(options)
     if options.offline:
         raise BadInput("atlas get fetches over the network, which --offline rules out; leave one of them out")
@@ -122,22 +122,22 @@ def _folder(kind: Kind) -> Path:
 
 
 def _edition(options: GetOptions) -> Edition:
-    edition: Edition | None = next((one for one in get_args(Edition) if one == (options.edition or "mini")), None)
+    edition: Edition | None = next((known for known in get_args(Edition) if known == (options.edition or "mini")), None)
     if edition is None:
-        raise BadInput(f"--edition {options.edition!r:.22}: there are {', '.join(get_args(Edition))}")
+        raise BadInput(f"unknown --edition {options.edition!r:.22}; choose one of {', '.join(get_args(Edition))}")
     return edition
 
 
 def _advise_on_overture(kind: Kind) -> None:
-    """Say how places of Overture are updated: the box or town that was asked for is not kept with them."""
+    """Print how to update Overture's places: the area they were downloaded for is not kept with them."""
     for info in RegionStore(_folder(kind)).list():
         if info.kind == "overture" and info.origin:
             command = f"geosleuth atlas get BOX --overture --update --name {info.name}"
             talk(f"{info.name} has places of Overture and stays as it is; to update it: {command}")
 
 
-def _none_fetched(options: GetOptions, kind: Kind) -> None:
-    """Say that there is nothing to bring newer data for."""
+def _report_nothing_to_update(options: GetOptions, kind: Kind) -> None:
+    """Print that nothing was downloaded before, and what to do instead."""
     infos = RegionStore(_folder(kind)).list()
     added = [f"{info.name} was added from {info.source}" for info in infos if not info.origin]
     advice = [] if infos else [f"fetch a map with: {get_command(None)}"]
@@ -151,28 +151,33 @@ def _get(options: GetOptions, source: Source) -> None:
         _wikipedia(options, options.place, source)
         return
     if options.overture and options.place is not None:
-        _show([_places(options, options.place, source)], options)
+        _show([_get_overture(options, options.place, source)], options)
         return
-    wanted = _wanted(options, source)
-    _show([_got(one, options, source) for one in wanted], options, [one.place or one.title for one in wanted])
+    targets = _targets(options, source)
+    regions = [_get_target(target, options, source) for target in targets]
+    _show(regions, options, [target.place or target.title for target in targets])
 
 
-def _show(found: list[RegionInfo], options: GetOptions, understood: Sequence[str] = ()) -> None:
-    """Show what is there now; in JSON also what a name was understood as."""
+def _show(regions: list[RegionInfo], options: GetOptions, places: Sequence[str] = ()) -> None:
+    """Print regions or gazetteers; JSON of a single one also names the place that was recognized."""
     if not options.as_json:
-        show(regions_view(found))
+        show(regions_view(regions))
     elif options.place is None:
-        show_json([plain(one) for one in found])
+        show_json([plain(region) for region in regions])
     else:
-        show_json(plain(found[0]) | ({"understood_as": understood[0]} if understood else {}))
+        show_json(plain(regions[0]) | ({"understood_as": places[0]} if places else {}))
 
 
 def _kind(options: GetOptions) -> Kind:
-    """Return what is wanted: one thing at a time, and all but maps and GeoNames by name only."""
+    """Return the kind of data to download.
+
+    Raises:
+        BadInput: several kinds are given, or one that can't be updated without a place.
+    """
     chosen: dict[Kind, bool] = {
         "geonames": options.geonames, "overture": options.overture, "wikipedia": options.wikipedia,
     }  # fmt: skip
-    kinds = [kind for kind, wanted in chosen.items() if wanted]
+    kinds = [kind for kind, is_chosen in chosen.items() if is_chosen]
     if len(kinds) > 1:
         raise BadInput(f"one thing at a time: leave out {' or '.join(f'--{kind}' for kind in kinds)}")
     kind: Kind = kinds[0] if kinds else "map"
@@ -182,101 +187,105 @@ def _kind(options: GetOptions) -> Kind:
 
 
 def _wikipedia(options: GetOptions, language: str, source: Source) -> None:
-    """Fetch the Wikipedia of a language for ``atlas documents``."""
+    """Download the Wikipedia of a language for ``atlas documents``."""
     edition = _edition(options)
-    found = _asked(source, find_wikipedia(source.client, source.url, language, edition))
+    found = _run(source, find_wikipedia(source.client, source.url, language, edition))
     kept, path = zim_dir() / found.file, downloads_dir() / found.file
     if kept.is_file():
         talk(f"{found.file} is there already")
     else:
-        offer = _asked(source, ask_offer(source.client, found.url, checked=False))
+        offer = _run(source, ask_offer(source.client, found.url, checked=False))
         check_room({path.parent: offer.size_bytes})
-        _agree(options, f"Wikipedia {found.language} ({edition}): {size(offer.size_bytes)} from {offer.host}")
+        _confirm(options, f"Wikipedia {found.language} ({edition}): {size(offer.size_bytes)} from {offer.host}")
         with progress(f"downloading {found.file}", offer.size_bytes, measure="bytes") as bar:
-            _asked(source, download(source.client, offer, path, bar.at))
+            _run(source, download(source.client, offer, path, bar.at))
         try:
             kept = keep_zim(path, found)
         finally:
-            dropped(path)
+            delete_download(path)
     if options.as_json:
         show_json({"file": str(kept), "language": found.language, "edition": edition, "month": found.month})
     else:
         show(f"{kept}; atlas documents searches it from now on")
 
 
-def _agree(options: GetOptions, plan: str) -> None:
-    """Say what is to be downloaded, and ask unless the person has agreed before."""
+def _confirm(options: GetOptions, plan: str) -> None:
+    """Print the download plan, and ask for consent unless ``--yes`` was given."""
     if options.yes:
         talk(plan)
     elif not asked(f"{plan}. Go on?"):
         raise BadInput("stopped; nothing was downloaded")
 
 
-def _asked(source: Source, question: Coroutine[Any, Any, _T]) -> _T:
-    """Run a question to its end, and close what it opened."""
+def _run(source: Source, requests: Coroutine[Any, Any, _T]) -> _T:
+    """Run requests to a server and close its connections."""
 
-    async def whole() -> _T:
+    async def run_and_close() -> _T:
         async with source.client:
-            return await question
+            return await requests
 
-    return asyncio.run(whole())
+    return asyncio.run(run_and_close())
 
 
-def _wanted(options: GetOptions, source: Source) -> list[Wanted]:
+def _targets(options: GetOptions, source: Source) -> list[DownloadTarget]:
+    """Return the files to download: that of a place, or those of all earlier downloads."""
     if options.geonames and options.place is None:
-        known = {info.source.partition(".")[0]: info.name for info in fetched(gazetteers_dir())}
-        return [wanted_geonames(source, code, name) for code, name in known.items()]
+        names = {info.source.partition(".")[0]: info.name for info in fetched(gazetteers_dir())}
+        return [geonames_target(source, code, name) for code, name in names.items()]
     if options.place is None:
-        return _asked(source, _all_again(source))
+        return _run(source, _update_targets(source))
     if options.geonames:
-        return [wanted_geonames(source, options.place, options.name)]
-    return [_asked(source, find_map(source, options.place, options.name, anew=options.update))]
+        return [geonames_target(source, options.place, options.name)]
+    return [_run(source, find_map(source, options.place, options.name, refresh=options.update))]
 
 
-async def _all_again(source: Source) -> list[Wanted]:
-    catalogue = await fetch_catalogue(source.client, source.url, anew=True)
-    found = []
+async def _update_targets(source: Source) -> list[DownloadTarget]:
+    """Return the current files of all maps that were downloaded before."""
+    catalogue = await fetch_catalogue(source.client, source.url, refresh=True)
+    targets = []
     for info in fetched(regions_dir()):
-        wanted = wanted_again(catalogue, info)
-        if wanted is None:
+        target = update_target(catalogue, info)
+        if target is None:
             talk(f"{info.name}: {source.host} has no such extract ({info.origin}); it stays as it is")
         else:
-            found.append(wanted)
-    return found
+            targets.append(target)
+    return targets
 
 
-def _places(options: GetOptions, area: str, source: Source) -> RegionInfo:
-    """Fetch and add the places that Overture has within an area."""
+def _get_overture(options: GetOptions, area: str, source: Source) -> RegionInfo:
+    """Download and add Overture's places within an area."""
     name = options.name or f"overture-{'-'.join(re.findall(r'[a-z0-9]+', fold(area)))}"[:60]
-    offer = _asked(source, find_overture(source, area))
-    there = next((info for info in RegionStore(regions_dir()).list() if info.name == name), None)
-    if there is not None and not options.update:
-        raise BadInput(f"a region called {name} is there already; --update replaces it, --name NAME puts it beside")
-    _agree(options, overture_words(name, offer))
-    with progress(f"downloading {name}", offer.size_bytes, measure="bytes") as bar, importing() as tell:
-        return _asked(source, add_overture(source, name, offer, bar.at, tell))
+    offer = _run(source, find_overture(source, area))
+    exists = any(info.name == name for info in RegionStore(regions_dir()).list())
+    if exists and not options.update:
+        raise BadInput(f"a region called {name} is there already; --update replaces it, --name NAME adds another")
+    _confirm(options, describe_overture(name, offer))
+    with progress(f"downloading {name}", offer.size_bytes, measure="bytes") as bar, importing() as report:
+        return _run(source, add_overture(source, name, offer, bar.at, report))
 
 
-def _got(wanted: Wanted, options: GetOptions, source: Source) -> RegionInfo:
-    """Fetch and add one file, unless what it holds is there already."""
-    there = wanted.there()
-    if there is not None and not options.update:
-        if there.origin is None:
+def _get_target(target: DownloadTarget, options: GetOptions, source: Source) -> RegionInfo:
+    """Download and add one file, unless its data is there already."""
+    existing = target.existing()
+    if existing is not None and not options.update:
+        if existing.origin is None:
             raise BadInput(
-                f"a region called {there.name} was added from {there.source} before; --update replaces it, and "
-                "--name NAME puts another beside it"
+                f"a region called {existing.name} was added from {existing.source} before; --update replaces it, and "
+                "--name NAME adds another"
             )
-        talk(f"{there.name} is there already, with data of {day_of(there)}; --update brings newer data")
-        return there
-    if there is not None and is_of_another_file(there, wanted):
-        raise BadInput(f"the region {there.name} is from {there.origin}; choose another --name for {wanted.title}")
-    offer = _asked(source, ask_size(source, wanted))
-    if there is not None and is_same(there, offer):
-        talk(f"{there.name} is up to date, with data of {day_of(there)}")
-        return there
-    check_disk(wanted, offer)
-    _agree(options, plan_words(wanted, offer))
-    with progress(f"downloading {wanted.name}", offer.size_bytes, measure="bytes") as bar:
-        _asked(source, fetch(source, wanted, offer, bar.at))
-    with importing() as tell:
-        return add(wanted, offer, tell)
+        talk(f"{existing.name} is there already, with data of {day_of(existing)}; --update downloads newer data")
+        return existing
+    if existing is not None and is_of_another_file(existing, target):
+        raise BadInput(
+            f"the region {existing.name} is from {existing.origin}; choose another --name for {target.title}"
+        )
+    offer = _run(source, ask_size(source, target))
+    if existing is not None and is_same(existing, offer):
+        talk(f"{existing.name} is up to date, with data of {day_of(existing)}")
+        return existing
+    check_disk(target, offer)
+    _confirm(options, describe_plan(target, offer))
+    with progress(f"downloading {target.name}", offer.size_bytes, measure="bytes") as bar:
+        _run(source, fetch(source, target, offer, bar.at))
+    with importing() as report:
+        return add(target, offer, report)

@@ -11,7 +11,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from geosleuth.app.cli.handlers.atlas import area, check_png, maybe_point
+from geosleuth.app.cli.handlers.atlas import check_png, optional_point, search_area
 from geosleuth.app.console import building, show, show_json, talk
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
@@ -41,8 +41,8 @@ def show_resection(options: "ResectionOptions") -> None:
         fov=fov,
         fov_source=source,
         noise_deg=options.noise,
-        within=area(options.within).extent,
-        check=maybe_point(options.check),
+        within=search_area(options.within).extent,
+        check=optional_point(options.check),
     )
     with building() as progress:
         ensure_base(progress)
