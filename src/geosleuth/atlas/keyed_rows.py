@@ -17,6 +17,8 @@ def rows_with(conn: sqlite3.Connection, query: str, keys: Sequence[int] | Sequen
         query: ``SELECT … WHERE column``; inserted as it is, so never text from a user.
         keys: any number of keys.
     """
+    if len(keys) <= MOST_AT_ONCE:
+        return _rows(conn, query, keys) if keys else []
     parts = (keys[begin : begin + MOST_AT_ONCE] for begin in range(0, len(keys), MOST_AT_ONCE))
     return list(chain.from_iterable(_rows(conn, query, part) for part in parts))
 
