@@ -20,8 +20,8 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km, distances_from_km
 
 from .addresses import (
-    METRES_A_DEGREE,
-    LikeStreets,
+    METRES_PER_DEGREE,
+    SimilarStreets,
     exact_addresses,
     find_addresses,
     find_crossings,
@@ -176,7 +176,7 @@ class Regions:
 
         def found_in(regions: Sequence[OpenRegion]) -> list[Hit]:
             hits: list[Hit] = []
-            like = LikeStreets(regions, self._reading(regions))
+            like = SimilarStreets(regions, self._reading(regions))
             for region in regions:
                 with self.store.explained(region.info.name):
                     hits += find_crossings(region, names, within, like, limit)
@@ -197,7 +197,7 @@ class Regions:
         def found_in(regions: Sequence[OpenRegion]) -> "list[Hit | _Found]":
             hits: list[Hit | _Found] = []
             likely: list[OpenRegion] = []
-            like = LikeStreets(regions, self._reading(regions))
+            like = SimilarStreets(regions, self._reading(regions))
             for region in regions:
                 with self.store.explained(region.info.name):
                     houses = find_addresses(region, text, within, like, limit)
@@ -476,8 +476,8 @@ def _to_boxes_m(point: LatLon, boxes: NDArray[np.int32], radius_m: float) -> tup
     gap *= gap
     far *= far
     least, most = np.sqrt(gap[0] + gap[1]), np.sqrt(far[0] + far[1])
-    least *= 0.97 * METRES_A_DEGREE / E7
-    most *= 1.03 * METRES_A_DEGREE / E7
+    least *= 0.97 * METRES_PER_DEGREE / E7
+    most *= 1.03 * METRES_PER_DEGREE / E7
     return least, most
 
 
