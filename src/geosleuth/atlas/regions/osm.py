@@ -45,7 +45,7 @@ from .pbf import Blob, Damaged, Ints, Unusual, blobs, starts_of
 from .region_file import FORMAT_VERSION, Progress, check_readable, digest_of, no_progress, region_name, workshop
 from .region_store import RegionInfo, RegionStore
 from .region_writer import RegionWriter, Staged, new_writer
-from .workers import Workers, working
+from .workers import WorkerPool, worker_pool
 
 ODBL: Final = "ODbL-1.0"
 ATTRIBUTION: Final = "© OpenStreetMap contributors"
@@ -82,7 +82,7 @@ class LineMerger:
     def finish(self, report: Progress) -> None:
         """Write the merged lines and the junctions."""
         _add(self._writer, Rows(pieces=self._pieces, street_nodes=list(self._nodes.rows())))
-        for staged in _join_streets(self._writer, Workers(), self._work, report):
+        for staged in _join_streets(self._writer, WorkerPool(), self._work, report):
             self._writer.add_staged(staged)
         _write_junctions(self._writer)
 
@@ -137,7 +137,7 @@ def _import(path: Path, folder: Path, meta: Mapping[str, str], report: Progress)
     with (
         workshop(folder, meta["name"], plan if resumed else None) as work,
         new_writer(folder, meta["name"], work, journal="TRUNCATE" if resumed else "OFF") as writer,
-        working(cores) as pool,
+        worker_pool(cores) as pool,
     ):
         _Import(path, writer, pool, work, report).run(parts)
         report("indexing", 0, 1)
@@ -161,7 +161,7 @@ def _parts(found: Sequence[Blob]) -> list[list[Blob]]:
 class _Import:
     """One extract on its way into a region file."""
 
-    def __init__(self, path: Path, writer: RegionWriter, pool: Workers, scratch: Path, report: Progress) -> None:
+    def __init__(self, path: Path, writer: RegionWriter, pool: WorkerPool, scratch: Path, report: Progress) -> None:
         self._path, self._writer, self._pool, self._scratch, self._report = path, writer, pool, scratch, report
         self._objects = 0
 
@@ -206,7 +206,7 @@ class _Import:
             for at, part in enumerate(parts)
             if at not in known
         ]
-        fresh = self._pool.each(jobs)
+        fresh = self._pool.run_all(jobs)
         for at in range(len(parts)):
             if at in known:
                 objects, staged, nodes, later = known[at]
@@ -232,7 +232,7 @@ class _Import:
             for at, part in enumerate(way_parts)
             if at not in known
         ]
-        fresh = self._pool.each(jobs)
+        fresh = self._pool.run_all(jobs)
         for at in range(len(way_parts)):
             if at in known:
                 objects, staged = known[at]
@@ -272,7 +272,7 @@ class _Import:
             yield partial(read_relations, waiting, next(stores))
 
         taken = []
-        for rows in self._pool.each(jobs()):
+        for rows in self._pool.run_all(jobs()):
             self._take(rows)
             taken.append(rows.staged)
         self._commit("relations 0", taken)
@@ -347,7 +347,7 @@ def _spots(relations: Sequence[Relation], index: NodeIndex) -> list[Ints]:
     return [boxes[a:b][there[a:b]] for a, b in pairwise(cuts)]
 
 
-def _join_streets(writer: RegionWriter, pool: Workers, folder: Path, report: Progress) -> list[Staged]:
+def _join_streets(writer: RegionWriter, pool: WorkerPool, folder: Path, report: Progress) -> list[Staged]:
     """Put pieces of one name together to streets, rivers and railways, which are staged in a folder."""
     (total,) = writer.stage.execute("SELECT count(*) FROM piece").fetchone()
     report("joining streets", 0, max(total, 1))
@@ -367,7 +367,7 @@ def _join_streets(writer: RegionWriter, pool: Workers, folder: Path, report: Pro
             yield partial(merge_streets, waiting, next(stores))
 
     taken = []
-    for rows, streets in pool.each(jobs()):
+    for rows, streets in pool.run_all(jobs()):
         if rows.staged is not None:
             taken.append(rows.staged)
         writer.counts["streets"] += streets

@@ -49,7 +49,7 @@ from .region_file import (
 )
 from .runs import Portion, Row, Run, in_order, portions, write_run
 from .tags import house_number
-from .workers import Workers
+from .workers import WorkerPool
 
 _STAGE: Final = """
 CREATE TABLE IF NOT EXISTS done (part TEXT PRIMARY KEY, result BLOB NOT NULL) WITHOUT ROWID;
@@ -191,11 +191,11 @@ class RegionWriter:
             self._features.clear()
             self._shapes.clear()
 
-    def finish(self, meta: Mapping[str, str], workers: Workers | None = None) -> None:
+    def finish(self, meta: Mapping[str, str], workers: WorkerPool | None = None) -> None:
         """Write the region and say what the file is; nothing may be added afterwards."""
         self._flush()
         with self._on_disk():
-            bounds = self._write(workers or Workers())
+            bounds = self._write(workers or WorkerPool())
         about = {
             "format": FORMAT_VERSION,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -213,19 +213,19 @@ class RegionWriter:
         except OSError as error:
             raise unwritable(self.work.parent, error) from error
 
-    def _write(self, workers: Workers) -> str:
+    def _write(self, workers: WorkerPool) -> str:
         """Write all tables from the runs; return the box around the features."""
         shapes = [staged.shapes for staged in self._staged if staged.shapes is not None]
-        drawn = workers.begin(partial(_pack_shapes, shapes, self.work / "shapes.sqlite"))
+        drawn = workers.start(partial(_pack_shapes, shapes, self.work / "shapes.sqlite"))
         bounds, runs = self._write_features(workers)
-        parts = workers.each(partial(_spell_names, portion) for portion in name_portions(runs))
+        parts = workers.run_all(partial(_spell_names, portion) for portion in name_portions(runs))
         self.counts["names"] = region_names.write_names(self.conn, parts)
         self.counts["shapes"] = drawn()
         self._copy_shapes()
         create_indexes(self.conn)
         return bounds
 
-    def _write_features(self, workers: Workers) -> tuple[str, list[NameRun]]:
+    def _write_features(self, workers: WorkerPool) -> tuple[str, list[NameRun]]:
         """Write all features in the order in which they lie; return the box around them, and their names."""
         texts = sorted(frozenset().union(*(staged.kinds for staged in self._staged)))
         kinds = {text: number for number, text in enumerate(texts)}
@@ -242,7 +242,7 @@ class RegionWriter:
                 yield partial(_pack_features, portion, first, kinds, self.work / f"names{first}")
                 first += len(portion)
 
-        for part in workers.each(jobs()):
+        for part in workers.run_all(jobs()):
             insert("INSERT INTO feature VALUES (?, ?, ?, ?, ?, ?, ?, ?)", part.rows)
             insert("INSERT INTO ground VALUES (?, ?)", part.grounds)
             insert("INSERT OR IGNORE INTO address VALUES (?, ?, ?)", part.addresses)
