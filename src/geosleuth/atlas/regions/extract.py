@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -29,9 +29,10 @@ from .feature_kinds import (
     rank_of,
 )
 from .geometry import E7, join_lines, pack, pack_lines, unpack
-from .pbf import Blob, Block, Ints, Nodes, Relations, Tagged, Ways, spans, starts_of, tags_of
+from .pbf import NO_POSITION, Blob, Block, Ints, Nodes, Ragged, Relations, Tagged, Ways, spans, starts_of, tags_of
 from .region_file import ROAD_RANKS, Layer, osm_number
 from .region_writer import FeatureRow, Staged, curve_of, shape_rows, stage, staged_row, staged_shapes
+from .runs import Row
 from .tags import address_line, has_name, house_number, index_names, kept_tags, main_name
 
 _SAME_STREET_DEG: Final = 0.003
@@ -46,9 +47,7 @@ _TELL_OTHER_THINGS: Final = frozenset({"source", "created_by", "note", "fixme", 
 _ENCLOSING: Final = frozenset({"boundary", "place", "landuse"})
 _UNPLACED: Final = frozenset({"restriction", "associatedStreet", "street", "route_master", "network"})
 _AREAS: Final = frozenset({"multipolygon", "boundary"})
-_FAR: Final = 2_000_000_000
 _WAY: Final = 1
-Row = tuple[Any, ...]
 At = tuple[int, int, int, int, int, int]  # lat, lon, south, west, north, east in 1e-7 degrees
 
 
@@ -158,7 +157,7 @@ class NodeIndex:
     def positions(self, refs: Ints) -> tuple[Ints, Ints]:
         """Latitudes and longitudes in 1e-7 degrees; far beyond the poles for nodes that are not there."""
         distinct, back = np.unique(refs, return_inverse=True)
-        lats, lons = np.full(len(distinct), _FAR), np.full(len(distinct), _FAR)
+        lats, lons = np.full(len(distinct), NO_POSITION), np.full(len(distinct), NO_POSITION)
         for one, mapped in self._maps:
             begin, end = np.searchsorted(distinct, [one.first, one.last + 1]).tolist()
             if begin == end:
@@ -174,10 +173,15 @@ class NodeIndex:
         return lats[back], lons[back]
 
 
-def _with_keys(group: Tagged, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which objects have one of the wanted keys."""
-    hits = np.concatenate([[0], np.cumsum(wanted[group.keys.values])])
-    return np.asarray(hits[group.keys.starts[1:]] > hits[group.keys.starts[:-1]])
+def _any_of_each(lists: Ragged, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return for each list whether at least one of its values is marked."""
+    counts = np.concatenate([[0], np.cumsum(marked)])
+    return np.asarray(counts[lists.starts[1:]] > counts[lists.starts[:-1]])
+
+
+def _has_key(group: Tagged, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return for each object whether it has one of the wanted keys, which are marked in the table of texts."""
+    return _any_of_each(group.keys, wanted[group.keys.values])
 
 
 def _tags(texts: Sequence[str], group: Tagged, which: Ints) -> Iterator[dict[str, str]]:
@@ -196,7 +200,7 @@ def _nodes(rows: Rows, texts: Sequence[str], group: Nodes) -> None:
     if not len(group.keys.values):
         return
     telling = np.array([text in _PLACED_KEYS for text in texts])
-    which = np.flatnonzero(_with_keys(group, telling) & (group.lats < _FAR) & (group.lons < _FAR))
+    which = np.flatnonzero(_has_key(group, telling) & (group.lats < NO_POSITION) & (group.lons < NO_POSITION))
     labels: list[tuple[Layer, int, str | None, shapely.Geometry]] = []
     found: list[tuple[FeatureRow, dict[str, str], At]] = []
     lats, lons, ids = group.lats[which].tolist(), group.lons[which].tolist(), group.ids[which].tolist()
@@ -280,7 +284,7 @@ class _WayReader:
     ) -> None:
         self._rows, self._texts, self._group = rows, texts, group
         lats, lons = index.positions(group.refs.values)
-        valid = (lats < _FAR) & (lons < _FAR)
+        valid = (lats < NO_POSITION) & (lons < NO_POSITION)
         counts = np.diff(np.concatenate([[0], np.cumsum(valid)])[group.refs.starts])
         self._refs = group.refs.values[valid]
         self._at = np.column_stack([lons[valid], lats[valid]])
@@ -311,12 +315,12 @@ class _WayReader:
         self._write_members(np.flatnonzero(there & (self._edges | self._extents)))
         main = np.array([text in _PLACED_KEYS or text == "area" for text in self._texts])
         only = np.array([text in _SHAPE_ONLY for text in self._texts])
-        told = there & tagged & _with_keys(group, main)
+        told = there & tagged & _has_key(group, main)
         # Most ways are buildings of which nothing else is known: they are drawn, and never looked at one by one.
         named = np.array([text.startswith("name") or text in _OTHER_NAMES for text in self._texts])
-        plain = told & self._closed & ~_with_keys(group, (main & ~only) | named)
+        plain = told & self._closed & ~_has_key(group, (main & ~only) | named)
         no = self._texts.index("no") if "no" in self._texts else -1
-        plain &= ~_with_keys_of(group, no)
+        plain &= ~_any_of_each(group.values, group.values.values == no)
         self._write_plain(np.flatnonzero(plain))
         self._write_told(np.flatnonzero(told & ~plain))
 
@@ -490,12 +494,6 @@ def among(ids: Ints, wanted: Ints) -> NDArray[np.bool_]:
         return np.zeros(len(ids), dtype=bool)
     at = np.minimum(np.searchsorted(wanted, ids), len(wanted) - 1)
     return np.asarray(wanted[at] == ids)
-
-
-def _with_keys_of(group: Tagged, value: int) -> NDArray[np.bool_]:
-    """Which objects have a value anywhere."""
-    hits = np.concatenate([[0], np.cumsum(group.values.values == value)])
-    return np.asarray(hits[group.values.starts[1:]] > hits[group.values.starts[:-1]])
 
 
 def is_merged(tags: Mapping[str, str]) -> bool:

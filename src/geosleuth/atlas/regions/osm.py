@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
+import shapely
 
 from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.search import distinct
@@ -29,7 +30,6 @@ from .extract import (
     NodeFile,
     NodeIndex,
     Relation,
-    Row,
     Rows,
     StreetNodes,
     among,
@@ -45,6 +45,7 @@ from .pbf import Blob, Damaged, Ints, Unusual, blobs, starts_of
 from .region_file import FORMAT_VERSION, Progress, check_readable, digest_of, no_progress, region_name, workshop
 from .region_store import RegionInfo, RegionStore
 from .region_writer import RegionWriter, Staged, new_writer
+from .runs import Row
 from .workers import WorkerPool, worker_pool
 
 ODBL: Final = "ODbL-1.0"
@@ -70,8 +71,6 @@ class LineMerger:
 
     def add(self, way: int, tags: Mapping[str, str], positions: Sequence[tuple[int, float, float]]) -> None:
         """Take in one way; positions are (node, lat, lon)."""
-        import shapely
-
         line = shapely.LineString([(lon, lat) for _, lat, lon in positions])
         piece = piece_of(way, tags, pack([line])[0])
         if piece is not None:
@@ -458,7 +457,6 @@ def _header(path: Path) -> dict[str, str]:
 def _explained(path: Path, folder: Path) -> Iterator[None]:
     """Whatever a damaged file or a full disk leads to, as one line for the person who gave it."""
     from osmium import InvalidLocationError
-    from shapely.errors import ShapelyError
 
     try:
         yield
@@ -469,8 +467,8 @@ def _explained(path: Path, folder: Path) -> Iterator[None]:
         raise BadInput(f"{path.name} can't be imported into {folder} ({error.strerror or error})") from error
     # Osmium's own complaints and ours; numbers and ids that no map has; shapes that are none.
     except (
-        Damaged, Unusual, RuntimeError, ValueError, OverflowError, IndexError, InvalidLocationError, ShapelyError,
-        sqlite3.IntegrityError,
+        Damaged, Unusual, RuntimeError, ValueError, OverflowError, IndexError, InvalidLocationError,
+        shapely.errors.ShapelyError, sqlite3.IntegrityError,
     ) as error:  # fmt: skip
         if isinstance(error, BrokenProcessPool):
             raise

@@ -27,8 +27,8 @@ _NODE, _DENSE, _WAY, _RELATION = 1, 2, 3, 4
 _NANODEGREES: Final = 100
 """In one unit of the positions here, 1e-7 degrees."""
 
-_FAR: Final = 2_000_000_000
-"""No position: farther than any degree."""
+NO_POSITION: Final = 2_000_000_000
+"""Stands for a missing latitude or longitude; larger than every valid one in 1e-7 degrees."""
 
 
 class Unusual(Exception):
@@ -54,24 +54,10 @@ class Ragged:
     values: Ints
     starts: Ints  # one more than there are lists
 
-    def __len__(self) -> int:
-        """How many lists."""
-        return len(self.starts) - 1
-
     @property
     def counts(self) -> Ints:
         """The length of each."""
         return np.diff(self.starts)
-
-    @property
-    def owners(self) -> Ints:
-        """For each number, the list it stands in."""
-        return np.repeat(np.arange(len(self)), self.counts)
-
-    def chosen(self, which: Ints) -> "Ragged":
-        """Some of the lists."""
-        counts = self.counts[which]
-        return Ragged(self.values[spans(self.starts[which], counts)], starts_of(counts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +210,7 @@ class Block:
         for values, field, most in ((lats, _LAT_OFFSET, 900_000_000), (lons, _LON_OFFSET, 1_800_000_000)):
             offset = _signed(self._numbers.get(field, 0))
             at = (values * granularity + offset) // _NANODEGREES
-            placed.append(np.where(np.abs(at) <= most, at, _FAR))
+            placed.append(np.where(np.abs(at) <= most, at, NO_POSITION))
         return placed[0], placed[1]
 
     def _nodes(self, data: Bytes, begins: Ints, ends: Ints) -> Nodes:

@@ -168,7 +168,7 @@ def no_progress(_what: str, _done: int, _total: int) -> None:
 
 SUFFIX: Final = ".region.sqlite"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
-_PAGES: Final = 16_384
+_CACHE_PAGES: Final = 4_096
 _ABANDONED_AFTER_S: Final = 86_400.0
 
 
@@ -270,7 +270,7 @@ def new_database(folder: Path, name: str) -> Iterator[sqlite3.Connection]:
         conn.execute("PRAGMA journal_mode = OFF")  # nothing to roll back to: an unfinished file is thrown away
         conn.execute("PRAGMA synchronous = OFF")  # the whole file is synced once, before it is renamed
         conn.execute("PRAGMA locking_mode = EXCLUSIVE")
-        conn.execute(f"PRAGMA cache_size = {_PAGES // 4}")
+        conn.execute(f"PRAGMA cache_size = {_CACHE_PAGES}")
         conn.execute("PRAGMA temp_store = FILE")
         yield conn
         if conn.in_transaction:
@@ -350,7 +350,6 @@ def clear_abandoned(folder: Path) -> None:
                 os.close(handle)
 
 
-_E7: Final = 10_000_000
 FEATURE_BLOCK: Final = 32
 """Features that one entry of the R-tree stands for."""
 

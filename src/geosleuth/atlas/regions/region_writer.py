@@ -24,7 +24,7 @@ from geosleuth.atlas.search import OTHER
 from geosleuth.names import fold
 
 from . import region_names
-from .geometry import pack, pack_steps
+from .geometry import E7, pack, pack_steps
 from .name_runs import NamePortion, NameRow, NameRun, name_portions, write_name_run
 from .pbf import Ints
 from .region_file import (
@@ -71,7 +71,6 @@ _CURVE_BITS: Final = 42
 _RANK_BITS: Final = 8
 _SIZE_BITS: Final = 6
 _LAYER_NUMBERS: Final = {layer: number for number, layer in enumerate(sorted(LAYERS))}
-_E7: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +231,7 @@ class RegionWriter:
         runs = [staged.features for staged in self._staged if staged.features is not None]
         postcodes: dict[Row, list[Any]] = {}
         columns: dict[str, list[NDArray[Any]]] = {"lat": [], "lon": [], "kind": []}
-        edges = np.array([_E7 * 90, _E7 * 180, -_E7 * 90, -_E7 * 180])
+        edges = np.array([E7 * 90, E7 * 180, -E7 * 90, -E7 * 180])
         names: list[NameRun] = []
         insert = self.conn.executemany
 
@@ -262,7 +261,7 @@ class RegionWriter:
         number = self.counts["features"] = len(whole["lat"])
         self._write_columns(kinds, whole)
         self._write_postcodes(postcodes)
-        south, west, north, east = (edges / _E7).tolist() if number else (0.0, 0.0, 0.0, 0.0)
+        south, west, north, east = (edges / E7).tolist() if number else (0.0, 0.0, 0.0, 0.0)
         return f"{south:.7f},{west:.7f},{north:.7f},{east:.7f}", names
 
     def _write_columns(self, kinds: Mapping[str, int], columns: Mapping[str, NDArray[Any]]) -> None:
@@ -334,7 +333,7 @@ def _pack_features(portion: Portion, first: int, kinds: Mapping[str, int], store
             part.addresses.extend((street, house, number) for street, house in houses)
             part.addressed += 1
         if postcode:
-            part.postcodes.append((postcode, lat / _E7, lon / _E7))
+            part.postcodes.append((postcode, lat / E7, lon / E7))
         if ground is not None:
             part.grounds.append((number, ground))
             flags[at] = HAS_GROUND
@@ -405,9 +404,9 @@ def _block_starts(keys: Ints) -> Ints:
 def _shape_row(block: Sequence[Row]) -> Row:
     layer, rank = block[0][:2]
     boxes = np.array([unpack_box(box) for *_, box in block])
-    south, west = (boxes[:, :2].min(axis=0) / _E7).tolist()
-    north, east = (boxes[:, 2:].max(axis=0) / _E7).tolist()
-    widest = float((boxes[:, 2:] - boxes[:, :2]).max()) / _E7
+    south, west = (boxes[:, :2].min(axis=0) / E7).tolist()
+    north, east = (boxes[:, 2:].max(axis=0) / E7).tolist()
+    widest = float((boxes[:, 2:] - boxes[:, :2]).max()) / E7
     packed = pack_shapes([name for *_, name, _, _ in block], [geom for *_, geom, _ in block])
     return layer, rank, widest, packed, west, east, south, north
 
@@ -415,7 +414,7 @@ def _shape_row(block: Sequence[Row]) -> Row:
 def curve_of(lats: Ints, lons: Ints, widths: Ints) -> Ints:
     """Where positions (1e-7 degrees) lie on a curve that keeps neighbours together; large things come last."""
     curve = np.zeros(len(lats), dtype=np.int64)
-    for axis, (values, span) in enumerate(((lons + 180 * _E7, 360 * _E7), (lats + 90 * _E7, 180 * _E7))):
+    for axis, (values, span) in enumerate(((lons + 180 * E7, 360 * E7), (lats + 90 * E7, 180 * E7))):
         cells = np.clip(values * (1 << 20) // span, 0, 1 << 20)  # a damaged extract may have any position
         for at, mask in ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0F0F),
                          (2, 0x3333333333333333), (1, 0x5555555555555555)):  # fmt: skip
@@ -426,7 +425,7 @@ def curve_of(lats: Ints, lons: Ints, widths: Ints) -> Ints:
 
 def staged_feature(row: FeatureRow, tags: Mapping[str, str]) -> Row:
     """A row for `stage`."""
-    lat, lon, south, west, north, east = (round(value * _E7) for value in (*row.point, *row.bounds))
+    lat, lon, south, west, north, east = (round(value * E7) for value in (*row.point, *row.bounds))
     curve = curve_of(np.array([lat]), np.array([lon]), np.array([max(north - south, east - west)]))
     return staged_row(row, tags, (lat, lon, south, west, north, east), int(curve[0]))
 
@@ -481,14 +480,14 @@ def _feature_boxes(boxes: Ints, large: NDArray[np.bool_], first: int) -> Iterato
     blocks = (first + small) // FEATURE_BLOCK
     if len(small):
         starts = np.flatnonzero(np.concatenate([[True], blocks[1:] != blocks[:-1]]))
-        low = np.minimum.reduceat(boxes[small, :2], starts, axis=0) / _E7
-        high = np.maximum.reduceat(boxes[small, 2:], starts, axis=0) / _E7
+        low = np.minimum.reduceat(boxes[small, :2], starts, axis=0) / E7
+        high = np.maximum.reduceat(boxes[small, 2:], starts, axis=0) / E7
         for block, (south, west), (north, east) in zip(
             blocks[starts].tolist(), low.tolist(), high.tolist(), strict=True
         ):
             yield block, west, east, south, north
     for at in np.flatnonzero(large).tolist():
-        south, west, north, east = (boxes[at] / _E7).tolist()
+        south, west, north, east = (boxes[at] / E7).tolist()
         yield -(first + at + 1), west, east, south, north
 
 
@@ -499,7 +498,7 @@ def _tag_blocks(tags: Sequence[str], first: int) -> Iterator[tuple[int, bytes]]:
 
 def staged_shapes(shapes: Sequence[tuple[Layer, int, str | None, shapely.Geometry]]) -> Iterator[Row]:
     """Rows for `stage` of geometries in degrees."""
-    bounds = np.rint(shapely.bounds([geometry for *_, geometry in shapes]) * _E7).astype(np.int64)
+    bounds = np.rint(shapely.bounds([geometry for *_, geometry in shapes]) * E7).astype(np.int64)
     packed = pack([geometry for *_, geometry in shapes])
     for (layer, rank, name, _), row in zip(shapes, shape_rows(packed, bounds[:, [1, 0, 3, 2]]), strict=True):
         yield (layer, rank, row[0], row[1], name, *row[2:])
