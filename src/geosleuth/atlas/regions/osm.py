@@ -41,7 +41,7 @@ from .extract import (
     read_ways,
 )
 from .geometry import E7, pack
-from .pbf import Blob, Damaged, Ints, Unusual, blobs, starts_of
+from .pbf import Blob, DamagedData, Ints, UnsupportedPbf, blobs, starts_of
 from .region_file import FORMAT_VERSION, Progress, check_readable, digest_of, no_progress, region_name, workshop
 from .region_store import RegionInfo, RegionStore
 from .region_writer import RegionWriter, Staged, new_writer
@@ -114,9 +114,9 @@ def import_osm(
         with _explained(path, folder):
             try:
                 if path.suffix.lower() != ".pbf":
-                    raise Unusual("another format")
+                    raise UnsupportedPbf("another format")
                 _import(path, folder, meta, report)
-            except Unusual:
+            except UnsupportedPbf:
                 with _rewritten(path) as copy:
                     _import(copy, folder, meta, report)
     except BaseException:
@@ -430,7 +430,7 @@ def _rewritten(path: Path) -> Iterator[Path]:
     if path.suffix.lower() == ".pbf":
         for blob in blobs(path):
             # Osmium keeps texts that end with a NUL byte: one within a text makes it read past the end of its memory.
-            with suppress(Unusual):
+            with suppress(UnsupportedPbf):
                 _ = read_block(path, blob).texts
     with TemporaryDirectory(prefix="geosleuth-") as folder:
         copy = Path(folder) / "copy.osm.pbf"
@@ -467,7 +467,7 @@ def _explained(path: Path, folder: Path) -> Iterator[None]:
         raise BadInput(f"{path.name} can't be imported into {folder} ({error.strerror or error})") from error
     # Osmium's own complaints and ours; numbers and ids that no map has; shapes that are none.
     except (
-        Damaged, Unusual, RuntimeError, ValueError, OverflowError, IndexError, InvalidLocationError,
+        DamagedData, UnsupportedPbf, RuntimeError, ValueError, OverflowError, IndexError, InvalidLocationError,
         shapely.errors.ShapelyError, sqlite3.IntegrityError,
     ) as error:  # fmt: skip
         if isinstance(error, BrokenProcessPool):

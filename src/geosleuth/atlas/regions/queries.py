@@ -46,13 +46,13 @@ from .region_store import (
     filter_of,
     full_row,
     in_boxes,
-    move_to_courses,
     place_of,
     places_of,
     positions,
     question,
     rows_in,
     rows_of,
+    snap_to_nearest,
     text_of,
     touches,
 )
@@ -430,7 +430,7 @@ def _nearest(
         at_once *= 4
         some = spots[likely]
         lats, lons = some["lat"] / E7, some["lon"] / E7
-        move_to_courses(region, numbers[likely[courses]].tolist(), point, (courses, lats, lons))
+        snap_to_nearest(region, numbers[likely[courses]].tolist(), point, (courses, lats, lons))
         metres[likely] = most[likely] = distances_from_km(point, lats, lons) * 1000
         waiting[likely] = False
     near = (metres <= radius_m).nonzero()[0]

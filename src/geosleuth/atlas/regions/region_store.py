@@ -30,7 +30,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, distances_from_km
 
 from .feature_kinds import ADDRESS, category_kinds, is_street, matching_kinds
-from .geometry import E7, Course, count_packed, courses_of, nearest_points, unpack, unpack_steps
+from .geometry import E7, Segments, count_packed, nearest_points, segments_of, unpack, unpack_steps
 from .pbf import spans
 from .region_file import (
     APPLICATION_ID,
@@ -750,48 +750,52 @@ def grounds_of(geoms: Sequence[Any]) -> NDArray[np.object_]:
     return shapes
 
 
-def move_to_courses(
+def snap_to_nearest(
     region: OpenRegion, ids: Sequence[int], point: LatLon, positions: tuple[Ids, FloatArray, FloatArray]
 ) -> None:
-    """Move the positions of those features that are streets or cover ground to the point of each that is nearest.
+    """Move streets and areas, in place, to the point of each that is nearest to ``point``.
 
-    Positions are the places of the features in the latitudes and longitudes that follow.
+    Args:
+        region: the region of the features.
+        ids: features; those without a geometry are left where they are.
+        point: the point to be near.
+        positions: the indexes of the features in the two arrays that follow, latitudes, and longitudes.
     """
-    courses = _courses(region, ids)
-    if not courses:
+    segments = _segments(region, ids)
+    if not segments:
         return
-    places, lats, lons = positions
-    at = nearest_points(list(courses.values()), point.lat, point.lon)
-    if len(courses) < len(ids) or list(courses) != ids:
-        place_of = dict(zip(ids, places.tolist(), strict=True))
-        places = np.array([place_of[number] for number in courses])
-    lats[places], lons[places] = at[:, 0], np.minimum(np.maximum(at[:, 1], -180.0), 180.0)
+    indexes, lats, lons = positions
+    nearest = nearest_points(list(segments.values()), point.lat, point.lon)
+    if len(segments) < len(ids) or list(segments) != ids:
+        index_of = dict(zip(ids, indexes.tolist(), strict=True))
+        indexes = np.array([index_of[number] for number in segments])
+    lats[indexes], lons[indexes] = nearest[:, 0], np.minimum(np.maximum(nearest[:, 1], -180.0), 180.0)
 
 
 @dataclass(slots=True)
-class _Courses:
-    """Courses of a region that were unpacked, up to some number of edges; then it begins anew."""
+class _SegmentCache:
+    """Segments of a region's streets and areas by feature; emptied when it holds too many."""
 
-    known: dict[int, Course]
-    edges: int = 0
-
-
-_MOST_EDGES: Final = 100_000  # 3 MB
+    by_feature: dict[int, Segments]
+    count: int = 0
 
 
-def _courses(region: OpenRegion, ids: Sequence[int]) -> dict[int, Course]:
-    """The courses of those features that have one; remembered, since the same streets are near many points."""
-    kept = region.memory.get("courses")
-    if not isinstance(kept, _Courses) or kept.edges > _MOST_EDGES:
-        kept = region.memory["courses"] = _Courses({})
-    found = {number: course for number in ids if (course := kept.known.get(number)) is not None}
+_MAX_SEGMENTS: Final = 100_000  # 3 MB
+
+
+def _segments(region: OpenRegion, ids: Sequence[int]) -> dict[int, Segments]:
+    """Return the segments of the features that have a geometry; cached, as the same streets are near many points."""
+    cache = region.memory.get("segments")
+    if not isinstance(cache, _SegmentCache) or cache.count > _MAX_SEGMENTS:
+        cache = region.memory["segments"] = _SegmentCache({})
+    found = {number: cached for number in ids if (cached := cache.by_feature.get(number)) is not None}
     missing = [number for number in ids if number not in found]
     geoms = dict(rows_with(region.conn, "SELECT feature, geom FROM ground WHERE feature", missing))
     if geoms:
-        read = dict(zip(geoms, courses_of(list(geoms.values())), strict=True))
+        read = dict(zip(geoms, segments_of(list(geoms.values())), strict=True))
         found |= read
-        edges = sum(course.edges.shape[1] for course in read.values())
-        if edges <= _MOST_EDGES:
-            kept.known |= read
-            kept.edges += edges
+        count = sum(one.ends.shape[1] for one in read.values())
+        if count <= _MAX_SEGMENTS:
+            cache.by_feature |= read
+            cache.count += count
     return found
