@@ -34,7 +34,7 @@ from .region_file import (
     spot_blocks,
 )
 from .region_store import EARLIER_FORMATS, RegionInfo, RegionStore
-from .region_writer import FeatureRow, RegionWriter, writing
+from .region_writer import FeatureRow, RegionWriter, open_writer
 
 _RECOUNTED: Final = frozenset({"format", "features", "names", "streets", "addresses", "junctions", "shapes"})
 _FEATURES_OF_FORMAT_2: Final = (
@@ -67,7 +67,7 @@ def convert_region(
             if meta["format"] == _FORMAT_WITHOUT_BLOCKS:
                 _copy_with_blocks(old, folder, region, report)
                 return RegionStore(folder).info(region)
-            with writing(folder, region) as writer:
+            with open_writer(folder, region) as writer:
                 _write_again(old, writer, int(meta["features"]), report)
                 writer.counts["streets"] = int(meta["streets"])
                 kept = {key: value for key, value in meta.items() if key not in _RECOUNTED}

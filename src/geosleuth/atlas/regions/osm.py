@@ -42,9 +42,9 @@ from .extract import (
 )
 from .geometry import E7, pack
 from .pbf import Blob, DamagedData, Ints, UnsupportedPbf, blobs, starts_of
-from .region_file import FORMAT_VERSION, Progress, check_readable, digest_of, no_progress, region_name, workshop
+from .region_file import FORMAT_VERSION, Progress, check_readable, digest_of, import_folder, no_progress, region_name
 from .region_store import RegionInfo, RegionStore
-from .region_writer import RegionWriter, Staged, new_writer
+from .region_writer import RegionWriter, Staged, open_writer_in
 from .runs import Row
 from .workers import WorkerPool, worker_pool
 
@@ -134,8 +134,8 @@ def _import(path: Path, folder: Path, meta: Mapping[str, str], report: Progress)
     resumed = path.stat().st_size >= _RESUMED_BYTES
     plan = f"{meta['sha256'][:20]}-{FORMAT_VERSION}-{len(parts)}"
     with (
-        workshop(folder, meta["name"], plan if resumed else None) as work,
-        new_writer(folder, meta["name"], work, journal="TRUNCATE" if resumed else "OFF") as writer,
+        import_folder(folder, meta["name"], plan if resumed else None) as work,
+        open_writer_in(folder, meta["name"], work, journal="TRUNCATE" if resumed else "OFF") as writer,
         worker_pool(cores) as pool,
     ):
         _Import(path, writer, pool, work, report).run(parts)

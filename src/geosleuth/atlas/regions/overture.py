@@ -14,7 +14,7 @@ from geosleuth.errors import BadFile, require
 from .feature_kinds import rank_of
 from .region_file import Progress, check_readable, digest_of, no_progress, region_name
 from .region_store import RegionInfo, RegionStore
-from .region_writer import FeatureRow, RegionWriter, writing
+from .region_writer import FeatureRow, RegionWriter, open_writer
 from .tags import MAX_TEXT_CHARS
 
 _BATCH: Final = 5_000
@@ -75,7 +75,7 @@ def import_overture(
         total, done = source.metadata.num_rows, 0
     if not total:
         raise BadFile(path, "holds no places")
-    with writing(folder, region) as writer, _explained(path):
+    with open_writer(folder, region) as writer, _explained(path):
         for batch in source.iter_batches(_BATCH, columns=[column for column in COLUMNS if column in present]):
             for row in batch.to_pylist():
                 _add(writer, row)
