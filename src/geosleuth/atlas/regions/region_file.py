@@ -1,7 +1,7 @@
 """The region file: an SQLite database. Its schema, the packing of blocks, and writing it all or nothing.
 
-Positions are WGS-84 in 1e-7 degrees; R-trees are (id, west, east, south, north) in degrees. "Folded" names have no
-case or accents (`geosleuth.names.fold`).
+Positions are WGS-84 in 1e-7 degrees; R-trees are (id, west, east, south, north) in degrees. "Folded" names are
+without case, accents and punctuation (`geosleuth.names.fold`).
 
 - ``meta``: facts about the file, see `META_KEYS`.
 - ``feature``: everything that can be found, numbered along a Z-order curve, which keeps neighbours together.
