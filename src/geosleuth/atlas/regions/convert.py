@@ -60,7 +60,7 @@ def convert_region(
             if old.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
                 meta = dict(old.execute("SELECT key, value FROM meta"))
             if meta.get("format") not in (FORMAT_VERSION, *EARLIER_FORMATS) or "kinds" in meta:
-                raise BadFile(path, "is no region file that this version reads")
+                raise BadFile(path, "is not a region file that this version can read")
             if meta["format"] == FORMAT_VERSION:
                 _copy_current(old, path, folder, region, report)
                 return RegionStore(folder).info(region)

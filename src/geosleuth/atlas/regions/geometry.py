@@ -300,12 +300,12 @@ def segments_of(blobs: Sequence[bytes]) -> list[Segments]:
     try:
         values = varints(data)
     except DamagedData as error:
-        raise ValueError("a shape that is none") from error
+        raise ValueError("a geometry is damaged") from error
     ended = np.cumsum(data < 128)[np.cumsum([len(blob) for blob in blobs]) - 1]
     begins, sums, counts, lines, areas = _vertex_runs(values.tolist(), ended.tolist())
     lon_lats = _delta_decoded(values, np.array(begins), np.array(sums))
     if int(np.abs(lon_lats[:, 0]).max()) > _MAX_LON_LAT[0] or int(np.abs(lon_lats[:, 1]).max()) > _MAX_LON_LAT[1]:
-        raise ValueError("a shape that is nowhere on Earth")
+        raise ValueError("a geometry has coordinates out of range")
     segments = np.empty((4, len(lon_lats)))
     np.divide(lon_lats.T, E7, out=segments[:2])
     lengths = np.array(counts)
@@ -397,7 +397,7 @@ def _vertex_runs(
                 sums.append(numbers[at + 1])
                 at += 2 + 2 * numbers[at + 1]
         if at != end or 0 in counts[found:] or found == len(counts):
-            raise ValueError("a shape that is none")
+            raise ValueError("a geometry is damaged")
         lines.append(len(counts) - found)
         areas.append(kind in (_MULTI, _RING))
     return begins, sums, counts, lines, areas

@@ -109,13 +109,13 @@ def blobs(path: Path) -> Iterator[Blob]:
         while head := stream.read(4):
             (length,) = struct.unpack(">I", head) if len(head) == 4 else (_MAX_HEADER_BYTES + 1,)
             if length > _MAX_HEADER_BYTES:
-                raise DamagedData("no block begins where one should")
+                raise DamagedData("a block header is incomplete or too large")
             header = stream.read(length)
             texts, numbers = _fields(header)
             content = numbers.get(3, _MAX_BLOB_BYTES + 1)
             offset = stream.tell()
             if content > _MAX_BLOB_BYTES or offset + content > size or (texts.get(1) != [b"OSMHeader"]) == first:
-                raise DamagedData("a block is cut short, or is none")
+                raise DamagedData("a block is incomplete or of the wrong type")
             if texts.get(1) == [b"OSMData"]:
                 yield Blob(offset, content)
             first = False
@@ -140,14 +140,14 @@ class Block:
             except zlib.error as error:
                 raise DamagedData(str(error)) from error
             if len(content) != size:
-                raise DamagedData("a block has another size than it says")
+                raise DamagedData("a block does not have the size that it states")
         elif _RAW in texts:
             content = texts[_RAW][0]
         else:
-            raise UnsupportedPbf("packed otherwise")
+            raise UnsupportedPbf("a block is not compressed by zlib")
         self._fields, self._numbers = _fields(content)
         if _STRINGS not in self._fields:
-            raise DamagedData("a block without texts")
+            raise DamagedData("a block has no string table")
 
     @cached_property
     def texts(self) -> list[str]:
@@ -162,14 +162,14 @@ class Block:
         at, end = 0, len(table)
         while at < end:
             if table[at] != 0x0A:
-                raise DamagedData("a table of texts holds something else")
+                raise DamagedData("a string table contains other data")
             length, at = _varint(table, at + 1)
             found.append(table[at : at + length])
             at += length
         if at != end:
-            raise DamagedData("a text is cut short")
+            raise DamagedData("a string is incomplete")
         if table.count(b"\0") > 1 and any(b"\0" in text for text in found):
-            raise DamagedData("a text holds NUL")
+            raise DamagedData("a string contains a NUL byte")
         return [text.decode() for text in found]
 
     @property
@@ -206,7 +206,7 @@ class Block:
                 found, counted = _messages(data, begins, ends, {1}, {2, 3, 9, 10})
                 members, types = _delta_decoded(_ragged(data, *found[9], signed=True)), _ragged(data, *found[10])
                 if (members.starts != types.starts).any():
-                    raise DamagedData("members without a type")
+                    raise DamagedData("a relation has members without a type")
                 yield Relations(counted[1], *_tags(data, found), members, types)
 
     def _positions(self, lats: Ints, lons: Ints) -> tuple[Ints, Ints]:
@@ -231,14 +231,14 @@ class Block:
             for field in (1, 8, 9)
         )
         if not len(ids) == len(lats) == len(lons):
-            raise DamagedData("nodes without a position")
+            raise DamagedData("a group has nodes without a position")
         pairs = varints(np.frombuffer(b"".join(texts.get(10, ())), dtype=np.uint8)) if tags else ids[:0]
         keys = values = Ragged(ids[:0], np.zeros(len(ids) + 1, dtype=np.int64))
         if len(pairs):
             ends = np.flatnonzero(pairs == 0)
             counts = np.diff(ends, prepend=-1) - 1
             if len(ends) != len(ids) or (counts % 2).any() or ends[-1] != len(pairs) - 1:
-                raise DamagedData("tags without a node")
+                raise DamagedData("a group has tags without a node")
             indexes, starts = pairs[pairs != 0], starts_of(counts // 2)
             keys, values = Ragged(indexes[::2], starts), Ragged(indexes[1::2], starts)
         return Nodes(ids, keys, values, *self._positions(lats, lons))
@@ -285,9 +285,9 @@ def _fields(message: bytes) -> tuple[dict[int, list[bytes]], dict[int, int]]:
         elif kind in (1, 5):
             at += 8 if kind == 1 else 4
         else:
-            raise DamagedData("a field of no kind")
+            raise DamagedData("a field has an unknown type")
     if at != len(message):
-        raise DamagedData("a field is cut short")
+        raise DamagedData("a field is incomplete")
     return texts, numbers
 
 
@@ -299,7 +299,7 @@ def _varint(message: bytes, at: int) -> tuple[int, int]:
         at, shift = at + 1, shift + 7
         if byte < 128:
             return value, at
-    raise DamagedData("a number is cut short")
+    raise DamagedData("a number is incomplete")
 
 
 def _signed(value: int) -> int:
@@ -314,7 +314,7 @@ def _runs(group: bytes) -> Iterator[tuple[int, Ints, Ints]]:
     while at < len(group):
         key = group[at]
         if key & 7 != 2 or key > 127:
-            raise DamagedData("a group holds no objects")
+            raise DamagedData("a group contains something other than objects")
         length, at = _varint(group, at + 1)
         if key >> 3 != kind and begins:
             yield kind, np.array(begins), np.array(ends)
@@ -324,7 +324,7 @@ def _runs(group: bytes) -> Iterator[tuple[int, Ints, Ints]]:
         at += length
         ends.append(at)
     if at != len(group):
-        raise DamagedData("an object is cut short")
+        raise DamagedData("an object is incomplete")
     if begins:
         yield kind, np.array(begins), np.array(ends)
 
@@ -348,23 +348,23 @@ def _messages(
         values, after = _varints_at(data, at[active] + 1)
         kinds, fields = keys & 7, keys >> 3
         if ((kinds != 0) & (kinds != 2)).any() or (keys > 127).any():
-            raise DamagedData("a field of no kind")
+            raise DamagedData("a field has an unknown type")
         for field in np.unique(fields).tolist():
             some = np.flatnonzero(fields == field)
             if field in lists:
                 begin, length = found[field]
                 if (kinds[some] != 2).any() or length[active[some]].any():
-                    raise UnsupportedPbf("lists in pieces")
+                    raise UnsupportedPbf("a list is in several pieces")
                 begin[active[some]], length[active[some]] = after[some], values[some]
             elif field in numbers:
                 if (kinds[some] != 0).any():
-                    raise DamagedData("a figure that is none")
+                    raise DamagedData("a number has the wrong type")
                 counted[field][active[some]] = values[some]
         at[active] = after + np.where(kinds == 2, values, 0)
         if (at[active] > ends[active]).any() or (values < 0).any():
-            raise DamagedData("a field is cut short")
+            raise DamagedData("a field is incomplete")
         active = active[at[active] < ends[active]]
-    raise UnsupportedPbf("an object with very many fields")
+    raise UnsupportedPbf("an object has too many fields")
 
 
 _MAX_FIELDS: Final = 64
@@ -384,7 +384,7 @@ def _varints_at(data: Bytes, at: Ints) -> tuple[Ints, Ints]:
         active = active[bytes_ > 127]
         if not len(active):
             return values, at
-    raise DamagedData("a number is cut short")
+    raise DamagedData("a number is incomplete")
 
 
 def varints(data: Bytes) -> Ints:
@@ -393,7 +393,7 @@ def varints(data: Bytes) -> Ints:
         return np.empty(0, dtype=np.int64)
     ends = np.flatnonzero(data < 128)
     if not len(ends) or ends[-1] != len(data) - 1:
-        raise DamagedData("a number is cut short")
+        raise DamagedData("a number is incomplete")
     starts = np.empty_like(ends)
     starts[0], starts[1:] = 0, ends[:-1] + 1
     values = (data[starts] & 127).astype(np.int64)
@@ -419,7 +419,7 @@ def _ragged(data: Bytes, begins: Ints, lengths: Ints, *, signed: bool = False) -
     np.cumsum(gathered < 128, out=ended[1:])
     cuts = starts_of(lengths)
     if (gathered[cuts[1:][lengths > 0] - 1] > 127).any():
-        raise DamagedData("a list is cut short")
+        raise DamagedData("a list is incomplete")
     return Ragged(zigzag(values) if signed else values, ended[cuts])
 
 
@@ -434,5 +434,5 @@ def _tags(data: Bytes, found: Mapping[int, tuple[Ints, Ints]]) -> tuple[Ragged, 
     """Decode the keys and values of objects."""
     keys, values = _ragged(data, *found[2]), _ragged(data, *found[3])
     if (keys.starts != values.starts).any():
-        raise DamagedData("a key without a value")
+        raise DamagedData("a key has no value")
     return keys, values

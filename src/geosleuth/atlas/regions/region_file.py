@@ -1,4 +1,4 @@
-"""The region file: an SQLite database. Its schema, the packing of blocks, and writing it all or nothing.
+"""Define the region file, an SQLite database: its schema, the packing of blocks, and atomic writing.
 
 Positions are WGS-84 in 1e-7 degrees; R-trees are (id, west, east, south, north) in degrees. "Folded" names are
 without case, accents and punctuation (`geosleuth.names.fold`).
@@ -184,7 +184,7 @@ def region_name(wanted: str | None, path: Path) -> str:
     if wanted is not None:
         if not _NAME.match(wanted):
             raise BadInput(
-                f"a region's name is small letters, digits, hyphens and underscores, 64 at most, not {wanted[:80]!r}"
+                f"a region's name is up to 64 lowercase letters, digits, hyphens and underscores, not {wanted[:80]!r}"
             )
         return wanted
     stem = path.name.split(".")[0].casefold()
@@ -449,7 +449,7 @@ def unpack_shapes(packed: bytes) -> tuple[list[str], list[bytes]]:
     names = data[begin : begin + size].decode().split("\n")
     cuts = (begin + size + np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])).tolist()
     if len(names) != count or cuts[-1] != len(data):
-        raise ValueError("shapes without names")
+        raise ValueError("names and shapes differ in number")
     return names, [data[cuts[at] : cuts[at + 1]] for at in range(count)]
 
 

@@ -303,7 +303,7 @@ class _Explained(AbstractContextManager[None]):
         message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         why = " ".join(message.split())[:200] or type(error).__name__
         if not isinstance(error, (_NotReadable, sqlite3.Error, OSError)):
-            why = f"what it holds is not what was written: {why}"
+            why = f"invalid content: {why}"
         raise DamagedRegion(
             self._name,
             f"region {self._name!r} is damaged ({why}): {region_path(self._folder, self._name)}; "
@@ -329,7 +329,7 @@ def _check_size(path: Path) -> None:
     page_size = int.from_bytes(header[16:18], "big")
     page_size = 65536 if page_size == 1 else page_size
     if path.stat().st_size != page_size * int.from_bytes(header[28:32], "big"):
-        raise _NotReadable("the file is cut short")
+        raise _NotReadable("the file is incomplete")
 
 
 def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int, int]) -> OpenRegion:
@@ -338,13 +338,13 @@ def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int
         raise _NotReadable("not a region file")
     meta: dict[str, str] = dict(conn.execute("SELECT key, value FROM meta"))
     if not all(isinstance(text, str) for text in (*meta, *meta.values())):
-        raise _NotReadable("its description is no text")
+        raise _NotReadable("its metadata is not text")
     if "kinds" not in meta and meta.get("format") in EARLIER_FORMATS:
         raise EarlierRegion(
             name, f"region {name!r} was made by an earlier version; convert it with: geosleuth atlas add {path}"
         )
     if meta.get("format") != (GAZETTEER_FORMAT if "kinds" in meta else FORMAT_VERSION):
-        raise _NotReadable(f"format {meta.get('format')!r}, this version reads {FORMAT_VERSION!r}")
+        raise _NotReadable(f"it has format {meta.get('format')!r}; this version reads {FORMAT_VERSION!r}")
     try:
         south, west, north, east = (float(edge) for edge in meta["bbox"].split(","))
         info = RegionInfo(
@@ -370,7 +370,7 @@ def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int
             origin_md5=meta.get("origin_md5"),
         )
     except (KeyError, ValueError) as error:
-        raise _NotReadable(f"its description is incomplete: {error}") from error
+        raise _NotReadable(f"its metadata is incomplete: {error}") from error
     if "kinds" in meta:  # a gazetteer, which stores its few kinds in the metadata
         kinds = tuple(meta["kinds"].split(","))
     else:
@@ -402,7 +402,7 @@ def text_of(value: Any) -> str:
         TypeError: the value is not a text.
     """
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} where a text should be")
+        raise TypeError(f"{value!r:.40} where text should be")
     return value
 
 
@@ -637,7 +637,7 @@ def check_positions(lats: FloatArray, lons: FloatArray) -> None:
         ValueError: a latitude beyond 90 or a longitude beyond 180 degrees.
     """
     if np.any(np.abs(lats) > 90) or np.any(np.abs(lons) > 180):
-        raise ValueError("a position that is nowhere on Earth")
+        raise ValueError("a position has coordinates out of range")
 
 
 _FEATURES: Final = "SELECT id, osm, name, kind, rank, lat, lon, box FROM feature"
@@ -752,7 +752,7 @@ def grounds_of(geoms: Sequence[Any]) -> NDArray[np.object_]:
     """
     shapes = unpack(geoms)
     if shapely.is_missing(shapes).any():
-        raise ValueError("a shape that is none")
+        raise ValueError("a geometry is damaged")
     return shapes
 
 
