@@ -95,7 +95,7 @@ class SimilarStreets:
         return hits_by_region.get(region.info.name, [])
 
 
-_REGIONS_WITH_HITS: Final = 3  # a street's name is expected in so many regions at most
+_REGIONS_WITH_HITS: Final = 3  # a street name is expected to occur in at most this many regions
 
 
 def find_addresses(

@@ -56,7 +56,7 @@ _WITHOUT_GROUND: Final = frozenset({"boundary", "place", "landuse"})
 _NOT_A_FEATURE: Final = frozenset({"restriction", "associatedStreet", "street", "route_master", "network"})
 _AREA_TYPES: Final = frozenset({"multipolygon", "boundary"})
 _NODE, _WAY = 0, 1  # types of members
-Position = tuple[int, int, int, int, int, int]  # lat, lon, south, west, north, east in 1e-7 degrees
+PointAndBox = tuple[int, int, int, int, int, int]  # lat, lon, south, west, north, east in 1e-7 degrees
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class Rows:
     street_nodes: list[Row] = field(default_factory=list)
     members: list[Row] = field(default_factory=list)  # ways that relations need
 
-    def settled(self, store: Path) -> "Rows":
+    def stage_to(self, store: Path) -> "Rows":
         """Move features and shapes to runs on disk, in files whose names start with ``store``; return these rows."""
         self.staged = stage(store, self.features, self.shapes)
         self.features, self.shapes = [], []
@@ -136,9 +136,9 @@ def read_nodes(path: Path, blobs: Sequence[Blob], store: Path) -> tuple[Rows, No
                 lons.append(group.lons)
                 _add_nodes(rows, block.texts, group)
             elif isinstance(group, Relations):
-                relations.extend(_read_relations(rows, block.texts, group))
+                relations.extend(_relations_of(rows, block.texts, group))
     nodes = _write_node_file(store, *map(np.concatenate, (ids, lats, lons)))
-    return rows.settled(store), nodes, way_blocks, pickle.dumps(relations) if relations else None
+    return rows.stage_to(store), nodes, way_blocks, pickle.dumps(relations) if relations else None
 
 
 def _write_node_file(path: Path, ids: Ints, lats: Ints, lons: Ints) -> NodeFile | None:
@@ -214,7 +214,7 @@ def _add_nodes(rows: Rows, texts: Sequence[str], group: Nodes) -> None:
     main = np.array([text in _FEATURE_KEYS for text in texts])
     which = np.flatnonzero(_has_key(group, main) & (group.lats < NO_POSITION) & (group.lons < NO_POSITION))
     labels: list[tuple[Layer, int, str | None, shapely.Geometry]] = []
-    found: list[tuple[FeatureRow, dict[str, str], Position]] = []
+    found: list[tuple[FeatureRow, dict[str, str], PointAndBox]] = []
     lats, lons, ids = group.lats[which].tolist(), group.lons[which].tolist(), group.ids[which].tolist()
     for number, lat, lon, tags in zip(ids, lats, lons, _tags_of_each(texts, group, which), strict=True):
         layer = point_layer(tags)
@@ -245,7 +245,7 @@ def _feature(osm: int, tags: Mapping[str, str], ground: bytes | None = None) -> 
 
 def _add_features(
     rows: Rows,
-    found: Sequence[tuple[FeatureRow, Mapping[str, str], Position]],
+    found: Sequence[tuple[FeatureRow, Mapping[str, str], PointAndBox]],
     labels: Sequence[tuple[Layer, int, str | None, shapely.Geometry]] = (),
 ) -> None:
     """Add features at their positions, and labels, to the rows."""
@@ -260,7 +260,7 @@ def _add_features(
         rows.shapes.extend(staged_shapes(labels))
 
 
-def _read_relations(rows: Rows, texts: Sequence[str], group: Relations) -> Iterator[Relation]:
+def _relations_of(rows: Rows, texts: Sequence[str], group: Relations) -> Iterator[Relation]:
     """Yield the relations that may become features."""
     tagged = np.flatnonzero(group.keys.counts)
     rows.objects += len(tagged)
@@ -287,7 +287,7 @@ def read_ways(path: Path, blobs: Sequence[Blob], index: NodeIndex, members: tupl
         for group in block.groups:
             if isinstance(group, Ways):
                 _WayReader(rows, block.texts, group, index, members).read()
-    return rows.settled(store)
+    return rows.stage_to(store)
 
 
 class _WayReader:
@@ -382,7 +382,7 @@ class _WayReader:
     def _write_lines(self, lines: Sequence[tuple[int, dict[str, str]]]) -> None:
         shapes: list[tuple[int, tuple[Layer, int, str | None]]] = []
         merged: list[tuple[int, dict[str, str]]] = []
-        found: list[tuple[FeatureRow, dict[str, str], Position]] = []
+        found: list[tuple[FeatureRow, dict[str, str], PointAndBox]] = []
         for at, tags in lines:
             layer = line_layer(tags)
             if layer:
@@ -440,7 +440,7 @@ def write_areas(
     bounds = np.rint(shapely.bounds(areas) * E7).astype(np.int64)[:, [1, 0, 3, 2]]
     shapes = list(shape_rows(packed, bounds))
     labels: list[tuple[Layer, int, str | None, shapely.Geometry]] = []
-    found: list[tuple[FeatureRow, Mapping[str, str], Position]] = []
+    found: list[tuple[FeatureRow, Mapping[str, str], PointAndBox]] = []
     for osm, tags, geom, (lon, lat), box, (size, curve, _, packed_box) in zip(
         numbers, tags_of_each, packed, inner_points, bounds.tolist(), shapes, strict=True
     ):
@@ -464,7 +464,7 @@ def read_relations(relations: Sequence[tuple[int, dict[str, str], list[bytes], I
     """
     rows = Rows()
     areas: list[tuple[int, dict[str, str], shapely.Geometry]] = []
-    found: list[tuple[FeatureRow, Mapping[str, str], Position]] = []
+    found: list[tuple[FeatureRow, Mapping[str, str], PointAndBox]] = []
     lines = unpack([edge for _, _, edges, _ in relations for edge in edges])
     ends = [np.rint(shapely.get_coordinates(shapely.get_point(lines, at)) * E7).astype(np.int64) for at in (0, -1)]
     corners = np.column_stack([end[:, 0] << 32 | end[:, 1] & 0xFFFF_FFFF for end in ends])
@@ -486,7 +486,7 @@ def read_relations(relations: Sequence[tuple[int, dict[str, str], list[bytes], I
     shapes[:] = [area for *_, area in areas]
     write_areas(rows, [osm for osm, *_ in areas], [tags for _, tags, _ in areas], shapes, pack(shapes.tolist()))
     _add_features(rows, found)
-    return rows.settled(store)
+    return rows.stage_to(store)
 
 
 def assemble(lines: NDArray[np.object_], ends: Ints) -> shapely.Geometry | None:
@@ -590,7 +590,7 @@ def merge_streets(groups: Sequence[Sequence[Row]], store: Path) -> tuple[Rows, i
     middles = shapely.line_interpolate_point(lines[[at for _, at, _ in found]], 0.5, normalized=True)
     points = np.rint(shapely.get_coordinates(middles) * E7).astype(np.int64).tolist()
     _add_features(rows, [(row, {}, (lat, lon, *box)) for (row, _, box), (lon, lat) in zip(found, points, strict=True)])
-    return rows.settled(store), streets
+    return rows.stage_to(store), streets
 
 
 def _merged(pieces: Sequence[Row], longest: int) -> FeatureRow:

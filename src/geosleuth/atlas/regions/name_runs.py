@@ -26,7 +26,7 @@ class NameRun:
     firsts: list[SortKey]  # first key of each chunk
 
     def between(self, begin: SortKey | None, end: SortKey | None) -> Iterator[NameRow]:
-        """Yield the names from one key up to, but without, another; None stands for no bound."""
+        """Yield the names from one key up to another, which is excluded; None stands for no bound."""
         # The last chunk that starts before the bound may contain names behind it.
         first = 0 if begin is None else max(0, bisect_left(self.firsts, begin) - 1)
         last = len(self.firsts) if end is None else bisect_left(self.firsts, end)
@@ -58,7 +58,7 @@ def write_name_run(path: Path, rows: list[NameRow]) -> NameRun | None:
 
 @dataclass(frozen=True, slots=True)
 class NamePortion:
-    """All names of some runs from one key up to, but without, another; None stands for no bound."""
+    """All names of some runs from one key up to another, which is excluded; None stands for no bound."""
 
     runs: Sequence[NameRun]
     begin: SortKey | None

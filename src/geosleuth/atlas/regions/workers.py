@@ -23,7 +23,7 @@ class WorkerPool:
     """
 
     def __init__(self, pool: ProcessPoolExecutor | None = None, workers: int = 0) -> None:
-        """Use a pool of so many workers; without a pool, run jobs in this process."""
+        """Use a pool with this number of workers; without a pool, run jobs in this process."""
         self._pool, self._max_pending = pool, workers + _EXTRA_JOBS
 
     def run_all(self, jobs: "Iterator[Callable[[], _T]] | Sequence[Callable[[], _T]]") -> Iterator[_T]:
