@@ -73,7 +73,7 @@ _SINGLE_SEARCH_M: Final = 300.0  # a larger radius is searched in steps
 _FIRST_RADIUS_M: Final = 60.0
 _WIDEN_BY: Final = 4.0
 _NEARLY_ALL: Final = 0.7  # of the radius: the next step is the whole
-_MEASURED_FACTOR: Final = 2  # geometries measured at once, in limits
+_MEASURED_FACTOR: Final = 2  # geometries measured in the first step, as a multiple of the limit
 _OTHER_NUMBER: Final = 0.75
 _MAX_FLAT_LAT: Final = 80.0  # within these bounds, degrees are treated as a plane
 _MAX_FLAT_LON: Final = 178.0
@@ -208,7 +208,8 @@ class Regions:
                     hits += houses
                     hits += find_postcodes(region, name, within)
                     hits += find_crossings(region, streets, within, similar, limit) if streets else []
-                    if any(hit.match == "exact" for hit in houses):  # no fuzzy search here
+                    # Where the very address exists, similar names are not searched.
+                    if any(hit.match == "exact" for hit in houses):
                         named = region.index.exact(name, filter_of(region, within))
                         hits += self._scored([region], [(0, hit) for hit in named], None, limit)
                     else:

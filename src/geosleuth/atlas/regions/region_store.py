@@ -479,28 +479,28 @@ Spots = NDArray[np.void]
 
 
 def in_boxes(region: OpenRegion, boxes: Sequence[Edges], kinds: NDArray[np.bool_]) -> tuple[Ids, Spots]:
-    """Return ids and spots of the features that intersect one of some boxes; ``kinds`` marks the wanted kinds."""
+    """Return ids and `SPOT` rows of the features that intersect one of some boxes; ``kinds`` marks the wanted kinds."""
     blocks: dict[int, bytes] = {}
     for south, west, north, east in boxes:
         blocks.update(region.conn.execute(_BLOCKS_NEAR, (east, west, north, south)).fetchall())
     spots = np.frombuffer(b"".join(blocks.values()), dtype=SPOT)
-    around = np.ascontiguousarray(spots["box"].T)
-    met = np.zeros(len(spots), dtype=bool)
+    edges = np.ascontiguousarray(spots["box"].T)
+    matches = np.zeros(len(spots), dtype=bool)
     for south, west, north, east in boxes:  # integers compare several times as fast
-        one = around[0] <= math.floor(north * E7)
-        one &= around[1] <= math.floor(east * E7)
-        one &= around[2] >= math.ceil(south * E7)
-        one &= around[3] >= math.ceil(west * E7)
-        met |= one
-    met &= kinds[spots["kind"]]
-    places = met.nonzero()[0]
+        intersects = edges[0] <= math.floor(north * E7)
+        intersects &= edges[1] <= math.floor(east * E7)
+        intersects &= edges[2] >= math.ceil(south * E7)
+        intersects &= edges[3] >= math.ceil(west * E7)
+        matches |= intersects
+    matches &= kinds[spots["kind"]]
+    indexes = matches.nonzero()[0]
     firsts = np.array([block * FEATURE_BLOCK + 1 for block in blocks], dtype=np.int64)
     counts = [len(packed) // SPOT.itemsize for packed in blocks.values()]
     if counts[:-1].count(FEATURE_BLOCK) == len(counts) - 1:
-        numbers = firsts[places // FEATURE_BLOCK] + places % FEATURE_BLOCK
+        numbers = firsts[indexes // FEATURE_BLOCK] + indexes % FEATURE_BLOCK
     else:  # the last block of a region is not full
-        numbers = spans(firsts, np.array(counts, dtype=np.int64))[places]
-    return numbers, spots[places]
+        numbers = spans(firsts, np.array(counts, dtype=np.int64))[indexes]
+    return numbers, spots[indexes]
 
 
 def filter_of(

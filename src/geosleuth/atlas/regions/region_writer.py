@@ -266,9 +266,10 @@ class RegionWriter:
         return f"{south:.7f},{west:.7f},{north:.7f},{east:.7f}", names
 
     def _write_columns(self, kinds: Mapping[str, int], columns: Mapping[str, NDArray[Any]]) -> None:
-        of_kind = columns["kind"]
-        order = np.argsort(of_kind, kind="stable")
-        cuts = np.searchsorted(of_kind[order], np.arange(len(kinds) + 1)).tolist()
+        """Write tables ``kind`` (with the features of each kind) and ``feature_column``."""
+        kind_of = columns["kind"]
+        order = np.argsort(kind_of, kind="stable")
+        cuts = np.searchsorted(kind_of[order], np.arange(len(kinds) + 1)).tolist()
         self.conn.executemany(
             "INSERT INTO kind VALUES (?, ?, ?)",
             ((at, text, pack_steps(order[cuts[at] : cuts[at + 1]] + 1)) for text, at in kinds.items()),
@@ -288,6 +289,7 @@ class RegionWriter:
         )
 
     def _copy_shapes(self) -> None:
+        """Copy the rows that `_pack_shapes` wrote, which may have run in another process."""
         with closing(sqlite3.connect(self.work / "shapes.sqlite")) as packed:
             rows = packed.execute("SELECT id, layer, rank, size, shapes FROM shape ORDER BY id")
             self.conn.executemany("INSERT INTO shape VALUES (?, ?, ?, ?, ?)", rows)
