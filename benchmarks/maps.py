@@ -47,7 +47,7 @@ def made_up_town(folder: Path) -> Path:
     import shapely
 
     from geosleuth.atlas.regions.region_file import Layer, region_path
-    from geosleuth.atlas.regions.region_writer import FeatureRow, writing
+    from geosleuth.atlas.regions.region_writer import FeatureRow, open_writer
 
     rng = np.random.default_rng(7)
     step, half = 0.0006, 24
@@ -68,7 +68,7 @@ def made_up_town(folder: Path) -> Path:
             else:
                 shapes.append(("building", 1, None, house - shapely.box(x + 2e-4, y + 2e-4, x + 4e-4, y + 4e-4)))
                 features.append((f"Shop {i} {j}", y + 3e-4, x + 3e-4))
-    with writing(folder, "town") as writer:
+    with open_writer(folder, "town") as writer:
         for shape in shapes:
             writer.add_shape(*shape)
         for number, (name, lat, lon) in enumerate(features):

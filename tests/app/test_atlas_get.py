@@ -234,7 +234,7 @@ def test_a_failed_update_leaves_what_was_there(server: ExtractServer, tmp_path: 
         (["andorra"], "this asks 127.0.0.1 for a file and downloads it; add --yes to allow it"),
         (["andorra", "--yes", "--offline"], "--offline rules out"),
         ([], "such as: geosleuth atlas get andorra"),
-        (["andorra", "--yes", "--name", "../up"], "a region's name is small letters"),
+        (["andorra", "--yes", "--name", "../up"], "a region's name is up to 64 lowercase letters"),
         (["--update", "--yes", "--name", "x"], "--name needs a place"),
         (["Barcelnoa", "--yes"], "did you mean Barcelona"),
         (["--updat", "--yes"], "no such option: --updat"),

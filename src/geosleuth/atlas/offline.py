@@ -328,7 +328,7 @@ class OfflineAtlas:
 
     def _fitting(self, hits: Iterable[Hit], parts: Sequence[str], at: int) -> Iterable[Hit]:
         """Those that one part names and that lie in others, with what is missing; none that can't be meant."""
-        from .regions.addresses import fitted
+        from .regions.addresses import score_with_fit
 
         others = [*parts[:at], *parts[at + 1 :]]
         own = self._base.container(parts[at])
@@ -343,7 +343,7 @@ class OfflineAtlas:
             if None in fits or (missing and ((at and is_fine) or hit.level == "region")):
                 continue
             far = sum(min(1.0, container.distance_km(hit.place.point) / _FAR_KM) for _, container in told)
-            score = fitted(hit.score, sum(map(bool, fits)) / len(fits)) - _FAR_WORTH * far / len(told)
+            score = score_with_fit(hit.score, sum(map(bool, fits)) / len(fits)) - _FAR_WORTH * far / len(told)
             match: MatchKind = hit.match if is_fine or not missing else "part"
             yield replace(hit, score=score, match=match, missing=(*hit.missing, *missing))
 

@@ -21,7 +21,7 @@ from geosleuth.atlas.regions.feature_kinds import is_street, rank_of
 from geosleuth.atlas.regions.osm import LineMerger
 from geosleuth.atlas.regions.region_file import ROAD_RANKS, SUFFIX, region_path
 from geosleuth.atlas.regions.region_store import grounds_of, rows_of_kinds, tags_of
-from geosleuth.atlas.regions.region_writer import FeatureRow, RegionWriter, writing
+from geosleuth.atlas.regions.region_writer import FeatureRow, RegionWriter, open_writer
 from geosleuth.atlas.regions.tags import address_of, index_names, kept_tags
 from geosleuth.errors import BadInput
 from geosleuth.files import link_or_copy
@@ -357,7 +357,7 @@ def _is_there(folder: Path, name: str, print_of: str) -> bool:
 
 
 def _write(world: World, folder: Path, name: str, print_of: str, report: Progress) -> None:
-    with writing(folder, name) as writer:
+    with open_writer(folder, name) as writer:
         lines = LineMerger(writer)
         made = [town for town in world.towns if not town.real]
         for number, town in enumerate(made):

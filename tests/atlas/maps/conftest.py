@@ -10,7 +10,7 @@ from PIL import Image
 
 from geosleuth.atlas import Picture
 from geosleuth.atlas.regions.region_file import Layer
-from geosleuth.atlas.regions.region_writer import FeatureRow, writing
+from geosleuth.atlas.regions.region_writer import FeatureRow, open_writer
 
 Shape = tuple[Layer, int, str | None, shapely.Geometry]
 Feature = tuple[str, str, float, float]
@@ -29,7 +29,7 @@ def make_region(tmp_path: Path) -> MakeRegion:
         name: str = "test",
         attribution: str = "© OpenStreetMap contributors",
     ) -> Path:
-        with writing(tmp_path, name) as writer:
+        with open_writer(tmp_path, name) as writer:
             for shape in shapes:
                 writer.add_shape(*shape)
             for number, (label, kind, lat, lon) in enumerate(features, start=1):

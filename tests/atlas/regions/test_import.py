@@ -156,9 +156,9 @@ def test_other_extracts_import_too(shared: Path, tmp_path: Path) -> None:
 def test_several_processes_and_small_portions_read_the_same(
     tmp_path: Path, monaco_pbf: Path, monaco: RegionInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("geosleuth.atlas.regions.osm._ALONE_BYTES", 0)
+    monkeypatch.setattr("geosleuth.atlas.regions.osm._WORKERS_FROM_BYTES", 0)
     monkeypatch.setattr("geosleuth.atlas.regions.osm._PART_BYTES", 50_000)
-    monkeypatch.setattr("geosleuth.atlas.regions.osm._RESUMED_BYTES", 0)
+    monkeypatch.setattr("geosleuth.atlas.regions.osm._RESUMABLE_FROM_BYTES", 0)
     import_osm(monaco_pbf, "monaco", folder=tmp_path)
     assert _rows(tmp_path / "monaco.region.sqlite") == _rows(monaco.path)
     assert [path.name for path in tmp_path.iterdir()] == ["monaco.region.sqlite"]
@@ -184,7 +184,7 @@ def test_an_import_that_was_killed_goes_on_where_it_was(
     tmp_path: Path, monaco_pbf: Path, monaco: RegionInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(osm, "_PART_BYTES", 50_000)
-    monkeypatch.setattr(osm, "_RESUMED_BYTES", 0)
+    monkeypatch.setattr(osm, "_RESUMABLE_FROM_BYTES", 0)
     done: list[str] = []
     read_nodes, read_ways = extract.read_nodes, extract.read_ways
 
@@ -214,7 +214,7 @@ def test_an_import_that_was_killed_goes_on_where_it_was(
 def test_what_another_file_left_is_not_taken_up(
     tmp_path: Path, monaco_pbf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(osm, "_RESUMED_BYTES", 0)
+    monkeypatch.setattr(osm, "_RESUMABLE_FROM_BYTES", 0)
     left = tmp_path / ".monaco.0123456789.resume"
     left.mkdir()
     (left / "stage.sqlite").write_bytes(b"of another file")

@@ -13,16 +13,16 @@ from geosleuth.atlas.regions.extract import assemble
 from geosleuth.atlas.regions.geometry import (
     E7,
     are_packed,
-    courses_of,
     nearest_points,
     pack,
     pack_lines,
     pack_steps,
+    segments_of,
     unpack,
     unpack_all,
     unpack_steps,
 )
-from geosleuth.atlas.regions.pbf import Block, Damaged, Nodes, Relations, Ways, blobs, tags_of
+from geosleuth.atlas.regions.pbf import Block, DamagedData, Nodes, Relations, Ways, blobs, tags_of
 from geosleuth.atlas.regions.region_file import osm_key, osm_text, pack_shapes, unpack_shapes
 
 _DEGREES = st.tuples(st.integers(-1_800_000_000, 1_800_000_000), st.integers(-900_000_000, 900_000_000))
@@ -85,7 +85,7 @@ def test_a_block_with_spoilt_bytes_is_read_or_called_damaged(monaco_pbf: Path) -
             block = Block(packed)
             list(block.groups)
             assert block.texts
-        except (Damaged, UnicodeDecodeError, IndexError, ValueError):
+        except (DamagedData, UnicodeDecodeError, IndexError, ValueError):
             refused += 1
     assert refused > 20
 
@@ -179,7 +179,7 @@ def test_nearest_points_are_those_of_shapely() -> None:
             shapely.MultiPolygon([shapely.Polygon(ring, [hole]), shapely.Polygon([(1, 1), (1, 2), (2, 2)])]),
         ]  # fmt: skip
         lon, lat = chance.uniform(-0.012, 0.012, 2)
-        found = nearest_points(courses_of(pack(shapes)), float(lat), float(lon))
+        found = nearest_points(segments_of(pack(shapes)), float(lat), float(lon))
         metres = np.hypot(found[:, 0] - lat, found[:, 1] - lon)
         assert metres == pytest.approx(shapely.distance(shapes, shapely.Point(lon, lat)), abs=2e-7)
 
@@ -187,7 +187,7 @@ def test_nearest_points_are_those_of_shapely() -> None:
 @given(st.binary(min_size=1, max_size=40))
 def test_nearest_points_of_spoilt_bytes_are_refused_or_on_earth(blob: bytes) -> None:
     try:
-        ((lat, _),) = nearest_points(courses_of([blob]), 1.0, 2.0)
+        ((lat, _),) = nearest_points(segments_of([blob]), 1.0, 2.0)
     except (ValueError, LookupError, ArithmeticError, TypeError):
         return
     assert abs(lat) <= 90.0001

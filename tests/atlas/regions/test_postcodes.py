@@ -7,7 +7,7 @@ import pytest
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.regions import RegionInfo, Regions
-from geosleuth.atlas.regions.region_writer import FeatureRow, writing
+from geosleuth.atlas.regions.region_writer import FeatureRow, open_writer
 from geosleuth.atlas.regions.tags import address_of, index_names, kept_tags
 from geosleuth.geo import Box, LatLon, distance_km
 
@@ -69,7 +69,7 @@ def test_no_ground_is_found_under_an_unknown_id(regions: Regions) -> None:
 
 def written(folder: Path, name: str, rows: list[tuple[float, float, dict[str, str]]]) -> None:
     """A region of addresses."""
-    with writing(folder, name) as writer:
+    with open_writer(folder, name) as writer:
         for number, (lat, lon, tags) in enumerate(rows):
             told = {"shop": "bakery", "name": f"Shop {number}", **{f"addr:{key}": text for key, text in tags.items()}}
             at = (lat, lon)

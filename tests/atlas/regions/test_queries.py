@@ -162,10 +162,10 @@ def test_courses_are_remembered_up_to_a_number_and_answers_are_the_same(
     first = [regions.nearby(point, 250, limit=5) for point in around]
     assert [regions.nearby(point, 250, limit=5) for point in around] == first
     region = regions.store.open("monaco")
-    assert region.memory["courses"].edges > 1000
-    monkeypatch.setattr(region_store, "_MOST_EDGES", 1000)
+    assert region.memory["segments"].count > 1000
+    monkeypatch.setattr(region_store, "_MAX_SEGMENTS", 1000)
     assert [regions.nearby(point, 250, limit=5) for point in around] == first
-    assert region.memory["courses"].edges <= 2 * 1000
+    assert region.memory["segments"].count <= 2 * 1000
     everything = [regions.nearby(point, 250, limit=1000)[:5] for point in around]
     assert [[hit.place.id for hit in hits] for hits in everything] == [[hit.place.id for hit in hits] for hits in first]
 

@@ -8,7 +8,7 @@ import pytest
 
 from geosleuth.atlas.regions import name_runs, runs
 from geosleuth.atlas.regions.name_runs import NameRow, name_portions, write_name_run
-from geosleuth.atlas.regions.runs import Row, in_order, portions, write_run
+from geosleuth.atlas.regions.runs import Row, merge_runs, portions, write_run
 
 
 @pytest.mark.parametrize(("at_once", "sample"), [(1 << 20, 1 << 10), (64, 8), (8, 1)])
@@ -16,8 +16,8 @@ from geosleuth.atlas.regions.runs import Row, in_order, portions, write_run
 def test_runs_are_merged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int, sample: int, distinct: int
 ) -> None:
-    monkeypatch.setattr(runs, "_AT_ONCE", at_once)
-    monkeypatch.setattr(runs, "_SAMPLE", sample)
+    monkeypatch.setattr(runs, "_MERGED_AT_ONCE", at_once)
+    monkeypatch.setattr(runs, "_SAMPLE_EVERY", sample)
     chance = random.Random(27)
     written: list[Row] = []
     made = []
@@ -29,7 +29,7 @@ def test_runs_are_merged(
     assert made[0] is None, "no rows, no run"
     some = [run for run in made if run is not None]
     expected = sorted(written, key=lambda row: row[:2])  # stable: runs in turn
-    assert [row for portion in in_order(some) for row in portion.rows()] == expected
+    assert [row for portion in merge_runs(some) for row in portion.rows()] == expected
     cut = list(portions(some, 32))
     assert [row for portion in cut for row in portion.rows()] == expected
     assert {len(portion) for portion in cut[:-1]} == {32}
@@ -44,8 +44,8 @@ def test_no_runs_are_no_portions() -> None:
 def test_names_are_merged_and_a_key_is_in_one_portion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, portion: int
 ) -> None:
-    monkeypatch.setattr(name_runs, "_CHUNK", chunk)
-    monkeypatch.setattr(name_runs, "_PORTION", portion)
+    monkeypatch.setattr(name_runs, "_CHUNK_ROWS", chunk)
+    monkeypatch.setattr(name_runs, "_PORTION_ROWS", portion)
     chance = random.Random(27)
     written: list[NameRow] = []
     made = []

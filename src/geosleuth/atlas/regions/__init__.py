@@ -1,4 +1,7 @@
-"""Regions that users add: OpenStreetMap extracts and Overture places, each a file, and what can be asked of them."""
+"""Regions that users add (OpenStreetMap extracts, Overture places): import, storage and search.
+
+Each region is one SQLite file (see `region_file`). `Regions` searches all of them together.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from .region_file import Progress, region_name
     from .region_store import DamagedRegion, OpenRegion, RegionInfo, RegionStore
 
-# Who asks a region does not build one.
+# Searching a region does not load the importers.
 __getattr__ = exported(
     __name__,
     {

@@ -1,7 +1,9 @@
-"""House numbers on streets, crossings of two streets, and postcodes.
+"""Geocode house numbers, street crossings and postcodes in one region.
 
-No extract maps postcodes themselves, but addresses carry them. A code that no address has is looked for by its
-beginning: codes that begin alike lie near each other in nearly every country.
+- House numbers: a text such as "12 Rue Grimaldi" is split into number and street, and looked up in table ``address``.
+- Crossings: the junctions of two streets are intersected; where they share none, streets that nearly meet count.
+- Postcodes: extracts have no postcode areas, so these are collected from addresses. For an unknown code, the codes
+  with the longest common prefix are returned: in nearly every country they are neighbours.
 """
 
 import math
@@ -38,87 +40,89 @@ from .region_store import (
 )
 from .tags import index_names
 
-_FIRST: Final = re.compile(
+_NUMBER_FIRST: Final = re.compile(
     r"^\s*(\d{1,5}(?:\s?(?:[a-z]|bis|ter|quater)\b)?(?:\s?[-/]\s?\d{1,5}[a-z]?)?)[\s,]+(\S.*)$", re.IGNORECASE
 )
-_LAST: Final = re.compile(
+_NUMBER_LAST: Final = re.compile(
     r"^\s*(\S.*?)[\s,]+(\d{1,5}(?:\s?(?:[a-z]|bis|ter|quater)\b)?(?:\s?[-/]\s?\d{1,5}[a-z]?)?)\s*$", re.IGNORECASE
 )
-_STREETS: Final = 12
-_LEAST_SCORE: Final = 0.7
-_MOST_HOUSES: Final = 20_000
-_FITTED: Final = 200  # houses whose address is held against what follows the street
-_UNFIT: Final = 0.08
-_STREET_ALONE: Final = 0.9
-"""What a street is worth where it has no such number; more than the street as a name that the number belongs to."""
+_MAX_STREETS: Final = 12
+_MIN_SCORE: Final = 0.7
+_MAX_HOUSES: Final = 20_000
+_MAX_COMPARED: Final = 200  # houses whose address is compared with the rest of the text
+_MISFIT_PENALTY: Final = 0.08
+_STREET_WITHOUT_NUMBER: Final = 0.9
+"""Score of a street that lacks the number; higher than that of a feature whose name includes the number."""
 
 
 def split_address(text: str) -> list[tuple[str, str, str]]:
-    """Ways to read a text as (house number, street, the rest after the street), the likelier first."""
+    """Return the ways to read a text as (house number, street, rest after the street), the most likely first."""
     readings = []
     parts = [part.strip() for part in text[:400].split(",")]
     if len(parts) > 1 and re.fullmatch(r"\d{1,5}\s?\w{0,6}", parts[0]):
         parts = [f"{parts[0]} {parts[1]}", *parts[2:]]  # "12, Rue Grimaldi"
     rest = ", ".join(parts[1:])
-    first = _FIRST.match(parts[0])
+    first = _NUMBER_FIRST.match(parts[0])
     if first:
         readings.append((first[1], first[2], rest))
-    last = _LAST.match(parts[0])
+    last = _NUMBER_LAST.match(parts[0])
     if last:
         readings.append((last[2], last[1], rest))
     return readings
 
 
-class LikeStreets:
-    """Streets of names like a text, looked for in all regions at once when the first of them is asked about it."""
+class SimilarStreets:
+    """Fuzzy search for streets, region by region. The first call for a text searches all regions at once."""
 
     def __init__(self, regions: Sequence[OpenRegion], reading: Reading) -> None:
-        """Nothing is read yet."""
+        """Prepare the search; nothing is read yet."""
         self._regions, self._reading = regions, reading
-        self._known: dict[tuple[str, int], dict[str, list[NameHit]]] = {}
+        self._searches: dict[tuple[str, int], dict[str, list[NameHit]]] = {}
 
-    def of(self, region: OpenRegion, text: str, limit: int) -> list[NameHit]:
-        """Those of one region, best first."""
-        known = self._known.get((text, limit))
-        if known is None:
+    def find(self, region: OpenRegion, text: str, limit: int) -> list[NameHit]:
+        """Return the streets of a region whose name resembles a text, best first."""
+        hits_by_region = self._searches.get((text, limit))
+        if hits_by_region is None:
             keeps = []
-            for number, one in enumerate(self._regions):
+            for number, searched in enumerate(self._regions):
                 with self._reading(number):
-                    keeps.append(filter_of(one, None, streets=True))
-            indexes = [one.index for one in self._regions]
-            most = limit * min(len(indexes), _REGIONS_ALIKE)
-            known = self._known[text, limit] = {}
-            for number, hit in search_names(indexes, text, limit=most, keeps=keeps, reading=self._reading):
-                known.setdefault(self._regions[number].info.name, []).append(hit)
-        return known.get(region.info.name, [])
+                    keeps.append(filter_of(searched, None, streets=True))
+            indexes = [searched.index for searched in self._regions]
+            total_limit = limit * min(len(indexes), _REGIONS_WITH_HITS)
+            hits_by_region = self._searches[text, limit] = {}
+            for number, hit in search_names(indexes, text, limit=total_limit, keeps=keeps, reading=self._reading):
+                hits_by_region.setdefault(self._regions[number].info.name, []).append(hit)
+        return hits_by_region.get(region.info.name, [])
 
 
-_REGIONS_ALIKE: Final = 3
+_REGIONS_WITH_HITS: Final = 3  # a street name is expected to occur in at most this many regions
 
 
-def find_addresses(region: OpenRegion, text: str, within: Extent | None, like: LikeStreets, limit: int) -> list[Hit]:
-    """House numbers that fit; where the street is there but not the number, the street, with a lower score."""
+def find_addresses(
+    region: OpenRegion, text: str, within: Extent | None, similar: SimilarStreets, limit: int
+) -> list[Hit]:
+    """Return matching house numbers; where a street lacks the number, the street itself with a lower score."""
     hits: list[Hit] = []
     for number, street, rest in split_address(text):
-        house, spelled = _House(fold(number).replace(" ", ""), rest, within, limit), fold(street)
-        if houses := _houses(region, spelled, house, 1.0):
-            hits.extend(houses)  # the very address: nothing that is spelled otherwise comes before it
+        house, street_key = _HouseQuery(fold(number).replace(" ", ""), rest, within, limit), fold(street)
+        if houses := _find_houses(region, street_key, house, 1.0):
+            hits.extend(houses)  # an exact match: no need to look for similar streets
             continue
         streets: dict[str, float] = {}
         owners: list[tuple[int, float]] = []
-        for found in like.of(region, street, _STREETS):
-            if found.score >= _LEAST_SCORE and (found.score == 1.0 or is_same_name(street, found.text)):
+        for found in similar.find(region, street, _MAX_STREETS):
+            if found.score >= _MIN_SCORE and (found.score == 1.0 or is_same_name(street, found.text)):
                 owners.append((found.owner, found.score))
-                for name in (found.text, *_names(region, found.owner)):
+                for name in (found.text, *_names_of(region, found.owner)):
                     streets.setdefault(fold(name), found.score)
         for key, score in streets.items():
-            hits.extend(_houses(region, key, house, score))
+            hits.extend(_find_houses(region, key, house, score))
         if not hits and owners:
             rows_by_id = rows_of(region, [owner for owner, _ in owners])
             hits.extend(
                 Hit(
                     place_of(region, rows_by_id[owner]),
-                    _STREET_ALONE * score,
+                    _STREET_WITHOUT_NUMBER * score,
                     "part",
                     text_of(rows_by_id[owner][2]),
                     missing=(number,),
@@ -130,166 +134,171 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None, like: L
 
 
 def exact_addresses(region: OpenRegion, text: str, within: Extent | None, limit: int) -> list[Hit]:
-    """House numbers in streets of that very name, or that have it beside another one."""
+    """Return house numbers in streets of exactly that name, their main one or an alternative."""
     hits: list[Hit] = []
     for number, street, rest in split_address(text):
-        house, spelled = _House(fold(number).replace(" ", ""), rest, within, limit), fold(street)
-        found = _houses(region, spelled, house, 1.0)
+        house, street_key = _HouseQuery(fold(number).replace(" ", ""), rest, within, limit), fold(street)
+        found = _find_houses(region, street_key, house, 1.0)
         if not found:
-            owners = [hit.owner for hit in region.index.exact(street) if hit.role < ATTRIBUTE][:_STREETS]
-            others = {fold(name) for owner in owners for name in _names(region, owner)} - {spelled}
-            found = [hit for key in others for hit in _houses(region, key, house, 1.0)]
+            owners = [hit.owner for hit in region.index.exact(street) if hit.role < ATTRIBUTE][:_MAX_STREETS]
+            other_keys = {fold(name) for owner in owners for name in _names_of(region, owner)} - {street_key}
+            found = [hit for key in other_keys for hit in _find_houses(region, key, house, 1.0)]
         hits.extend(found)
     return [hit for hit in hits if within is None or within.contains(hit.place.point)]
 
 
 @dataclass(frozen=True, slots=True)
-class _House:
-    """A house number that is looked for."""
+class _HouseQuery:
+    """A house number to look up, with the rest of the query."""
 
     number: str
-    rest: str  # what follows the street
+    rest: str  # the text after the street: town, postcode
     within: Extent | None
     limit: int
 
 
-def _houses(region: OpenRegion, street: str, wanted: _House, score: float) -> list[Hit]:
-    """Houses of that number in streets of a name, as many as asked for; a country may have thousands."""
+def _find_houses(region: OpenRegion, street_key: str, wanted: _HouseQuery, score: float) -> list[Hit]:
+    """Return houses with a number in streets of a name, up to the limit; a country may have thousands."""
     query = "SELECT feature FROM address WHERE street_key = ? AND number = ? LIMIT ?"
-    found = region.conn.execute(query, (street, wanted.number, _MOST_HOUSES)).fetchall()
+    found = region.conn.execute(query, (street_key, wanted.number, _MAX_HOUSES)).fetchall()
     ids = np.array([feature for (feature,) in found], dtype=np.int64)
-    most = max(wanted.limit, _FITTED) if wanted.rest else wanted.limit
+    most = max(wanted.limit, _MAX_COMPARED) if wanted.rest else wanted.limit
     if len(ids) > most and (keep := filter_of(region, wanted.within)):
         ids = ids[keep(ids)]
-    if len(ids) > most:  # the house itself before the shops in it
+    if len(ids) > most:  # the house itself first, then the shops in it
         plain = np.array([kind == ADDRESS for kind in region.kinds])[spots_of(region, ids)[2]]
         ids = np.concatenate([ids[plain], ids[~plain]])
     places = places_of(region, list(rows_of(region, ids[:most].tolist()).values()))
     match: MatchKind = "exact" if score == 1.0 else "fuzzy"
     return [
-        Hit(place, fitted(score, address_fit(wanted.rest, place)), match, place.address or place.name)
+        Hit(place, score_with_fit(score, address_fit(wanted.rest, place)), match, place.address or place.name)
         for place in places
     ]
 
 
-def _names(region: OpenRegion, owner: int) -> list[str]:
+def _names_of(region: OpenRegion, owner: int) -> list[str]:
+    """Return all names of a feature, without phone numbers and other attributes."""
     return [name for name, role in index_names(tags_of(region, owner)) if role < ATTRIBUTE]
 
 
 def address_fit(rest: str, place: Place) -> float:
-    """How much of what follows the street or the name is in a place's address: street, town, postcode."""
+    """Return the share (0 to 1) of the words in ``rest`` that occur in the place's address."""
     wanted = set(fold(rest).split())
     return len(wanted & set(fold(place.address or "").split())) / len(wanted) if wanted else 1.0
 
 
-def fitted(score: float, fit: float) -> float:
-    """A score less what does not fit: half a fit counts for more than fame, so that the one that is meant is first."""
-    return score * (1 - _UNFIT + _UNFIT * fit)
+def score_with_fit(score: float, fit: float) -> float:
+    """Lower a score by how badly the address fits; half a misfit outweighs the bonus for well-known features."""
+    return score * (1 - _MISFIT_PENALTY + _MISFIT_PENALTY * fit)
 
 
-_CUT_BELOW_BEST: Final = 0.12
-_CROSSING_STREETS: Final = 60
-METRES_A_DEGREE: Final = 111_195.0
+_MAX_BELOW_BEST: Final = 0.12
+_MAX_CROSSING_STREETS: Final = 60
+METRES_PER_DEGREE: Final = 111_195.0  # of latitude
 _SAME_CORNER_M: Final = 40.0
 _NEARLY_MEET_M: Final = 60.0
-_BETWEEN: Final = re.compile(r"\s+(?:and|et|und|y|e|ja|x|near|corner of)\s+|\s*[&/×@+]\s*", re.IGNORECASE)
-_PAIRS: Final = 30
+_CROSSING_SEPARATOR: Final = re.compile(r"\s+(?:and|et|und|y|e|ja|x|near|corner of)\s+|\s*[&/×@+]\s*", re.IGNORECASE)
+_MAX_PAIRS: Final = 30
 
 
 class Street(NamedTuple):
-    """A street's name: how well it fits, how, and the rows of the features that bear it."""
+    """How well a street's name matches, the kind of match, and the feature rows of that name."""
 
     score: float
     match: MatchKind
     rows: list[tuple[Any, ...]]
 
 
-_MATCHES: Final[dict[str, int]] = {"exact": 0, "alias": 1, "fuzzy": 2}
+_MATCH_ORDER: Final[dict[str, int]] = {"exact": 0, "alias": 1, "fuzzy": 2}
 
 
 def split_crossing(text: str) -> tuple[str, str] | None:
-    """The two streets of "A and B", "A & B", "A / B", "A et B", "corner of A and B"; None where it is no such text."""
+    """Return the two streets of "A and B", "A & B", "A / B", "A et B" or "corner of A and B"; None for other texts."""
     text = re.sub(
         r"^\s*(?:the\s+)?(?:corner|crossing|intersection|angle|junction)\s+(?:of|de)\s+", "", text, flags=re.IGNORECASE
     )
-    parts = [part.strip(" ,") for part in _BETWEEN.split(text) if part.strip(" ,")]
+    parts = [part.strip(" ,") for part in _CROSSING_SEPARATOR.split(text) if part.strip(" ,")]
     return (parts[0], parts[1].split(",")[0]) if len(parts) == 2 else None
 
 
 def find_crossings(
-    region: OpenRegion, names: tuple[str, str], within: Extent | None, like: LikeStreets, limit: int
+    region: OpenRegion, names: tuple[str, str], within: Extent | None, similar: SimilarStreets, limit: int
 ) -> list[Hit]:
-    """Junctions of streets that fit the two names, one hit per corner; where none share a node, close approaches."""
+    """Return junctions of streets that match two names, one hit per corner; without any, points where they nearly meet.
+
+    Streets of exactly these names are tried first.
+    """
     if found := named_crossings(region, names, within, limit):
         return found
-    one, two = (_streets(region, name, like) for name in names)
+    one, two = (_similar_streets(region, name, similar) for name in names)
     if not one or not two:
         return []
-    return _corners(_meetings(region, one, two, within), limit) or _approaches(region, one, two, within)
+    return _corners(_shared_junctions(region, one, two, within), limit) or _near_misses(region, one, two, within)
 
 
 def named_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | None, limit: int) -> list[Hit]:
-    """Junctions of streets of these very names, one hit per corner."""
+    """Return junctions of streets of exactly these names, one hit per corner."""
     one, two = ({fold(name): Street(1.0, "exact", [])} for name in names)
-    return _corners(_meetings(region, one, two, within), limit)
+    return _corners(_shared_junctions(region, one, two, within), limit)
 
 
-def _meetings(
+def _shared_junctions(
     region: OpenRegion, one: "Mapping[str, Street]", two: "Mapping[str, Street]", within: Extent | None
 ) -> Iterator[Hit]:
-    """The nodes that streets share, those that fit best first."""
+    """Yield the junctions that two sets of streets (by folded name) share, best match first."""
     firsts, seconds = _junctions_of(region, one), _junctions_of(region, two)
-    pairs: dict[int, tuple[str, str]] = {}
+    best_pairs: dict[int, tuple[str, str]] = {}  # by node
     for key, nodes in firsts.items():
-        for other, others in seconds.items():
+        for other, other_nodes in seconds.items():
             if key == other:
                 continue
-            for node in np.intersect1d(nodes, others, assume_unique=True).tolist():
-                known = pairs.get(node)
-                if known is None or one[key].score * two[other].score > one[known[0]].score * two[known[1]].score:
-                    pairs[node] = (key, other)
-    best = sorted(pairs.items(), key=lambda pair: (-one[pair[1][0]].score * two[pair[1][1]].score, pair[0]))
-    for node, (key, other) in best:
-        at = region.conn.execute("SELECT lat, lon, streets FROM junction WHERE id = ?", (node,)).fetchone()
-        called = {fold(street): street for street in text_of(at[2]).split("\n")}
-        streets = (called.get(key, key), called.get(other, other))
-        point = LatLon(at[0] / E7, at[1] / E7)
+            for node in np.intersect1d(nodes, other_nodes, assume_unique=True).tolist():
+                best = best_pairs.get(node)
+                if best is None or one[key].score * two[other].score > one[best[0]].score * two[best[1]].score:
+                    best_pairs[node] = (key, other)
+    ranked = sorted(best_pairs.items(), key=lambda pair: (-one[pair[1][0]].score * two[pair[1][1]].score, pair[0]))
+    for node, (key, other) in ranked:
+        row = region.conn.execute("SELECT lat, lon, streets FROM junction WHERE id = ?", (node,)).fetchone()
+        name_of = {fold(street): street for street in text_of(row[2]).split("\n")}
+        streets = (name_of.get(key, key), name_of.get(other, other))
+        point = LatLon(row[0] / E7, row[1] / E7)
         if within is None or within.contains(point):
-            yield _hit(region, f"n{node}", point, streets, one[key], two[other])
+            yield _crossing_hit(region, f"n{node}", point, streets, one[key], two[other])
 
 
 def _junctions_of(region: OpenRegion, streets: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
+    """Return the node ids of the junctions of each street, by folded name."""
     rows = rows_with(region.conn, "SELECT street_key, junctions FROM junction_street WHERE street_key", list(streets))
     return {key: np.frombuffer(nodes, dtype="<i8") for key, nodes in rows}
 
 
 def junction_place(region: OpenRegion, osm: str) -> Place | None:
-    """A crossing by its node's id."""
+    """Return the crossing at a node ("n123"), or None."""
     if not re.fullmatch(r"n\d{1,18}", osm):
         return None
     number = int(osm[1:])
-    at = region.conn.execute("SELECT lat, lon, streets FROM junction WHERE id = ?", (number,)).fetchone()
-    if at is None:
+    row = region.conn.execute("SELECT lat, lon, streets FROM junction WHERE id = ?", (number,)).fetchone()
+    if row is None:
         return None
-    return _place(region, osm, LatLon(at[0] / E7, at[1] / E7), text_of(at[2]).split("\n"))
+    return _crossing_place(region, osm, LatLon(row[0] / E7, row[1] / E7), text_of(row[2]).split("\n"))
 
 
-def _streets(region: OpenRegion, text: str, like: LikeStreets) -> dict[str, Street]:
-    """Street keys that fit a name; one key may belong to several streets in several towns."""
-    found = like.of(region, text, _CROSSING_STREETS)
+def _similar_streets(region: OpenRegion, text: str, similar: SimilarStreets) -> dict[str, Street]:
+    """Return the streets whose name resembles a text, by folded name; several towns may share a name."""
+    found = similar.find(region, text, _MAX_CROSSING_STREETS)
     if not found:
         return {}
-    least = max(_LEAST_SCORE, found[0].score - _CUT_BELOW_BEST)
+    min_score = max(_MIN_SCORE, found[0].score - _MAX_BELOW_BEST)
     rows = rows_of(region, [hit.owner for hit in found])
     streets: dict[str, Street] = {}
     for hit in found:
-        if hit.score >= least and hit.owner in rows:
-            known = streets.setdefault(fold(rows[hit.owner][2]), Street(hit.score, hit.match, []))
-            known.rows.append(rows[hit.owner])
+        if hit.score >= min_score and hit.owner in rows:
+            street = streets.setdefault(fold(rows[hit.owner][2]), Street(hit.score, hit.match, []))
+            street.rows.append(rows[hit.owner])
     return streets
 
 
-def _hit(
+def _crossing_hit(
     region: OpenRegion,
     osm: str,
     point: LatLon,
@@ -297,12 +306,12 @@ def _hit(
     one: Street,
     two: Street,
 ) -> Hit:
-    match = max(one.match, two.match, key=lambda kind: _MATCHES[kind])
-    place = _place(region, osm, point, streets)
+    match = max(one.match, two.match, key=lambda kind: _MATCH_ORDER[kind])
+    place = _crossing_place(region, osm, point, streets)
     return Hit(place, one.score * two.score, match, place.name)
 
 
-def _place(region: OpenRegion, osm: str, point: LatLon, streets: Any) -> Place:
+def _crossing_place(region: OpenRegion, osm: str, point: LatLon, streets: Any) -> Place:
     return Place(
         id=f"{region.info.kind}:{region.info.name}:{osm}",
         name=" / ".join(streets),
@@ -314,24 +323,26 @@ def _place(region: OpenRegion, osm: str, point: LatLon, streets: Any) -> Place:
 
 
 def _corners(hits: Iterator[Hit], limit: int) -> list[Hit]:
-    """The first hits; a crossing of wide roads has several nodes, and one of them is enough."""
+    """Return the first hits, one per corner: a crossing of wide roads has several junctions."""
     kept: dict[frozenset[str], list[LatLon]] = {}
     corners: list[Hit] = []
     for hit in hits:
         at = hit.place.point
-        same = kept.setdefault(frozenset(hit.place.name.split(" / ")), [])
-        squeeze = math.cos(math.radians(at.lat))
-        steps = [(known.lat - at.lat, (known.lon - at.lon) * squeeze) for known in same]
-        if all(math.hypot(*step) * METRES_A_DEGREE > _SAME_CORNER_M for step in steps):
-            same.append(at)
+        same_streets = kept.setdefault(frozenset(hit.place.name.split(" / ")), [])
+        lon_scale = math.cos(math.radians(at.lat))
+        offsets_deg = [(corner.lat - at.lat, (corner.lon - at.lon) * lon_scale) for corner in same_streets]
+        if all(math.hypot(*offset) * METRES_PER_DEGREE > _SAME_CORNER_M for offset in offsets_deg):
+            same_streets.append(at)
             corners.append(hit)
             if len(corners) >= limit:
                 break
     return corners
 
 
-def _approaches(region: OpenRegion, one: dict[str, Street], two: dict[str, Street], within: Extent | None) -> list[Hit]:
-    """A roundabout or a nameless slip road may lie between two streets that people say meet."""
+def _near_misses(
+    region: OpenRegion, one: dict[str, Street], two: dict[str, Street], within: Extent | None
+) -> list[Hit]:
+    """Return the points where streets nearly meet: a roundabout or an unnamed slip road may lie between them."""
     hits = []
     pairs = [
         (first_score * second_score, first, second)
@@ -342,12 +353,12 @@ def _approaches(region: OpenRegion, one: dict[str, Street], two: dict[str, Stree
         for second in seconds
         if _boxes_near(first, second)
     ]
-    for score, first, second in sorted(pairs, key=lambda pair: -pair[0])[:_PAIRS]:
-        found = _closest(region, first[0], second[0])
+    for score, first, second in sorted(pairs, key=lambda pair: -pair[0])[:_MAX_PAIRS]:
+        found = _closest_approach(region, first[0], second[0])
         if found is None or (within is not None and not within.contains(found[0])):
             continue
         point, gap_m = found
-        place = _place(region, f"{first[1]}+{second[1]}", point, (first[2], second[2]))
+        place = _crossing_place(region, f"{first[1]}+{second[1]}", point, (first[2], second[2]))
         hits.append(Hit(place, score * (0.85 - 0.25 * gap_m / _NEARLY_MEET_M), "near", place.name))
     return hits
 
@@ -357,45 +368,46 @@ def _boxes_near(first: Sequence[Any], second: Sequence[Any]) -> bool:
     return a.distance_km(b) * 1000 <= _NEARLY_MEET_M
 
 
-def _closest(region: OpenRegion, first: int, second: int) -> tuple[LatLon, float] | None:
+def _closest_approach(region: OpenRegion, first: int, second: int) -> tuple[LatLon, float] | None:
+    """Return the middle of the gap between two streets and its width in metres; None where it is too wide."""
     lines = []
     for street in (first, second):
         geoms = [geom for (geom,) in region.conn.execute("SELECT geom FROM ground WHERE feature = ?", (street,))]
         if not geoms:
             return None
         lines.append(grounds_of(geoms)[0])
-    squeeze = float(np.cos(np.radians(shapely.get_coordinates(lines[0])[0][1])))
-    flat = [shapely.transform(line, lambda xy: xy * [squeeze, 1.0]) for line in lines]
+    lon_scale = float(np.cos(np.radians(shapely.get_coordinates(lines[0])[0][1])))
+    flat = [shapely.transform(line, lambda xy: xy * [lon_scale, 1.0]) for line in lines]
     (x1, y1), (x2, y2) = shapely.get_coordinates(shapely.shortest_line(*flat))
-    gap_m = great_circle_km(y1, x1 / squeeze, y2, x2 / squeeze) * 1000
+    gap_m = great_circle_km(y1, x1 / lon_scale, y2, x2 / lon_scale) * 1000
     if gap_m > _NEARLY_MEET_M:
         return None
-    return LatLon(float(y1 + y2) / 2, float(x1 + x2) / 2 / squeeze), float(gap_m)
+    return LatLon(float(y1 + y2) / 2, float(x1 + x2) / 2 / lon_scale), float(gap_m)
 
 
 POSTCODE: Final = "postcode"
-"""Kind of a place that is the ground of a postcode in a town."""
+"""Kind of a place: the area of a postcode in a town."""
 
 _CODE: Final = re.compile(r"(?=(?:\D*\d){2})(?!.*[A-Z]{4})[A-Z\d]{1,7}(?:[ -][A-Z\d]{1,5})?", re.ASCII)
 _WITH_TOWN: Final = re.compile(r"\s*(\S*\d\S*(?:\s\S*\d\S*)?)\s+([^\d,]+?)\s*")
-_BEFORE: Final = re.compile(r"[A-Z]{1,3}[ -](?=\d)")
+_COUNTRY_PREFIX: Final = re.compile(r"[A-Z]{1,3}[ -](?=\d)")
 """A country or state before the code: "MC-98000", "CA 90210"."""
 
-_LEAST_CHARS: Final = 4
-_BEGINS_ALIKE: Final = 0.7
-"""What a code that begins alike is worth beside the code itself, at most."""
+_MIN_CHARS: Final = 4
+_MAX_PREFIX_SCORE: Final = 0.7
+"""Highest score of a code that only shares a prefix with the wanted one."""
 
-_ONE_GROUND_KM: Final = 20.0
+_SAME_AREA_KM: Final = 20.0
 _MISTAGGED: Final = 0.02
-"""A ground with a smaller share of the addresses that another ground of its code has is somebody's slip."""
+"""An area with a smaller share of the addresses of the largest area of its code is a tagging mistake."""
 
 _COLUMNS: Final = "key, code, town, country, addresses, lat, lon, south, west, north, east"
-_MOST_ROWS: Final = 2000
+_MAX_ROWS: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class _Ground:
-    """The addresses of one code, as far as they lie near each other."""
+class _PostcodeArea:
+    """The addresses of one postcode that lie near each other."""
 
     key: str
     code: str
@@ -407,98 +419,100 @@ class _Ground:
 
 
 def find_postcodes(region: OpenRegion, text: str, within: Extent | None) -> list[Hit]:
-    """The towns that have a code, or else those whose codes share the longest beginning; none where it is no code.
+    """Return the areas of a postcode, else those whose codes share its longest prefix; nothing for other texts.
 
-    "98000 Monaco" and "MC-98000" are read, too; a town beside the code must be the town.
+    "98000 Monaco" and "MC-98000" are understood, too; a town that follows the code has to match.
     """
-    found = _hits(region, text)
-    if not found and (beside := _WITH_TOWN.fullmatch(text)):
-        wanted = fold(beside[2])
-        found = [hit for hit in _hits(region, beside[1]) if wanted in fold(hit.place.name)]
+    found = _find_code(region, text)
+    if not found and (parts := _WITH_TOWN.fullmatch(text)):
+        town = fold(parts[2])
+        found = [hit for hit in _find_code(region, parts[1]) if town in fold(hit.place.name)]
     return [hit for hit in found if within is None or within.contains(hit.place.point)]
 
 
 def postcode_place(region: OpenRegion, number: str) -> Place | None:
-    """The ground of a code by the last part of its id, None where there is none."""
+    """Return the area with an id such as "postcode/98000/MC/Monaco/43.7,7.4", or None."""
     kind, _, rest = number.partition("/")
-    grounds = _grounds(region, "key = ?", (rest.partition("/")[0],)) if kind == POSTCODE else ()
-    return next((_postcodes_place(region, one) for one in grounds if _number(one) == number), None)
+    areas = _areas(region, "key = ?", (rest.partition("/")[0],)) if kind == POSTCODE else ()
+    return next((_area_place(region, area) for area in areas if _area_id(area) == number), None)
 
 
-def _hits(region: OpenRegion, text: str) -> list[Hit]:
+def _find_code(region: OpenRegion, text: str) -> list[Hit]:
     code = " ".join(text.split()).upper().lstrip("〒 ")
-    keys = list(dict.fromkeys((_key(code), _key(_BEFORE.sub("", code)))))
-    if not _CODE.fullmatch(code) or len(keys[-1]) < _LEAST_CHARS:
+    keys = list(dict.fromkeys((_code_key(code), _code_key(_COUNTRY_PREFIX.sub("", code)))))
+    if not _CODE.fullmatch(code) or len(keys[-1]) < _MIN_CHARS:
         return []
     for key in keys:
-        if exact := list(_grounds(region, "key = ?", (key,))):
-            return [Hit(_postcodes_place(region, one), 1.0, "exact", one.code) for one in exact]
-    return [Hit(_postcodes_place(region, one), score, "fuzzy", one.code) for one, score in _alike(region, keys[-1])]
+        if exact := list(_areas(region, "key = ?", (key,))):
+            return [Hit(_area_place(region, area), 1.0, "exact", area.code) for area in exact]
+    by_prefix = _areas_by_prefix(region, keys[-1])
+    return [Hit(_area_place(region, area), score, "fuzzy", area.code) for area, score in by_prefix]
 
 
-def _alike(region: OpenRegion, key: str) -> Iterator[tuple[_Ground, float]]:
-    """One ground of each town whose codes share the longest beginning, half of the code at least."""
+def _areas_by_prefix(region: OpenRegion, key: str) -> Iterator[tuple[_PostcodeArea, float]]:
+    """Yield one area of each town whose codes share the longest prefix, at least half of the code, and its score."""
     for shared in range(len(key) - 1, (len(key) - 1) // 2, -1):
-        begins = key[:shared]
-        alike = _grounds(region, "key > ? AND key < ? AND length(key) = ?", (begins, f"{begins}\uffff", len(key)))
-        towns = sorted(alike, key=lambda one: (one.country, one.town, one.key))
-        for _, same in groupby(towns, key=lambda one: (one.country, one.town)):
-            yield next(same), _BEGINS_ALIKE * shared / (len(key) - 1)
-        if towns:
+        prefix = key[:shared]
+        found = _areas(region, "key > ? AND key < ? AND length(key) = ?", (prefix, f"{prefix}\uffff", len(key)))
+        by_town = sorted(found, key=lambda area: (area.country, area.town, area.key))
+        for _, same_town in groupby(by_town, key=lambda area: (area.country, area.town)):
+            yield next(same_town), _MAX_PREFIX_SCORE * shared / (len(key) - 1)
+        if by_town:
             return
 
 
-def _grounds(region: OpenRegion, where: str, values: Sequence[Any]) -> Iterator[_Ground]:
-    """The grounds of some codes. Addresses without their town count to the town that lies around them."""
-    query = f"SELECT {_COLUMNS} FROM postcode WHERE {where} ORDER BY key LIMIT {_MOST_ROWS}"  # noqa: S608
-    found = [_ground(row) for row in region.conn.execute(query, values)]
-    for _, same in groupby(found, key=lambda one: one.key):
-        kept: list[_Ground] = []
-        for one in sorted(same, key=lambda one: (not one.town, -one.addresses, one.country, one.town, one.point)):
-            at = next((at for at, other in enumerate(kept) if _is_near(one, other)), None)
+def _areas(region: OpenRegion, where: str, values: Sequence[Any]) -> Iterator[_PostcodeArea]:
+    """Yield the areas of some codes. Addresses without a town are added to the area around them."""
+    query = f"SELECT {_COLUMNS} FROM postcode WHERE {where} ORDER BY key LIMIT {_MAX_ROWS}"  # noqa: S608
+    found = [_area(row) for row in region.conn.execute(query, values)]
+    for _, same_code in groupby(found, key=lambda area: area.key):
+        kept: list[_PostcodeArea] = []
+        for area in sorted(same_code, key=lambda one: (not one.town, -one.addresses, one.country, one.town, one.point)):
+            at = next((at for at, other in enumerate(kept) if _is_same_area(area, other)), None)
             if at is None:
-                kept.append(one)
+                kept.append(area)
             else:
-                kept[at] = _joined(kept[at], one)
-        most = max(one.addresses for one in kept)
-        yield from (one for one in kept if one.addresses >= _MISTAGGED * most)
+                kept[at] = _joined(kept[at], area)
+        most = max(area.addresses for area in kept)
+        yield from (area for area in kept if area.addresses >= _MISTAGGED * most)
 
 
-def _ground(row: Sequence[Any]) -> _Ground:
+def _area(row: Sequence[Any]) -> _PostcodeArea:
     key, code, town, country = map(text_of, row[:4])
-    return _Ground(key, code, town, country, int(row[4]), LatLon(row[5], row[6]), Box(*row[7:]))
+    return _PostcodeArea(key, code, town, country, int(row[4]), LatLon(row[5], row[6]), Box(*row[7:]))
 
 
-def _is_near(one: _Ground, other: _Ground) -> bool:
-    return distance_km(one.point, other.point) <= _ONE_GROUND_KM and not (
+def _is_same_area(one: _PostcodeArea, other: _PostcodeArea) -> bool:
+    return distance_km(one.point, other.point) <= _SAME_AREA_KM and not (
         one.country and other.country and one.country != other.country
     )
 
 
-def _joined(kept: _Ground, one: _Ground) -> _Ground:
-    """A ground with the addresses of another; its point stays where most of them are."""
-    a, b = kept.extent, one.extent
+def _joined(kept: _PostcodeArea, added: _PostcodeArea) -> _PostcodeArea:
+    """Return an area with the addresses of another one added; its point stays where most of them are."""
+    a, b = kept.extent, added.extent
     extent = a
-    if abs(kept.point.lon - one.point.lon) < 180:  # not across the antimeridian, where boxes turn around
+    if abs(kept.point.lon - added.point.lon) < 180:  # a box across the antimeridian can't be merged by min and max
         extent = Box(min(a.south, b.south), min(a.west, b.west), max(a.north, b.north), max(a.east, b.east))
-    return replace(kept, addresses=kept.addresses + one.addresses, extent=extent, country=kept.country or one.country)
+    addresses = kept.addresses + added.addresses
+    return replace(kept, addresses=addresses, extent=extent, country=kept.country or added.country)
 
 
-def _key(code: str) -> str:
+def _code_key(code: str) -> str:
     return re.sub(r"[\s-]", "", code)
 
 
-def _number(one: _Ground) -> str:
-    return "/".join((POSTCODE, one.key, one.country, one.town, f"{one.point.lat:.1f},{one.point.lon:.1f}"))
+def _area_id(area: _PostcodeArea) -> str:
+    return "/".join((POSTCODE, area.key, area.country, area.town, f"{area.point.lat:.1f},{area.point.lon:.1f}"))
 
 
-def _postcodes_place(region: OpenRegion, one: _Ground) -> Place:
+def _area_place(region: OpenRegion, area: _PostcodeArea) -> Place:
     return Place(
-        id=f"{region.info.kind}:{region.info.name}:{_number(one)}",
-        name=f"{one.code} {one.town}".strip(),
+        id=f"{region.info.kind}:{region.info.name}:{_area_id(area)}",
+        name=f"{area.code} {area.town}".strip(),
         kind=POSTCODE,
-        point=one.point,
-        extent=one.extent,
+        point=area.point,
+        extent=area.extent,
         source=source_of(region),
-        country=one.country if re.fullmatch("[A-Z]{2}", one.country) else None,
+        country=area.country if re.fullmatch("[A-Z]{2}", area.country) else None,
     )

@@ -1,4 +1,10 @@
-"""What a feature is: its kind, how well known it is, its layer on a map, and which kinds a person's word means."""
+"""Classify OpenStreetMap features by their tags.
+
+- `kind_of`: the tag that says what a feature is, such as "amenity=cafe".
+- `rank_of`: how well known it probably is.
+- `area_layer`, `line_layer`, `point_layer`: the map layer that draws it.
+- `category_kinds`, `matching_kinds`: the kinds that a word such as "pharmacy" means.
+"""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -9,10 +15,10 @@ from geosleuth.names.folding import fold
 from .region_file import ROAD_RANKS, Layer
 
 ADDRESS: Final = "address"
-"""Kind of a feature that is nothing but a house number on a street."""
+"""Kind of a feature that is only a house number on a street."""
 
 STREET: Final = "street"
-"""Stands for every kind of road or path in a category; things beside the road are ``highway`` too."""
+"""In a category, means every road and path; the key ``highway`` alone also has bus stops, signals and so on."""
 
 _KEYS: Final = (
     "amenity", "shop", "tourism", "historic", "leisure", "healthcare", "office", "craft", "club", "aeroway",
@@ -22,11 +28,11 @@ _KEYS: Final = (
     "landuse", "boundary", "route", "bridge", "building", "water", "advertising", "attraction", "junction", "barrier",
     "entrance", "area:highway", "type",
 )  # fmt: skip
-"""The tags that say what something is, the most telling first."""
-_ORDER: Final = {key: at for at, key in enumerate(_KEYS)}
+"""The keys that say what a feature is, the most specific first."""
+_KEY_ORDER: Final = {key: at for at, key in enumerate(_KEYS)}
 MAIN_KEYS: Final = frozenset(_KEYS)
 
-_WITHOUT_NAME: Final[dict[str, frozenset[str] | None]] = {
+_FOUND_WITHOUT_NAME: Final[dict[str, frozenset[str] | None]] = {
     "amenity": None,
     "shop": None,
     "tourism": None,
@@ -55,7 +61,7 @@ _WITHOUT_NAME: Final[dict[str, frozenset[str] | None]] = {
     "advertising": None,
     "attraction": None,
 }  # fmt: skip
-"""Keys, and the values of each, that are worth finding even where nobody gave them a name; None means every value."""
+"""Keys and their values that are indexed even without a name; None means every value."""
 
 _AREA_KEYS: Final = frozenset(
     {"building", "landuse", "leisure", "amenity", "shop", "tourism", "historic", "office", "craft", "healthcare",
@@ -63,7 +69,7 @@ _AREA_KEYS: Final = frozenset(
      "place", "aeroway", "military", "public_transport", "boundary", "building:part", "club", "emergency",
      "area:highway"}
 )  # fmt: skip
-_LINES_THOUGH_CLOSED: Final = {
+_CLOSED_LINES: Final = {
     "natural": frozenset({"coastline", "cliff", "tree_row", "ridge", "arete", "valley", "earth_bank"}),
     "leisure": frozenset({"track", "slipway"}),
     "historic": frozenset({"citywalls"}),
@@ -98,7 +104,7 @@ _KEY_RANKS: Final = {
 }  # fmt: skip
 _HIGHWAY_RANKS: Final = {"motorway": 0.5, "trunk": 0.48, "primary": 0.46, "secondary": 0.43, "tertiary": 0.4}
 
-_WORDS: Final[dict[str, tuple[str, ...]]] = {
+_SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
     "address": (ADDRESS,),
     "airport": ("aeroway=aerodrome",),
     "atm": ("amenity=atm",),
@@ -174,27 +180,27 @@ _WORDS: Final[dict[str, tuple[str, ...]]] = {
     "transit stop": ("highway=bus_stop", "railway=tram_stop", "public_transport", "railway=station", "railway=halt"),
     "viewpoint": ("tourism=viewpoint",),
 }
-"""Words that are not themselves a key or a value in OpenStreetMap, or that mean more than one of them."""
+"""Words that are not a key or value in OpenStreetMap, or that mean several kinds."""
 
 _PLURALS: Final = (("ies", "y"), ("es", ""), ("s", ""))
-_MEAN_NOTHING: Final = frozenset({"", "yes", "no", "type"})
+_NOT_A_CATEGORY: Final = frozenset({"", "yes", "no", "type"})
 
-_STREETS: Final = frozenset(
+_BESIDE_STREETS: Final = frozenset(
     {"bus_stop", "traffic_signals", "milestone", "speed_camera", "elevator", "crossing", "services", "rest_area"}
 )
 
 
 def kind_of(tags: Mapping[str, str], *, named: bool) -> str | None:
-    """The kind of a feature, or None where it is nothing that anyone would look for."""
-    found = [key for key in tags if key in _ORDER]
+    """Return the kind of a feature ("key=value"), or None if nobody would search for it."""
+    found = [key for key in tags if key in _KEY_ORDER]
     if len(found) > 1:
-        found.sort(key=_ORDER.__getitem__)
+        found.sort(key=_KEY_ORDER.__getitem__)
     for key in found:
         value = tags[key]
         if not value or value == "no":
             continue
         if not named:
-            values = _WITHOUT_NAME.get(key, frozenset())
+            values = _FOUND_WITHOUT_NAME.get(key, frozenset())
             if values is not None and value not in values:
                 continue
         return f"{key}={value.split(';')[0].strip() or value}"
@@ -202,15 +208,15 @@ def kind_of(tags: Mapping[str, str], *, named: bool) -> str | None:
 
 
 def is_area(tags: Mapping[str, str]) -> bool:
-    """Whether a closed way is a piece of ground rather than a line that comes back to its start."""
+    """Return whether a closed way is an area, not a line that ends where it starts."""
     area = tags.get("area")
     if area == "no":
         return False
     if area == "yes":
         return True
     for key, value in tags.items():
-        if key in _LINES_THOUGH_CLOSED:
-            if value not in _LINES_THOUGH_CLOSED[key]:
+        if key in _CLOSED_LINES:
+            if value not in _CLOSED_LINES[key]:
                 return True
         elif key in _AREA_KEYS or value in _AREA_VALUES.get(key, ()):
             return value != "no"
@@ -218,7 +224,7 @@ def is_area(tags: Mapping[str, str]) -> bool:
 
 
 def rank_of(kind: str, tags: Mapping[str, str]) -> float:
-    """How well known a feature is likely to be, 0 to 1; it settles which of equally named ones comes first."""
+    """Estimate from 0 to 1 how well known a feature is; it decides between features of the same name."""
     key, _, value = kind.partition("=")
     rank = _RANKS.get(kind)
     if rank is None:
@@ -229,47 +235,47 @@ def rank_of(kind: str, tags: Mapping[str, str]) -> float:
 
 
 def is_street(kind: str) -> bool:
-    """Whether a kind is a road or path one can stand on, not something beside it."""
+    """Return whether a kind is a road or path, not something beside it."""
     key, _, value = kind.partition("=")
-    return key == "highway" and value not in _STREETS
+    return key == "highway" and value not in _BESIDE_STREETS
 
 
 def matching_kinds(category: str, present: Iterable[str]) -> list[str]:
-    """Which of the kinds that are present a category means; see ``category_kinds`` for how it may be written."""
-    wanted = category_kinds(category)
-    if wanted and all(one[0] == "=" for one in wanted):  # most names, which are no category
-        return [kind for kind in present if kind.endswith(wanted)]
+    """Return the kinds in ``present`` that a category means; see `category_kinds` for how it may be written."""
+    patterns = category_kinds(category)
+    if patterns and all(pattern[0] == "=" for pattern in patterns):  # most texts: names, not categories
+        return [kind for kind in present if kind.endswith(patterns)]
     return [
         kind
         for kind in present
         if any(
-            kind == one
-            or kind.startswith(f"{one}=")
-            or (one[0] == "=" and kind.endswith(one))
-            or (one == STREET and is_street(kind))
-            for one in wanted
+            kind == pattern
+            or kind.startswith(f"{pattern}=")
+            or (pattern[0] == "=" and kind.endswith(pattern))
+            or (pattern == STREET and is_street(kind))
+            for pattern in patterns
         )
     ]
 
 
 @lru_cache(maxsize=1024)
 def category_kinds(category: str) -> tuple[str, ...]:
-    """What a category stands for: whole kinds ("amenity=cafe"), keys ("shop") or values of any key ("=cafe").
+    """Return what a category means: kinds ("amenity=cafe"), keys ("shop") or values of any key ("=cafe").
 
-    ``amenity=cafe`` is taken as it is. A word is looked up in a small table, with its plural; where it is not there it
-    is a key if OpenStreetMap uses it as one, and otherwise a value: "cafes", "Fast food", "shop", "fountain".
+    A text with "=" is used as it is. A word, singular or plural, is looked up in a table of synonyms; a word that is
+    not there is a key if OpenStreetMap has such a key ("shop"), otherwise a value ("cafes", "Fast food").
     """
     text = category.strip()[:200]
     if "=" in text:
         key, _, value = (part.strip().casefold() for part in text.partition("="))
         return ((f"{key}={value}" if value not in ("", "*") else key),) if key else ()
     word = fold(text)
-    if word in _MEAN_NOTHING:
+    if word in _NOT_A_CATEGORY:
         return ()
     forms = [word, *(word.removesuffix(end) + singular for end, singular in _PLURALS if word.endswith(end))]
     for form in forms:
-        if form in _WORDS:
-            return _WORDS[form]
+        if form in _SYNONYMS:
+            return _SYNONYMS[form]
     underscored = [form.replace(" ", "_") for form in forms]
     return next(((form,) for form in underscored if form in _KEYS), tuple(f"={form}" for form in underscored))
 
@@ -313,15 +319,15 @@ _PLACES: Final = {
 
 
 def area_layer(tags: Mapping[str, str]) -> tuple[Layer, int, str | None] | None:
-    """Layer, rank and name of an area; None where a map does not show it."""
+    """Return layer, rank and name of an area; None where a map does not show it."""
     name = tags.get("name")
     building = tags.get("building")
     if building and building != "no":
         return "building", 1, name
-    if _any(tags, _WATER):
-        # A bay is the sea itself, drawn from the coast; its outline is somebody's guess.
+    if _has_any(tags, _WATER):
+        # A bay is part of the sea, which is drawn from the coastline; where a bay ends is arbitrary.
         return None if tags.get("natural") == "bay" else ("water", 1, name)
-    if _any(tags, _GREEN):
+    if _has_any(tags, _GREEN):
         return "green", 1, name
     for key, values in _LANDUSE.items():
         value = tags.get(key)
@@ -331,7 +337,7 @@ def area_layer(tags: Mapping[str, str]) -> tuple[Layer, int, str | None] | None:
 
 
 def line_layer(tags: Mapping[str, str]) -> tuple[Layer, int, str | None] | None:
-    """Layer, rank and name of a line; None where a map does not show it."""
+    """Return layer, rank and name of a line; None where a map does not show it."""
     if tags.get("natural") == "coastline":
         return "coast", 1, tags.get("name")
     name = tags.get("name") or tags.get("ref")
@@ -349,7 +355,7 @@ def line_layer(tags: Mapping[str, str]) -> tuple[Layer, int, str | None] | None:
 
 
 def point_layer(tags: Mapping[str, str]) -> tuple[Layer, int, str | None] | None:
-    """A place, station or peak to label; None for everything else."""
+    """Return layer, rank and name of a place, station or peak to label; None for everything else."""
     name = tags.get("name")
     if not name:
         return None
@@ -359,5 +365,5 @@ def point_layer(tags: Mapping[str, str]) -> tuple[Layer, int, str | None] | None
     return ("place", rank, name) if rank is not None else None
 
 
-def _any(tags: Mapping[str, str], table: Mapping[str, frozenset[str]]) -> bool:
+def _has_any(tags: Mapping[str, str], table: Mapping[str, frozenset[str]]) -> bool:
     return any(tags.get(key) in values for key, values in table.items())

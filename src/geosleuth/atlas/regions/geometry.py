@@ -1,7 +1,16 @@
-"""Lines and areas in a third of the bytes of WKB: steps of 1e-7 degrees from vertex to vertex, seven bits to a byte.
+"""Pack geometries into a third of the bytes of WKB, unpack them, and find the nearest points on them.
 
-A geometry is a list of numbers: what it is, how many vertices it has, and the steps, longitude before latitude. Rings
-leave out their last vertex, which is the first again.
+A packed geometry is a list of varints. Coordinates count 1e-7 degrees, longitude before latitude; each vertex is stored
+as the zigzag-encoded difference from the one before. Rings omit their last vertex, which repeats the first.
+
+    point          0x11, x, y
+    line           0x12, vertex count, x, y, dx, dy, ...
+    simple polygon 0x13, vertex count, x, y, dx, dy, ...
+    (multi)polygon 0x14, shapely type, part count, rings of each part, vertices of each ring, x, y, dx, dy, ...
+    several lines  0x15, then each line as above
+
+Lists of ascending ids are packed as fixed-width differences (`pack_steps`): width in bytes (1, 2 or 4), then the
+differences.
 """
 
 from bisect import bisect_right
@@ -15,16 +24,18 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from .pbf import Damaged, Ints, spans, starts_of, varints, zigzag
+from .pbf import DamagedData, Ints, spans, starts_of, varints, zigzag
 
-_POINT, _LINE, _RING, _MANY, _LINES = 0x11, 0x12, 0x13, 0x14, 0x15  # WKB begins with 0 or 1
+_POINT, _LINE, _RING, _MULTI, _LINES = 0x11, 0x12, 0x13, 0x14, 0x15  # WKB begins with 0 or 1
 E7: Final = 10_000_000
-_MOST: Final = np.array([1_800_000_000, 900_000_000])
+"""Stored units in a degree."""
+
+_MAX_LON_LAT: Final = np.array([1_800_000_000, 900_000_000])
 Geometries = NDArray[np.object_]
 
 
 def pack_rows(values: Ints, starts: Ints) -> list[bytes]:
-    """Lists of numbers, none negative, each as bytes."""
+    """Encode lists of non-negative numbers as varints; list n is ``values[starts[n] : starts[n + 1]]``."""
     if not len(values):
         return [b""] * (len(starts) - 1)
     lengths = np.ones(len(values), dtype=np.int64)
@@ -48,141 +59,142 @@ _WIDTHS: Final[dict[int, np.dtype[Any]]] = {1: np.dtype("u1"), 2: np.dtype("<u2"
 
 
 def step_widths(widest: Ints) -> Ints:
-    """How many bytes steps up to these take."""
+    """Return the width in bytes (1, 2 or 4) of steps up to these."""
     return np.where(widest < 1 << 8, 1, np.where(widest < 1 << 16, 2, 4))
 
 
 def pack_steps(numbers: Ints) -> bytes:
-    """Ascending numbers as the steps between them, after a byte that says how many bytes each has."""
+    """Pack ascending numbers as the differences between them, after a byte with the width of each."""
     steps = np.diff(numbers, prepend=0)
     width = int(step_widths(steps.max(initial=0)))
     return bytes((width,)) + steps.astype(_WIDTHS[width]).tobytes()
 
 
 def unpack_steps(packed: bytes) -> Ints:
-    """What `pack_steps` packed."""
+    """Return the numbers that `pack_steps` packed."""
     return np.cumsum(np.frombuffer(packed, dtype=_WIDTHS[packed[0]], offset=1), dtype=np.int64)
 
 
 def count_packed(first: bytes, size: int) -> int:
-    """How many numbers `pack_steps` packed, by the first byte and the size."""
+    """Return how many numbers `pack_steps` packed, from the first byte and the size in bytes."""
     return (size - 1) // max(1, first[0])
 
 
 def unpack_all(packed: Sequence[bytes], firsts: Ints | None = None) -> tuple[Ints, Ints, Ints]:
-    """All numbers of what `pack_steps` packed several times, none of them empty: list after list, in an order of ours.
+    """Unpack several non-empty lists of `pack_steps` at once, ordered by their width.
 
     Args:
         packed: the lists.
-        firsts: for each list, what is added to its numbers.
+        firsts: for each list, a number to add to all of its numbers.
 
     Returns:
-        The numbers; which list each run of them is; and how many numbers each run has.
+        All numbers, list after list; the index in ``packed`` of each list; the length of each list.
     """
-    numbers, runs, counts = [_NONE], [_NONE], [_NONE]
+    numbers, indexes, counts = [_EMPTY], [_EMPTY], [_EMPTY]
     widths = np.frombuffer(b"".join([one[:1] for one in packed]), dtype=np.uint8)
     sizes = np.array([len(one) for one in packed], dtype=np.int64) - 1
     for width in dict.fromkeys(widths.tolist()):
         some = (widths == width).nonzero()[0]
         steps = np.frombuffer(b"".join([packed[at][1:] for at in some.tolist()]), dtype=_WIDTHS[width]).astype(np.int64)
-        long = sizes[some] // width
-        begins = np.cumsum(long) - long
+        lengths = sizes[some] // width
+        begins = np.cumsum(lengths) - lengths
         lasts = np.add.reduceat(steps, begins)
         if firsts is not None:
             steps[begins] += firsts[some]
             lasts += firsts[some]
-        steps[begins[1:]] -= lasts[:-1]  # each list begins anew
+        steps[begins[1:]] -= lasts[:-1]  # so that the sum starts again at each list
         numbers.append(np.cumsum(steps, out=steps))
-        runs.append(some)
-        counts.append(long)
-    return np.concatenate(numbers), np.concatenate(runs), np.concatenate(counts)
+        indexes.append(some)
+        counts.append(lengths)
+    return np.concatenate(numbers), np.concatenate(indexes), np.concatenate(counts)
 
 
 def are_packed(lists: Iterable[Any]) -> bool:
-    """Whether `unpack_all` takes all of these for lists."""
-    for one in lists:  # hundreds in a question
+    """Return whether `unpack_all` can read all of these."""
+    for one in lists:  # hundreds in a search
         if type(one) is not bytes or len(one) < 2 or one[0] not in _WIDTHS or (len(one) - 1) % one[0]:
             return False
     return True
 
 
-_NONE: Final = np.empty(0, dtype=np.int64)
+_EMPTY: Final = np.empty(0, dtype=np.int64)
 
 
-def _unsigned(steps: Ints) -> Ints:
+def _zigzag_encoded(steps: Ints) -> Ints:
     return steps << 1 ^ steps >> 63
 
 
-def pack_lines(at: Ints, starts: Ints, *, rings: bool) -> list[bytes]:
-    """Lines, or areas of one ring, from rows of (longitude, latitude) in 1e-7 degrees."""
+def pack_lines(lon_lats: Ints, starts: Ints, *, rings: bool) -> list[bytes]:
+    """Pack lines, or simple polygons if ``rings``, from rows of (longitude, latitude) in 1e-7 degrees."""
     counts = np.diff(starts)
     if rings:  # without the vertex that closes each
-        keep = np.ones(len(at), dtype=bool)
+        keep = np.ones(len(lon_lats), dtype=bool)
         keep[starts[1:] - 1] = False
-        at, counts = at[keep], counts - 1
+        lon_lats, counts = lon_lats[keep], counts - 1
         starts = starts_of(counts)
-    steps = at.astype(np.int64)
-    steps[1:] -= at[:-1]
-    steps[starts[:-1]] = at[starts[:-1]]
+    steps = lon_lats.astype(np.int64)
+    steps[1:] -= lon_lats[:-1]
+    steps[starts[:-1]] = lon_lats[starts[:-1]]
     rows = starts_of(2 * counts + 2)
     values = np.empty(int(rows[-1]), dtype=np.int64)
     values[rows[:-1]], values[rows[:-1] + 1] = _RING if rings else _LINE, counts
-    values[spans(rows[:-1] + 2, 2 * counts)] = _unsigned(steps).ravel()
+    values[spans(rows[:-1] + 2, 2 * counts)] = _zigzag_encoded(steps).ravel()
     return pack_rows(values, rows)
 
 
 def pack(geometries: Sequence[shapely.Geometry]) -> list[bytes]:
-    """Any points, lines and areas."""
-    return [_packed(one) for one in geometries]
+    """Pack any points, lines and areas in degrees."""
+    return [_packed(geometry) for geometry in geometries]
 
 
-def _packed(one: shapely.Geometry) -> bytes:
-    at = np.rint(shapely.get_coordinates(one) * E7).astype(np.int64)
-    kind = shapely.get_type_id(one)
+def _packed(geometry: shapely.Geometry) -> bytes:
+    lon_lats = np.rint(shapely.get_coordinates(geometry) * E7).astype(np.int64)
+    kind = shapely.get_type_id(geometry)
     if kind == shapely.GeometryType.POINT:
-        values = np.concatenate([[_POINT], _unsigned(at).ravel()])
+        values = np.concatenate([[_POINT], _zigzag_encoded(lon_lats).ravel()])
         return pack_rows(values, np.array([0, len(values)]))[0]
     if kind in (shapely.GeometryType.LINESTRING, shapely.GeometryType.LINEARRING):
-        return pack_lines(at, np.array([0, len(at)]), rings=False)[0]
-    parts = shapely.get_parts(one)
+        return pack_lines(lon_lats, np.array([0, len(lon_lats)]), rings=False)[0]
+    parts = shapely.get_parts(geometry)
     if kind == shapely.GeometryType.MULTILINESTRING:
         return join_lines(pack(parts))
     rings, part_of = shapely.get_rings(parts, return_index=True)
     if len(rings) == 1:
-        return pack_lines(at, np.array([0, len(at)]), rings=True)[0]
-    at = np.rint(shapely.get_coordinates(rings) * E7).astype(np.int64)
+        return pack_lines(lon_lats, np.array([0, len(lon_lats)]), rings=True)[0]
+    lon_lats = np.rint(shapely.get_coordinates(rings) * E7).astype(np.int64)
     counts = shapely.get_num_coordinates(rings)
-    rows = np.delete(at, np.cumsum(counts) - 1, axis=0)
-    steps = np.diff(rows, axis=0, prepend=np.zeros((1, 2), dtype=np.int64))
-    head = [_MANY, int(kind), len(parts), *np.bincount(part_of, minlength=len(parts)).tolist(), *(counts - 1).tolist()]
-    values = np.concatenate([np.array(head), _unsigned(steps).ravel()])
+    vertices = np.delete(lon_lats, np.cumsum(counts) - 1, axis=0)  # without those that close the rings
+    steps = np.diff(vertices, axis=0, prepend=np.zeros((1, 2), dtype=np.int64))
+    head = [_MULTI, int(kind), len(parts), *np.bincount(part_of, minlength=len(parts)).tolist(), *(counts - 1).tolist()]
+    values = np.concatenate([np.array(head), _zigzag_encoded(steps).ravel()])
     return pack_rows(values, np.array([0, len(values)]))[0]
 
 
 def join_lines(lines: Sequence[bytes]) -> bytes:
-    """Packed lines as one geometry."""
+    """Join packed lines to one packed geometry."""
     return bytes([_LINES]) + b"".join(lines)
 
 
 def unpack(blobs: Sequence[Any]) -> Geometries:
-    """Geometries from what was packed, or from WKB; None for what is damaged."""
+    """Return the geometries of packed ones or of WKB; None for damaged ones."""
     found: Geometries = np.full(len(blobs), None, dtype=object)
-    ours = [at for at, blob in enumerate(blobs) if isinstance(blob, bytes) and blob[:1] >= b"\x10"]
-    others = [at for at, blob in enumerate(blobs) if isinstance(blob, bytes) and blob[:1] < b"\x10"]
-    if others:
-        found[others] = shapely.from_wkb(np.array([blobs[at] for at in others], dtype=object), on_invalid="ignore")
-    sound = [at for at in ours if blobs[at][-1] < 128]
-    if sound:
-        _unpack(found, np.array(sound), [blobs[at] for at in sound])
+    packed = [at for at, blob in enumerate(blobs) if isinstance(blob, bytes) and blob[:1] >= b"\x10"]
+    wkb = [at for at, blob in enumerate(blobs) if isinstance(blob, bytes) and blob[:1] < b"\x10"]
+    if wkb:
+        found[wkb] = shapely.from_wkb(np.array([blobs[at] for at in wkb], dtype=object), on_invalid="ignore")
+    complete = [at for at in packed if blobs[at][-1] < 128]  # the last byte ends a varint
+    if complete:
+        _unpack(found, np.array(complete), [blobs[at] for at in complete])
     return found
 
 
 def _unpack(found: Geometries, places: NDArray[np.intp], blobs: Sequence[bytes]) -> None:
+    """Unpack geometries into some places of an array."""
     data = np.frombuffer(b"".join(blobs), dtype=np.uint8)
     try:
         values = varints(data)
-    except Damaged:
-        if len(blobs) > 1:  # one by one, so that the others are there
+    except DamagedData:
+        if len(blobs) > 1:  # one by one, to get all but the damaged ones
             for place, blob in zip(places.tolist(), blobs, strict=True):
                 _unpack(found, np.array([place]), [blob])
         return
@@ -193,38 +205,38 @@ def _unpack(found: Geometries, places: NDArray[np.intp], blobs: Sequence[bytes])
     for kind in (_LINE, _RING):
         some = np.flatnonzero((kinds == kind) & (sizes >= 6))
         counts = values[rows[some] + 1]
-        fit = (sizes[some] == 2 * counts + 2) & (counts >= (3 if kind == _RING else 2))
-        some, counts = some[fit], counts[fit]
-        at = _summed(values, rows[some] + 2, counts)
+        sized_right = (sizes[some] == 2 * counts + 2) & (counts >= (3 if kind == _RING else 2))
+        some, counts = some[sized_right], counts[sized_right]
+        lon_lats = _delta_decoded(values, rows[some] + 2, counts)
         owners = np.repeat(np.arange(len(some)), counts)
-        sound = np.ones(len(some), dtype=bool)
-        sound[owners[(np.abs(at) > _MOST).any(axis=1)]] = False
-        at, owners = at[sound[owners]], (np.cumsum(sound) - 1)[owners[sound[owners]]]
-        if not len(at):
+        valid = np.ones(len(some), dtype=bool)
+        valid[owners[(np.abs(lon_lats) > _MAX_LON_LAT).any(axis=1)]] = False
+        lon_lats, owners = lon_lats[valid[owners]], (np.cumsum(valid) - 1)[owners[valid[owners]]]
+        if not len(lon_lats):
             continue
-        lines = shapely.linestrings if kind == _LINE else shapely.linearrings
-        drawn = lines(at / E7, indices=owners)
-        found[places[some[sound]]] = drawn if kind == _LINE else shapely.polygons(drawn)
-    several = np.flatnonzero(kinds == _LINES)
-    if len(several):
-        _unpack_several(found, places[several], values, rows[several], rows[several + 1])
-    for one in np.flatnonzero((kinds == _POINT) | (kinds == _MANY)).tolist():
-        found[places[one]] = _single(values[rows[one] : rows[one + 1]])
+        make_lines = shapely.linestrings if kind == _LINE else shapely.linearrings
+        lines = make_lines(lon_lats / E7, indices=owners)
+        found[places[some[valid]]] = lines if kind == _LINE else shapely.polygons(lines)
+    joined = np.flatnonzero(kinds == _LINES)
+    if len(joined):
+        _unpack_joined_lines(found, places[joined], values, rows[joined], rows[joined + 1])
+    for at in np.flatnonzero((kinds == _POINT) | (kinds == _MULTI)).tolist():
+        found[places[at]] = _point_or_multipolygon(values[rows[at] : rows[at + 1]])
 
 
-def _summed(values: Ints, begins: Ints, counts: Ints) -> Ints:
-    """Longitudes and latitudes of all vertices, from the steps of each line."""
+def _delta_decoded(values: Ints, begins: Ints, counts: Ints) -> Ints:
+    """Return longitudes and latitudes of all vertices of lines, from where each begins and its number of vertices."""
     sums = np.cumsum(zigzag(values[spans(begins, 2 * counts)]).reshape(-1, 2), axis=0)
     before = np.concatenate([np.zeros((1, 2), dtype=np.int64), sums])[starts_of(counts)[:-1]]
     return np.asarray(sums - np.repeat(before, counts, axis=0))
 
 
-def _single(values: Ints) -> shapely.Geometry | None:
-    """A point, or a geometry of several parts."""
+def _point_or_multipolygon(values: Ints) -> shapely.Geometry | None:
+    """Return the point, polygon with holes or multipolygon of some numbers; None for damaged ones."""
     if values[0] == _POINT and len(values) == 3:
-        at = zigzag(values[1:])
-        return shapely.Point(at / E7) if (np.abs(at) <= _MOST).all() else None
-    if values[0] != _MANY or len(values) < 4:
+        lon_lat = zigzag(values[1:])
+        return shapely.Point(lon_lat / E7) if (np.abs(lon_lat) <= _MAX_LON_LAT).all() else None
+    if values[0] != _MULTI or len(values) < 4:
         return None
     kind, parts = int(values[1]), int(values[2])
     rings = values[3 : 3 + parts]
@@ -233,110 +245,112 @@ def _single(values: Ints) -> shapely.Geometry | None:
     begin = 3 + parts + count
     if not count or len(sizes) != count or (sizes < 3).any() or len(values) - begin != 2 * int(sizes.sum()):
         return None
-    at = np.cumsum(zigzag(values[begin:]).reshape(-1, 2), axis=0)
-    if (np.abs(at) > _MOST).any() or (rings < 1).any():
+    lon_lats = np.cumsum(zigzag(values[begin:]).reshape(-1, 2), axis=0)
+    if (np.abs(lon_lats) > _MAX_LON_LAT).any() or (rings < 1).any():
         return None
-    lines = shapely.linearrings(at / E7, indices=np.repeat(np.arange(count), sizes))
+    lines = shapely.linearrings(lon_lats / E7, indices=np.repeat(np.arange(count), sizes))
     cuts = starts_of(rings).tolist()
-    drawn = [shapely.Polygon(lines[cuts[n]], lines[cuts[n] + 1 : cuts[n + 1]]) for n in range(parts)]
-    return drawn[0] if kind == shapely.GeometryType.POLYGON else shapely.MultiPolygon(drawn)
+    polygons = [shapely.Polygon(lines[cuts[n]], lines[cuts[n] + 1 : cuts[n + 1]]) for n in range(parts)]
+    return polygons[0] if kind == shapely.GeometryType.POLYGON else shapely.MultiPolygon(polygons)
 
 
-def _unpack_several(found: Geometries, places: NDArray[np.intp], values: Ints, begins: Ints, ends: Ints) -> None:
-    """Lines that were joined, of all geometries at once."""
+def _unpack_joined_lines(found: Geometries, places: NDArray[np.intp], values: Ints, begins: Ints, ends: Ints) -> None:
+    """Unpack what `join_lines` joined, all geometries at once."""
     starts: list[int] = []
     counts: list[int] = []
     owners: list[int] = []
-    heads = values.tolist()
+    numbers = values.tolist()
     for owner, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
         at, lines = begin + 1, len(starts)
-        while at + 5 < end and heads[at] == _LINE and 2 <= heads[at + 1] <= (end - at - 2) // 2:
+        while at + 5 < end and numbers[at] == _LINE and 2 <= numbers[at + 1] <= (end - at - 2) // 2:
             starts.append(at + 2)
-            counts.append(heads[at + 1])
+            counts.append(numbers[at + 1])
             owners.append(owner)
-            at += 2 + 2 * heads[at + 1]
+            at += 2 + 2 * numbers[at + 1]
         if at != end:  # damaged
             del starts[lines:], counts[lines:], owners[lines:]
     if not starts:
         return
-    long = np.array(counts)
-    at_each = _summed(values, np.array(starts), long)
-    if (np.abs(at_each) > _MOST).any():
+    lengths = np.array(counts)
+    lon_lats = _delta_decoded(values, np.array(starts), lengths)
+    if (np.abs(lon_lats) > _MAX_LON_LAT).any():
         return
-    lines_of = shapely.linestrings(at_each / E7, indices=np.repeat(np.arange(len(long)), long))
+    all_lines = shapely.linestrings(lon_lats / E7, indices=np.repeat(np.arange(len(lengths)), lengths))
     distinct, indices = np.unique(owners, return_inverse=True)
-    found[places[distinct]] = shapely.multilinestrings(lines_of, indices=indices)
+    found[places[distinct]] = shapely.multilinestrings(all_lines, indices=indices)
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """The edges of a geometry, in degrees."""
+class Segments:
+    """The line segments of a geometry, in degrees: along a street, or around an area."""
 
-    edges: NDArray[np.float64]  # four rows: longitudes and latitudes where each begins, and where it ends
+    ends: NDArray[np.float64]  # four rows: longitude and latitude of the start, longitude and latitude of the end
     is_area: bool
 
 
-def courses_of(blobs: Sequence[bytes]) -> list[Course]:
-    """The edges of packed geometries; a point is an edge that ends where it begins, and so is the end of each line.
+def segments_of(blobs: Sequence[bytes]) -> list[Segments]:
+    """Return the segments of packed geometries.
+
+    There are as many as vertices: each line ends with a segment of no length, and a point is one.
 
     Raises:
-        ValueError: one of them is damaged.
+        ValueError: a geometry is damaged.
     """
     data = np.frombuffer(b"".join(blobs), dtype=np.uint8)
     try:
         values = varints(data)
-    except Damaged as error:
-        raise ValueError("a shape that is none") from error
+    except DamagedData as error:
+        raise ValueError("a geometry is damaged") from error
     ended = np.cumsum(data < 128)[np.cumsum([len(blob) for blob in blobs]) - 1]
-    begins, sums, counts, lines, areas = _runs(values.tolist(), ended.tolist())
-    at = _summed(values, np.array(begins), np.array(sums))
-    if int(np.abs(at[:, 0]).max()) > _MOST[0] or int(np.abs(at[:, 1]).max()) > _MOST[1]:
-        raise ValueError("a shape that is nowhere on Earth")
-    edges = np.empty((4, len(at)))
-    np.divide(at.T, E7, out=edges[:2])
-    long = np.array(counts)
-    ends = np.cumsum(long)
-    area_of = np.repeat(areas, lines)  # for each line, whether it is the edge of an area
-    edges[2:, :-1] = edges[:2, 1:]
-    edges[2:, ends - 1] = edges[:2, np.where(area_of, ends - long, ends - 1)]
+    begins, sums, counts, lines, areas = _vertex_runs(values.tolist(), ended.tolist())
+    lon_lats = _delta_decoded(values, np.array(begins), np.array(sums))
+    if int(np.abs(lon_lats[:, 0]).max()) > _MAX_LON_LAT[0] or int(np.abs(lon_lats[:, 1]).max()) > _MAX_LON_LAT[1]:
+        raise ValueError("a geometry has coordinates out of range")
+    segments = np.empty((4, len(lon_lats)))
+    np.divide(lon_lats.T, E7, out=segments[:2])
+    lengths = np.array(counts)
+    ends = np.cumsum(lengths)
+    bounds_area = np.repeat(areas, lines)  # for each line, whether it is a ring of an area
+    segments[2:, :-1] = segments[:2, 1:]
+    segments[2:, ends - 1] = segments[:2, np.where(bounds_area, ends - lengths, ends - 1)]
     cuts = [0, *ends[np.cumsum(lines) - 1].tolist()]
-    return [Course(edges[:, begin:end], area) for (begin, end), area in zip(pairwise(cuts), areas, strict=True)]
+    return [Segments(segments[:, begin:end], area) for (begin, end), area in zip(pairwise(cuts), areas, strict=True)]
 
 
-def nearest_points(courses: Sequence[Course], lat: float, lon: float) -> NDArray[np.float64]:
-    """Of each geometry the point (latitude, longitude) that is nearest to another; that one itself inside an area."""
-    # A degree of longitude is shorter than one of latitude; without the stretch "nearest" would lean east and west.
-    squeeze = max(float(np.cos(np.radians(lat))), 1e-6)
-    edges = np.concatenate([course.edges for course in courses], axis=1)
-    lons, lats, here, there = edges[::2], edges[1::2], edges[:2], edges[2:]
+def nearest_points(geometries: Sequence[Segments], lat: float, lon: float) -> NDArray[np.float64]:
+    """Return the (latitude, longitude) of each geometry nearest to a point; inside an area, the point itself."""
+    # A degree of longitude is shorter than one of latitude: without the scale, east and west would seem too far.
+    lon_scale = max(float(np.cos(np.radians(lat))), 1e-6)
+    ends = np.concatenate([one.ends for one in geometries], axis=1)
+    lons, lats, starts, stops = ends[::2], ends[1::2], ends[:2], ends[2:]
     lons -= lon  # east of the point, and north of it
-    lons *= squeeze
+    lons *= lon_scale
     lats -= lat
-    step = there - here
-    length, along = _dot(step, step), _dot(here, step)
+    step = stops - starts
+    length, along = _dot(step, step), _dot(starts, step)
     length[length == 0] = 1.0
     along /= length
     np.negative(along, out=along)
     np.maximum(along, 0.0, out=along)
     np.minimum(along, 1.0, out=along)
-    spots = along * step
-    spots += here
-    far = _dot(spots, spots)
-    cuts = [0, *accumulate(course.edges.shape[1] for course in courses)]
-    nearest = spots[:, [begin + int(far[begin:end].argmin()) for begin, end in pairwise(cuts)]]
-    if any(course.is_area for course in courses):
-        # Inside, a line to the east crosses the edge an odd number of times.
+    candidates = along * step  # the nearest point of each segment
+    candidates += starts
+    far = _dot(candidates, candidates)
+    cuts = [0, *accumulate(one.ends.shape[1] for one in geometries)]
+    nearest = candidates[:, [begin + int(far[begin:end].argmin()) for begin, end in pairwise(cuts)]]
+    if any(one.is_area for one in geometries):
+        # A point is inside if a ray to the east crosses the boundary an odd number of times.
         above = lats > 0
         up = (above[0] != above[1]).nonzero()[0]
-        (x, y), (across, rise) = here[:, up], step[:, up]
+        (x, y), (across, rise) = starts[:, up], step[:, up]
         crossed = up[x - y * across / rise > 0].tolist()
         owners = Counter(bisect_right(cuts, at) - 1 for at in crossed)
         for owner, times in owners.items():
-            if times % 2 and courses[owner].is_area:
+            if times % 2 and geometries[owner].is_area:
                 nearest[:, owner] = 0.0
-    found = np.empty((len(courses), 2))
+    found = np.empty((len(geometries), 2))
     found[:, 0] = nearest[1] + lat
-    found[:, 1] = nearest[0] / squeeze + lon
+    found[:, 1] = nearest[0] / lon_scale + lon
     return found
 
 
@@ -346,8 +360,15 @@ def _dot(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.flo
     return both
 
 
-def _runs(heads: Sequence[int], ends: Sequence[int]) -> tuple[list[int], list[int], list[int], list[int], list[bool]]:
-    """Where runs of steps begin, vertices of each; vertices of each line; lines of each geometry; what are areas."""
+def _vertex_runs(
+    numbers: Sequence[int], ends: Sequence[int]
+) -> tuple[list[int], list[int], list[int], list[int], list[bool]]:
+    """Find the vertices of packed geometries, which end at ``ends``.
+
+    Returns:
+        Where each delta-encoded run of vertices begins; the vertices of each run; the vertices of each line;
+        the lines of each geometry; whether each geometry is an area.
+    """
     begins: list[int] = []
     sums: list[int] = []
     counts: list[int] = []
@@ -355,11 +376,11 @@ def _runs(heads: Sequence[int], ends: Sequence[int]) -> tuple[list[int], list[in
     areas: list[bool] = []
     at = 0
     for end in ends:
-        kind, found = heads[at], len(counts)
-        if kind == _MANY:
-            rings = sum(heads[at + 3 : at + 3 + heads[at + 2]])
-            first = at + 3 + heads[at + 2] + rings
-            counts += heads[first - rings : first]
+        kind, found = numbers[at], len(counts)
+        if kind == _MULTI:
+            rings = sum(numbers[at + 3 : at + 3 + numbers[at + 2]])
+            first = at + 3 + numbers[at + 2] + rings
+            counts += numbers[first - rings : first]
             begins.append(first)
             sums.append(sum(counts[found:]))
             at = first + 2 * sums[-1]
@@ -370,13 +391,13 @@ def _runs(heads: Sequence[int], ends: Sequence[int]) -> tuple[list[int], list[in
             at += 3
         else:
             at += kind == _LINES
-            while at < end and heads[at] in (_LINE, kind):
+            while at < end and numbers[at] in (_LINE, kind):
                 begins.append(at + 2)
-                counts.append(heads[at + 1])
-                sums.append(heads[at + 1])
-                at += 2 + 2 * heads[at + 1]
+                counts.append(numbers[at + 1])
+                sums.append(numbers[at + 1])
+                at += 2 + 2 * numbers[at + 1]
         if at != end or 0 in counts[found:] or found == len(counts):
-            raise ValueError("a shape that is none")
+            raise ValueError("a geometry is damaged")
         lines.append(len(counts) - found)
-        areas.append(kind in (_MANY, _RING))
+        areas.append(kind in (_MULTI, _RING))
     return begins, sums, counts, lines, areas

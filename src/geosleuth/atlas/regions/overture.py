@@ -1,4 +1,4 @@
-"""Importing Overture Maps places, which come as GeoParquet."""
+"""Import Overture Maps places from GeoParquet files."""
 
 import json
 import math
@@ -14,15 +14,15 @@ from geosleuth.errors import BadFile, require
 from .feature_kinds import rank_of
 from .region_file import Progress, check_readable, digest_of, no_progress, region_name
 from .region_store import RegionInfo, RegionStore
-from .region_writer import FeatureRow, RegionWriter, writing
+from .region_writer import FeatureRow, RegionWriter, open_writer
 from .tags import MAX_TEXT_CHARS
 
-_BATCH: Final = 5_000
+_BATCH_ROWS: Final = 5_000
 COLUMNS: Final = (
     "id", "names", "categories", "addresses", "phones", "websites", "emails", "socials", "brand", "geometry", "bbox",
     "confidence", "basic_category", "taxonomy",
 )  # fmt: skip
-_NEEDED: Final = ("id", "names")
+_REQUIRED: Final = ("id", "names")
 
 _OSM_KINDS: Final = {
     "bakery": "shop=bakery", "bank": "amenity=bank", "atms": "amenity=atm", "bar": "amenity=bar", "pub": "amenity=pub",
@@ -41,7 +41,7 @@ _OSM_KINDS: Final = {
     "bus_station": "amenity=bus_station", "airport": "aeroway=aerodrome", "college_university": "amenity=university",
     "movie_theater": "amenity=cinema", "theatre": "amenity=theatre", "town_hall": "amenity=townhall",
 }  # fmt: skip
-"""Overture categories that mean what an OpenStreetMap kind means, so that one category finds both."""
+"""OpenStreetMap kinds of Overture categories, so that a search by category finds both."""
 
 
 def import_overture(
@@ -52,12 +52,12 @@ def import_overture(
     progress: Progress | None = None,
     origin: Mapping[str, str] | None = None,
 ) -> RegionInfo:
-    """Add Overture places from a GeoParquet file as a region; one of the same name is replaced when done.
+    """Import Overture places from a GeoParquet file; they replace a region of the same name.
 
-    ``origin`` is what the region's record says of where the file is from: see ``META_KEYS``.
+    ``origin`` holds metadata about the source of the file: see `META_KEYS`.
 
     Raises:
-        BadInput: the file is missing or holds no Overture places; nothing has been changed then.
+        BadInput: the file is missing or has no Overture places. No region has been changed.
         MissingExtra: pyarrow is not installed.
     """
     parquet = require("pyarrow.parquet", extra="overture")
@@ -65,20 +65,20 @@ def import_overture(
     report = progress or no_progress
     check_readable(path)
     digest = digest_of(path, report)
-    with _explained(path):
+    with _errors_explained(path):
         source = parquet.ParquetFile(path)
         present = source.schema_arrow.names
-        missing = [column for column in _NEEDED if column not in present]
+        missing = [column for column in _REQUIRED if column not in present]
         if missing or not ({"geometry", "bbox"} & set(present)):
             lacking = ", ".join(missing) or "geometry"
             raise BadFile(path, f"is not an Overture places file: it has no column {lacking}")
         total, done = source.metadata.num_rows, 0
     if not total:
         raise BadFile(path, "holds no places")
-    with writing(folder, region) as writer, _explained(path):
-        for batch in source.iter_batches(_BATCH, columns=[column for column in COLUMNS if column in present]):
+    with open_writer(folder, region) as writer, _errors_explained(path):
+        for batch in source.iter_batches(_BATCH_ROWS, columns=[column for column in COLUMNS if column in present]):
             for row in batch.to_pylist():
-                _add(writer, row)
+                _add_place(writer, row)
             done += len(batch)
             report("reading", done, total)
         if not writer.counts["features"]:
@@ -99,29 +99,30 @@ def import_overture(
     return RegionStore(folder).info(region)
 
 
-def _add(writer: RegionWriter, row: Mapping[str, Any]) -> None:
+def _add_place(writer: RegionWriter, row: Mapping[str, Any]) -> None:
+    """Add a place as a feature, unless it lacks an id or a position."""
     at = _position(row)
     names = row.get("names") or {}
     primary = str(names.get("primary") or "").strip()[:MAX_TEXT_CHARS]
-    osm = str(row.get("id") or "")
-    if at is None or not osm:
+    gers_id = str(row.get("id") or "")
+    if at is None or not gers_id:
         return
     tags = _tags(row, primary)
     kind = _kind(row)
     address = tags.get("addr:full")
-    found: dict[str, int] = {primary: MAIN} if primary else {}
+    roles: dict[str, int] = {primary: MAIN} if primary else {}  # by text to find it by
     for text in _other_names(row):
-        found.setdefault(text[:MAX_TEXT_CHARS], OTHER)
+        roles.setdefault(text[:MAX_TEXT_CHARS], OTHER)
     for text in (*(row.get("phones") or ()), *(row.get("websites") or ()), *(row.get("emails") or ())):
         if text:
-            found.setdefault(str(text).strip()[:MAX_TEXT_CHARS], ATTRIBUTE)
+            roles.setdefault(str(text).strip()[:MAX_TEXT_CHARS], ATTRIBUTE)
     confidence = row.get("confidence")
     rank = rank_of(kind, {}) * (0.5 + 0.5 * (confidence if isinstance(confidence, float) else 0.5))
     lat, lon = at
     writer.add_feature(
         FeatureRow(
-            osm, primary, kind, at, (lat, lon, lat, lon), rank, address,
-            json.dumps(tags, ensure_ascii=False, sort_keys=True, separators=(",", ":")), list(found.items()),
+            gers_id, primary, kind, at, (lat, lon, lat, lon), rank, address,
+            json.dumps(tags, ensure_ascii=False, sort_keys=True, separators=(",", ":")), list(roles.items()),
         ),
         {},
     )  # fmt: skip
@@ -134,7 +135,7 @@ def _kind(row: Mapping[str, Any]) -> str:
 
 
 def _other_names(row: Mapping[str, Any]) -> Iterator[str]:
-    """Names in other languages and by other rules, and the brand's."""
+    """Yield names in other languages, by other rules, and of the brand."""
     for names in (row.get("names") or {}, (row.get("brand") or {}).get("names") or {}):
         primary = names.get("primary")
         if primary:
@@ -146,7 +147,7 @@ def _other_names(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _values(common: object) -> list[str]:
-    """A map column comes as a list of pairs, a struct as a mapping."""
+    """Return the values of a map column (a list of pairs) or of a struct (a mapping)."""
     if isinstance(common, Mapping):
         return [str(value).strip() for value in common.values() if value]
     if isinstance(common, list):
@@ -155,7 +156,7 @@ def _values(common: object) -> list[str]:
 
 
 def _tags(row: Mapping[str, Any], primary: str) -> dict[str, str]:
-    """What people ask for, under the keys OpenStreetMap uses."""
+    """Return the details of a place under OpenStreetMap keys."""
     tags = {"name": primary} if primary else {}
     for key, column in (("phone", "phones"), ("website", "websites"), ("email", "emails"), ("social", "socials")):
         values = [str(value) for value in row.get(column) or () if value]
@@ -182,7 +183,7 @@ def _tags(row: Mapping[str, Any], primary: str) -> dict[str, str]:
 
 
 def _position(row: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Latitude and longitude from the WKB point, or the middle of the box."""
+    """Return latitude and longitude of the WKB point, or else of the middle of the box; None if there is neither."""
     geometry, box = row.get("geometry"), row.get("bbox")
     lat = lon = math.nan
     if isinstance(geometry, bytes) and len(geometry) >= 21:
@@ -199,12 +200,12 @@ _EDGES: Final = ("xmin", "ymin", "xmax", "ymax")
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Pyarrow's complaints about a file, as one line for the person who gave it."""
+def _errors_explained(path: Path) -> Iterator[None]:
+    """Turn errors of pyarrow into a one-line message for the user."""
     arrow = require("pyarrow", extra="overture")
     try:
         yield
-    # Names of columns that are no UTF-8 come as a ValueError.
+    # A column name that is not UTF-8 raises a ValueError.
     except (arrow.ArrowException, OSError, ValueError) as error:
         why = " ".join(str(error).split())[:200]
         raise BadFile(path, f"can't be read as Parquet ({why})") from error

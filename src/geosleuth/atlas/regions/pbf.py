@@ -1,7 +1,13 @@
-"""Read OpenStreetMap's .pbf files a block at a time, as arrays.
+"""Read OpenStreetMap's .pbf files block by block into arrays.
 
-A block holds up to some thousand objects. Every field of all its objects is found in step, by array operations, so that
-Python touches only the objects that are kept. Blocks can be read in any order and by several processes.
+    file   = header blob, then data blobs; each is one compressed block
+    block  = string table + groups
+    group  = nodes, ways or relations (up to some thousand)
+    object = id, keys and values (indexes into the string table), and positions, node ids or members
+
+Array operations decode a field of all objects of a block at once, so that Python handles only the objects that are
+kept. Blocks can be read in any order and by several processes. Numbers in the code below are field numbers of the
+format (https://wiki.openstreetmap.org/wiki/PBF_Format).
 """
 
 import struct
@@ -18,30 +24,29 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
-# The format's own limits for a blob's header and for its content.
-_MAX_HEADER: Final = 64 * 1024
-_MAX_BLOB: Final = 64 * 1024 * 1024
+_MAX_HEADER_BYTES: Final = 64 * 1024  # limits of the format
+_MAX_BLOB_BYTES: Final = 64 * 1024 * 1024
 _RAW, _RAW_SIZE, _ZLIB = 1, 2, 3
-_TABLE, _GROUP, _GRANULARITY, _LAT_OFFSET, _LON_OFFSET = 1, 2, 17, 19, 20
+_STRINGS, _GROUP, _GRANULARITY, _LAT_OFFSET, _LON_OFFSET = 1, 2, 17, 19, 20
 _NODE, _DENSE, _WAY, _RELATION = 1, 2, 3, 4
-_NANODEGREES: Final = 100
-"""In one unit of the positions here, 1e-7 degrees."""
+_NANODEGREES_PER_UNIT: Final = 100
+"""Positions are returned in units of 1e-7 degrees."""
 
-_FAR: Final = 2_000_000_000
-"""No position: farther than any degree."""
-
-
-class Unusual(Exception):
-    """A file that may be sound, but is not written as extracts are; osmium can write it anew."""
+NO_POSITION: Final = 2_000_000_000
+"""Stands for a missing latitude or longitude; larger than every valid one in 1e-7 degrees."""
 
 
-class Damaged(Exception):
-    """A file that is not what the format says."""
+class UnsupportedPbf(Exception):
+    """A file that may be valid, but uses a variant of the format that is not read here; osmium can rewrite it."""
+
+
+class DamagedData(Exception):
+    """A file that violates the format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Where a packed block lies in its file."""
+    """Position of a compressed block in its file, in bytes."""
 
     offset: int
     size: int
@@ -49,34 +54,20 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class Ragged:
-    """Lists of numbers, one for each object, one after the other."""
+    """A list of numbers for each object: list n is ``values[starts[n] : starts[n + 1]]``."""
 
     values: Ints
-    starts: Ints  # one more than there are lists
-
-    def __len__(self) -> int:
-        """How many lists."""
-        return len(self.starts) - 1
+    starts: Ints
 
     @property
     def counts(self) -> Ints:
-        """The length of each."""
+        """Length of each list."""
         return np.diff(self.starts)
-
-    @property
-    def owners(self) -> Ints:
-        """For each number, the list it stands in."""
-        return np.repeat(np.arange(len(self)), self.counts)
-
-    def chosen(self, which: Ints) -> "Ragged":
-        """Some of the lists."""
-        counts = self.counts[which]
-        return Ragged(self.values[spans(self.starts[which], counts)], starts_of(counts))
 
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """Objects of one type with their tags, as places in the block's table of texts."""
+    """Objects of one type with their tags; keys and values are indexes into the block's string table."""
 
     ids: Ints
     keys: Ragged
@@ -85,7 +76,7 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True)
 class Nodes(Tagged):
-    """Nodes; positions count 1e-7 degrees."""
+    """Nodes and their positions in 1e-7 degrees."""
 
     lats: Ints
     lons: Ints
@@ -107,24 +98,24 @@ class Relations(Tagged):
 
 
 def blobs(path: Path) -> Iterator[Blob]:
-    """The packed blocks with data, in their order.
+    """Yield the data blobs of a file in order.
 
     Raises:
-        Damaged: it is no such file, or it is cut short.
+        DamagedData: the file is not a .pbf file, or incomplete.
     """
     size = path.stat().st_size
     with path.open("rb") as stream:
         first = True
         while head := stream.read(4):
-            (length,) = struct.unpack(">I", head) if len(head) == 4 else (_MAX_HEADER + 1,)
-            if length > _MAX_HEADER:
-                raise Damaged("no block begins where one should")
-            about = stream.read(length)
-            texts, numbers = _fields(about)
-            content = numbers.get(3, _MAX_BLOB + 1)
+            (length,) = struct.unpack(">I", head) if len(head) == 4 else (_MAX_HEADER_BYTES + 1,)
+            if length > _MAX_HEADER_BYTES:
+                raise DamagedData("a block header is incomplete or too large")
+            header = stream.read(length)
+            texts, numbers = _fields(header)
+            content = numbers.get(3, _MAX_BLOB_BYTES + 1)
             offset = stream.tell()
-            if content > _MAX_BLOB or offset + content > size or (texts.get(1) != [b"OSMHeader"]) == first:
-                raise Damaged("a block is cut short, or is none")
+            if content > _MAX_BLOB_BYTES or offset + content > size or (texts.get(1) != [b"OSMHeader"]) == first:
+                raise DamagedData("a block is incomplete or of the wrong type")
             if texts.get(1) == [b"OSMData"]:
                 yield Blob(offset, content)
             first = False
@@ -132,11 +123,11 @@ def blobs(path: Path) -> Iterator[Blob]:
 
 
 class Block:
-    """One block, unpacked.
+    """One decompressed block.
 
     Raises:
-        Damaged: it does not hold what the format says.
-        Unusual: it is packed otherwise.
+        DamagedData: the block violates the format.
+        UnsupportedPbf: the block uses another compression than zlib.
     """
 
     def __init__(self, packed: bytes) -> None:
@@ -145,50 +136,50 @@ class Block:
             size = numbers.get(_RAW_SIZE, 0)
             unpacker = zlib.decompressobj()
             try:
-                content = unpacker.decompress(texts[_ZLIB][0], min(_MAX_BLOB, size) + 1)
+                content = unpacker.decompress(texts[_ZLIB][0], min(_MAX_BLOB_BYTES, size) + 1)
             except zlib.error as error:
-                raise Damaged(str(error)) from error
+                raise DamagedData(str(error)) from error
             if len(content) != size:
-                raise Damaged("a block has another size than it says")
+                raise DamagedData("a block does not have the size that it states")
         elif _RAW in texts:
             content = texts[_RAW][0]
         else:
-            raise Unusual("packed otherwise")
+            raise UnsupportedPbf("a block is not compressed by zlib")
         self._fields, self._numbers = _fields(content)
-        if _TABLE not in self._fields:
-            raise Damaged("a block without texts")
+        if _STRINGS not in self._fields:
+            raise DamagedData("a block has no string table")
 
     @cached_property
     def texts(self) -> list[str]:
-        """The table of texts.
+        """String table of the block.
 
         Raises:
-            Damaged: a text holds a NUL byte.
-            UnicodeDecodeError: a text is not UTF-8.
+            DamagedData: a string contains a NUL byte.
+            UnicodeDecodeError: a string is not UTF-8.
         """
-        table = self._fields[_TABLE][0]
+        table = self._fields[_STRINGS][0]
         found: list[bytes] = []
         at, end = 0, len(table)
         while at < end:
             if table[at] != 0x0A:
-                raise Damaged("a table of texts holds something else")
+                raise DamagedData("a string table contains other data")
             length, at = _varint(table, at + 1)
             found.append(table[at : at + length])
             at += length
         if at != end:
-            raise Damaged("a text is cut short")
+            raise DamagedData("a string is incomplete")
         if table.count(b"\0") > 1 and any(b"\0" in text for text in found):
-            raise Damaged("a text holds NUL")
+            raise DamagedData("a string contains a NUL byte")
         return [text.decode() for text in found]
 
     @property
     def groups(self) -> Iterator[Nodes | Ways | Relations]:
-        """The objects, a group at a time."""
+        """All objects, group by group."""
         for group in self._fields.get(_GROUP, ()):
             yield from self._objects(group)
 
     def node_positions(self) -> Iterator[tuple[Ints, Ints, Ints]]:
-        """Ids, latitudes and longitudes of all nodes; nothing else is read."""
+        """Yield ids, latitudes and longitudes of all nodes; nothing else is decoded."""
         for group in self._fields.get(_GROUP, ()):
             if group[:1] == bytes([_DENSE << 3 | 2]) or group[:1] == bytes([_NODE << 3 | 2]):
                 for one in self._objects(group, tags=False):
@@ -197,7 +188,7 @@ class Block:
 
     @property
     def kinds(self) -> set[int]:
-        """Which types of objects there are: 1 or 2 nodes, 3 ways, 4 relations."""
+        """Types of the objects: 1 or 2 nodes, 3 ways, 4 relations."""
         return {group[0] >> 3 for group in self._fields.get(_GROUP, ()) if group}
 
     def _objects(self, group: bytes, *, tags: bool = True) -> Iterator[Nodes | Ways | Relations]:
@@ -210,21 +201,22 @@ class Block:
                 yield self._nodes(data, begins, ends)
             elif kind == _WAY:
                 found, counted = _messages(data, begins, ends, {1}, {2, 3, 8})
-                yield Ways(counted[1], *_tags(data, found), _summed(_ragged(data, *found[8], signed=True)))
+                yield Ways(counted[1], *_tags(data, found), _delta_decoded(_ragged(data, *found[8], signed=True)))
             elif kind == _RELATION:
                 found, counted = _messages(data, begins, ends, {1}, {2, 3, 9, 10})
-                members, types = _summed(_ragged(data, *found[9], signed=True)), _ragged(data, *found[10])
+                members, types = _delta_decoded(_ragged(data, *found[9], signed=True)), _ragged(data, *found[10])
                 if (members.starts != types.starts).any():
-                    raise Damaged("members without a type")
+                    raise DamagedData("a relation has members without a type")
                 yield Relations(counted[1], *_tags(data, found), members, types)
 
     def _positions(self, lats: Ints, lons: Ints) -> tuple[Ints, Ints]:
-        granularity = self._numbers.get(_GRANULARITY, _NANODEGREES)
+        """Convert positions from the block's granularity to 1e-7 degrees."""
+        granularity = self._numbers.get(_GRANULARITY, _NANODEGREES_PER_UNIT)
         placed = []
         for values, field, most in ((lats, _LAT_OFFSET, 900_000_000), (lons, _LON_OFFSET, 1_800_000_000)):
             offset = _signed(self._numbers.get(field, 0))
-            at = (values * granularity + offset) // _NANODEGREES
-            placed.append(np.where(np.abs(at) <= most, at, _FAR))
+            at = (values * granularity + offset) // _NANODEGREES_PER_UNIT
+            placed.append(np.where(np.abs(at) <= most, at, NO_POSITION))
         return placed[0], placed[1]
 
     def _nodes(self, data: Bytes, begins: Ints, ends: Ints) -> Nodes:
@@ -239,21 +231,21 @@ class Block:
             for field in (1, 8, 9)
         )
         if not len(ids) == len(lats) == len(lons):
-            raise Damaged("nodes without a position")
+            raise DamagedData("a group has nodes without a position")
         pairs = varints(np.frombuffer(b"".join(texts.get(10, ())), dtype=np.uint8)) if tags else ids[:0]
         keys = values = Ragged(ids[:0], np.zeros(len(ids) + 1, dtype=np.int64))
         if len(pairs):
             ends = np.flatnonzero(pairs == 0)
             counts = np.diff(ends, prepend=-1) - 1
             if len(ends) != len(ids) or (counts % 2).any() or ends[-1] != len(pairs) - 1:
-                raise Damaged("tags without a node")
-            told, starts = pairs[pairs != 0], starts_of(counts // 2)
-            keys, values = Ragged(told[::2], starts), Ragged(told[1::2], starts)
+                raise DamagedData("a group has tags without a node")
+            indexes, starts = pairs[pairs != 0], starts_of(counts // 2)
+            keys, values = Ragged(indexes[::2], starts), Ragged(indexes[1::2], starts)
         return Nodes(ids, keys, values, *self._positions(lats, lons))
 
 
 def tags_of(texts: Sequence[str], keys: Sequence[int], values: Sequence[int]) -> dict[str, str]:
-    """Tags as a mapping; the first of a key stands."""
+    """Return tags as a mapping; of a repeated key, the first value counts."""
     if len(set(keys)) == len(keys):
         return {texts[key]: texts[value] for key, value in zip(keys, values, strict=True)}
     found: dict[str, str] = {}
@@ -263,21 +255,21 @@ def tags_of(texts: Sequence[str], keys: Sequence[int], values: Sequence[int]) ->
 
 
 def starts_of(counts: Ints) -> Ints:
-    """Where lists of these lengths begin, and where the last ends."""
+    """Return the offsets at which consecutive lists of these lengths begin, and the end of the last."""
     starts = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=starts[1:])
     return starts
 
 
 def spans(begins: Ints, counts: Ints) -> Ints:
-    """The places of runs of these lengths, one run after the other."""
+    """Return all indexes of several ranges, one range after the other: begins [5, 9], counts [2, 1] give [5, 6, 9]."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
     return np.asarray(np.arange(total) + np.repeat(begins - (ends - counts), counts))
 
 
 def _fields(message: bytes) -> tuple[dict[int, list[bytes]], dict[int, int]]:
-    """The fields of a message: texts, bytes and messages by number, and figures by number."""
+    """Return the fields of a message by number: byte strings (texts, lists, messages), and integers."""
     texts: dict[int, list[bytes]] = {}
     numbers: dict[int, int] = {}
     at = 0
@@ -293,9 +285,9 @@ def _fields(message: bytes) -> tuple[dict[int, list[bytes]], dict[int, int]]:
         elif kind in (1, 5):
             at += 8 if kind == 1 else 4
         else:
-            raise Damaged("a field of no kind")
+            raise DamagedData("a field has an unknown type")
     if at != len(message):
-        raise Damaged("a field is cut short")
+        raise DamagedData("a field is incomplete")
     return texts, numbers
 
 
@@ -307,7 +299,7 @@ def _varint(message: bytes, at: int) -> tuple[int, int]:
         at, shift = at + 1, shift + 7
         if byte < 128:
             return value, at
-    raise Damaged("a number is cut short")
+    raise DamagedData("a number is incomplete")
 
 
 def _signed(value: int) -> int:
@@ -315,14 +307,14 @@ def _signed(value: int) -> int:
 
 
 def _runs(group: bytes) -> Iterator[tuple[int, Ints, Ints]]:
-    """The messages of a group: their field, and where each begins and ends, as long as the field stays the same."""
+    """Yield runs of messages of the same type in a group: the type, and where each message begins and ends."""
     begins: list[int] = []
     ends: list[int] = []
     kind = at = 0
     while at < len(group):
         key = group[at]
         if key & 7 != 2 or key > 127:
-            raise Damaged("a group holds no objects")
+            raise DamagedData("a group contains something other than objects")
         length, at = _varint(group, at + 1)
         if key >> 3 != kind and begins:
             yield kind, np.array(begins), np.array(ends)
@@ -332,7 +324,7 @@ def _runs(group: bytes) -> Iterator[tuple[int, Ints, Ints]]:
         at += length
         ends.append(at)
     if at != len(group):
-        raise Damaged("an object is cut short")
+        raise DamagedData("an object is incomplete")
     if begins:
         yield kind, np.array(begins), np.array(ends)
 
@@ -340,41 +332,46 @@ def _runs(group: bytes) -> Iterator[tuple[int, Ints, Ints]]:
 def _messages(
     data: Bytes, begins: Ints, ends: Ints, numbers: set[int], lists: set[int]
 ) -> tuple[dict[int, tuple[Ints, Ints]], dict[int, Ints]]:
-    """Some fields of many messages: where each list begins and how long it is, and the figures."""
+    """Find some fields of many messages at once: all first fields, then all second fields, and so on.
+
+    Returns:
+        For each field in ``lists``, where the list of each message begins and its length in bytes;
+        for each field in ``numbers``, its value in each message.
+    """
     found = {field: (begins.copy(), np.zeros_like(begins)) for field in lists}
     counted = {field: np.zeros_like(begins) for field in numbers}
     at, active = begins.copy(), np.flatnonzero(begins < ends)
-    for _ in range(_MOST_FIELDS):
+    for _ in range(_MAX_FIELDS):
         if not len(active):
             return found, counted
         keys = data[at[active]]
         values, after = _varints_at(data, at[active] + 1)
         kinds, fields = keys & 7, keys >> 3
         if ((kinds != 0) & (kinds != 2)).any() or (keys > 127).any():
-            raise Damaged("a field of no kind")
+            raise DamagedData("a field has an unknown type")
         for field in np.unique(fields).tolist():
             some = np.flatnonzero(fields == field)
             if field in lists:
                 begin, length = found[field]
                 if (kinds[some] != 2).any() or length[active[some]].any():
-                    raise Unusual("lists in pieces")
+                    raise UnsupportedPbf("a list is in several pieces")
                 begin[active[some]], length[active[some]] = after[some], values[some]
             elif field in numbers:
                 if (kinds[some] != 0).any():
-                    raise Damaged("a figure that is none")
+                    raise DamagedData("a number has the wrong type")
                 counted[field][active[some]] = values[some]
         at[active] = after + np.where(kinds == 2, values, 0)
         if (at[active] > ends[active]).any() or (values < 0).any():
-            raise Damaged("a field is cut short")
+            raise DamagedData("a field is incomplete")
         active = active[at[active] < ends[active]]
-    raise Unusual("an object with very many fields")
+    raise UnsupportedPbf("an object has too many fields")
 
 
-_MOST_FIELDS: Final = 64
+_MAX_FIELDS: Final = 64
 
 
 def _varints_at(data: Bytes, at: Ints) -> tuple[Ints, Ints]:
-    """The number at each place, and where the next field begins."""
+    """Return the varint at each offset, and the offset behind it."""
     values = np.zeros(len(at), dtype=np.int64)
     at = at.copy()
     active = np.arange(len(at))
@@ -387,22 +384,22 @@ def _varints_at(data: Bytes, at: Ints) -> tuple[Ints, Ints]:
         active = active[bytes_ > 127]
         if not len(active):
             return values, at
-    raise Damaged("a number is cut short")
+    raise DamagedData("a number is incomplete")
 
 
 def varints(data: Bytes) -> Ints:
-    """All numbers of a packed list."""
+    """Decode all varints of a packed list."""
     if not len(data):
         return np.empty(0, dtype=np.int64)
     ends = np.flatnonzero(data < 128)
     if not len(ends) or ends[-1] != len(data) - 1:
-        raise Damaged("a number is cut short")
+        raise DamagedData("a number is incomplete")
     starts = np.empty_like(ends)
     starts[0], starts[1:] = 0, ends[:-1] + 1
     values = (data[starts] & 127).astype(np.int64)
     longest = int((ends - starts).max())
     if longest > 9:
-        raise Damaged("a number is too long")
+        raise DamagedData("a number is too long")
     for place in range(1, longest + 1):
         some = np.flatnonzero(ends - starts >= place)
         values[some] |= (data[starts[some] + place] & 127).astype(np.int64) << (7 * place)
@@ -410,30 +407,32 @@ def varints(data: Bytes) -> Ints:
 
 
 def zigzag(values: Ints) -> Ints:
-    """Numbers of which every second one is negative: 0, -1, 1, -2."""
+    """Decode zigzag numbers: 0, 1, 2, 3 stand for 0, -1, 1, -2."""
     return (values >> 1 & 0x7FFF_FFFF_FFFF_FFFF) ^ -(values & 1)
 
 
 def _ragged(data: Bytes, begins: Ints, lengths: Ints, *, signed: bool = False) -> Ragged:
+    """Decode the packed lists at some offsets."""
     gathered = data[spans(begins, lengths)]
     values = varints(gathered)
     ended = np.zeros(len(gathered) + 1, dtype=np.int64)
     np.cumsum(gathered < 128, out=ended[1:])
     cuts = starts_of(lengths)
     if (gathered[cuts[1:][lengths > 0] - 1] > 127).any():
-        raise Damaged("a list is cut short")
+        raise DamagedData("a list is incomplete")
     return Ragged(zigzag(values) if signed else values, ended[cuts])
 
 
-def _summed(steps: Ragged) -> Ragged:
-    """Lists that were written as the steps between their numbers."""
+def _delta_decoded(steps: Ragged) -> Ragged:
+    """Undo the delta encoding of each list."""
     sums = np.cumsum(steps.values)
     before = np.concatenate([[0], sums])[steps.starts[:-1]]
     return Ragged(sums - np.repeat(before, steps.counts), steps.starts)
 
 
 def _tags(data: Bytes, found: Mapping[int, tuple[Ints, Ints]]) -> tuple[Ragged, Ragged]:
+    """Decode the keys and values of objects."""
     keys, values = _ragged(data, *found[2]), _ragged(data, *found[3])
     if (keys.starts != values.starts).any():
-        raise Damaged("a key without a value")
+        raise DamagedData("a key has no value")
     return keys, values

@@ -1,4 +1,8 @@
-"""Questions by name and by position, over all regions or some of them."""
+"""Search all regions, or some of them, by name, address and position.
+
+`Regions` collects cheap candidates (rows, not places) from every region, ranks them together, and makes a `Place` only
+of the best.
+"""
 
 import logging
 import math
@@ -20,8 +24,8 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km, distances_from_km
 
 from .addresses import (
-    METRES_A_DEGREE,
-    LikeStreets,
+    METRES_PER_DEGREE,
+    SimilarStreets,
     exact_addresses,
     find_addresses,
     find_crossings,
@@ -46,13 +50,13 @@ from .region_store import (
     filter_of,
     full_row,
     in_boxes,
-    move_to_courses,
+    numpy_warnings_off,
     place_of,
     places_of,
     positions,
-    question,
     rows_in,
     rows_of,
+    snap_to_nearest,
     text_of,
     touches,
 )
@@ -60,32 +64,32 @@ from .region_store import (
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
-_BASES: Final[dict[MatchKind, float]] = {"exact": 1.0, "alias": 0.965, "fuzzy": 0.94, "near": 0.94}
-_BONUS: Final = 0.03
-_NEAR_KM: Final = 2.0  # at this distance nearness counts half
-_LEAST_POOL: Final = 40
+_MATCH_SCORES: Final[dict[MatchKind, float]] = {"exact": 1.0, "alias": 0.965, "fuzzy": 0.94, "near": 0.94}
+_FAME_SHARE: Final = 0.03  # of a score
+_NEAR_KM: Final = 2.0  # at this distance nearness is 0.5
+_MIN_POOL: Final = 40
 _NEAR_POOL: Final = 400
-_ONE_LOOK_M: Final = 300.0
-_LOOKED_AT: Final = 2
-_FIRST_REACH_M: Final = 60.0
-_WIDER: Final = 4.0
-_NEARLY: Final = 0.7
+_SINGLE_SEARCH_M: Final = 300.0  # a larger radius is searched in steps
+_FIRST_RADIUS_M: Final = 60.0
+_WIDEN_BY: Final = 4.0
+_NEARLY_ALL: Final = 0.7  # of the radius: the next step is the whole
+_MEASURED_FACTOR: Final = 2  # geometries measured in the first step, as a multiple of the limit
 _OTHER_NUMBER: Final = 0.75
-_POLAR: Final = 80.0
-_LAST_MERIDIAN: Final = 178.0
-_FLAT_M: Final = 20_000.0
+_MAX_FLAT_LAT: Final = 80.0  # within these bounds, degrees are treated as a plane
+_MAX_FLAT_LON: Final = 178.0
+_MAX_FLAT_M: Final = 20_000.0
 MAX_LIMIT: Final = 1000
 
 
 class Regions:
-    """Everything that can be asked of the regions in a folder.
+    """Searches the regions in a folder.
 
-    ``only`` narrows to some regions by name. Results come best first, with scores from 0 to 1: an exact name stays
-    above another recorded name, and that above a different spelling; nearness and fame settle the rest.
+    ``only`` restricts the search to regions of these names. Results come best first, with scores from 0 to 1: a match
+    of the main name ranks above one of another name, that above a different spelling; then nearness and fame decide.
     """
 
     def __init__(self, folder: Path, *, only: Sequence[str] | None = None) -> None:
-        """Nothing is opened until the first question."""
+        """Use the regions in a folder; none is opened until the first search."""
         self.store = RegionStore(folder)
         self._only = only
 
@@ -98,13 +102,13 @@ class Regions:
         category: str | None = None,
         limit: int = 10,
     ) -> list[Hit]:
-        """Named features by name, phone, website or number; a category narrows."""
+        """Find named features by name, phone, website or reference number, optionally of one category."""
         limit = _checked_limit(limit)
-        found = self._jointly(lambda regions: self._named(regions, text, limit, within, category, near), within)
-        return self._made(_distinct(found), limit)
+        found = self._search_jointly(lambda regions: self._named(regions, text, limit, within, category, near), within)
+        return self._hits(_distinct(found), limit)
 
     def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
-        """Features whose name begins so, the best known first."""
+        """Find features whose name starts with a prefix, the best known first."""
         limit = _checked_limit(limit)
 
         def found_in(region: OpenRegion) -> list[_Found]:
@@ -118,10 +122,10 @@ class Regions:
                     hits.append(_Found(region, row, min(1.0, 0.5 * hit.score + 0.5 * fame), hit, near))
             return hits
 
-        return self._best(found_in, limit=limit)
+        return self._search_each(found_in, limit=limit)
 
     def poi(self, place_id: str) -> Place | None:
-        """One feature by its id, "osm:monaco:n123"; None where there is none, or its region is not here."""
+        """Return the feature with an id such as "osm:monaco:n123"; None if it or its region does not exist."""
         kind, _, rest = place_id[:300].partition(":")
         name, _, osm = rest.partition(":")
         if not osm or name not in self.store.names() or (self._only is not None and name not in self._only):
@@ -136,7 +140,7 @@ class Regions:
             return junction_place(region, osm) or postcode_place(region, osm)
 
     def called(self, name: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
-        """Features of that very name or, where there are none, address; to look for likenesses takes much longer."""
+        """Find features of exactly that name or, if there are none, address. Much faster than a fuzzy search."""
         is_address = "," not in name and any(map(str.isdigit, name))
 
         def found_in(region: OpenRegion) -> list[Hit | _Found]:
@@ -144,50 +148,50 @@ class Regions:
             houses = exact_addresses(region, name, within, limit) if is_address and not named else []
             return [*self._scored([region], [(0, hit) for hit in named], None, limit), *houses]
 
-        return self._best(found_in, within, limit=limit)
+        return self._search_each(found_in, within, limit=limit)
 
     def nearby(self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20) -> list[Hit]:
-        """Features around a point, nearest first; a street, park or building is as near as its nearest part.
+        """Find features around a point, nearest first; the distance is to the nearest part of a street or area.
 
-        Plain house numbers are left out unless the category is "address".
+        Plain house numbers are omitted unless the category is "address".
         """
         limit = _checked_limit(limit)
         if not (math.isfinite(radius_m) and radius_m >= 0):
             raise BadInput(f"a radius is a number of metres, zero or more, not {radius_m}")
-        reach_m = radius_m if radius_m <= _ONE_LOOK_M else _FIRST_REACH_M
-        while True:  # widened step by step: nobody wants the thousand features of a town to see the twenty nearest
-            enough = limit if reach_m < radius_m else 0
-            around = partial(self._around, point=point, reach_m=reach_m, category=category, limit=limit, enough=enough)
-            near = self._jointly(around, Disc(point, reach_m / 1000))
-            found = list(_distinct(sorted(near, key=_order)))
-            if len(found) >= limit or reach_m >= radius_m:
+        step_m = radius_m if radius_m <= _SINGLE_SEARCH_M else _FIRST_RADIUS_M
+        while True:  # widen step by step, as the twenty nearest features are usually much nearer than the radius
+            enough = limit if step_m < radius_m else 0
+            around = partial(self._around, point=point, radius_m=step_m, category=category, limit=limit, enough=enough)
+            near = self._search_jointly(around, Disc(point, step_m / 1000))
+            found = list(_distinct(sorted(near, key=_sort_key)))
+            if len(found) >= limit or step_m >= radius_m:
                 break
-            reach_m = reach_m * _WIDER if reach_m * _WIDER < _NEARLY * radius_m else radius_m
-        hits = self._made(found, limit)
-        return [Hit(hit.place, _closeness(hit, radius_m), hit.match, hit.matched, hit.distance_km) for hit in hits]
+            step_m = step_m * _WIDEN_BY if step_m * _WIDEN_BY < _NEARLY_ALL * radius_m else radius_m
+        hits = self._hits(found, limit)
+        return [Hit(hit.place, _distance_score(hit, radius_m), hit.match, hit.matched, hit.distance_km) for hit in hits]
 
     def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
-        """Where two streets meet; where they only come near each other the match is "near"."""
+        """Find where two streets meet; where they only nearly meet, the match is "near"."""
         limit, names = _checked_limit(limit), (first, second)
-        # Streets of these very names are meant wherever they meet, and nothing that is spelled otherwise.
-        found = self._best(lambda region: named_crossings(region, names, within, limit), within, limit=limit)
+        # Where streets of exactly these names meet, similar names are not searched.
+        found = self._search_each(lambda region: named_crossings(region, names, within, limit), within, limit=limit)
         if found:
             return found
 
         def found_in(regions: Sequence[OpenRegion]) -> list[Hit]:
             hits: list[Hit] = []
-            like = LikeStreets(regions, self._reading(regions))
+            similar = SimilarStreets(regions, self._reading(regions))
             for region in regions:
                 with self.store.explained(region.info.name):
-                    hits += find_crossings(region, names, within, like, limit)
+                    hits += find_crossings(region, names, within, similar, limit)
             return hits
 
-        return self._made(_distinct(sorted(self._jointly(found_in, within), key=_order)), limit)
+        return self._hits(_distinct(sorted(self._search_jointly(found_in, within), key=_sort_key)), limit)
 
     def geocode(self, text: str, *, limit: int = 5, within: Extent | None = None) -> list[Hit]:
-        """Addresses ("12 Rue Grimaldi"), crossings ("A and B"), postcodes and named features of that name.
+        """Find addresses ("12 Rue Grimaldi"), crossings ("A and B"), postcodes and named features.
 
-        Of what follows a comma only addresses know; `OfflineAtlas` sorts all others by it.
+        Only addresses use the text after a comma; `OfflineAtlas` ranks all other hits by it.
         """
         limit = _checked_limit(limit)
         text = text[:1000]
@@ -196,22 +200,23 @@ class Regions:
 
         def found_in(regions: Sequence[OpenRegion]) -> "list[Hit | _Found]":
             hits: list[Hit | _Found] = []
-            likely: list[OpenRegion] = []
-            like = LikeStreets(regions, self._reading(regions))
+            without_exact: list[OpenRegion] = []
+            similar = SimilarStreets(regions, self._reading(regions))
             for region in regions:
                 with self.store.explained(region.info.name):
-                    houses = find_addresses(region, text, within, like, limit)
+                    houses = find_addresses(region, text, within, similar, limit)
                     hits += houses
                     hits += find_postcodes(region, name, within)
-                    hits += find_crossings(region, streets, within, like, limit) if streets else []
-                    if any(hit.match == "exact" for hit in houses):  # what is only spelled like it can't be meant
+                    hits += find_crossings(region, streets, within, similar, limit) if streets else []
+                    # Where the very address exists, similar names are not searched.
+                    if any(hit.match == "exact" for hit in houses):
                         named = region.index.exact(name, filter_of(region, within))
                         hits += self._scored([region], [(0, hit) for hit in named], None, limit)
                     else:
-                        likely.append(region)
-            return [*hits, *self._named(likely, name, limit, within)]
+                        without_exact.append(region)
+            return [*hits, *self._named(without_exact, name, limit, within)]
 
-        return self._made(_distinct(sorted(self._jointly(found_in, within), key=_order)), limit)
+        return self._hits(_distinct(sorted(self._search_jointly(found_in, within), key=_sort_key)), limit)
 
     def colocated(
         self,
@@ -223,7 +228,7 @@ class Regions:
         in_order: bool = False,
         limit: int = 10,
     ) -> list[Colocation]:
-        """Where all these features stand near each other; see ``find_colocated``."""
+        """Find where all these features are near each other; see `find_colocated`."""
         limit = _checked_limit(limit)
 
         def found_in(regions: Sequence[OpenRegion]) -> list[Colocation]:
@@ -231,43 +236,43 @@ class Regions:
                 self.store, regions, features, within_m, within, bearings_deg, in_order=in_order, limit=limit
             )
 
-        return self._jointly(found_in, within)
+        return self._search_jointly(found_in, within)
 
     def _around(
         self,
         regions: Sequence[OpenRegion],
         point: LatLon,
-        reach_m: float,
+        radius_m: float,
         category: str | None,
         limit: int,
         enough: int,
     ) -> "list[_Near]":
-        """The features nearest to a point; none where not enough have a box within reach."""
-        spotted = []
+        """Return the features nearest to a point; nothing if fewer than ``enough`` have a box within the radius."""
+        candidates = []
         for region in regions:
             with self.store.explained(region.info.name):
-                spotted.append(in_boxes(region, boxes_around(point, reach_m), _meant(region, category)))
-        if sum(len(numbers) for numbers, _ in spotted) < enough:
+                candidates.append(in_boxes(region, boxes_around(point, radius_m), _kind_mask(region, category)))
+        if sum(len(numbers) for numbers, _ in candidates) < enough:
             return []
         near: list[_Near] = []
-        for region, (numbers, spots) in zip(regions, spotted, strict=True):
+        for region, (numbers, spots) in zip(regions, candidates, strict=True):
             with self.store.explained(region.info.name):
-                near += _nearest(region, numbers, spots, point, reach_m, limit)
+                near += _nearest(region, numbers, spots, point, radius_m, limit)
         return near
 
     def reach(self, extent: Extent) -> bool:
-        """Whether one of the regions can hold anything of an extent."""
+        """Return whether a region may have features in an extent."""
         return bool(self._open(extent))
 
     def _open(self, within: Extent | None = None) -> list[OpenRegion]:
         return [region for region in self.store.open_all(self._only) if touches(region, within)]
 
-    def _jointly(self, found_in: Callable[[Sequence[OpenRegion]], _T], within: Extent | None) -> _T:
-        """What all regions answer together. A damaged one is passed over, unless it was named."""
+    def _search_jointly(self, found_in: Callable[[Sequence[OpenRegion]], _T], within: Extent | None) -> _T:
+        """Search all regions together. A damaged one is skipped with a warning, unless it was named."""
         regions = self._open(within)
         while True:
             try:
-                with question():
+                with numpy_warnings_off():
                     return found_in(regions)
             except DamagedRegion as error:
                 if self._only is not None:
@@ -275,8 +280,8 @@ class Regions:
                 _log.warning("%s", error)
                 regions = [region for region in regions if region.info.name != error.name]
 
-    def _ask(self, found_in: Callable[[OpenRegion], Sequence[_T]], within: Extent | None = None) -> list[_T]:
-        """What each region answers. A damaged one is passed over, unless it was named."""
+    def _found_in_each(self, found_in: Callable[[OpenRegion], Sequence[_T]], within: Extent | None = None) -> list[_T]:
+        """Search regions one by one. A damaged one is skipped with a warning, unless it was named."""
         hits: list[_T] = []
         for region in self._open(within):
             try:
@@ -288,34 +293,35 @@ class Regions:
                 _log.warning("%s", error)
         return hits
 
-    def _best(
+    def _search_each(
         self,
         found_in: "Callable[[OpenRegion], Sequence[Hit | _Feature]]",
         within: Extent | None = None,
         *,
         limit: int,
     ) -> list[Hit]:
-        """The best of what all regions answer."""
-        return self._made(_distinct(sorted(self._ask(found_in, within), key=_order)), limit)
+        """Search regions one by one and return the best hits of all."""
+        return self._hits(_distinct(sorted(self._found_in_each(found_in, within), key=_sort_key)), limit)
 
-    def _made(self, found: "Iterable[Hit | _Feature]", limit: int) -> list[Hit]:
-        """The first hits, with their places."""
+    def _hits(self, found: "Iterable[Hit | _Feature]", limit: int) -> list[Hit]:
+        """Return the first hits; only for these, places are read."""
         remaining = iter(found)
         best: list[Hit | _Feature] = []
         places: dict[tuple[str, int], Place] = {}
         unreadable = set[str]()
         while more := list(islice(remaining, limit - len(best))):
             rows: dict[str, list[_Feature]] = {}
-            for one in more:
-                if not isinstance(one, Hit):
-                    rows.setdefault(one.region.info.name, []).append(one)
+            for candidate in more:
+                if not isinstance(candidate, Hit):
+                    rows.setdefault(candidate.region.info.name, []).append(candidate)
             for name, features in rows.items():
                 try:
                     if name not in unreadable:
                         with self.store.explained(name):
                             region = features[0].region
-                            made = places_of(region, [full_row(region, one.row) for one in features])
-                        places.update(((name, one.row[0]), place) for one, place in zip(features, made, strict=True))
+                            read = places_of(region, [full_row(region, feature.row) for feature in features])
+                        keys = ((name, feature.row[0]) for feature in features)
+                        places.update(zip(keys, read, strict=True))
                 except DamagedRegion as error:
                     if self._only is not None:
                         raise
@@ -337,10 +343,10 @@ class Regions:
         category: str | None = None,
         near: LatLon | None = None,
     ) -> "list[_Found]":
-        """Features of names like a text, best first."""
+        """Return features whose name resembles a text, best first."""
         if not regions:
             return []
-        pool = max(_LEAST_POOL, 4 * limit) if near is None else _NEAR_POOL
+        pool = max(_MIN_POOL, 4 * limit) if near is None else _NEAR_POOL
         keeps = []
         for region in regions:
             with self.store.explained(region.info.name):
@@ -348,7 +354,7 @@ class Regions:
         indexes, reading = [region.index for region in regions], self._reading(regions)
         found = search_names(indexes, text, limit=pool, keeps=keeps, reading=reading)
         if near is not None and len(found) >= pool:
-            # A chain has more branches than that, and the nearest of them are wanted.
+            # There may be more features of exactly this name than the pool holds: add those nearest to the point.
             seen = {(number, hit.owner) for number, hit in found}
             for number, (region, keep) in enumerate(zip(regions, keeps, strict=True)):
                 with reading(number):
@@ -362,18 +368,18 @@ class Regions:
     def _scored(
         self, regions: Sequence[OpenRegion], found: Sequence[tuple[int, NameHit]], near: LatLon | None, limit: int
     ) -> "list[_Found]":
-        """Names that were found as features, best first; those that can't be among the best are left out."""
-        bases = [_base(hit) for _, hit in found]
-        # Regions may overlap and have the same features: then under the same name.
+        """Turn name hits into features, best first; hits that can't be among the best are dropped."""
+        bases = [_base_score(hit) for _, hit in found]
+        # Overlapping regions have the same features, under the same names, so names are counted instead of hits.
         by_text: dict[str, float] = {}
         for base, (_, hit) in zip(bases, found, strict=True):
             by_text[hit.text] = max(base, by_text.get(hit.text, 0.0))
         best = sorted(by_text.values() if len(by_text) >= limit else bases, reverse=True)
         best = best[: limit if len(by_text) >= limit else limit * len(regions)]
-        least = best[-1] - _BONUS / (1 - _BONUS) if best else 0.0
+        min_base = best[-1] - _FAME_SHARE / (1 - _FAME_SHARE) if best else 0.0
         likely: dict[int, list[tuple[float, NameHit]]] = {}
         for base, (number, hit) in zip(bases, found, strict=True):
-            if base >= least:
+            if base >= min_base:
                 likely.setdefault(number, []).append((base, hit))
         scored: list[tuple[tuple[float, int, str], _Found]] = []
         for number, hits in likely.items():
@@ -383,109 +389,114 @@ class Regions:
                 for base, hit in hits:
                     row = rows.get(hit.owner)
                     if row is not None:
-                        score = base * (1 - _BONUS) + _BONUS * _fame(region, row, near, 0.7)
-                        one = _Found(region, row, score, hit, near)
-                        scored.append((one.order, one))
-        return [one for _, one in sorted(scored, key=itemgetter(0))]
+                        score = base * (1 - _FAME_SHARE) + _FAME_SHARE * _fame(region, row, near, 0.7)
+                        feature = _Found(region, row, score, hit, near)
+                        scored.append((feature.order, feature))
+        return [feature for _, feature in sorted(scored, key=itemgetter(0))]
 
 
-def _base(hit: NameHit) -> float:
-    """How much a name is worth by itself."""
+def _base_score(hit: NameHit) -> float:
+    """Return the score of a name without nearness and fame."""
     if hit.match != "fuzzy":
-        return _BASES[hit.match]
-    # A telephone number with one other digit is another telephone.
-    return _BASES["fuzzy"] * hit.score * (_OTHER_NUMBER if hit.role == ATTRIBUTE else 1.0)
+        return _MATCH_SCORES[hit.match]
+    # A phone number with one different digit is another number.
+    return _MATCH_SCORES["fuzzy"] * hit.score * (_OTHER_NUMBER if hit.role == ATTRIBUTE else 1.0)
 
 
 def _fame(region: OpenRegion, row: Sequence[Any], near: LatLon | None, share: float) -> float:
-    """How well known a feature is, from 0 to 1; where a point was named, nearness has a share in it."""
-    known = float(row[4]) / 1000
-    return known if near is None else (1 - share) * known + share * _nearness(near, full_row(region, row))
+    """Return how well known a feature is, 0 to 1; if there is a point, ``share`` of it is nearness to the point."""
+    rank = float(row[4]) / 1000
+    return rank if near is None else (1 - share) * rank + share * _nearness(near, full_row(region, row))
 
 
 def _nearest(
     region: OpenRegion, numbers: Ints, spots: Spots, point: LatLon, radius_m: float, limit: int
 ) -> "list[_Near]":
-    """The nearest features, as many as asked for, and others that are as near as the last of them."""
+    """Return the nearest features within a radius, up to the limit and those as near as the last."""
     if not len(numbers):
         return []
-    # None is nearer than its box, nor farther than its box's farthest corner: only those are measured that may be among
-    # the nearest, and fewer still once some of them are known.
-    least, most = _to_boxes_m(point, spots["box"], radius_m)
-    drawn, waiting = spots["flags"] & HAS_GROUND != 0, least <= radius_m
+    # A feature is no nearer than its box, and no farther than the farthest corner of its box. So only those that may be
+    # among the nearest are measured; each measurement tightens the bound.
+    least, most = _distance_bounds_m(point, spots["box"], radius_m)
+    has_geometry, unmeasured = spots["flags"] & HAS_GROUND != 0, least <= radius_m
     metres = np.empty(len(numbers))
     metres.fill(math.inf)
-    at_once = _LOOKED_AT * limit
+    at_once = _MEASURED_FACTOR * limit
     while True:
-        enough = _smallest(most, limit) if len(numbers) > limit else math.inf
-        likely = (waiting & (least <= enough)).nonzero()[0]
+        bound = _nth_smallest(most, limit) if len(numbers) > limit else math.inf
+        likely = (unmeasured & (least <= bound)).nonzero()[0]
         if not len(likely):
             break
-        courses = drawn[likely].nonzero()[0]
-        if len(courses) > at_once:
+        extended = has_geometry[likely].nonzero()[0]
+        if len(extended) > at_once:
             kept = np.ones(len(likely), dtype=bool)
-            kept[courses[least[likely[courses]].argpartition(at_once)[at_once:]]] = False
+            kept[extended[least[likely[extended]].argpartition(at_once)[at_once:]]] = False
             likely = likely[kept]
-            courses = drawn[likely].nonzero()[0]
+            extended = has_geometry[likely].nonzero()[0]
         at_once *= 4
         some = spots[likely]
         lats, lons = some["lat"] / E7, some["lon"] / E7
-        move_to_courses(region, numbers[likely[courses]].tolist(), point, (courses, lats, lons))
+        snap_to_nearest(region, numbers[likely[extended]].tolist(), point, (extended, lats, lons))
         metres[likely] = most[likely] = distances_from_km(point, lats, lons) * 1000
-        waiting[likely] = False
+        unmeasured[likely] = False
     near = (metres <= radius_m).nonzero()[0]
     if not len(near):
         return []
     if len(near) > limit:
-        near = near[metres[near] <= _smallest(metres[near], limit)]
+        near = near[metres[near] <= _nth_smallest(metres[near], limit)]
     rows = rows_in(region, numbers[near].tolist())
     return [_Near(region, rows[int(numbers[at])], float(metres[at])) for at in near.tolist()]
 
 
-def _smallest(values: FloatArray, count: int) -> float:
-    """The largest of so many smallest values."""
+def _nth_smallest(values: FloatArray, count: int) -> float:
+    """Return the largest of the ``count`` smallest values."""
     ordered = values.copy()
     ordered.partition(count - 1)
     return float(ordered[count - 1])
 
 
-def _meant(region: OpenRegion, category: str | None) -> NDArray[np.bool_]:
-    """Which kinds a category means; plain house numbers stand aside, unless they are what is asked for."""
-    known = region.memory.get("without addresses")
-    if category is None and isinstance(known, np.ndarray):
-        return known
-    meant = set(region.kinds) - {ADDRESS} if category is None else set(matching_kinds(category, region.kinds))
-    flags = np.array([kind in meant for kind in region.kinds], dtype=bool)
+def _kind_mask(region: OpenRegion, category: str | None) -> NDArray[np.bool_]:
+    """Return for each kind whether a category means it; without a category, all but plain house numbers."""
+    cached = region.memory.get("without addresses")
+    if category is None and isinstance(cached, np.ndarray):
+        return cached
+    wanted = set(region.kinds) - {ADDRESS} if category is None else set(matching_kinds(category, region.kinds))
+    flags = np.array([kind in wanted for kind in region.kinds], dtype=bool)
     if category is None:
         region.memory["without addresses"] = flags
     return flags
 
 
-def _to_boxes_m(point: LatLon, boxes: NDArray[np.int32], radius_m: float) -> tuple[FloatArray, FloatArray]:
-    """Metres to the nearest and farthest points of boxes (1e-7 degrees), or somewhat less and more."""
-    if abs(point.lat) > _POLAR or abs(point.lon) > _LAST_MERIDIAN or radius_m > _FLAT_M:
+def _distance_bounds_m(point: LatLon, boxes: NDArray[np.int32], radius_m: float) -> tuple[FloatArray, FloatArray]:
+    """Return lower and upper bounds of the distances to features, in metres, from their boxes (1e-7 degrees).
+
+    Boxes are treated as flat, with a tolerance of 3 %; where that is not valid, the bounds are 0 and infinity.
+    """
+    if abs(point.lat) > _MAX_FLAT_LAT or abs(point.lon) > _MAX_FLAT_LON or radius_m > _MAX_FLAT_M:
         return np.zeros(len(boxes)), np.full(len(boxes), math.inf)
     edges = boxes.T.astype(np.float64)
     lats, lons, low, high = edges[::2], edges[1::2], edges[:2], edges[2:]
     lats -= point.lat * E7
     lons -= point.lon * E7
     lons *= math.cos(math.radians(point.lat))
-    np.negative(low, out=low)  # south and west of the point; the others are north and east of it
+    np.negative(low, out=low)  # distances to the south and west; ``high`` has those to the north and east
     far, gap = np.maximum(low, high), np.minimum(low, high)
     np.minimum(gap, 0.0, out=gap)
     gap *= gap
     far *= far
     least, most = np.sqrt(gap[0] + gap[1]), np.sqrt(far[0] + far[1])
-    least *= 0.97 * METRES_A_DEGREE / E7
-    most *= 1.03 * METRES_A_DEGREE / E7
+    least *= 0.97 * METRES_PER_DEGREE / E7
+    most *= 1.03 * METRES_PER_DEGREE / E7
     return least, most
 
 
-def _closeness(hit: Hit, radius_m: float) -> float:
+def _distance_score(hit: Hit, radius_m: float) -> float:
+    """Return 1 at the point, 0.5 at the edge of the radius."""
     return 1.0 - 0.5 * (hit.distance_km or 0.0) * 1000 / radius_m if radius_m else 1.0
 
 
 def _nearness(near: LatLon, row: Sequence[Any]) -> float:
+    """Return from 1 (at the point) to 0 (far away) how near a row of `rows_of` is."""
     south, west, north, east = row[6:10]
     far = distance_km(near, LatLon(row[4], row[5]))
     if Box(south, west, north, east).contains(near):
@@ -494,20 +505,20 @@ def _nearness(near: LatLon, row: Sequence[Any]) -> float:
 
 
 def _nearest_kept(region: OpenRegion, near: LatLon, keep: Keep | None, ids: Ints) -> NDArray[np.bool_]:
-    """Those that are wanted and nearest to a point."""
+    """Return for each id whether it passes a filter and is among those nearest to a point."""
     wanted = np.ones(len(ids), dtype=bool) if keep is None else keep(ids)
     if wanted.sum() > _NEAR_POOL:
         km = distances_from_km(near, *positions(region, ids))
-        wanted &= km <= _smallest(km[wanted], _NEAR_POOL)
+        wanted &= km <= _nth_smallest(km[wanted], _NEAR_POOL)
     return wanted
 
 
-@dataclass(slots=True)  # not frozen, since a question makes dozens, and those take three times as long
+@dataclass(slots=True)  # not frozen, since a search makes dozens, and frozen ones take three times as long to make
 class _Feature(ABC):
-    """A feature of which a place is only made if it is among the best of all regions."""
+    """A candidate. Its place is only read if it is among the best of all regions."""
 
     region: OpenRegion
-    row: Sequence[Any]  # as the table has it
+    row: Sequence[Any]  # of `rows_in`
 
     @property
     def id(self) -> str:
@@ -515,37 +526,39 @@ class _Feature(ABC):
 
     @property
     def object(self) -> str:
-        """The same for one object in extracts that overlap."""
+        """Key that is equal for the same object in overlapping regions."""
         return f"{self.region.info.kind}:{osm_text(self.row[1])}:{self.region.kinds[self.row[3]]}"
 
     @property
     @abstractmethod
-    def order(self) -> tuple[float, int, str]: ...
+    def order(self) -> tuple[float, int, str]:
+        """Sort key: the best first."""
 
     @abstractmethod
-    def hit(self, place: Place) -> Hit: ...
+    def hit(self, place: Place) -> Hit:
+        """Return the hit for the feature's place."""
 
 
 @dataclass(slots=True)
 class _Found(_Feature):
-    """A feature by its name."""
+    """A feature that was found by name."""
 
     score: float
-    named: NameHit
+    name_hit: NameHit
     near: LatLon | None
 
     @property
     def order(self) -> tuple[float, int, str]:
-        return -self.score, len(self.named.text), self.id
+        return -self.score, len(self.name_hit.text), self.id
 
     def hit(self, place: Place) -> Hit:
         far = distance_km(self.near, place.point) if self.near else None
-        return Hit(place, self.score, self.named.match, text_of(self.named.text), far)
+        return Hit(place, self.score, self.name_hit.match, text_of(self.name_hit.text), far)
 
 
 @dataclass(slots=True)
 class _Near(_Feature):
-    """A feature by its position."""
+    """A feature that was found by position."""
 
     metres: float
 
@@ -557,24 +570,24 @@ class _Near(_Feature):
         return Hit(place, 1.0, "near", place.name, self.metres / 1000)
 
 
-def _order(one: Hit | _Feature) -> tuple[float, int, str]:
-    return (-one.score, len(one.matched), one.place.id) if isinstance(one, Hit) else one.order
+def _sort_key(found: Hit | _Feature) -> tuple[float, int, str]:
+    return (-found.score, len(found.matched), found.place.id) if isinstance(found, Hit) else found.order
 
 
-def _object_of(one: Hit | _Feature) -> str:
-    """The same for one object in extracts that overlap."""
-    if not isinstance(one, Hit):
-        return one.object
-    origin, _, rest = one.place.id.partition(":")
-    return f"{origin}:{rest.partition(':')[2]}:{one.place.kind}"
+def _object_key(found: Hit | _Feature) -> str:
+    """Return a key that is equal for the same object in overlapping regions."""
+    if not isinstance(found, Hit):
+        return found.object
+    origin, _, rest = found.place.id.partition(":")
+    return f"{origin}:{rest.partition(':')[2]}:{found.place.kind}"
 
 
 def _distinct(hits: "Iterable[_OneT]") -> "Iterator[_OneT]":
-    """The first of each object."""
-    known = set[str]()
+    """Yield the first hit of each object, which overlapping regions may both have."""
+    seen = set[str]()
     for hit in hits:
-        if (same := _object_of(hit)) not in known:
-            known.add(same)
+        if (key := _object_key(hit)) not in seen:
+            seen.add(key)
             yield hit
 
 

@@ -1,24 +1,27 @@
-"""A region file: its schema, how blocks of it are packed, and writing it whole or not at all.
+"""Define the region file, an SQLite database: its schema, the packing of blocks, and atomic writing.
 
-Tables (positions on WGS-84 count 1e-7 degrees; R-trees are (id, west, east, south, north) in degrees):
+Positions are WGS-84 in 1e-7 degrees; R-trees are (id, west, east, south, north) in degrees. "Folded" names are
+without case, accents and punctuation (`geosleuth.names.fold`).
 
-- ``meta``: what the file is, see ``META_KEYS``.
-- ``feature``: everything that can be found, numbered along a curve that keeps neighbours together. ``osm`` is the
-  source's own id: a number whose last two bits tell nodes, ways and relations apart, or a text (a street has the id
-  of its first way, an Overture place its GERS id). ``kind`` is a row of ``kind``, ``rank`` thousandths of how well
-  known it is, ``box`` four numbers where it is more than a point.
-- ``feature_tags``: what people ask for, a line of JSON for each of ``TAG_BLOCK`` features, packed by zlib.
-- ``feature_box``: R-tree of blocks of ``FEATURE_BLOCK`` features; what is large stands alone, under its number less
-  than zero. ``feature_block``: where the features of each block lie, as ``SPOT`` has it, to be read in one go; so has
-  ``feature_column`` the positions and kinds of all features.
-- ``kind``: "key=value", and the features that are of that kind.
-- the name index of ``region_names``, owned by feature ids.
-- ``address``: (folded street, folded house number) to feature. ``postcode``: grounds of postcodes.
-- ``ground``: what a feature covers, or the course of a street, as ``geometry`` packs it, so that points on a street are
-  near it and not only near its middle; not of boundaries, quarters and land use, which one is always inside of.
-- ``junction``, ``junction_street``: nodes that two or more differently named streets share, and the nodes of each.
-- ``shape``: what a map draws, many of a layer, rank and size in one row; its R-tree is ``shape_box``. Layers are in
-  ``LAYERS``.
+- ``meta``: facts about the file, see `META_KEYS`.
+- ``feature``: everything that can be found, numbered along a Z-order curve, which keeps neighbours together.
+  - ``osm``: id in the source. A number encodes an OpenStreetMap id (`osm_key`; a street has the id of its first way);
+    a text is any other id, such as the GERS id of an Overture place.
+  - ``kind``: id in table ``kind``. ``rank``: how well known it is, in thousandths.
+  - ``box``: four integers; NULL for a point.
+- ``feature_tags``: tags to show, for `TAG_BLOCK` features in a row: a line of JSON for each, compressed by zlib.
+- ``feature_box``: R-tree of blocks of `FEATURE_BLOCK` features. A large feature has an entry of its own, under minus
+  its id.
+- ``feature_block``: position, box and kind of each feature of a block, as `SPOT`, to be read at once.
+- ``feature_column``: positions and kinds of all features, one column each.
+- ``kind``: "key=value", and the ids of the features of that kind.
+- the name index: see ``region_names``. Its owners are feature ids.
+- ``address``: (folded street, folded house number) to feature. ``postcode``: areas of postcodes.
+- ``ground``: geometry of an area or street, as ``geometry`` packs it: distances are to the nearest point of a street,
+  not to its middle. Boundaries, quarters and land use have none, since they contain nearly every point.
+- ``junction``, ``junction_street``: nodes shared by two or more streets of different names; the nodes of each street.
+- ``shape``: geometries for maps; a row holds many of the same layer, rank and size. Its R-tree is ``shape_box``.
+  Layers: `LAYERS`.
 """
 
 import os
@@ -46,7 +49,7 @@ from . import region_names
 from .pbf import Ints
 
 FORMAT_VERSION: Final = "4"
-APPLICATION_ID: Final = 0x47534C52  # "GSLR" in the file's header: tells our files from other SQLite files
+APPLICATION_ID: Final = 0x47534C52  # "GSLR" in the header marks region files among SQLite files
 
 META_KEYS: Final = (
     "format",
@@ -57,8 +60,8 @@ META_KEYS: Final = (
     "licence",
     "attribution",
     "data_date",
-    "origin",  # the address that the input was fetched from, where it was
-    "origin_md5",  # what that server said the input must come to
+    "origin",  # URL of the input, if it was downloaded
+    "origin_md5",  # checksum of the input that the server stated
     "created",
     "bbox",  # "south,west,north,east"
     "features",
@@ -141,47 +144,47 @@ CREATE INDEX postcode_key ON postcode (key);
 
 
 def create_tables(conn: sqlite3.Connection) -> None:
-    """Every table; indexes come last, see ``create_indexes``."""
+    """Create all tables; `create_indexes` adds the indexes once they are full."""
     run_script(conn, _TABLES)
     run_script(conn, region_names.TABLES)
     conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
 def create_indexes(conn: sqlite3.Connection) -> None:
-    """The ordinary indexes, made once the tables are full: far quicker than keeping them up row by row."""
+    """Create the indexes of full tables, which is much faster than updating them with each row."""
     run_script(conn, _INDEXES)
 
 
 def run_script(conn: sqlite3.Connection, script: str) -> None:
-    """Run statements one by one; sqlite3's own ``executescript`` would commit the transaction that is open."""
+    """Run statements one by one; ``executescript`` of sqlite3 would commit the open transaction."""
     for statement in script.split(";"):
         conn.execute(statement)
 
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how many of it are done, and how many there are."""
+"""Called with the current step, how many units of it are done, and how many there are."""
 
 
 def no_progress(_what: str, _done: int, _total: int) -> None:
-    """Take progress that nobody watches."""
+    """Ignore progress reports."""
 
 
 SUFFIX: Final = ".region.sqlite"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
-_PAGES: Final = 16_384
+_CACHE_PAGES: Final = 4_096
 _ABANDONED_AFTER_S: Final = 86_400.0
 
 
 def region_name(wanted: str | None, path: Path) -> str:
-    """The name asked for, or one made from the file's: "isle-of-wight-latest.osm.pbf" is "isle-of-wight".
+    """Return the wanted name, or one made from a file name: "isle-of-wight-latest.osm.pbf" gives "isle-of-wight".
 
     Raises:
-        BadInput: the name asked for could not be part of an id.
+        BadInput: the wanted name is not valid in ids.
     """
     if wanted is not None:
         if not _NAME.match(wanted):
             raise BadInput(
-                f"a region's name is small letters, digits, hyphens and underscores, 64 at most, not {wanted[:80]!r}"
+                f"a region's name is up to 64 lowercase letters, digits, hyphens and underscores, not {wanted[:80]!r}"
             )
         return wanted
     stem = path.name.split(".")[0].casefold()
@@ -191,31 +194,32 @@ def region_name(wanted: str | None, path: Path) -> str:
 
 
 def region_path(folder: Path, name: str) -> Path:
-    """Where a region's file lies once it is complete."""
+    """Return the path of a region's file."""
     return folder / f"{name}{SUFFIX}"
 
 
 @contextmanager
-def workshop(folder: Path, name: str, plan: str | None = None) -> Iterator[Path]:
-    """A hidden folder that is locked inside the block and gone afterwards.
+def import_folder(folder: Path, name: str, plan: str | None = None) -> Iterator[Path]:
+    """Provide a hidden folder for the files of an import: locked inside the block, then deleted.
 
-    With a plan, which tells an input and how it is taken in, it is found again by the next import of that plan, unless
-    this one ended well or the input was bad. Without one, the next import clears away what a killed one left.
+    A plan names the input and how it is read. With a plan, an interrupted import keeps its folder, and the next import
+    with the same plan resumes from it; it is deleted once the import succeeds or the input proves bad. Without a plan,
+    the next import deletes what a killed one left.
     """
     work = folder / f".{name}.{os.getpid()}-{secrets.token_hex(4)}.partial"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         clear_abandoned(folder)
         if plan is not None:
-            kept = folder / f".{name}.{plan}{_RESUMED}"
-            kept.mkdir(exist_ok=True)
-            for other in folder.glob(f".{name}.*{_RESUMED}"):
-                if other != kept:
+            resumable = folder / f".{name}.{plan}{_RESUMABLE}"
+            resumable.mkdir(exist_ok=True)
+            for other in folder.glob(f".{name}.*{_RESUMABLE}"):
+                if other != resumable:
                     _clear_folder(other, 0.0)
-            work = kept if (held := _lock(kept)) is not None else work
-        if plan is None or work != kept:
+            work = resumable if (lock := _lock(resumable)) is not None else work
+        if plan is None or work != resumable:
             work.mkdir()
-            held = _lock(work)
+            lock = _lock(work)
     except OSError as error:
         raise unwritable(folder, error) from error
     keep = plan is not None
@@ -228,16 +232,16 @@ def workshop(folder: Path, name: str, plan: str | None = None) -> Iterator[Path]
     finally:
         if not keep:
             shutil.rmtree(work, ignore_errors=True)
-        if held is not None:
-            os.close(held)
+        if lock is not None:
+            os.close(lock)
 
 
-_RESUMED: Final = ".resume"
+_RESUMABLE: Final = ".resume"
 _RESUME_WITHIN_S: Final = 7 * 86_400.0
 
 
 def _lock(work: Path) -> int | None:
-    """A handle that holds a folder's lock; None where another has it."""
+    """Lock a folder and return the handle that holds the lock; None if another process holds it."""
     handle = os.open(work / "lock", os.O_RDWR | os.O_CREAT, 0o666)
     if lock_file(handle) is False:
         os.close(handle)
@@ -245,14 +249,14 @@ def _lock(work: Path) -> int | None:
     return handle
 
 
-def _clear_folder(work: Path, older_s: float) -> None:
-    """Delete what an import left of a folder, unless it still runs or may be taken up again."""
+def _clear_folder(work: Path, min_age_s: float) -> None:
+    """Delete the folder of an import, unless the import still runs or the folder is younger than ``min_age_s``."""
     with suppress(OSError):
         age = time.time() - work.stat().st_mtime
         handle = _lock(work)
         if handle is not None:
             try:
-                if age >= older_s:
+                if age >= min_age_s:
                     shutil.rmtree(work, ignore_errors=True)
             finally:
                 os.close(handle)
@@ -260,17 +264,17 @@ def _clear_folder(work: Path, older_s: float) -> None:
 
 @contextmanager
 def new_database(folder: Path, name: str) -> Iterator[sqlite3.Connection]:
-    """An empty database that becomes a region's file when the block ends well; a transaction may be open then.
+    """Provide an empty database that becomes the region's file if the block succeeds; an open transaction is committed.
 
-    The unfinished file is hidden from the store and locked until it has its name. A killed import leaves it behind
-    unlocked; the next import clears it away.
+    Until it is renamed, the file is hidden and locked. If the import is killed, the lock is released and the next
+    import deletes the file.
     """
-    with _held_partial(folder, name) as partial, connected(partial) as conn:
+    with _locked_partial(folder, name) as partial, open_without_locks(partial) as conn:
         conn.execute("PRAGMA page_size = 8192")
-        conn.execute("PRAGMA journal_mode = OFF")  # nothing to roll back to: an unfinished file is thrown away
-        conn.execute("PRAGMA synchronous = OFF")  # the whole file is synced once, before it is renamed
+        conn.execute("PRAGMA journal_mode = OFF")  # no rollback needed: an unfinished file is deleted
+        conn.execute("PRAGMA synchronous = OFF")  # the file is synced once, before it is renamed
         conn.execute("PRAGMA locking_mode = EXCLUSIVE")
-        conn.execute(f"PRAGMA cache_size = {_PAGES // 4}")
+        conn.execute(f"PRAGMA cache_size = {_CACHE_PAGES}")
         conn.execute("PRAGMA temp_store = FILE")
         yield conn
         if conn.in_transaction:
@@ -285,8 +289,8 @@ def new_database(folder: Path, name: str) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def _held_partial(folder: Path, name: str) -> Iterator[Path]:
-    """A new, empty, hidden file that ``clear_abandoned`` leaves alone inside the block; it is gone afterwards."""
+def _locked_partial(folder: Path, name: str) -> Iterator[Path]:
+    """Provide a new hidden file: locked inside the block, so that `clear_abandoned` leaves it alone, then deleted."""
     handle = None
     try:
         try:
@@ -296,7 +300,7 @@ def _held_partial(folder: Path, name: str) -> Iterator[Path]:
                 partial = folder / f".{name}.{os.getpid()}-{secrets.token_hex(4)}.partial"
                 handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
                 lock_file(handle, wait=True)
-                if not partial.exists():  # cleared away in the moment before it was locked
+                if not partial.exists():  # another import deleted it before it was locked
                     os.close(handle)
                     handle = None
         except OSError as error:
@@ -312,33 +316,33 @@ def _held_partial(folder: Path, name: str) -> Iterator[Path]:
 
 
 @contextmanager
-def connected(partial: Path) -> Iterator[sqlite3.Connection]:
-    """SQLite's own locks are left out: on some systems they get in the way of the one that is held already."""
+def open_without_locks(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a database without SQLite's own locks, which on some systems conflict with the lock that is already held."""
     conn = None
     try:
-        conn = sqlite3.connect(f"{partial.absolute().as_uri()}?nolock=1", uri=True, isolation_level=None)
+        conn = sqlite3.connect(f"{path.absolute().as_uri()}?nolock=1", uri=True, isolation_level=None)
         yield conn
-    except sqlite3.OperationalError as error:  # a full disk, or one that went away
-        raise unwritable(partial.parent, error) from error
+    except sqlite3.OperationalError as error:  # the disk is full or gone
+        raise unwritable(path.parent, error) from error
     finally:
         if conn is not None:
             conn.close()
 
 
 def unwritable(folder: Path, error: Exception) -> BadInput:
-    """What to raise where a folder takes no more."""
+    """Return the error to raise if a folder can't be written to."""
     return BadInput(f"{folder} can't be written to ({error})")
 
 
 def clear_abandoned(folder: Path) -> None:
-    """Delete what killed imports left; files of imports that are still running are locked and stay."""
-    for kept in folder.glob(f".*{_RESUMED}"):
-        _clear_folder(kept, _RESUME_WITHIN_S)
+    """Delete what killed imports left; running imports hold locks, so their files stay."""
+    for resumable in folder.glob(f".*{_RESUMABLE}"):
+        _clear_folder(resumable, _RESUME_WITHIN_S)
     for partial in folder.glob(".*.partial"):
         if partial.is_dir():
             _clear_folder(partial, 0.0)
             continue
-        with suppress(OSError):  # gone already, or not ours to delete
+        with suppress(OSError):  # already deleted, or no permission
             handle = os.open(partial, os.O_RDWR)
             try:
                 free = lock_file(handle)
@@ -350,23 +354,22 @@ def clear_abandoned(folder: Path) -> None:
                 os.close(handle)
 
 
-_E7: Final = 10_000_000
 FEATURE_BLOCK: Final = 32
-"""Features that one entry of the R-tree stands for."""
+"""Features in one entry of the R-tree."""
 
 TAG_BLOCK: Final = 8
-"""Features of which the tags are packed together."""
+"""Features whose tags are compressed together."""
 
 _BOX: Final = struct.Struct("<4i")
 
 
 def pack_box(south: int, west: int, north: int, east: int) -> bytes:
-    """A box in 1e-7 degrees."""
+    """Pack a box in 1e-7 degrees."""
     return _BOX.pack(south, west, north, east)
 
 
 def unpack_box(box: bytes) -> tuple[int, int, int, int]:
-    """South, west, north, east in 1e-7 degrees."""
+    """Return south, west, north, east in 1e-7 degrees."""
     return _BOX.unpack(box)
 
 
@@ -375,7 +378,10 @@ _TYPES: Final = "nwr"
 
 
 def osm_key(osm: str) -> int | str:
-    """What the column ``osm`` has for an id: OpenStreetMap's as numbers, a quarter of the size, others as they are."""
+    """Return the value of column ``osm`` for an id.
+
+    "n123", "w123" and "r123" become 4 * 123 + 0, 1 or 2, a quarter of the size; other ids stay as they are.
+    """
     digits = osm[1:]
     if osm[:1] in _TYPES and digits.isascii() and digits.isdigit() and digits == str(int(digits)) and len(digits) < 18:
         return int(digits) * 4 + _TYPES.index(osm[0])
@@ -383,28 +389,28 @@ def osm_key(osm: str) -> int | str:
 
 
 def osm_number(kind: OsmKind, number: int) -> int:
-    """The same for a node, way or relation of OpenStreetMap."""
+    """Return the value of column ``osm`` for an OpenStreetMap node, way or relation."""
     return number * 4 + _TYPES.index(kind)
 
 
-def osm_text(number: object) -> str:
-    """The id that a value of the column ``osm`` stands for.
+def osm_text(value: object) -> str:
+    """Return the id that a value of column ``osm`` stands for.
 
     Raises:
-        TypeError: it stands for none.
+        TypeError: the value is not valid.
     """
-    if isinstance(number, int) and number & 3 < len(_TYPES):
-        return f"{_TYPES[number & 3]}{number >> 2}"
-    if not isinstance(number, str):
-        raise TypeError(f"{number!r:.40} where an id should be")
-    return number
+    if isinstance(value, int) and value & 3 < len(_TYPES):
+        return f"{_TYPES[value & 3]}{value >> 2}"
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} where an id should be")
+    return value
 
 
 SPOT: Final = np.dtype([("lat", "<i4"), ("lon", "<i4"), ("box", "<i4", 4), ("kind", "<u2"), ("flags", "u1")])
-"""Where a feature lies: its point, its box (south, west, north, east), its kind and `HAS_GROUND`."""
+"""A feature's point and box (south, west, north, east) in 1e-7 degrees, its kind, and flags (`HAS_GROUND`)."""
 
 HAS_GROUND: Final = 1
-"""The table ``ground`` has the feature."""
+"""Flag: table ``ground`` has the feature's geometry."""
 
 
 def spot_blocks(
@@ -415,7 +421,7 @@ def spot_blocks(
     boxes: Ints,
     flags: NDArray[np.uint8],
 ) -> Iterator[tuple[int, bytes]]:
-    """Rows of ``feature_block`` for features that follow so many others, which fill whole blocks."""
+    """Yield rows of ``feature_block``; ``first`` features come before these and fill whole blocks."""
     spots = np.empty(len(lats), dtype=SPOT)
     for name, column in (("lat", lats), ("lon", lons), ("kind", kinds), ("box", boxes), ("flags", flags)):
         spots[name] = column
@@ -424,17 +430,17 @@ def spot_blocks(
 
 
 def pack_shapes(names: Sequence[str | None], geoms: Sequence[bytes]) -> bytes:
-    """Names and packed geometries of some shapes in one piece."""
+    """Compress the names and packed geometries of some shapes."""
     lengths = np.array([len(geom) for geom in geoms], dtype="<u4")
     texts = "\n".join((name or "").replace("\n", " ") for name in names).encode()
     return zlib.compress(struct.pack("<II", len(geoms), len(texts)) + lengths.tobytes() + texts + b"".join(geoms), 6)
 
 
 def unpack_shapes(packed: bytes) -> tuple[list[str], list[bytes]]:
-    """What `pack_shapes` packed.
+    """Return the names and packed geometries that `pack_shapes` compressed.
 
     Raises:
-        zlib.error, struct.error, ValueError: it is damaged.
+        zlib.error, struct.error, ValueError: the data is damaged.
     """
     data = zlib.decompressobj().decompress(packed, 1 << 26)
     count, size = struct.unpack_from("<II", data)
@@ -443,13 +449,13 @@ def unpack_shapes(packed: bytes) -> tuple[list[str], list[bytes]]:
     names = data[begin : begin + size].decode().split("\n")
     cuts = (begin + size + np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])).tolist()
     if len(names) != count or cuts[-1] != len(data):
-        raise ValueError("shapes without names")
+        raise ValueError("names and shapes differ in number")
     return names, [data[cuts[at] : cuts[at + 1]] for at in range(count)]
 
 
 def _sync(path: Path) -> None:
-    """Make what was written to a file, or a rename in a folder, outlast a power cut."""
-    with suppress(PermissionError, OSError):  # some systems let nobody open a folder
+    """Flush a file, or a rename in a folder, to disk, so that it survives a power cut."""
+    with suppress(PermissionError, OSError):  # some systems can't open folders
         handle = os.open(path, os.O_RDONLY)
         try:
             os.fsync(handle)
@@ -458,10 +464,10 @@ def _sync(path: Path) -> None:
 
 
 def check_readable(path: Path) -> None:
-    """Refuse what is not a file with something in it.
+    """Check that a path is a non-empty file.
 
     Raises:
-        BadInput: the file is missing, no file, or empty.
+        BadInput: the path is missing, not a file, or empty.
     """
     if not path.exists():
         raise BadInput(f"{path} does not exist")
@@ -472,7 +478,7 @@ def check_readable(path: Path) -> None:
 
 
 def digest_of(path: Path, report: Progress) -> str:
-    """The file's SHA-256, in hexadecimal.
+    """Return the SHA-256 of a file in hexadecimal.
 
     Raises:
         BadInput: the file can't be read.

@@ -1,4 +1,9 @@
-"""The regions a user has added, one file each, and the boxes, distances and places that questions about them share."""
+"""Open the region files of a folder, and read features from them.
+
+- `RegionStore` lists, opens and removes regions, and turns errors of damaged files into messages for the user.
+- Spatial functions: boxes around a point, features in boxes, nearest points of streets and areas.
+- Functions that read rows, tags and columns of features, and turn them into `Place`.
+"""
 
 import logging
 import math
@@ -30,7 +35,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, distances_from_km
 
 from .feature_kinds import ADDRESS, category_kinds, is_street, matching_kinds
-from .geometry import E7, Course, count_packed, courses_of, nearest_points, unpack, unpack_steps
+from .geometry import E7, Segments, count_packed, nearest_points, segments_of, unpack, unpack_steps
 from .pbf import spans
 from .region_file import (
     APPLICATION_ID,
@@ -49,20 +54,20 @@ from .tags import address_of
 
 _log = logging.getLogger(__name__)
 _HEADER_BYTES = 100
-_SETTLED_NS: Final = 3_000_000_000
-_WRONG_ROWS: Final = (
+_SETTLED_AFTER_NS: Final = 3_000_000_000
+_DAMAGE_ERRORS: Final = (
     sqlite3.Error, zlib.error, struct.error, shapely.errors.ShapelyError, OSError,
     ValueError, LookupError, TypeError, AttributeError, ArithmeticError, msgspec.MsgspecError,
 )  # fmt: skip
-"""What reading rows that are not as they were written comes to: nothing in them can be trusted, types included."""
+"""Errors that damaged rows can cause; any value in them may be wrong, even its type."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegionInfo:
-    """What a region holds and whom to credit for it."""
+    """Metadata of a region: source, licence, extent, counts."""
 
     name: str
-    kind: str  # "osm", "overture" or "made-up"; of gazetteers "geonames" or "naturalearth"
+    kind: str  # "osm", "overture" or "made-up"; for gazetteers "geonames" or "naturalearth"
     path: Path
     source: str
     sha256: str
@@ -78,14 +83,14 @@ class RegionInfo:
     junctions: int
     shapes: int
     size_bytes: int
-    refused: int = 0  # rows of the source that were not taken
-    origin: str | None = None  # the address it was fetched from
+    refused: int = 0  # rows of the source that were not imported
+    origin: str | None = None  # URL that it was downloaded from
     origin_md5: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A region file that can't be read, and the line that says so."""
+    """A region file that can't be read, with the error message."""
 
     name: str
     path: Path
@@ -94,18 +99,18 @@ class Damaged:
 
 @dataclass(slots=True, weakref_slot=True)
 class OpenRegion:
-    """A region open for reading in one thread."""
+    """An open region; the connection belongs to one thread."""
 
     info: RegionInfo
     conn: sqlite3.Connection
     index: RegionNames
     kinds: tuple[str, ...]
-    stamp: tuple[int, int, int]
-    memory: dict[str, Any]  # the same for all threads
+    stamp: tuple[int, int, int]  # identifies the version of the file, see `_stamp`
+    memory: dict[str, Any]  # cache, shared by all threads
 
 
 class DamagedRegion(BadInput):
-    """A region's file is not what it was when it was written; the message says how to get it back."""
+    """A region file is damaged; the message says how to restore it."""
 
     def __init__(self, name: str, message: str) -> None:
         """Keep the region's name beside the message."""
@@ -114,48 +119,48 @@ class DamagedRegion(BadInput):
 
 
 class EarlierRegion(DamagedRegion):
-    """A region's file is sound, but has to be converted; the message says how."""
+    """A region file is intact, but has an earlier format; the message says how to convert it."""
 
 
 class RegionStore:
-    """Lists, opens and removes regions. Reading never writes, so a read-only folder or several processes are fine."""
+    """Lists, opens and removes regions. Files are opened read-only, so several processes may read a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Regions lie in that folder, which need not exist yet."""
+        """Use the regions in a folder, which need not exist yet."""
         self.folder = folder
         self._threads = threading.local()
         self._listed: tuple[int, dict[str, str]] = -1, {}
 
     def names(self) -> list[str]:
-        """Names of all regions, damaged ones included."""
+        """Return the names of all regions, including damaged ones."""
         return list(self._files())
 
     def _files(self) -> dict[str, str]:
-        """Names and paths of all regions, in the order of their names; listed anew when the folder has changed."""
+        """Return the path of each region by name, sorted; the folder is listed again only after it has changed."""
         try:
-            changed_ns = os.stat(self.folder).st_mtime_ns  # noqa: PTH116  (asked with every question; half the time)
+            changed_ns = os.stat(self.folder).st_mtime_ns  # noqa: PTH116  (called for every search; half the time)
             if self._listed[0] == changed_ns:
                 return self._listed[1]
             with os.scandir(self.folder) as files:
                 paths = {
-                    one.name.removesuffix(SUFFIX): one.path
-                    for one in files
-                    if one.name.endswith(SUFFIX) and not one.name.startswith(".")
+                    file.name.removesuffix(SUFFIX): file.path
+                    for file in files
+                    if file.name.endswith(SUFFIX) and not file.name.startswith(".")
                 }
         except OSError:
             return {}
         found = dict(sorted(paths.items()))
-        # What changed just now may change again within one tick of the file system's clock.
-        if time.time_ns() - changed_ns > _SETTLED_NS:
+        # A folder that changed just now may change again without a new timestamp: some clocks tick every two seconds.
+        if time.time_ns() - changed_ns > _SETTLED_AFTER_NS:
             self._listed = changed_ns, found
         return found
 
     def list(self) -> Sequence[RegionInfo]:
-        """Every region that can be read, by name; ``damaged`` tells of the others."""
+        """Return every region that can be read, sorted by name; see `damaged` for the others."""
         return [region.info for region in self.open_all()]
 
     def damaged(self) -> Sequence[Damaged]:
-        """Regions whose file can't be read."""
+        """Return the regions whose file can't be read."""
         found = []
         for name in self.names():
             try:
@@ -165,7 +170,7 @@ class RegionStore:
         return found
 
     def info(self, name: str) -> RegionInfo:
-        """One region.
+        """Return the metadata of a region.
 
         Raises:
             BadInput: there is no such region, or its file is damaged.
@@ -189,27 +194,26 @@ class RegionStore:
         clear_abandoned(self.folder)
 
     def open_all(self, only: Sequence[str] | None = None) -> Sequence[OpenRegion]:
-        """Open regions for reading: those named, or all that are sound.
+        """Open the named regions; without names, all that can be read.
 
         Raises:
-            BadInput: a region that was named does not exist or is damaged. Nobody named is nobody to complain about:
-                then damaged ones are left out.
+            BadInput: a named region does not exist or is damaged. Without names, damaged regions are skipped.
         """
         if only is not None:
             return [self.open(name) for name in dict.fromkeys(only)]
         found = []
         opened = self._opened()
         for name, path in self._files().items():
-            known = opened.get(name)
+            region = opened.get(name)
             try:
-                same = known is not None and known.stamp == _stamp(os.stat(path))  # noqa: PTH116
-                found.append(known if known is not None and same else self.open(name))
+                unchanged = region is not None and region.stamp == _stamp(os.stat(path))  # noqa: PTH116
+                found.append(region if region is not None and unchanged else self.open(name))
             except (BadInput, FileNotFoundError) as error:
                 _log.warning("%s", error)
         return found
 
     def open(self, name: str) -> OpenRegion:
-        """Open one region for reading, or hand out the connection this thread already has.
+        """Return a region, opened for reading; a thread opens each region only once.
 
         Raises:
             BadInput: there is no such region, or its file is damaged.
@@ -220,12 +224,12 @@ class RegionStore:
         except OSError:
             raise BadInput(self._unknown(name)) from None
         stamp = _stamp(status)
-        known = self._opened().get(name)
-        if known and known.stamp == stamp:
-            return known
+        opened = self._opened().get(name)
+        if opened and opened.stamp == stamp:
+            return opened
         with self.explained(name):
             _check_size(path)
-            # Each connection stays in its thread; only closing may happen in another, once its thread is gone.
+            # A connection is used by one thread, but may be closed by another after that thread has ended.
             conn = open_readonly(path, any_thread=True)
             try:
                 region = _read(conn, name, path, stamp)
@@ -237,43 +241,44 @@ class RegionStore:
         return region
 
     def explained(self, name: str) -> AbstractContextManager[None]:
-        """Whatever goes wrong in reading a region's file, as the line that says what to do about it.
+        """Turn errors of the block into `DamagedRegion`, which says how to restore the file.
 
-        Nothing but reading belongs inside: what a user asked for must have been checked before.
+        Only read the file inside the block: validate user input before, as its errors would be blamed on the file.
         """
         return _Explained(self.folder, name)
 
     def _opened(self) -> "dict[str, OpenRegion]":
+        """Return the regions that this thread has opened, by name."""
         opened: dict[str, OpenRegion] | None = getattr(self._threads, "opened", None)
         if opened is None:
             opened = self._threads.opened = {}
         return opened
 
     def _unknown(self, name: str) -> str:
-        there = ", ".join(self.names()) or "none yet; fetch one with: geosleuth atlas get PLACE"
-        return f"there is no region {name[:80]!r} (regions: {there})"
+        names = ", ".join(self.names()) or "none yet; fetch one with: geosleuth atlas get PLACE"
+        return f"there is no region {name[:80]!r} (regions: {names})"
 
 
 @contextmanager
-def question() -> Iterator[None]:
-    """Around a question, which reads regions many times: numpy is told once what it need not warn of.
+def numpy_warnings_off() -> Iterator[None]:
+    """Ignore invalid values and overflows in numpy during a search, which reads regions many times.
 
-    Coordinates that are none are refused as places.
+    Damaged coordinates are detected later, when places are made of them.
     """
-    before = getattr(_asking, "quiet", False)
-    _asking.quiet = True
+    before = getattr(_thread, "warnings_off", False)
+    _thread.warnings_off = True
     try:
         with np.errstate(invalid="ignore", over="ignore"):
             yield
     finally:
-        _asking.quiet = before
+        _thread.warnings_off = before
 
 
-_asking = threading.local()
+_thread = threading.local()
 
 
 class _Explained(AbstractContextManager[None]):
-    """Entered a hundred times for a question over several regions, so that a generator would take too long."""
+    """See `RegionStore.explained`. A class, since a search enters it a hundred times and a generator is slower."""
 
     __slots__ = ("_folder", "_name", "_state")
 
@@ -282,7 +287,7 @@ class _Explained(AbstractContextManager[None]):
         self._state: np.errstate | None = None
 
     def __enter__(self) -> None:
-        if not getattr(_asking, "quiet", False):  # as in `question`
+        if not getattr(_thread, "warnings_off", False):  # see `numpy_warnings_off`
             self._state = np.errstate(invalid="ignore", over="ignore")
             self._state.__enter__()
 
@@ -293,12 +298,12 @@ class _Explained(AbstractContextManager[None]):
             self._state.__exit__(kind, error, trace)
         if error is None:
             return
-        if not isinstance(error, (_Unfit, *_WRONG_ROWS)) or isinstance(error, BadInput):
+        if not isinstance(error, (_NotReadable, *_DAMAGE_ERRORS)) or isinstance(error, BadInput):
             return
-        told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        why = " ".join(told.split())[:200] or type(error).__name__
-        if not isinstance(error, (_Unfit, sqlite3.Error, OSError)):
-            why = f"what it holds is not what was written: {why}"
+        message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        why = " ".join(message.split())[:200] or type(error).__name__
+        if not isinstance(error, (_NotReadable, sqlite3.Error, OSError)):
+            why = f"invalid content: {why}"
         raise DamagedRegion(
             self._name,
             f"region {self._name!r} is damaged ({why}): {region_path(self._folder, self._name)}; "
@@ -307,38 +312,39 @@ class _Explained(AbstractContextManager[None]):
 
 
 def _stamp(status: os.stat_result) -> tuple[int, int, int]:
-    """What tells a file from another that took its place."""
+    """Return values that change when a file is replaced or written."""
     return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-class _Unfit(Exception):
-    """A file that is a database, but not a region of ours."""
+class _NotReadable(Exception):
+    """A file is not a region file, incomplete, or of an unknown format."""
 
 
 def _check_size(path: Path) -> None:
-    """SQLite does not notice that a file was cut until it reads a page that is gone."""
+    """Raise if a file is shorter than its header says; SQLite notices only when it reads a missing page."""
     with path.open("rb") as stream:
         header = stream.read(_HEADER_BYTES)
     if len(header) < _HEADER_BYTES or not header.startswith(b"SQLite format 3\0"):
-        raise _Unfit("not a region file")
+        raise _NotReadable("not a region file")
     page_size = int.from_bytes(header[16:18], "big")
     page_size = 65536 if page_size == 1 else page_size
     if path.stat().st_size != page_size * int.from_bytes(header[28:32], "big"):
-        raise _Unfit("the file is cut short")
+        raise _NotReadable("the file is incomplete")
 
 
 def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int, int]) -> OpenRegion:
+    """Check a file's format and read its metadata."""
     if conn.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise _Unfit("not a region file")
+        raise _NotReadable("not a region file")
     meta: dict[str, str] = dict(conn.execute("SELECT key, value FROM meta"))
     if not all(isinstance(text, str) for text in (*meta, *meta.values())):
-        raise _Unfit("its description is no text")
+        raise _NotReadable("its metadata is not text")
     if "kinds" not in meta and meta.get("format") in EARLIER_FORMATS:
         raise EarlierRegion(
             name, f"region {name!r} was made by an earlier version; convert it with: geosleuth atlas add {path}"
         )
     if meta.get("format") != (GAZETTEER_FORMAT if "kinds" in meta else FORMAT_VERSION):
-        raise _Unfit(f"format {meta.get('format')!r}, this version reads {FORMAT_VERSION!r}")
+        raise _NotReadable(f"it has format {meta.get('format')!r}; this version reads {FORMAT_VERSION!r}")
     try:
         south, west, north, east = (float(edge) for edge in meta["bbox"].split(","))
         info = RegionInfo(
@@ -364,39 +370,39 @@ def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int
             origin_md5=meta.get("origin_md5"),
         )
     except (KeyError, ValueError) as error:
-        raise _Unfit(f"its description is incomplete: {error}") from error
-    if "kinds" in meta:  # a gazetteer, with too many features to look through
+        raise _NotReadable(f"its metadata is incomplete: {error}") from error
+    if "kinds" in meta:  # a gazetteer, which stores its few kinds in the metadata
         kinds = tuple(meta["kinds"].split(","))
     else:
         kinds = tuple(text_of(kind) for (kind,) in conn.execute("SELECT kind FROM kind ORDER BY id"))
-    # What a gazetteer keeps belongs to its connection.
+    # The cache of a gazetteer depends on its connection, so threads can't share it.
     memory = {} if "kinds" in meta else _memory_of(path, stamp)
     return OpenRegion(info, conn, RegionNames(conn, memory), kinds, stamp, memory)
 
 
 _MEMORY: dict[Path, tuple[tuple[int, int, int], dict[str, Any]]] = {}
-_MOST_IN_MEMORY: Final = 64
+_MAX_CACHED_FILES: Final = 64
 
 
 def _memory_of(path: Path, stamp: tuple[int, int, int]) -> dict[str, Any]:
-    """What is kept in memory of a file, once for all threads."""
-    known = _MEMORY.get(path)
-    if known is None or known[0] != stamp:
-        while len(_MEMORY) >= _MOST_IN_MEMORY:
+    """Return the cache of a file, which all threads share."""
+    cached = _MEMORY.get(path)
+    if cached is None or cached[0] != stamp:
+        while len(_MEMORY) >= _MAX_CACHED_FILES:
             with suppress(KeyError):  # another thread was first
                 _MEMORY.pop(next(iter(_MEMORY)))
-        known = _MEMORY[path] = (stamp, {})
-    return known[1]
+        cached = _MEMORY[path] = (stamp, {})
+    return cached[1]
 
 
 def text_of(value: Any) -> str:
-    """A text column, which in a damaged file may hold anything.
+    """Return the value of a text column, which in a damaged file may be anything.
 
     Raises:
-        TypeError: it holds something else.
+        TypeError: the value is not a text.
     """
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} where a text should be")
+        raise TypeError(f"{value!r:.40} where text should be")
     return value
 
 
@@ -408,7 +414,7 @@ GAZETTEER_FORMAT: Final = "2"
 
 
 def boxes_around(point: LatLon, radius_m: float) -> list[Edges]:
-    """Boxes that hold the whole disc around a point."""
+    """Return boxes that cover the disc around a point: two if it crosses the antimeridian."""
     reach = math.degrees(radius_m / 1000 / EARTH_RADIUS_KM) * 1.0000001 + 1e-9
     south, north = point.lat - reach, point.lat + reach
     if south <= -90 or north >= 90:
@@ -426,7 +432,7 @@ def boxes_around(point: LatLon, radius_m: float) -> list[Edges]:
 
 
 def touches(region: OpenRegion, extent: Extent | None) -> bool:
-    """Whether a region can hold anything of an extent."""
+    """Return whether a region may have features in an extent."""
     if extent is None:
         return True
     room = roomy(region)
@@ -443,10 +449,10 @@ _WIDE_KM: Final = 100.0
 
 
 def roomy(region: OpenRegion) -> Box:
-    """The box of a region's extract, with some room at the edges."""
-    known = region.memory.get("room")
-    if isinstance(known, Box):
-        return known
+    """Return the bounding box of a region with a margin of 0.2 degrees: features may extend beyond the extract."""
+    cached = region.memory.get("room")
+    if isinstance(cached, Box):
+        return cached
     box = region.info.extent
     south, west = max(box.south - 0.2, -90), max(box.west - 0.2, -180)
     room = region.memory["room"] = Box(south, west, min(box.north + 0.2, 90), min(box.east + 0.2, 180))
@@ -454,7 +460,7 @@ def roomy(region: OpenRegion) -> Box:
 
 
 def inside(extent: Extent, lats: FloatArray, lons: FloatArray) -> NDArray[np.bool_]:
-    """Which points lie in an extent: its own ``contains``, for many points at once."""
+    """Return for each point whether it is in an extent, as ``extent.contains`` does for one point."""
     if isinstance(extent, Disc):
         within: NDArray[np.bool_] = distances_from_km(extent.centre, lats, lons) <= extent.radius_km
         return within
@@ -473,46 +479,46 @@ Spots = NDArray[np.void]
 
 
 def in_boxes(region: OpenRegion, boxes: Sequence[Edges], kinds: NDArray[np.bool_]) -> tuple[Ids, Spots]:
-    """Numbers of the features of the marked kinds whose box meets one of these, and where they lie."""
+    """Return ids and `SPOT` rows of the features that intersect one of some boxes; ``kinds`` marks the wanted kinds."""
     blocks: dict[int, bytes] = {}
     for south, west, north, east in boxes:
         blocks.update(region.conn.execute(_BLOCKS_NEAR, (east, west, north, south)).fetchall())
     spots = np.frombuffer(b"".join(blocks.values()), dtype=SPOT)
-    around = np.ascontiguousarray(spots["box"].T)
-    met = np.zeros(len(spots), dtype=bool)
-    for south, west, north, east in boxes:  # as whole numbers, which are compared several times as fast
-        one = around[0] <= math.floor(north * E7)
-        one &= around[1] <= math.floor(east * E7)
-        one &= around[2] >= math.ceil(south * E7)
-        one &= around[3] >= math.ceil(west * E7)
-        met |= one
-    met &= kinds[spots["kind"]]
-    places = met.nonzero()[0]
+    edges = np.ascontiguousarray(spots["box"].T)
+    matches = np.zeros(len(spots), dtype=bool)
+    for south, west, north, east in boxes:  # integers compare several times as fast
+        intersects = edges[0] <= math.floor(north * E7)
+        intersects &= edges[1] <= math.floor(east * E7)
+        intersects &= edges[2] >= math.ceil(south * E7)
+        intersects &= edges[3] >= math.ceil(west * E7)
+        matches |= intersects
+    matches &= kinds[spots["kind"]]
+    indexes = matches.nonzero()[0]
     firsts = np.array([block * FEATURE_BLOCK + 1 for block in blocks], dtype=np.int64)
     counts = [len(packed) // SPOT.itemsize for packed in blocks.values()]
     if counts[:-1].count(FEATURE_BLOCK) == len(counts) - 1:
-        numbers = firsts[places // FEATURE_BLOCK] + places % FEATURE_BLOCK
-    else:  # the last block of a region has what is left
-        numbers = spans(firsts, np.array(counts, dtype=np.int64))[places]
-    return numbers, spots[places]
+        numbers = firsts[indexes // FEATURE_BLOCK] + indexes % FEATURE_BLOCK
+    else:  # the last block of a region is not full
+        numbers = spans(firsts, np.array(counts, dtype=np.int64))[indexes]
+    return numbers, spots[indexes]
 
 
 def filter_of(
     region: OpenRegion, within: Extent | None, category: str | None = None, *, streets: bool = False
 ) -> Keep | None:
-    """A test for features inside an extent, of a category, or that are streets; None where all will do."""
+    """Return a filter for features in an extent, of a category, or streets only; None if all features pass."""
     if within is None and category is None and not streets:
         return None
-    of_kinds = street_kinds(region) if streets else None
+    kind_mask = street_kinds(region) if streets else None
     if category is not None:
-        meant = set(matching_kinds(category, region.kinds))
-        of_category = np.array([kind in meant for kind in region.kinds], dtype=bool)
-        of_kinds = of_category if of_kinds is None else of_category & of_kinds
+        matching = set(matching_kinds(category, region.kinds))
+        category_mask = np.array([kind in matching for kind in region.kinds], dtype=bool)
+        kind_mask = category_mask if kind_mask is None else category_mask & kind_mask
 
     def keep(ids: Ids) -> NDArray[np.bool_]:
         fits = np.ones(len(ids), dtype=bool)
-        if of_kinds is not None:
-            fits = of_kinds[column(region, "kind")[ids - 1]]
+        if kind_mask is not None:
+            fits = kind_mask[column(region, "kind")[ids - 1]]
         if within is not None:
             fits &= inside(within, *positions(region, ids))
         return fits
@@ -521,46 +527,46 @@ def filter_of(
 
 
 def of_category(region: OpenRegion, category: str) -> Ids:
-    """Features of a category, ascending."""
-    return of_kinds(region, _kinds_meant(region, category))
+    """Return the ids of the features of a category, ascending."""
+    return features_of_kinds(region, _matching_kinds(region, category))
 
 
 def kinds_of_category(region: OpenRegion, category: str) -> NDArray[np.bool_]:
-    """Which kinds a category means."""
-    meant = _kinds_meant(region, category)
-    return np.array([kind in meant for kind in region.kinds], dtype=bool)
+    """Return for each kind of a region whether a category means it."""
+    matching = _matching_kinds(region, category)
+    return np.array([kind in matching for kind in region.kinds], dtype=bool)
 
 
 def count_of_category(region: OpenRegion, category: str) -> int:
-    """How many features of a category there are; found without reading them."""
+    """Return the number of features of a category, without reading them."""
     counts = region.memory.get("kind counts")
     if not isinstance(counts, dict):
         sizes = region.conn.execute("SELECT kind, substr(features, 1, 1), length(features) FROM kind").fetchall()
         counts = region.memory["kind counts"] = {kind: count_packed(first, size) for kind, first, size in sizes}
-    return sum(counts.get(kind, 0) for kind in _kinds_meant(region, category))
+    return sum(counts.get(kind, 0) for kind in _matching_kinds(region, category))
 
 
-def _kinds_meant(region: OpenRegion, category: str) -> Set[str]:
-    """What `matching_kinds` gives; most texts are names, and no kind goes by them."""
-    wanted = category_kinds(category)
-    if not all(one[0] == "=" for one in wanted):
-        return _kinds_matching(category, region.kinds)
+def _matching_kinds(region: OpenRegion, category: str) -> Set[str]:
+    """Return the kinds that a category means; fast for texts that are not categories, which most are."""
+    patterns = category_kinds(category)
+    if not all(pattern[0] == "=" for pattern in patterns):
+        return _cached_matching_kinds(category, region.kinds)
     by_value = region.memory.get("kinds by value")
     if not isinstance(by_value, dict):
         by_value = {}
         for kind in region.kinds:
             by_value.setdefault(f"={kind.rpartition('=')[2]}", []).append(kind)
         region.memory["kinds by value"] = by_value
-    return {kind for one in wanted for kind in by_value.get(one, ()) if "=" in kind}
+    return {kind for pattern in patterns for kind in by_value.get(pattern, ()) if "=" in kind}
 
 
 @lru_cache(maxsize=256)
-def _kinds_matching(category: str, kinds: tuple[str, ...]) -> frozenset[str]:
+def _cached_matching_kinds(category: str, kinds: tuple[str, ...]) -> frozenset[str]:
     return frozenset(matching_kinds(category, kinds))
 
 
-def of_kinds(region: OpenRegion, kinds: Set[str]) -> Ids:
-    """Features of some kinds, ascending."""
+def features_of_kinds(region: OpenRegion, kinds: Set[str]) -> Ids:
+    """Return the ids of the features of some kinds, ascending."""
     if not kinds:
         return np.empty(0, dtype=np.int64)
     lists = [
@@ -573,18 +579,18 @@ def of_kinds(region: OpenRegion, kinds: Set[str]) -> Ids:
 
 
 def rows_of_kinds(region: OpenRegion, wanted: Callable[[str], bool]) -> list[tuple[Any, ...]]:
-    """Rows of all features of the kinds that are wanted, by id; see `rows_of`."""
-    ids = of_kinds(region, {kind for kind in region.kinds if wanted(kind)})
+    """Return the rows of all features of the kinds that ``wanted`` accepts, ordered by id; see `rows_of`."""
+    ids = features_of_kinds(region, {kind for kind in region.kinds if wanted(kind)})
     return list(rows_of(region, ids.tolist()).values())
 
 
 def are_streets(region: OpenRegion, ids: Ids) -> NDArray[np.bool_]:
-    """Which features are streets."""
+    """Return for each feature whether it is a street."""
     return np.asarray(street_kinds(region)[column(region, "kind")[ids - 1]])
 
 
 def street_kinds(region: OpenRegion) -> NDArray[np.bool_]:
-    """Which kinds are those of streets."""
+    """Return for each kind of a region whether it is a street."""
     flags = region.memory.get("street kinds")
     if not isinstance(flags, np.ndarray):
         flags = region.memory["street kinds"] = np.array([is_street(kind) for kind in region.kinds], dtype=bool)
@@ -595,18 +601,18 @@ _COLUMNS: Final = {"lat": "<i4", "lon": "<i4", "kind": "<u2"}
 
 
 def column(region: OpenRegion, name: str) -> NDArray[Any]:
-    """One value of every feature, at its id less one."""
-    known = region.memory.get(name)
-    if not isinstance(known, np.ndarray):
+    """Return a column ("lat", "lon" or "kind") of all features; the value of a feature is at index id - 1."""
+    values = region.memory.get(name)
+    if not isinstance(values, np.ndarray):
         query = 'SELECT bytes FROM feature_column WHERE "column" = ?'
         (packed,) = region.conn.execute(query, (name,)).fetchone()
-        known = region.memory[name] = np.frombuffer(zlib.decompress(packed), dtype=_COLUMNS[name])
-    return known
+        values = region.memory[name] = np.frombuffer(zlib.decompress(packed), dtype=_COLUMNS[name])
+    return values
 
 
 def spots_of(region: OpenRegion, ids: Ids) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
-    """Latitudes and longitudes (1e-7 degrees) and kinds of some features; for few of them no column is read."""
-    if len(ids) > _FEW or "lat" in region.memory:
+    """Return latitudes and longitudes (1e-7 degrees) and kinds of features; for a few, without loading columns."""
+    if len(ids) > _MAX_ROW_BY_ROW or "lat" in region.memory:
         lats, lons, kinds = (column(region, name)[ids - 1] for name in ("lat", "lon", "kind"))
         return lats, lons, kinds
     rows = rows_in(region, ids.tolist())
@@ -614,24 +620,24 @@ def spots_of(region: OpenRegion, ids: Ids) -> tuple[NDArray[np.int32], NDArray[n
     return found[:, 0].astype(np.int32), found[:, 1].astype(np.int32), found[:, 2].astype(np.uint16)
 
 
-_FEW: Final = 100
+_MAX_ROW_BY_ROW: Final = 100
 
 
 def positions(region: OpenRegion, ids: Ids) -> tuple[FloatArray, FloatArray]:
-    """Latitude and longitude of some features."""
+    """Return latitudes and longitudes of features in degrees."""
     lats, lons = column(region, "lat")[ids - 1] / E7, column(region, "lon")[ids - 1] / E7
     check_positions(lats, lons)
     return lats, lons
 
 
 def check_positions(lats: FloatArray, lons: FloatArray) -> None:
-    """Refuse what is nowhere on Earth; NaN, for no position, is let through.
+    """Check that positions are valid; NaN, for no position, is allowed.
 
     Raises:
         ValueError: a latitude beyond 90 or a longitude beyond 180 degrees.
     """
     if np.any(np.abs(lats) > 90) or np.any(np.abs(lons) > 180):
-        raise ValueError("a position that is nowhere on Earth")
+        raise ValueError("a position has coordinates out of range")
 
 
 _FEATURES: Final = "SELECT id, osm, name, kind, rank, lat, lon, box FROM feature"
@@ -643,77 +649,77 @@ WHERE b.west <= ? AND b.east >= ? AND b.south <= ? AND b.north >= ?
 
 
 def rows_in(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    """Feature rows by id as the table has them: id, osm, name, kind, rank, lat, lon, box."""
+    """Return feature rows by id, with the columns of the table: id, osm, name, kind, rank, lat, lon, box."""
     return {row[0]: row for row in rows_with(region.conn, f"{_FEATURES} WHERE id", [int(number) for number in ids])}
 
 
 def boxes_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, bytes]:
-    """Of features that are more than a point, the packed box; remembered, since a question asks more than once."""
-    known: dict[int, bytes | None] = region.memory.setdefault("boxes", {})
-    found = {number: known.get(number) for number in ids}
-    if missing := [number for number, box in found.items() if box is None and number not in known]:
-        read = _column_of(region, "box", missing)
+    """Return the packed boxes of features that are not points, by id; cached, as a search needs them repeatedly."""
+    cache: dict[int, bytes | None] = region.memory.setdefault("boxes", {})
+    found = {number: cache.get(number) for number in ids}
+    if missing := [number for number, box in found.items() if box is None and number not in cache]:
+        read = _values_by_id(region, "box", missing)
         found |= read
-        if len(known) + len(read) > _MOST_BOXES:
-            known.clear()
-        known.update(islice(read.items(), _MOST_BOXES))
+        if len(cache) + len(read) > _MAX_BOXES:
+            cache.clear()
+        cache.update(islice(read.items(), _MAX_BOXES))
     return {number: box for number, box in found.items() if box is not None}
 
 
-_MOST_BOXES: Final = 10_000  # 2 MB
+_MAX_BOXES: Final = 10_000  # 2 MB
 
 
 def sources_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, int | str]:
-    """The source's own ids of some features, as the table has them."""
-    return _column_of(region, "osm", ids)
+    """Return the value of column ``osm`` of features, by id; see `osm_text`."""
+    return _values_by_id(region, "osm", ids)
 
 
-def _column_of(region: OpenRegion, column: str, ids: Sequence[int]) -> dict[int, Any]:
+def _values_by_id(region: OpenRegion, column: str, ids: Sequence[int]) -> dict[int, Any]:
     return dict(rows_with(region.conn, f"SELECT id, {column} FROM feature WHERE id", ids))  # noqa: S608
 
 
 def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    """Feature rows by id: id, osm, name, kind, lat, lon, south, west, north, east, rank."""
+    """Return feature rows by id, in degrees: id, osm, name, kind, lat, lon, south, west, north, east, rank."""
     return {number: full_row(region, row) for number, row in rows_in(region, ids).items()}
 
 
 def full_row(region: OpenRegion, row: Sequence[Any]) -> tuple[Any, ...]:
-    """What `rows_of` gives for a row as the table has it."""
+    """Convert a row of `rows_in` to a row of `rows_of`."""
     number, osm, name, kind, rank, lat, lon, box = row
-    at = (lat / E7, lon / E7)
+    point = (lat / E7, lon / E7)
     if box is None:
-        return (number, osm_text(osm), name, region.kinds[kind], *at, *at, *at, rank / 1000)
+        return (number, osm_text(osm), name, region.kinds[kind], *point, *point, *point, rank / 1000)
     south, west, north, east = unpack_box(box)
     edges = (south / E7, west / E7, north / E7, east / E7)
-    return (number, osm_text(osm), name, region.kinds[kind], *at, *edges, rank / 1000)
+    return (number, osm_text(osm), name, region.kinds[kind], *point, *edges, rank / 1000)
 
 
 def tags_of(region: OpenRegion, number: int) -> dict[str, str]:
-    """The kept tags of a feature."""
+    """Return the stored tags of a feature."""
     return _tags_in(region, [number])[number]
 
 
 def _tags_in(region: OpenRegion, numbers: Sequence[int]) -> dict[int, dict[str, str]]:
-    """The kept tags of some features."""
+    """Return the stored tags of features, by id."""
     wanted = list({(number - 1) // TAG_BLOCK for number in numbers})
     blocks = {
-        block: zlib.decompressobj().decompress(packed, _MOST_TAGS).split(b"\n")
+        block: zlib.decompressobj().decompress(packed, _MAX_TAG_BYTES).split(b"\n")
         for block, packed in rows_with(region.conn, "SELECT block, tags FROM feature_tags WHERE block", wanted)
     }
-    return {number: _TAGS.decode(blocks[(number - 1) // TAG_BLOCK][(number - 1) % TAG_BLOCK]) for number in numbers}
+    return {number: _DECODER.decode(blocks[(number - 1) // TAG_BLOCK][(number - 1) % TAG_BLOCK]) for number in numbers}
 
 
-_MOST_TAGS: Final = 1 << 24
-_TAGS: Final = msgspec.json.Decoder(dict[str, str])
+_MAX_TAG_BYTES: Final = 1 << 24
+_DECODER: Final = msgspec.json.Decoder(dict[str, str])
 
 
 def place_of(region: OpenRegion, row: Sequence[Any]) -> Place:
-    """A feature row as a place."""
+    """Return the place of a row of `rows_of`."""
     return places_of(region, [row])[0]
 
 
 def places_of(region: OpenRegion, rows: Sequence[Sequence[Any]]) -> list[Place]:
-    """Feature rows as places."""
+    """Return the places of rows of `rows_of`."""
     tags_in = _tags_in(region, [row[0] for row in rows])
     source = source_of(region)
     return [_place(region, row, tags_in[row[0]], source) for row in rows]
@@ -734,64 +740,68 @@ def _place(region: OpenRegion, row: Sequence[Any], tags: dict[str, str], source:
 
 
 def source_of(region: OpenRegion) -> str:
-    """Whose word it is."""
+    """Return the source to name for a place."""
     return f"{_SOURCES.get(region.info.kind, region.info.kind)}, region {region.info.name}"
 
 
 def grounds_of(geoms: Sequence[Any]) -> NDArray[np.object_]:
-    """Shapes of the table ``ground``.
+    """Unpack geometries of table ``ground``.
 
     Raises:
-        ValueError: one of them is damaged.
+        ValueError: a geometry is damaged.
     """
     shapes = unpack(geoms)
     if shapely.is_missing(shapes).any():
-        raise ValueError("a shape that is none")
+        raise ValueError("a geometry is damaged")
     return shapes
 
 
-def move_to_courses(
+def snap_to_nearest(
     region: OpenRegion, ids: Sequence[int], point: LatLon, positions: tuple[Ids, FloatArray, FloatArray]
 ) -> None:
-    """Move the positions of those features that are streets or cover ground to the point of each that is nearest.
+    """Move streets and areas, in place, to the point of each that is nearest to ``point``.
 
-    Positions are the places of the features in the latitudes and longitudes that follow.
+    Args:
+        region: the region of the features.
+        ids: features; those without a geometry are left where they are.
+        point: the point to be near.
+        positions: the indexes of the features in the two arrays that follow, latitudes, and longitudes.
     """
-    courses = _courses(region, ids)
-    if not courses:
+    segments = _segments(region, ids)
+    if not segments:
         return
-    places, lats, lons = positions
-    at = nearest_points(list(courses.values()), point.lat, point.lon)
-    if len(courses) < len(ids) or list(courses) != ids:
-        place_of = dict(zip(ids, places.tolist(), strict=True))
-        places = np.array([place_of[number] for number in courses])
-    lats[places], lons[places] = at[:, 0], np.minimum(np.maximum(at[:, 1], -180.0), 180.0)
+    indexes, lats, lons = positions
+    nearest = nearest_points(list(segments.values()), point.lat, point.lon)
+    if len(segments) < len(ids) or list(segments) != ids:
+        index_of = dict(zip(ids, indexes.tolist(), strict=True))
+        indexes = np.array([index_of[number] for number in segments])
+    lats[indexes], lons[indexes] = nearest[:, 0], np.minimum(np.maximum(nearest[:, 1], -180.0), 180.0)
 
 
 @dataclass(slots=True)
-class _Courses:
-    """Courses of a region that were unpacked, up to some number of edges; then it begins anew."""
+class _SegmentCache:
+    """Segments of a region's streets and areas by feature; emptied when it holds too many."""
 
-    known: dict[int, Course]
-    edges: int = 0
-
-
-_MOST_EDGES: Final = 100_000  # 3 MB
+    by_feature: dict[int, Segments]
+    count: int = 0
 
 
-def _courses(region: OpenRegion, ids: Sequence[int]) -> dict[int, Course]:
-    """The courses of those features that have one; remembered, since the same streets are near many points."""
-    kept = region.memory.get("courses")
-    if not isinstance(kept, _Courses) or kept.edges > _MOST_EDGES:
-        kept = region.memory["courses"] = _Courses({})
-    found = {number: course for number in ids if (course := kept.known.get(number)) is not None}
+_MAX_SEGMENTS: Final = 100_000  # 3 MB
+
+
+def _segments(region: OpenRegion, ids: Sequence[int]) -> dict[int, Segments]:
+    """Return the segments of the features that have a geometry; cached, as the same streets are near many points."""
+    cache = region.memory.get("segments")
+    if not isinstance(cache, _SegmentCache) or cache.count > _MAX_SEGMENTS:
+        cache = region.memory["segments"] = _SegmentCache({})
+    found = {number: cached for number in ids if (cached := cache.by_feature.get(number)) is not None}
     missing = [number for number in ids if number not in found]
     geoms = dict(rows_with(region.conn, "SELECT feature, geom FROM ground WHERE feature", missing))
     if geoms:
-        read = dict(zip(geoms, courses_of(list(geoms.values())), strict=True))
+        read = dict(zip(geoms, segments_of(list(geoms.values())), strict=True))
         found |= read
-        edges = sum(course.edges.shape[1] for course in read.values())
-        if edges <= _MOST_EDGES:
-            kept.known |= read
-            kept.edges += edges
+        count = sum(one.ends.shape[1] for one in read.values())
+        if count <= _MAX_SEGMENTS:
+            cache.by_feature |= read
+            cache.count += count
     return found

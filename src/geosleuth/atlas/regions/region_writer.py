@@ -1,7 +1,10 @@
-"""Writing a region: rows are collected in sorted runs, and the file is made from them when all are there.
+"""Write a region file: rows are first staged in sorted runs, then merged and written in order.
 
-Sorted rows make a file that is small and quick to read: neighbours lie together, and so do names that begin alike.
-Several processes can sort and pack; one writes.
+Sorting keeps neighbouring features together, and names with a common prefix: the file is small and fast to read.
+
+1. `stage` (any process) writes features and shapes as sorted runs (`runs`).
+2. `RegionWriter.finish` merges the runs. Worker processes pack features, names and shapes into blocks; this process
+   writes the tables.
 """
 
 import re
@@ -24,7 +27,7 @@ from geosleuth.atlas.search import OTHER
 from geosleuth.names import fold
 
 from . import region_names
-from .geometry import pack, pack_steps
+from .geometry import E7, pack, pack_steps
 from .name_runs import NamePortion, NameRow, NameRun, name_portions, write_name_run
 from .pbf import Ints
 from .region_file import (
@@ -34,10 +37,11 @@ from .region_file import (
     LAYERS,
     TAG_BLOCK,
     Layer,
-    connected,
     create_indexes,
     create_tables,
+    import_folder,
     new_database,
+    open_without_locks,
     osm_key,
     pack_box,
     pack_shapes,
@@ -45,11 +49,10 @@ from .region_file import (
     spot_blocks,
     unpack_box,
     unwritable,
-    workshop,
 )
-from .runs import Portion, Row, Run, in_order, portions, write_run
+from .runs import Portion, Row, Run, merge_runs, portions, write_run
 from .tags import house_number
-from .workers import Workers
+from .workers import WorkerPool
 
 _STAGE: Final = """
 CREATE TABLE IF NOT EXISTS done (part TEXT PRIMARY KEY, result BLOB NOT NULL) WITHOUT ROWID;
@@ -58,27 +61,26 @@ CREATE TABLE IF NOT EXISTS street_node (keys BLOB, of_key BLOB, nodes BLOB, posi
 CREATE TABLE IF NOT EXISTS relation (part INTEGER PRIMARY KEY, relations BLOB);
 CREATE TABLE IF NOT EXISTS member (id INTEGER PRIMARY KEY, geom BLOB, box BLOB);
 """
-_BATCH: Final = 5_000
-_FEATURES: Final = FEATURE_BLOCK * 150
-_SHAPES: Final = 48
-_SHAPE_BLOCKS: Final = 200
+_ROWS_PER_RUN: Final = 5_000
+_FEATURES_PER_JOB: Final = FEATURE_BLOCK * 150
+_SHAPES_PER_ROW: Final = 48
+_SHAPE_ROWS_AT_ONCE: Final = 200
 _LARGE: Final = 1 << 62
-"""Added to the place on the curve of what is larger than a few blocks of houses: it comes last, and stands alone."""
+"""Added to the curve position of large features, so that they come last; each has an R-tree entry of its own."""
 
-_LARGE_E7: Final = 200_000
-_LARGE_SIZE: Final = 12
+_LARGE_E7: Final = 200_000  # about 2 km
+_LARGE_SIZE: Final = 12  # size class of shapes that get a row of their own
 _CURVE_BITS: Final = 42
 _RANK_BITS: Final = 8
 _SIZE_BITS: Final = 6
 _LAYER_NUMBERS: Final = {layer: number for number, layer in enumerate(sorted(LAYERS))}
-_E7: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureRow:
-    """One feature as it goes into the file."""
+    """One feature to write."""
 
-    osm: int | str  # an id, or what the column has for it: see `osm_key`
+    osm: int | str  # id in the source, or the number that encodes it: see `osm_key`
     name: str
     kind: str
     point: tuple[float, float]  # lat, lon
@@ -87,14 +89,12 @@ class FeatureRow:
     address: str | None
     tags_json: str
     names: list[tuple[str, int]]
-    ground: bytes | None = (
-        None  # what it covers, or the course of a street, as `geosleuth.atlas.regions.geometry` packs it
-    )
+    ground: bytes | None = None  # packed geometry of an area or street: see `geosleuth.atlas.regions.geometry`
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """Features and shapes on their way, as runs, and the kinds of the features."""
+    """Runs of features and shapes, and the kinds of the features."""
 
     features: Run | None = None
     shapes: Run | None = None
@@ -102,9 +102,9 @@ class Staged:
 
 
 def stage(path: Path, features: Sequence[Row], shapes: Sequence[Row]) -> Staged:
-    """Write rows that `staged_feature` and `staged_shapes` made as runs, into files that begin so."""
+    """Write rows of `staged_feature` and `staged_shapes` as runs, to files whose names start with ``path``."""
     curves = np.array([row[0] for row in features], dtype=np.int64)
-    # Only OpenStreetMap's ids are numbers; others stay in the order in which they came.
+    # Only ids of OpenStreetMap are numbers; other features stay in their original order.
     ties = np.array([osm if isinstance(osm, int) else 0 for _, osm, *_ in features], dtype=np.int64)
     keys = np.array([_shape_key(*row[:4]) for row in shapes], dtype=np.int64)
     return Staged(
@@ -115,22 +115,22 @@ def stage(path: Path, features: Sequence[Row], shapes: Sequence[Row]) -> Staged:
 
 
 def _shape_key(layer: Layer, rank: int, size: int, curve: int) -> int:
-    """A number by which shapes of a layer, rank and size lie together, and neighbours among them."""
+    """Return a sort key: by layer, rank and size class, then along the curve."""
     rank = min(max(rank, 0), (1 << _RANK_BITS) - 1)
     return ((_LAYER_NUMBERS[layer] << _RANK_BITS | rank) << _SIZE_BITS | size) << _CURVE_BITS | curve
 
 
 @contextmanager
-def writing(folder: Path, name: str) -> Iterator["RegionWriter"]:
-    """A writer whose file takes its place when the block ends well, and is gone when it does not."""
-    with workshop(folder, name) as work, new_writer(folder, name, work) as writer:
+def open_writer(folder: Path, name: str) -> Iterator["RegionWriter"]:
+    """Provide a writer for a new region; its file replaces an earlier one if the block succeeds, else it is deleted."""
+    with import_folder(folder, name) as work, open_writer_in(folder, name, work) as writer:
         yield writer
 
 
 @contextmanager
-def new_writer(folder: Path, name: str, work: Path, *, journal: str = "OFF") -> Iterator["RegionWriter"]:
-    """The same with a folder for what is on its way; with a journal, what was committed there outlasts a kill."""
-    with new_database(folder, name) as conn, connected(work / "stage.sqlite") as staged:
+def open_writer_in(folder: Path, name: str, work: Path, *, journal: str = "OFF") -> Iterator["RegionWriter"]:
+    """Like `open_writer`, with a given folder for staged rows; a journal makes commits there survive a kill."""
+    with new_database(folder, name) as conn, open_without_locks(work / "stage.sqlite") as staged:
         for pragma in (
             f"journal_mode = {journal}", "synchronous = OFF", "locking_mode = EXCLUSIVE", "temp_store = FILE",
             "cache_size = -65536",
@@ -144,10 +144,10 @@ def new_writer(folder: Path, name: str, work: Path, *, journal: str = "OFF") -> 
 
 
 class RegionWriter:
-    """Collects features and shapes, and writes the region from them."""
+    """Collects features and shapes, then writes the region file."""
 
     def __init__(self, conn: sqlite3.Connection, stage: sqlite3.Connection, work: Path) -> None:
-        """Work on open, writable databases that have the tables, and in a folder for what is on its way."""
+        """Use open databases with their tables (the region, and staged data), and a folder for runs."""
         self.conn = conn
         self.stage = stage
         self.counts = {"features": 0, "names": 0, "streets": 0, "addresses": 0, "junctions": 0, "shapes": 0}
@@ -159,43 +159,43 @@ class RegionWriter:
         self._flushed = 0
 
     def add_feature(self, row: FeatureRow, tags: Mapping[str, str]) -> None:
-        """Write one feature with its names and address; the first of an id stands."""
+        """Add a feature with its names and address; later ones with the same id are ignored."""
         if row.osm in self._ids:
             return
         self._ids.add(row.osm)
         self.counts["features"] += 1
         self._features.append(staged_feature(row, tags))
-        if len(self._features) >= _BATCH:
+        if len(self._features) >= _ROWS_PER_RUN:
             self._flush()
 
     def add_shape(self, layer: Layer, rank: int, name: str | None, geometry: shapely.Geometry) -> None:
-        """Write one shape to draw."""
+        """Add a shape for the map."""
         self._shapes.extend(staged_shapes([(layer, rank, name, geometry)]))
-        if len(self._shapes) >= _BATCH:
+        if len(self._shapes) >= _ROWS_PER_RUN:
             self._flush()
 
     def add_staged(self, staged: Staged) -> None:
-        """Take what `stage` wrote."""
+        """Add the runs that `stage` wrote."""
         self._staged.append(staged)
 
     def commit(self) -> None:
-        """Make what was collected so far outlast a kill, where there is a journal."""
+        """Commit the staging database, so that an interrupted import can resume if there is a journal."""
         self.stage.execute("COMMIT")
         self.stage.execute("BEGIN")
 
     def _flush(self) -> None:
         if self._features or self._shapes:
             self._flushed += 1
-            with self._on_disk():
+            with self._disk_errors_explained():
                 self.add_staged(stage(self.work / f"rows{self._flushed}", self._features, self._shapes))
             self._features.clear()
             self._shapes.clear()
 
-    def finish(self, meta: Mapping[str, str], workers: Workers | None = None) -> None:
-        """Write the region and say what the file is; nothing may be added afterwards."""
+    def finish(self, meta: Mapping[str, str], workers: WorkerPool | None = None) -> None:
+        """Write all tables and the metadata; nothing may be added afterwards."""
         self._flush()
-        with self._on_disk():
-            bounds = self._write(workers or Workers())
+        with self._disk_errors_explained():
+            bounds = self._write(workers or WorkerPool())
         about = {
             "format": FORMAT_VERSION,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -206,43 +206,43 @@ class RegionWriter:
         self.conn.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
 
     @contextmanager
-    def _on_disk(self) -> Iterator[None]:
-        """Say where the disk is full, or gone."""
+    def _disk_errors_explained(self) -> Iterator[None]:
+        """Turn a full or missing disk into an error that names the folder."""
         try:
             yield
         except OSError as error:
             raise unwritable(self.work.parent, error) from error
 
-    def _write(self, workers: Workers) -> str:
-        """Write all tables from the runs; return the box around the features."""
+    def _write(self, workers: WorkerPool) -> str:
+        """Write all tables from the runs; return the bounding box of the features."""
         shapes = [staged.shapes for staged in self._staged if staged.shapes is not None]
-        drawn = workers.begin(partial(_pack_shapes, shapes, self.work / "shapes.sqlite"))
+        shape_count = workers.start(partial(_pack_shapes, shapes, self.work / "shapes.sqlite"))
         bounds, runs = self._write_features(workers)
-        parts = workers.each(partial(_spell_names, portion) for portion in name_portions(runs))
+        parts = workers.run_all(partial(_group_names, portion) for portion in name_portions(runs))
         self.counts["names"] = region_names.write_names(self.conn, parts)
-        self.counts["shapes"] = drawn()
+        self.counts["shapes"] = shape_count()
         self._copy_shapes()
         create_indexes(self.conn)
         return bounds
 
-    def _write_features(self, workers: Workers) -> tuple[str, list[NameRun]]:
-        """Write all features in the order in which they lie; return the box around them, and their names."""
+    def _write_features(self, workers: WorkerPool) -> tuple[str, list[NameRun]]:
+        """Write all features along the curve; return their bounding box and the runs of their names."""
         texts = sorted(frozenset().union(*(staged.kinds for staged in self._staged)))
         kinds = {text: number for number, text in enumerate(texts)}
         runs = [staged.features for staged in self._staged if staged.features is not None]
         postcodes: dict[Row, list[Any]] = {}
         columns: dict[str, list[NDArray[Any]]] = {"lat": [], "lon": [], "kind": []}
-        edges = np.array([_E7 * 90, _E7 * 180, -_E7 * 90, -_E7 * 180])
+        edges = np.array([E7 * 90, E7 * 180, -E7 * 90, -E7 * 180])
         names: list[NameRun] = []
         insert = self.conn.executemany
 
-        def jobs() -> Iterator[partial[_Features]]:
+        def jobs() -> Iterator[partial[_PackedFeatures]]:
             first = 0
-            for portion in portions(runs, _FEATURES):
+            for portion in portions(runs, _FEATURES_PER_JOB):
                 yield partial(_pack_features, portion, first, kinds, self.work / f"names{first}")
                 first += len(portion)
 
-        for part in workers.each(jobs()):
+        for part in workers.run_all(jobs()):
             insert("INSERT INTO feature VALUES (?, ?, ?, ?, ?, ?, ?, ?)", part.rows)
             insert("INSERT INTO ground VALUES (?, ?)", part.grounds)
             insert("INSERT OR IGNORE INTO address VALUES (?, ?, ?)", part.addresses)
@@ -257,18 +257,19 @@ class RegionWriter:
                 _count_postcode(postcodes, postcode, lat, lon)
             edges[:2] = np.minimum(edges[:2], part.edges[:2])
             edges[2:] = np.maximum(edges[2:], part.edges[2:])
-            self.counts["addresses"] += part.addressed
+            self.counts["addresses"] += part.address_count
         whole = {name: np.concatenate([np.empty(0, _COLUMNS[name]), *parts]) for name, parts in columns.items()}
         number = self.counts["features"] = len(whole["lat"])
         self._write_columns(kinds, whole)
         self._write_postcodes(postcodes)
-        south, west, north, east = (edges / _E7).tolist() if number else (0.0, 0.0, 0.0, 0.0)
+        south, west, north, east = (edges / E7).tolist() if number else (0.0, 0.0, 0.0, 0.0)
         return f"{south:.7f},{west:.7f},{north:.7f},{east:.7f}", names
 
     def _write_columns(self, kinds: Mapping[str, int], columns: Mapping[str, NDArray[Any]]) -> None:
-        of_kind = columns["kind"]
-        order = np.argsort(of_kind, kind="stable")
-        cuts = np.searchsorted(of_kind[order], np.arange(len(kinds) + 1)).tolist()
+        """Write tables ``kind`` (with the features of each kind) and ``feature_column``."""
+        kind_of = columns["kind"]
+        order = np.argsort(kind_of, kind="stable")
+        cuts = np.searchsorted(kind_of[order], np.arange(len(kinds) + 1)).tolist()
         self.conn.executemany(
             "INSERT INTO kind VALUES (?, ?, ?)",
             ((at, text, pack_steps(order[cuts[at] : cuts[at + 1]] + 1)) for text, at in kinds.items()),
@@ -288,6 +289,7 @@ class RegionWriter:
         )
 
     def _copy_shapes(self) -> None:
+        """Copy the rows that `_pack_shapes` wrote, which may have run in another process."""
         with closing(sqlite3.connect(self.work / "shapes.sqlite")) as packed:
             rows = packed.execute("SELECT id, layer, rank, size, shapes FROM shape ORDER BY id")
             self.conn.executemany("INSERT INTO shape VALUES (?, ?, ?, ?, ?)", rows)
@@ -299,8 +301,8 @@ _COLUMNS: Final[dict[str, np.dtype[Any]]] = {"lat": np.dtype("<i4"), "lon": np.d
 
 
 @dataclass(slots=True)
-class _Features:
-    """Rows of tables for features that follow each other."""
+class _PackedFeatures:
+    """Rows of all tables for consecutive features."""
 
     rows: list[Row] = field(default_factory=list)
     grounds: list[Row] = field(default_factory=list)
@@ -312,29 +314,29 @@ class _Features:
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)
     postcodes: list[tuple[tuple[str, str, str], float, float]] = field(default_factory=list)
     edges: Ints = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
-    addressed: int = 0
+    address_count: int = 0
 
 
-def _pack_features(portion: Portion, first: int, kinds: Mapping[str, int], store: Path) -> _Features:
-    """Rows of features, numbered after the first so many, which fill whole blocks; their names go to a file."""
-    part = _Features()
+def _pack_features(portion: Portion, first: int, kinds: Mapping[str, int], store: Path) -> _PackedFeatures:
+    """Make the rows of features; ``first`` features come before them and fill whole blocks. Names go to a run."""
+    part = _PackedFeatures()
     batch = portion.rows()
     boxes = np.empty((len(batch), 4), dtype=np.int64)
     flags = np.zeros(len(batch), dtype=np.uint8)
     tags_of = []
     names: list[NameRow] = []
-    for at, (_, osm, name, text, rank, lat, lon, box, tags, found_by, ground) in enumerate(batch):
+    for at, (_, osm, name, kind, rank, lat, lon, box, tags, searched_by, ground) in enumerate(batch):
         number = first + at + 1
         boxes[at] = (lat, lon, lat, lon) if box is None else unpack_box(box)
-        part.rows.append((number, osm, name, kinds[text], rank, lat, lon, box))
+        part.rows.append((number, osm, name, kinds[kind], rank, lat, lon, box))
         tags_of.append(tags)
-        spelled, houses, postcode = found_by
-        names.extend((length, key, number, role, told) for length, key, role, told in spelled)
+        feature_names, houses, postcode = searched_by
+        names.extend((length, key, number, role, text) for length, key, role, text in feature_names)
         if houses:
             part.addresses.extend((street, house, number) for street, house in houses)
-            part.addressed += 1
+            part.address_count += 1
         if postcode:
-            part.postcodes.append((postcode, lat / _E7, lon / _E7))
+            part.postcodes.append((postcode, lat / E7, lon / E7))
         if ground is not None:
             part.grounds.append((number, ground))
             flags[at] = HAS_GROUND
@@ -351,12 +353,12 @@ def _pack_features(portion: Portion, first: int, kinds: Mapping[str, int], store
     return part
 
 
-def _spell_names(portion: NamePortion) -> region_names.Spellings:
+def _group_names(portion: NamePortion) -> region_names.Spellings:
     return region_names.spellings_of(portion.rows())
 
 
 def _pack_shapes(runs: Sequence[Run], path: Path) -> int:
-    """Write shapes of a layer, rank and size that lie near each other in one row each of a new database."""
+    """Write shapes to a new database and return how many; neighbours of one layer, rank and size share a row."""
     path.unlink(missing_ok=True)
     number = count = 0
     with closing(sqlite3.connect(path, isolation_level=None)) as conn:
@@ -367,7 +369,7 @@ def _pack_shapes(runs: Sequence[Run], path: Path) -> int:
         for portion, cuts in _shape_blocks(runs):
             rows = portion.rows()
             count += len(rows)
-            packed = [_shape_row(rows[one:other]) for one, other in zip(cuts, [*cuts[1:], len(rows)], strict=True)]
+            packed = [_shape_row(rows[begin:end]) for begin, end in zip(cuts, [*cuts[1:], len(rows)], strict=True)]
             conn.executemany(
                 "INSERT INTO shape VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 ((number, *row) for number, row in enumerate(packed, start=number + 1)),
@@ -378,13 +380,13 @@ def _pack_shapes(runs: Sequence[Run], path: Path) -> int:
 
 
 def _shape_blocks(runs: Sequence[Run]) -> Iterator[tuple[Portion, list[int]]]:
-    """Shapes in their order, some blocks at a time: where each block begins."""
+    """Yield shapes in sorted order, some blocks at a time, and where each block begins."""
     waiting: Portion | None = None
-    for chunk in in_order(runs):
+    for chunk in merge_runs(runs):
         whole = chunk if waiting is None else waiting.followed_by(chunk)
         starts = _block_starts(whole.keys)
-        # The last block may go on in what follows.
-        cuts = [*range(0, len(starts) - 1, _SHAPE_BLOCKS), len(starts) - 1]
+        # The last block may continue in the next portion.
+        cuts = [*range(0, len(starts) - 1, _SHAPE_ROWS_AT_ONCE), len(starts) - 1]
         for begin, end in pairwise(cuts):
             some = starts[begin:end] - starts[begin]
             yield whole.cut(int(starts[begin]), int(starts[end])), some.tolist()
@@ -394,29 +396,29 @@ def _shape_blocks(runs: Sequence[Run]) -> Iterator[tuple[Portion, list[int]]]:
 
 
 def _block_starts(keys: Ints) -> Ints:
-    """Where blocks begin: with each other layer, rank and size, and within these after so many shapes."""
+    """Return where blocks begin: at each new layer, rank or size, and when a row is full; large shapes are alone."""
     groups = keys >> _CURVE_BITS
     first = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
     place = np.arange(len(keys)) - np.repeat(first, np.diff(np.append(first, len(keys))))
     alone = (groups & (1 << _SIZE_BITS) - 1) >= _LARGE_SIZE
-    return np.flatnonzero(alone | (place % _SHAPES == 0))
+    return np.flatnonzero(alone | (place % _SHAPES_PER_ROW == 0))
 
 
 def _shape_row(block: Sequence[Row]) -> Row:
     layer, rank = block[0][:2]
     boxes = np.array([unpack_box(box) for *_, box in block])
-    south, west = (boxes[:, :2].min(axis=0) / _E7).tolist()
-    north, east = (boxes[:, 2:].max(axis=0) / _E7).tolist()
-    widest = float((boxes[:, 2:] - boxes[:, :2]).max()) / _E7
+    south, west = (boxes[:, :2].min(axis=0) / E7).tolist()
+    north, east = (boxes[:, 2:].max(axis=0) / E7).tolist()
+    widest = float((boxes[:, 2:] - boxes[:, :2]).max()) / E7
     packed = pack_shapes([name for *_, name, _, _ in block], [geom for *_, geom, _ in block])
     return layer, rank, widest, packed, west, east, south, north
 
 
 def curve_of(lats: Ints, lons: Ints, widths: Ints) -> Ints:
-    """Where positions (1e-7 degrees) lie on a curve that keeps neighbours together; large things come last."""
+    """Return the positions of points (1e-7 degrees) on a Z-order curve; large features come after all others."""
     curve = np.zeros(len(lats), dtype=np.int64)
-    for axis, (values, span) in enumerate(((lons + 180 * _E7, 360 * _E7), (lats + 90 * _E7, 180 * _E7))):
-        cells = np.clip(values * (1 << 20) // span, 0, 1 << 20)  # a damaged extract may have any position
+    for axis, (values, span) in enumerate(((lons + 180 * E7, 360 * E7), (lats + 90 * E7, 180 * E7))):
+        cells = np.clip(values * (1 << 20) // span, 0, 1 << 20)  # damaged extracts may have any position
         for at, mask in ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0F0F),
                          (2, 0x3333333333333333), (1, 0x5555555555555555)):  # fmt: skip
             cells = (cells | cells << at) & mask
@@ -425,14 +427,14 @@ def curve_of(lats: Ints, lons: Ints, widths: Ints) -> Ints:
 
 
 def staged_feature(row: FeatureRow, tags: Mapping[str, str]) -> Row:
-    """A row for `stage`."""
-    lat, lon, south, west, north, east = (round(value * _E7) for value in (*row.point, *row.bounds))
+    """Return the row that `stage` expects for a feature."""
+    lat, lon, south, west, north, east = (round(value * E7) for value in (*row.point, *row.bounds))
     curve = curve_of(np.array([lat]), np.array([lon]), np.array([max(north - south, east - west)]))
     return staged_row(row, tags, (lat, lon, south, west, north, east), int(curve[0]))
 
 
 def staged_row(row: FeatureRow, tags: Mapping[str, str], at: tuple[int, int, int, int, int, int], curve: int) -> Row:
-    """The same for one whose place is counted in 1e-7 degrees: point, then south, west, north, east."""
+    """Like `staged_feature`, with a position in 1e-7 degrees: lat, lon, south, west, north, east."""
     lat, lon, south, west, north, east = at
     box = None if south == north == lat and west == east == lon else pack_box(south, west, north, east)
     names = [
@@ -453,60 +455,63 @@ def staged_row(row: FeatureRow, tags: Mapping[str, str], at: tuple[int, int, int
 
 
 def _postcode_of(tags: Mapping[str, str]) -> tuple[str, str, str] | None:
+    """Return postcode, town and country of an address."""
     code = tags.get("addr:postcode", "").strip()
     if not 3 <= len(code) <= 12:
         return None
     return code, tags.get("addr:city", "").strip(), tags.get("addr:country", "").strip().upper()
 
 
-def _count_postcode(known: dict[Row, list[Any]], at: tuple[str, str, str], lat: float, lon: float) -> None:
-    """Count an address of a postcode.
+def _count_postcode(areas: dict[Row, list[Any]], postcode: tuple[str, str, str], lat: float, lon: float) -> None:
+    """Add an address to the area of its postcode: count, sums of lat and lon, south, west, north, east.
 
-    Cells of about 20 km: the same code stands for other towns in other countries, and the middle of both is neither.
+    Addresses are grouped by cells of about 20 km: a code may also occur in other countries, and the mean of both
+    positions would be in neither.
     """
-    key = (*at, int(5 * (lat + 90)), int(5 * (lon + 180)))
-    one = known.get(key)
-    if one is None:
-        known[key] = [1, lat, lon, lat, lon, lat, lon]
+    key = (*postcode, int(5 * (lat + 90)), int(5 * (lon + 180)))
+    area = areas.get(key)
+    if area is None:
+        areas[key] = [1, lat, lon, lat, lon, lat, lon]
     else:
-        one[:] = [
-            one[0] + 1, one[1] + lat, one[2] + lon, min(one[3], lat), min(one[4], lon), max(one[5], lat),
-            max(one[6], lon),
+        area[:] = [
+            area[0] + 1, area[1] + lat, area[2] + lon,
+            min(area[3], lat), min(area[4], lon), max(area[5], lat), max(area[6], lon),
         ]  # fmt: skip
 
 
 def _feature_boxes(boxes: Ints, large: NDArray[np.bool_], first: int) -> Iterator[tuple[float, ...]]:
-    """Entries of the R-tree: blocks of small features by the number of the block, large features by -their number."""
+    """Yield R-tree entries: a block of small features under its number, a large feature under minus its id."""
     small = np.flatnonzero(~large)
     blocks = (first + small) // FEATURE_BLOCK
     if len(small):
         starts = np.flatnonzero(np.concatenate([[True], blocks[1:] != blocks[:-1]]))
-        low = np.minimum.reduceat(boxes[small, :2], starts, axis=0) / _E7
-        high = np.maximum.reduceat(boxes[small, 2:], starts, axis=0) / _E7
+        low = np.minimum.reduceat(boxes[small, :2], starts, axis=0) / E7
+        high = np.maximum.reduceat(boxes[small, 2:], starts, axis=0) / E7
         for block, (south, west), (north, east) in zip(
             blocks[starts].tolist(), low.tolist(), high.tolist(), strict=True
         ):
             yield block, west, east, south, north
     for at in np.flatnonzero(large).tolist():
-        south, west, north, east = (boxes[at] / _E7).tolist()
+        south, west, north, east = (boxes[at] / E7).tolist()
         yield -(first + at + 1), west, east, south, north
 
 
 def _tag_blocks(tags: Sequence[str], first: int) -> Iterator[tuple[int, bytes]]:
+    """Yield rows of table ``feature_tags``."""
     for at in range(0, len(tags), TAG_BLOCK):
         yield (first + at) // TAG_BLOCK, zlib.compress("\n".join(tags[at : at + TAG_BLOCK]).encode(), 6)
 
 
 def staged_shapes(shapes: Sequence[tuple[Layer, int, str | None, shapely.Geometry]]) -> Iterator[Row]:
-    """Rows for `stage` of geometries in degrees."""
-    bounds = np.rint(shapely.bounds([geometry for *_, geometry in shapes]) * _E7).astype(np.int64)
+    """Yield the rows that `stage` expects for shapes in degrees."""
+    bounds = np.rint(shapely.bounds([geometry for *_, geometry in shapes]) * E7).astype(np.int64)
     packed = pack([geometry for *_, geometry in shapes])
     for (layer, rank, name, _), row in zip(shapes, shape_rows(packed, bounds[:, [1, 0, 3, 2]]), strict=True):
         yield (layer, rank, row[0], row[1], name, *row[2:])
 
 
 def shape_rows(packed: Sequence[bytes], boxes: Ints) -> Iterator[tuple[int, int, bytes, bytes]]:
-    """Size, place on the curve, geometry and box of shapes; sizes are told apart by factors of four."""
+    """Yield size class, curve position, geometry and box of shapes; each size class is four times the one before."""
     widths = (boxes[:, 2:] - boxes[:, :2]).max(axis=1)
     curves = curve_of((boxes[:, 0] + boxes[:, 2]) // 2, (boxes[:, 1] + boxes[:, 3]) // 2, np.zeros_like(widths))
     sizes = (np.log2(np.maximum(widths, 1)) / 2).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What is kept of an object's tags: its names, what it is found by, its address."""
+"""Extract from OpenStreetMap tags what a region keeps: names, searchable attributes, address and other details."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _ATTRIBUTES: Final = frozenset(
      "uic_ref",
      "phone", "contact:phone", "contact:mobile", "website", "contact:website", "url", "email", "contact:email"}
 )  # fmt: skip
-_KEPT: Final = _OTHER_NAMES | _ATTRIBUTES | frozenset(
+_SHOWN: Final = _OTHER_NAMES | _ATTRIBUTES | frozenset(
     {"name", "opening_hours", "cuisine", "religion", "denomination", "sport", "wikidata", "wikipedia", "ele", "height",
      "population", "description", "inscription", "artist_name", "architect", "start_date", "maxspeed", "surface",
      "oneway",
@@ -32,10 +32,10 @@ _KEPT: Final = _OTHER_NAMES | _ATTRIBUTES | frozenset(
 _NAME_IN_LANGUAGE: Final = re.compile(
     r"(?:name|alt_name|old_name|official_name|short_name|loc_name|brand|operator):[a-zA-Z_-]+\Z"
 )
-_NO_NAMES: Final = re.compile(
+_NOT_A_NAME: Final = re.compile(
     r"name:(?:etymology|prefix|suffix|source|pronunciation|signed)|:(?:wikidata|wikipedia)\Z|operator:(?:type|ref)\Z"
 )
-_NUMBER_FIRST: Final = re.compile(
+_NUMBER_BEFORE_STREET: Final = re.compile(
     r"\b(street|road|avenue|lane|drive|close|way|terrace|court|crescent|gardens|place|hill|rise|walk|mews|grove|row|park"
     r"|parade|square|view|green|rue|boulevard|chemin|impasse|all[ée]e|quai|route|passage|escaliers?|ruelle)\b",
     re.IGNORECASE,
@@ -44,7 +44,7 @@ MAX_TEXT_CHARS: Final = 255
 
 
 def main_name(tags: Mapping[str, str]) -> str:
-    """The name people would call it by, or an empty text: its name, else its brand, operator or number."""
+    """Return the name people use: the name tag, else brand, reference number or operator; "" if there is none."""
     for key in (
         "name",
         "int_name",
@@ -65,7 +65,7 @@ def main_name(tags: Mapping[str, str]) -> str:
 
 
 def has_name(tags: Mapping[str, str]) -> bool:
-    """Whether the object has a name of its own, in any language."""
+    """Return whether the object has a name of its own, in any language."""
     return "name" in tags or any(map(_is_name_key, tags))
 
 
@@ -75,20 +75,20 @@ def _is_name_key(key: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 16)
-def _use_of(key: str) -> tuple[int | None, bool]:
-    """The role in the name index of what a key says, and whether that is worth showing."""
-    named = bool(_NAME_IN_LANGUAGE.match(key) and not _NO_NAMES.search(key))
+def _role_and_kept(key: str) -> tuple[int | None, bool]:
+    """Return the role of a key's value in the name index (None: not indexed), and whether the tag is kept."""
+    named = bool(_NAME_IN_LANGUAGE.match(key) and not _NOT_A_NAME.search(key))
     role = ATTRIBUTE if key in _ATTRIBUTES else OTHER if key in _OTHER_NAMES or named else None
-    return role, named or key in _KEPT or key.startswith("addr:")
+    return role, named or key in _SHOWN or key.startswith("addr:")
 
 
 def index_names(tags: Mapping[str, str]) -> list[tuple[str, int]]:
-    """Every text an object can be found by, with its role, each text once and the main name first."""
+    """Return every text an object can be found by, with its role; each text once, the main name first."""
     found: dict[str, int] = {}
     if tags.get("name"):
         found[tags["name"].strip()[:MAX_TEXT_CHARS]] = MAIN
     for key, value in tags.items():
-        role = _use_of(key)[0]
+        role = _role_and_kept(key)[0]
         if role is None:
             continue
         for part in value.split(";") if ";" in value else (value,):
@@ -99,15 +99,15 @@ def index_names(tags: Mapping[str, str]) -> list[tuple[str, int]]:
 
 
 def kept_tags(tags: Mapping[str, str]) -> str:
-    """The tags worth showing, as JSON with sorted keys."""
-    return _JSON.encode({key: value[:1000] for key, value in tags.items() if _use_of(key)[1]}).decode()
+    """Return the tags worth showing as JSON with sorted keys."""
+    return _JSON.encode({key: value[:1000] for key, value in tags.items() if _role_and_kept(key)[1]}).decode()
 
 
 _JSON: Final = msgspec.json.Encoder(order="sorted")
 
 
 def house_number(tags: Mapping[str, str]) -> tuple[str, str] | None:
-    """The house number and the street (or the place, where houses are numbered without streets) of an address."""
+    """Return house number and street of an address (or its place, where houses are numbered without streets)."""
     number = tags.get("addr:housenumber")
     if number is None:
         return None
@@ -117,12 +117,12 @@ def house_number(tags: Mapping[str, str]) -> tuple[str, str] | None:
 
 
 def address_line(number: str, street: str) -> str:
-    """One line as it is written where the street's language is spoken: "12 Rue Grimaldi", "Mannerheimintie 12"."""
-    return f"{number} {street}" if _NUMBER_FIRST.search(street) else f"{street} {number}"
+    """Join number and street in the order of the street's language: "12 Rue Grimaldi", "Mannerheimintie 12"."""
+    return f"{number} {street}" if _NUMBER_BEFORE_STREET.search(street) else f"{street} {number}"
 
 
 def address_of(tags: Mapping[str, str]) -> str | None:
-    """The postal address, as far as it is tagged."""
+    """Return the postal address as far as it is tagged, or None."""
     at = house_number(tags)
     line = address_line(*at) if at else tags.get("addr:street") or tags.get("addr:housename") or tags.get("addr:full")
     code, city = tags.get("addr:postcode"), tags.get("addr:city")

@@ -1,4 +1,4 @@
-"""Processes that work for one import, side by side with it."""
+"""Worker processes for an import."""
 
 import gc
 import os
@@ -11,53 +11,56 @@ from multiprocessing import connection, get_context, parent_process
 from typing import Final, TypeVar
 
 _T = TypeVar("_T")
-_AHEAD: Final = 3
-_COLLECT_AFTER: Final = (100_000, 50, 100)
-"""Rows have no cycles. By Python's own thresholds a tenth of an import would be spent in looking for them."""
+_EXTRA_JOBS: Final = 3
+_GC_THRESHOLDS: Final = (100_000, 50, 100)
+"""Rows have no reference cycles; with Python's default thresholds, looking for some takes a tenth of an import."""
 
 
-class Workers:
-    """Runs jobs in other processes, a few ahead of the one whose result is wanted; without any, in this one."""
+class WorkerPool:
+    """Runs jobs in worker processes, or in this process if there are none.
+
+    A few more jobs are submitted than there are workers, so that none waits while a result is consumed.
+    """
 
     def __init__(self, pool: ProcessPoolExecutor | None = None, workers: int = 0) -> None:
-        """Use a pool of so many processes."""
-        self._pool, self._ahead = pool, workers + _AHEAD
+        """Use a pool with this number of workers; without a pool, run jobs in this process."""
+        self._pool, self._max_pending = pool, workers + _EXTRA_JOBS
 
-    def each(self, jobs: "Iterator[Callable[[], _T]] | Sequence[Callable[[], _T]]") -> Iterator[_T]:
-        """The results, in order."""
+    def run_all(self, jobs: "Iterator[Callable[[], _T]] | Sequence[Callable[[], _T]]") -> Iterator[_T]:
+        """Yield the results of the jobs, in their order."""
         if self._pool is None:
             for job in jobs:
                 yield job()
             return
-        running: deque[Future[_T]] = deque()
+        pending: deque[Future[_T]] = deque()
         for job in jobs:
-            running.append(self._pool.submit(job))
-            if len(running) >= self._ahead:
-                yield running.popleft().result()
-        while running:
-            yield running.popleft().result()
+            pending.append(self._pool.submit(job))
+            if len(pending) >= self._max_pending:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
 
-    def begin(self, job: Callable[[], _T]) -> Callable[[], _T]:
-        """Start a job; what is returned waits for its result. Without other processes it is run then."""
+    def start(self, job: Callable[[], _T]) -> Callable[[], _T]:
+        """Start a job and return a function that waits for its result; without workers, that function runs the job."""
         return job if self._pool is None else self._pool.submit(job).result
 
 
 @contextmanager
-def working(count: int) -> Iterator[Workers]:
-    """So many processes inside the block; none where this one works for another."""
+def worker_pool(count: int) -> Iterator[WorkerPool]:
+    """Provide a pool of worker processes inside the block; a process that is itself a worker starts none."""
     if not count or parent_process() is not None:
-        yield Workers()
+        yield WorkerPool()
         return
-    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_settle_in)
+    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_set_up_worker)
     try:
-        yield Workers(pool, count)
+        yield WorkerPool(pool, count)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _settle_in() -> None:
-    """Look for garbage rarely, and end with the process that started this one, even if that is killed."""
-    gc.set_threshold(*_COLLECT_AFTER)
+def _set_up_worker() -> None:
+    """Collect garbage rarely, and exit when the parent process ends, even if it was killed."""
+    gc.set_threshold(*_GC_THRESHOLDS)
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=lambda: (connection.wait([parent.sentinel]), os._exit(1)), daemon=True).start()
