@@ -27,6 +27,7 @@ from typing import Any, Final
 import numpy as np
 import shapely
 
+from geosleuth import __version__
 from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.search import distinct
 from geosleuth.errors import BadFile, BadInput
@@ -138,7 +139,8 @@ def _import(path: Path, folder: Path, meta: Mapping[str, str], report: Progress)
     worker_count = 0 if path.stat().st_size < _WORKERS_FROM_BYTES else min(4, os.cpu_count() or 1)
     header = _header(path)
     resumable = path.stat().st_size >= _RESUMABLE_FROM_BYTES
-    plan = f"{meta['sha256'][:20]}-{FORMAT_VERSION}-{len(parts)}"
+    # Committed results are pickled objects of this version.
+    plan = f"{meta['sha256'][:20]}-{__version__}-{FORMAT_VERSION}-{len(parts)}"
     with (
         import_folder(folder, meta["name"], plan if resumable else None) as work,
         open_writer_in(folder, meta["name"], work, journal="TRUNCATE" if resumable else "OFF") as writer,
