@@ -8,7 +8,7 @@ from math import cos, log10, pi, radians, sqrt
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +39,23 @@ class Reading:
         return exact_key(self.name)
 
 
+class _PlaceRow(NamedTuple):
+    """A row of the table `place`; see `build` for its columns."""
+
+    id: int
+    ref: int | str
+    name: str
+    kind: int
+    country: str
+    region: str
+    lat_e5: int
+    lon_e5: int
+    population: int
+
+
+_COLUMNS = ", ".join(_PlaceRow._fields)
 SOURCE = "GeoNames"
 _KINDS = {CITY: "city", REGION: "region", COUNTRY: "country"}
-_COLUMNS = "id, ref, name, kind, country, region, lat_e5, lon_e5, population"
 _ALIAS_PENALTY, _CODE_PENALTY, _REGION_BONUS, _REGION_PENALTY = 0.09, 0.15, 0.1, 0.16
 _CITY_OF_ITS_REGION = 50_000
 _LEAST_LIKENESS = 0.7
@@ -147,21 +161,21 @@ class BasePlaces:
         key = exact_key(part)
         keys = dict.fromkeys((key, without_region_words(key), without_city_words(key)))
         rows = next((rows for rows in map(self._named, keys) if rows), [])
-        cities = sorted((row for row in rows if row[3] == CITY), key=lambda row: -int(str(row[8])))[:_MOST_TOWNS]
+        cities = sorted((row for row in rows if row.kind == CITY), key=lambda row: -row.population)[:_MOST_TOWNS]
         return Container(
             part,
             country_code(part),
-            frozenset(f"{row[4]}.{row[5]}" for row in rows if row[3] == REGION),
-            tuple(Town(str(row[4]), _point(row), _radius_km(int(str(row[8]))), int(str(row[8]))) for row in cities),
+            frozenset(f"{row.country}.{row.region}" for row in rows if row.kind == REGION),
+            tuple(Town(row.country, _point(row), _radius_km(row.population), row.population) for row in cities),
         )
 
-    def _named(self, key: str) -> list[tuple[object, ...]]:
+    def _named(self, key: str) -> list[_PlaceRow]:
         """The rows of a name; codes count for regions alone."""
         called = owners_called(self._conn, key)
-        return [row for row in self._rows(called) if called[int(str(row[0]))] < ATTRIBUTE or row[3] == REGION]
+        return [row for row in self._rows(called) if called[row.id] < ATTRIBUTE or row.kind == REGION]
 
-    def _called(self, name: str) -> list[tuple[object, ...]]:
-        return [row for row in self._named(exact_key(name)) if row[3] != LANDMARK]
+    def _called(self, name: str) -> list[_PlaceRow]:
+        return [row for row in self._named(exact_key(name)) if row.kind != LANDMARK]
 
     def is_container(self, text: str) -> bool:
         """Whether a country, a region or a larger town goes by that name."""
@@ -233,16 +247,18 @@ class BasePlaces:
         for at, part in enumerate(parts):
             others = [*parts[:at], *parts[at + 1 :]]
             candidates = self._candidates(Reading(part, country))
-            regions = {(row[4], row[5]) for row, *_ in candidates if row[3] == REGION}
-            bearers = sum(row[3] == CITY for row, *_ in candidates)
+            regions = {(row.country, row.region) for row, *_ in candidates if row.kind == REGION}
+            bearers = sum(row.kind == CITY for row, *_ in candidates)
             for row, role, score in candidates:
                 missing = tuple(other for other in others if not self._fits(row, self.container(other)))
-                coarser = _COARSER.get(int(str(row[3])), 1 if (row[4], row[5]) in regions else 2)
+                coarser = _COARSER.get(row.kind, 1 if (row.country, row.region) in regions else 2)
                 alone = len(missing) == len(others)
-                is_sure = bearers == 1 or any(map(names_street, missing)) or int(str(row[8])) >= _SURE_POPULATION
-                if (at and row[3] == LANDMARK) or (alone and (row[3] == LANDMARK or (row[3] == CITY and not is_sure))):
+                is_sure = bearers == 1 or any(map(names_street, missing)) or row.population >= _SURE_POPULATION
+                if (at and row.kind == LANDMARK) or (
+                    alone and (row.kind == LANDMARK or (row.kind == CITY and not is_sure))
+                ):
                     continue  # one word of a query goes by the name of villages somewhere
-                if alone and row[3] == REGION and 0 < at < len(parts) - 1:
+                if alone and row.kind == REGION and 0 < at < len(parts) - 1:
                     continue  # what it would lie in stands behind it, and is another
                 worth = _PARTLY * (score - _ALIAS_PENALTY * (role != MAIN)) - _PARTS_PARTLY * (len(missing) - 1)
                 hit = Hit(self._place(row), max(0.01, worth), "part", part, missing=missing)
@@ -270,7 +286,7 @@ class BasePlaces:
         return [
             Hit(
                 self._place(row := self._row(int(found[at]))),
-                _prominence(int(str(row[8]))),
+                _prominence(row.population),
                 "exact" if role[at] == MAIN else "alias",
                 keys[named[firsts[at]]],
             )
@@ -334,7 +350,7 @@ class BasePlaces:
         km = distances_from_km(point, self._cities.lat[large], self._cities.lon[large])
         at = int(np.argmin(km))
         row = self._row(int(self._cities.id[large[at]]))
-        return Hit(self._place(row), 1.0, "near", str(row[2]), float(km[at]))
+        return Hit(self._place(row), 1.0, "near", row.name, float(km[at]))
 
     def _within_reach(self, point: LatLon, country: str | None) -> NDArray[np.int64]:
         """Rows of the cities around a point, looking farther until there are some."""
@@ -365,26 +381,33 @@ class BasePlaces:
         for row, role, fame in self._candidates(reading):
             score = fame - _ALIAS_PENALTY * (role != MAIN) - _CODE_PENALTY * (role == ATTRIBUTE)
             match: MatchKind = "exact" if role == MAIN else "alias"
-            hits[int(str(row[0]))] = Hit(self._place(row), min(1.0, max(0.01, score)), match, reading.name)
+            hits[row.id] = Hit(self._place(row), min(1.0, max(0.01, score)), match, reading.name)
         return hits
 
-    def _candidates(self, reading: Reading) -> list[tuple[tuple[object, ...], int, float]]:
+    def _candidates(self, reading: Reading) -> list[tuple[_PlaceRow, int, float]]:
         """Rows of the very name that fit a reading, with the name's role and how well known the place is."""
         called = owners_called(self._conn, reading.key)
         rows = [row for row in self._rows(called) if self._fits_all(row, reading)]
         # The largest, and of equally large ones the first.
-        rows = sorted(rows, key=lambda row: -int(str(row[8])))[:_MOST_NAMESAKES]
-        found = [(row, called[int(str(row[0]))]) for row in rows]
+        rows = sorted(rows, key=lambda row: -row.population)[:_MOST_NAMESAKES]
+        found = [(row, called[row.id]) for row in rows]
         countries = self._country_called(reading, found_else=bool(called))
         found += [(row, MAIN) for row in countries if self._fits_all(row, reading)]
-        cities = {(row[4], row[5]) for row in rows if row[3] == CITY and int(str(row[8])) >= _CITY_OF_ITS_REGION}
+        cities = {
+            (row.country, row.region) for row in rows if row.kind == CITY and row.population >= _CITY_OF_ITS_REGION
+        }
         return [
             # A bare "New York" or "São Paulo" is the city rather than the region around it.
-            (row, role, self._fame(row, reading) - _REGION_PENALTY * (row[3] == REGION and (row[4], row[5]) in cities))
+            (
+                row,
+                role,
+                self._fame(row, reading)
+                - _REGION_PENALTY * (row.kind == REGION and (row.country, row.region) in cities),
+            )
             for row, role in found
         ]
 
-    def _country_called(self, reading: Reading, *, found_else: bool) -> list[tuple[object, ...]]:
+    def _country_called(self, reading: Reading, *, found_else: bool) -> list[_PlaceRow]:
         """The country of that name.
 
         Names it has in some language count always, what only means it ("UK") where nothing else goes by the name:
@@ -416,57 +439,54 @@ class BasePlaces:
         return hits
 
     @staticmethod
-    def _fame(row: Sequence[object], reading: Reading) -> float:
+    def _fame(row: _PlaceRow, reading: Reading) -> float:
         """How well known a place is, and more where it lies in a region or town that was named."""
-        held = any(one.country != row[4] for one in reading.inside)
-        known = 0.6 + 0.3 * _prominence(int(str(row[8])))
-        return known + (0.04 if row[3] == COUNTRY else 0.0) + _REGION_BONUS * held
+        held = any(one.country != row.country for one in reading.inside)
+        known = 0.6 + 0.3 * _prominence(row.population)
+        return known + (0.04 if row.kind == COUNTRY else 0.0) + _REGION_BONUS * held
 
-    def _fits_all(self, row: Sequence[object], reading: Reading) -> bool:
-        if reading.country is not None and row[4] != reading.country:
+    def _fits_all(self, row: _PlaceRow, reading: Reading) -> bool:
+        if reading.country is not None and row.country != reading.country:
             return False
         return all(self._fits(row, one) for one in reading.inside)
 
-    def _fits(self, row: Sequence[object], container: Container) -> bool:
+    def _fits(self, row: _PlaceRow, container: Container) -> bool:
         """Whether a place lies in what a part of the query names."""
-        country, kind = str(row[4]), row[3]
-        if kind == COUNTRY or not container:
+        if row.kind == COUNTRY or not container:
             return False
-        if kind == REGION:
+        if row.kind == REGION:
             return container.country is not None and replace(container, regions=frozenset(), towns=()).holds(
-                country, lambda: None, _point(row)
+                row.country, lambda: None, _point(row)
             )
-        people = int(str(row[8])) if kind == CITY else 0
-        return container.holds(country, lambda: self._region_of(row), _point(row), people)
+        population = row.population if row.kind == CITY else 0
+        return container.holds(row.country, lambda: self._region_of(row), _point(row), population)
 
-    def _region_of(self, row: Sequence[object]) -> str | None:
+    def _region_of(self, row: _PlaceRow) -> str | None:
         """The code of a place's region; a landmark has that of the nearest settlement."""
-        if row[5]:
-            return f"{row[4]}.{row[5]}"
-        near = self._within_reach(_point(row), str(row[4]))
+        if row.region:
+            return f"{row.country}.{row.region}"
+        near = self._within_reach(_point(row), row.country)
         if not len(near):
             return None
         cities, at = self._cities, _point(row)
         nearest = near[int(np.argmin(distances_from_km(at, cities.lat[near], cities.lon[near])))]
         settlement = self._row(int(cities.id[nearest]))
-        return f"{settlement[4]}.{settlement[5]}"
+        return f"{settlement.country}.{settlement.region}"
 
-    def _row(self, number: int) -> tuple[object, ...]:
-        row: tuple[object, ...] = self._conn.execute(
-            f"SELECT {_COLUMNS} FROM place WHERE id = ?",  # noqa: S608
-            (number,),
-        ).fetchone()
-        return row
+    def _row(self, number: int) -> _PlaceRow:
+        found = self._conn.execute(f"SELECT {_COLUMNS} FROM place WHERE id = ?", (number,))  # noqa: S608
+        return _PlaceRow._make(found.fetchone())
 
-    def _rows(self, numbers: Iterable[int]) -> list[tuple[object, ...]]:
+    def _rows(self, numbers: Iterable[int]) -> list[_PlaceRow]:
         chosen = list(numbers)
         if not chosen:
             return []
         marks = ",".join("?" * len(chosen))
-        return self._conn.execute(
+        found = self._conn.execute(
             f"SELECT {_COLUMNS} FROM place WHERE id IN ({marks}) ORDER BY id",  # noqa: S608
             chosen,
-        ).fetchall()
+        )
+        return list(map(_PlaceRow._make, found))
 
     def _settlements(self, numbers: Sequence[int]) -> list["_Settlement"]:
         """Settlements, in this order; remembered, since the same ones are near many points."""
@@ -477,27 +497,29 @@ class BasePlaces:
                 known.clear()
                 missing = list(numbers)
             for row in self._rows(missing):
-                region, people = f"{row[4]}.{row[5]}", int(str(row[8]))
-                known[int(str(row[0]))] = _Settlement(self._place(row), str(row[1]), region, people)
+                region, people = f"{row.country}.{row.region}", row.population
+                known[row.id] = _Settlement(self._place(row), str(row.ref), region, people)
         return [known[number] for number in numbers]
 
-    def _place(self, row: Sequence[object]) -> Place:
-        _, ref, name, kind, country, region, _, _, people = row
-        point = _point(row)
-        population = int(str(people))
-        region_name = self._regions.get(f"{country}.{region}") if region else None
-        parts = (str(name), region_name if kind != REGION else None, country_name(str(country)) if country else None)
+    def _place(self, row: _PlaceRow) -> Place:
+        point, is_landmark = _point(row), row.kind == LANDMARK
+        region_name = self._regions.get(f"{row.country}.{row.region}") if row.region else None
+        parts = (
+            row.name,
+            region_name if row.kind != REGION else None,
+            country_name(row.country) if row.country else None,
+        )
         return Place(
-            id=f"geonames:{ref}" if isinstance(ref, int) else str(ref),
-            name=str(name),
-            kind=_KINDS.get(int(str(kind))) or str(ref).partition(":")[0],
+            id=f"geonames:{row.ref}" if isinstance(row.ref, int) else row.ref,
+            name=row.name,
+            kind=_KINDS.get(row.kind) or str(row.ref).partition(":")[0],
             point=point,
-            extent=Disc(point, _radius_km(population) if kind != LANDMARK else 1.0),
-            source=SOURCE if kind != LANDMARK else "landmarks",
-            country=str(country) or None,
+            extent=Disc(point, 1.0 if is_landmark else _radius_km(row.population)),
+            source="landmarks" if is_landmark else SOURCE,
+            country=row.country or None,
             region=region_name,
             address=", ".join(dict.fromkeys(part for part in parts if part)),
-            details={"population": str(population)} if population and kind != LANDMARK else {},
+            details={"population": str(row.population)} if row.population and not is_landmark else {},
         )
 
     @property
@@ -515,9 +537,9 @@ class BasePlaces:
         return dict(self._conn.execute("SELECT code, name FROM region"))
 
     @cached_property
-    def _countries(self) -> dict[str | None, tuple[object, ...]]:
+    def _countries(self) -> dict[str | None, _PlaceRow]:
         rows = self._conn.execute(f"SELECT {_COLUMNS} FROM place WHERE kind = ?", (COUNTRY,))  # noqa: S608
-        return {row[4]: row for row in rows}
+        return {row.country: row for row in map(_PlaceRow._make, rows)}
 
     @property
     def _cities(self) -> "_Cities":
@@ -589,8 +611,8 @@ class _Cities:
         return rows, *latest[1:]
 
 
-def _point(row: Sequence[object]) -> LatLon:
-    return LatLon(int(str(row[6])) / 1e5, int(str(row[7])) / 1e5)
+def _point(row: _PlaceRow) -> LatLon:
+    return LatLon(row.lat_e5 / 1e5, row.lon_e5 / 1e5)
 
 
 _LEAST_RADIUS_KM, _PEOPLE_PER_KM2 = 0.6, 3000
