@@ -281,7 +281,7 @@ class OfflineAtlas:
             if not hits and (name := self._begins_with_name(text, within)):
                 parts = [name, *written_parts(text.removeprefix(name))]
         if parts and not hits and len(parts) == 1:
-            parts = self._base.told_apart(parts[0], sure=False)
+            parts = self._base.split_at_places(parts[0], sure=False)
         if hits or len(parts) < 2:
             return hits
         found: list[Hit] = []

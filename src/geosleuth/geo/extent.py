@@ -205,9 +205,9 @@ class Outline(Box):
             shapely.prepare(self.shape)
             inside: BoolArray = shapely.intersects_xy(self.shape, lons, lats)
             on_antimeridian = np.abs(lons) == _WORLD_DEG / 2
-            if not on_antimeridian.any():
-                return inside
-            return inside | (on_antimeridian & shapely.intersects_xy(self.shape, -lons, lats))
+            if on_antimeridian.any():
+                inside = inside | (on_antimeridian & shapely.intersects_xy(self.shape, -lons, lats))
+            return inside
 
 
 def outline_of(shapes: Sequence["Geometry"]) -> Outline:
