@@ -229,7 +229,7 @@ class RangeFixes:
 
     @property
     def absurd(self) -> bool:
-        """Whether the distances can't all be right."""
+        """Return whether the distances can't all be right."""
         return not self.fixes or self.conflict >= _ABSURD_SHARE
 
 

@@ -166,7 +166,7 @@ class PositionCheck:
 
     @property
     def fits(self) -> bool:
-        """Whether the sightings don't contradict the place."""
+        """Return whether the sightings don't contradict the place."""
         return self.probability is None or self.probability >= _SIGNIFICANCE
 
 
@@ -419,7 +419,7 @@ class _Problem:
         return (residuals**2) @ self.weights, middle + mean, residuals
 
     def is_near_feature(self, east: FloatArray, north: FloatArray, metres: float) -> BoolArray:
-        """Return whether each place has a feature within so many metres."""
+        """Return whether each place has a feature within that distance."""
         away = np.hypot(self.east - east[:, None], self.north - north[:, None])
         return np.asarray((away < metres).any(axis=1))
 

@@ -63,7 +63,7 @@ def _parse_feature(text: str, opened: OpenedPhoto | None) -> Marked:
     column = float(match[1])
     if match[2]:
         if opened is None:
-            raise BadInput(f"--feature {text[:60]!r}: pixels need --photo, whose width tells what they mean")
+            raise BadInput(f"--feature {text[:60]!r}: pixels need --photo, for the width of the picture")
         column /= opened.photo.image.width
     if not 0 <= column <= 1:
         raise BadInput(
