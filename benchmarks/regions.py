@@ -1,15 +1,15 @@
-"""How fast extracts are taken in, and how fast and how well their names and places are found again.
+"""Measure imports of OpenStreetMap extracts, and speed and accuracy of searches in them.
 
     python benchmarks/regions.py [EXTRACT.osm.pbf ...] [--names N] [--json] [--check]
 
-The bundled Monaco is always measured; give the Isle of Wight (the source distribution of the package
-osm-feature-extractor carries it) to measure that too. Of extracts of the same name the last counts. Each import
-runs in a process of its own, so that its memory is its own. `--json` prints one JSON document and nothing else.
-`--check` exits with 1 where a promise is broken.
+The bundled Monaco is always measured; to measure the Isle of Wight too, give its extract (it is in the source
+distribution of the package osm-feature-extractor). If two extracts have the same name, the last one counts. Each
+import runs in its own process, so that its peak memory can be read. `--json` prints one JSON document and nothing
+else. `--check` exits with 1 if a documented limit is exceeded.
 
-Misread names: main and other names of at least five letters, drawn at random from all regions together, each with one
-to three errors as text reading makes them (confused letters, a lost space, a lost or doubled letter, a cut end), never
-more than one error for four letters. A hit counts where the feature found bears the name that was drawn.
+Misread names are main and other names of at least five letters, drawn at random from all regions together. Each has
+one to three OCR-like errors (confused letters, a lost space, a lost or doubled letter, a cut end), but at most one per
+four letters. A hit is right if the feature found has the name that was drawn.
 """
 
 import argparse
@@ -24,6 +24,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -56,15 +57,15 @@ TRIPLES = (
 
 
 def misread(name: str, chance: random.Random) -> str:
-    """The name with one to three errors."""
+    """Return the name with one to three OCR-like errors."""
     errors = min(chance.randint(1, 3), max(1, len(name) // 4))
     letters = list(name)
     for _ in range(errors):
         at = chance.randrange(len(letters))
         error = chance.random()
-        low = letters[at].lower()
-        if error < 0.6 and low in CONFUSED:
-            letters[at] = CONFUSED[low]
+        lower = letters[at].lower()
+        if error < 0.6 and lower in CONFUSED:
+            letters[at] = CONFUSED[lower]
         elif error < 0.7 and " " in letters:
             letters.remove(" ")
         elif error < 0.8:
@@ -76,22 +77,21 @@ def misread(name: str, chance: random.Random) -> str:
     return "".join(letters)
 
 
-def import_apart(extract: Path, folder: Path) -> dict[str, Any]:
-    """Import in a process of its own and say how long it took and how much memory it held."""
+def import_in_subprocess(extract: Path, folder: Path) -> dict[str, Any]:
+    """Run `import_one` in its own process and return its figures."""
     command = [sys.executable, __file__, "--import-one", str(extract), str(folder)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return dict(json.loads(done.stdout))
 
 
 def import_one(extract: Path, folder: Path) -> dict[str, Any]:
-    """What `import_apart` runs."""
-    begin = time.perf_counter()
-    processor = time.process_time()
+    """Import an extract and return time, peak memory and counts."""
+    begin, cpu_begin = time.perf_counter(), time.process_time()
     info = import_osm(extract, folder=folder)
     return {
         "region": info.name,
         "seconds": time.perf_counter() - begin,
-        "processor_seconds": time.process_time() - processor,
+        "processor_seconds": time.process_time() - cpu_begin,
         "peak_resident_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "features": info.features,
         "names": info.names,
@@ -102,19 +102,19 @@ def import_one(extract: Path, folder: Path) -> dict[str, Any]:
     }
 
 
-def timed(jobs: Sequence[Callable[[], object]]) -> list[float]:
-    """Milliseconds of each job."""
-    taken = []
+def time_each_ms(jobs: Sequence[Callable[[], object]]) -> list[float]:
+    """Run each job and return the milliseconds each took."""
+    taken_ms = []
     for job in jobs:
         begin = time.perf_counter()
         job()
-        taken.append((time.perf_counter() - begin) * 1000)
-    return taken
+        taken_ms.append((time.perf_counter() - begin) * 1000)
+    return taken_ms
 
 
-def spread_of(taken: Sequence[float]) -> dict[str, float]:
-    """Median, 95th percentile and worst."""
-    ordered = sorted(taken)
+def percentiles(taken_ms: Sequence[float]) -> dict[str, float]:
+    """Return median, 95th percentile and maximum."""
+    ordered = sorted(taken_ms)
     return {
         "p50_ms": statistics.median(ordered),
         "p95_ms": ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))],
@@ -123,7 +123,7 @@ def spread_of(taken: Sequence[float]) -> dict[str, float]:
 
 
 def draw_names(regions: Regions, count: int, chance: random.Random) -> list[str]:
-    """Names of features in all regions, without repeats."""
+    """Draw distinct names of features from all regions."""
     found: set[str] = set()
     for region in regions.store.open_all():
         texts = (text for _, text, role in region.index.all_names() if role < ATTRIBUTE)
@@ -134,31 +134,31 @@ def draw_names(regions: Regions, count: int, chance: random.Random) -> list[str]
 
 
 def names_by_feature(regions: Regions) -> dict[str, set[str]]:
-    """Every folded name of every feature, by the feature's id."""
-    known: dict[str, set[str]] = {}
+    """Return all folded names of every feature, by place id."""
+    names: dict[str, set[str]] = {}
     for region in regions.store.open_all():
-        osm_of = {row[0]: row[1] for row in rows_of_kinds(region, lambda _: True)}
+        osm_id_of = {row[0]: row[1] for row in rows_of_kinds(region, lambda _: True)}
         for owner, text, role in region.index.all_names():
             if role < ATTRIBUTE:
-                known.setdefault(f"{region.info.kind}:{region.info.name}:{osm_of[owner]}", set()).add(fold(text))
-    return known
+                names.setdefault(f"{region.info.kind}:{region.info.name}:{osm_id_of[owner]}", set()).add(fold(text))
+    return names
 
 
 def measure_search(regions: Regions, count: int) -> dict[str, Any]:
-    """Misread names, searched in all regions."""
+    """Search misread names in all regions and return accuracy and latency."""
     chance = random.Random(20_260_101)  # the same errors every time
     names = draw_names(regions, count, chance)
-    known = names_by_feature(regions)
+    names_of = names_by_feature(regions)
     regions.search_pois("warm up")
     top_1 = top_5 = 0
-    taken, worked, missed = [], [], []
+    wall_ms, cpu_ms, missed = [], [], []
     for name in names:
         text = misread(name, chance)
-        begin, busy = time.perf_counter(), time.process_time()
+        begin, cpu_begin = time.perf_counter(), time.process_time()
         hits = regions.search_pois(text, limit=10)
-        taken.append((time.perf_counter() - begin) * 1000)
-        worked.append((time.process_time() - busy) * 1000)
-        right = [fold(name) in known.get(hit.place.id, ()) for hit in hits[:5]]
+        wall_ms.append((time.perf_counter() - begin) * 1000)
+        cpu_ms.append((time.process_time() - cpu_begin) * 1000)
+        right = [fold(name) in names_of.get(hit.place.id, ()) for hit in hits[:5]]
         top_1 += right[:1] == [True]
         top_5 += any(right)
         if not any(right):
@@ -167,34 +167,38 @@ def measure_search(regions: Regions, count: int) -> dict[str, Any]:
         "names": len(names),
         "top_1": top_1 / len(names),
         "top_5": top_5 / len(names),
-        **spread_of(taken),
-        "processor_p95_ms": spread_of(worked)["p95_ms"],
+        **percentiles(wall_ms),
+        "processor_p95_ms": percentiles(cpu_ms)["p95_ms"],
         "missed": missed[:20],
     }
 
 
-def measure_others(regions: Regions) -> dict[str, Any]:
-    """Everything else that is asked by name or place."""
+def measure_nearby_and_crossing(regions: Regions) -> dict[str, Any]:
+    """Return latency of `nearby` and `crossing`, and how many crossings are found."""
     chance = random.Random(7)  # the same places every time
-    spots: list[LatLon] = []
-    corners: list[tuple[str, str]] = []
+    points: list[LatLon] = []
+    crossings: list[tuple[str, str]] = []
     for region in regions.store.open_all():
         rows = sorted(row[1:] for row in rows_of_kinds(region, lambda _: True))
-        spots.extend(LatLon(*row[3:5]) for row in chance.sample(rows, 50))
+        points.extend(LatLon(*row[3:5]) for row in chance.sample(rows, 50))
         meeting = [streets.split("\n") for (streets,) in region.conn.execute("SELECT streets FROM junction")]
-        corners.extend((one[0], one[1]) for one in chance.sample([one for one in meeting if len(one) == 2], 50))
-    found = [bool(regions.crossing(first, second)) for first, second in corners]
+        pairs = [streets for streets in meeting if len(streets) == 2]
+        crossings.extend((first, second) for first, second in chance.sample(pairs, 50))
+    found = [bool(regions.crossing(first, second)) for first, second in crossings]
     return {
-        "nearby_500_m": spread_of(timed([lambda at=at: regions.nearby(at, 500) for at in spots])),  # type: ignore[misc]
+        "nearby_500_m": percentiles(time_each_ms([partial(regions.nearby, point, 500) for point in points])),
         "crossing": {
             "found": sum(found) / len(found),
-            **spread_of(timed([lambda two=two: regions.crossing(*two) for two in corners])),  # type: ignore[misc]
+            **percentiles(time_each_ms([partial(regions.crossing, *streets) for streets in crossings])),
         },
     }
 
 
 def brute_force(sets: Sequence[Candidates], within_m: float) -> list[float]:
-    """Spread of the tightest triple around each candidate of the smallest set, by trying every pair of the others."""
+    """Return the spread in metres of the tightest triple around each candidate of the smallest set.
+
+    Tries every pair of candidates of the other two sets.
+    """
     ordered = sorted(sets, key=len)
     spots = [(one.lats, one.lons, one.keys[one.owner_of]) for one in ordered]
     (lats, lons, keys), one, two = spots
@@ -214,13 +218,13 @@ def brute_force(sets: Sequence[Candidates], within_m: float) -> list[float]:
 
 
 def measure_colocated(regions: Regions, extent: Box) -> dict[str, Any]:
-    """Three features over the last region, first and later times."""
+    """Return latency of `colocated` for three features, the first time and later, and compare with brute force."""
     figures = {}
     for features in TRIPLES:
-        first, *later = timed([lambda: regions.colocated(features, 300, within=extent)] * 6)  # noqa: B023
-        known: dict[tuple[str, int | str], int] = {}
+        first, *later = time_each_ms([partial(regions.colocated, features, 300, within=extent)] * 6)
+        keys: dict[tuple[str, int | str], int] = {}
         opened = regions.store.open_all()
-        expected = brute_force([resolve(regions.store, opened, one, extent, known) for one in features], 300)
+        expected = brute_force([resolve(regions.store, opened, feature, extent, keys) for feature in features], 300)
         found = [one.spread_m for one in regions.colocated(features, 300, within=extent, limit=1000)]
         figures[" + ".join(features)] = {
             "first_ms": first,
@@ -232,10 +236,10 @@ def measure_colocated(regions: Regions, extent: Box) -> dict[str, Any]:
 
 
 def measure(extracts: Sequence[Path], names: int) -> dict[str, Any]:
-    """Every figure of one run, with the machine it was taken on."""
+    """Return all figures of one run, with the machine they were taken on."""
     with TemporaryDirectory(prefix="geosleuth-bench-") as scratch:
         folder = Path(scratch)
-        imports = [import_apart(extract, folder) for extract in extracts]
+        imports = [import_in_subprocess(extract, folder) for extract in extracts]
         regions = Regions(folder)
         last = imports[-1]["region"]
         figures = {
@@ -249,7 +253,7 @@ def measure(extracts: Sequence[Path], names: int) -> dict[str, Any]:
             },
             "imports": imports,
             "search": measure_search(regions, names),
-            **measure_others(regions),
+            **measure_nearby_and_crossing(regions),
             "colocated_in": last,
             "colocated": measure_colocated(Regions(folder, only=[last]), regions.store.info(last).extent),
         }
@@ -258,7 +262,7 @@ def measure(extracts: Sequence[Path], names: int) -> dict[str, Any]:
 
 
 def broken_promises(figures: dict[str, Any]) -> list[str]:
-    """What is slower or worse than we say."""
+    """Return a line for each figure that misses its documented limit."""
     broken = []
     for one in figures["imports"]:
         limit_s = PROMISED_IMPORT_S.get(one["region"])
@@ -274,18 +278,18 @@ def broken_promises(figures: dict[str, Any]) -> list[str]:
         broken.append(f"search p95: {search['p95_ms']:.1f} ms > {PROMISED_SEARCH_P95_MS} ms")
     for features, one in figures["colocated"].items():
         if not one["equal_to_brute_force"]:
-            broken.append(f"colocated {features}: not what trying every combination finds")
+            broken.append(f"colocated {features}: differs from brute force")
         if one["median_ms"] > PROMISED_COLOCATED_MS:
             broken.append(f"colocated {features}: {one['median_ms']:.0f} ms > {PROMISED_COLOCATED_MS} ms")
     return broken
 
 
 def show(figures: dict[str, Any]) -> None:
-    """The figures, for people."""
+    """Print the figures."""
     print("machine    ", ", ".join(f"{key} {value}" for key, value in figures["machine"].items()))
     for one in figures["imports"]:
         print(
-            f"import      {one['region']}: {one['seconds']:.1f} s ({one['processor_seconds']:.1f} s of processor), "
+            f"import      {one['region']}: {one['seconds']:.1f} s ({one['processor_seconds']:.1f} s of CPU), "
             f"{one['peak_resident_mb']:.0f} MB resident, {one['features']} features, {one['names']} names, "
             f"{one['input_mb']:.1f} MB to {one['file_mb']:.1f} MB"
         )
@@ -293,7 +297,7 @@ def show(figures: dict[str, Any]) -> None:
     print(
         f"search      {search['names']} misread names: top-1 {search['top_1']:.1%}, top-5 {search['top_5']:.1%}, "
         f"p50 {search['p50_ms']:.1f} ms, p95 {search['p95_ms']:.1f} ms "
-        f"({search['processor_p95_ms']:.1f} ms of processor)"
+        f"({search['processor_p95_ms']:.1f} ms of CPU)"
     )
     for label, name in (("nearby      within 500 m: ", "nearby_500_m"), ("crossing    ", "crossing")):
         print(label + ", ".join(f"{key} {value:.2f}" for key, value in figures[name].items()))
@@ -308,7 +312,7 @@ def show(figures: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    """Run from the command line."""
+    """Parse the command line, measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("extracts", nargs="*", type=Path)
     parser.add_argument("--names", type=int, default=1000)

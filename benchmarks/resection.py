@@ -1,18 +1,18 @@
-"""How near `geosleuth clues resection` comes, and how often its 90 % area holds the true place.
+"""Measure the error of `geosleuth clues resection`, and how often its 90 % area holds the true place.
 
     python benchmarks/resection.py EXTRACT.osm.pbf... [--cases 200] [--seed 7] [--check] [--json]
 
-Cases are drawn from the named features of OpenStreetMap extracts. A camera stands at random, 30 to 300 m from a feature
-drawn at random, and looks in a random direction; its picture is 70 degrees wide. What can be marked are the named
-features (amenities, shops, sights, churches, towers, peaks) in the picture and within reach, at least 5 degrees apart;
-what stands in front of them is not known, so nothing is hidden. The bearing of each column has a normal error of 1
-degree. Rows differ in reach, in how features are chosen, how many, and in what is known:
+Cases are synthetic, drawn from the named features (amenities, shops, sights, churches, towers, peaks) of OpenStreetMap
+extracts. The camera stands 30 to 300 m from a random feature and looks in a random direction; its picture is 70
+degrees wide. Features in the picture and within range are marked, at least 5 degrees apart; occlusion is ignored. The
+bearing of each column has a normal error of 1 degree. Rows differ in range, number and choice of features, and in what
+is known:
 
-- any: drawn at random; spread: the leftmost, the rightmost, and between them the nearest ones;
-- far: peaks 5 to 50 km away, from anywhere in the extracts;
-- fov: "known", or "solved" from the columns;
-- wrong: one column belongs to another feature of the map, at least 10 degrees from where it should be. The figures say
-  how often it is named as one that may be wrong, and how often as the only one.
+- any: features drawn at random; spread: the leftmost, the rightmost, and the nearest ones between them;
+- peaks: 5 to 50 km away, from anywhere in the extracts;
+- fov: field of view "known", or "solved" from the columns;
+- wrong: one column is attributed to a wrong feature, at least 10 degrees away from the right one. The two figures say
+  how often it is named among the suspects, and how often as the only one.
 """
 
 import argparse
@@ -47,8 +47,8 @@ from geosleuth.score.metrics import wilson
 
 FOV_DEG = 70.0
 NOISE_DEG = 1.0
-LEAST_APART_DEG = 5.0
-LEAST_WRONG_DEG = 10.0
+MIN_SEPARATION_DEG = 5.0
+MIN_WRONG_DEG = 10.0
 WITHIN_M = 30.0
 KINDS = ("amenity", "shop", "tourism", "historic", "man_made", "natural")
 
@@ -57,11 +57,11 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: which features are marked, and what is known."""
+    """One row of the table: which features are marked, and what is known."""
 
     name: str
     features: int
-    reach_km: tuple[float, float]
+    range_km: tuple[float, float]
     spread: bool = True
     fov_known: bool = True
     wrong: bool = False
@@ -87,7 +87,7 @@ ROWS = (
 
 @dataclass(frozen=True)
 class Features:
-    """Named features of one extract in columns."""
+    """The named features of one extract, as columns."""
 
     lats: Floats
     lons: Floats
@@ -95,8 +95,8 @@ class Features:
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """A camera, what is marked in its picture, and which mark is wrong."""
+class Case:
+    """A camera, the sightings in its picture, and the index of the wrong one."""
 
     camera: LatLon
     heading_deg: float
@@ -106,7 +106,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one case."""
+    """The result of one case."""
 
     error_m: float
     radius_m: float
@@ -118,24 +118,24 @@ class Outcome:
 
 
 def read_features(path: Path) -> Features:
-    """Read the named features of an extract; a way lies where its corners do on average."""
+    """Read the named features of an extract; a way lies at the mean of its nodes."""
     rows: list[tuple[float, float, bool]] = []
-    for thing in osmium.FileProcessor(path).with_locations():
-        if "name" not in thing.tags or not any(kind in thing.tags for kind in KINDS):
+    for item in osmium.FileProcessor(path).with_locations():
+        if "name" not in item.tags or not any(kind in item.tags for kind in KINDS):
             continue
-        if isinstance(thing, osmium.osm.Node):
-            rows.append((thing.lat, thing.lon, thing.tags.get("natural") == "peak"))
-        elif isinstance(thing, osmium.osm.Way):
-            spots = [(node.lat, node.lon) for node in thing.nodes if node.location.valid()]
-            if spots:
-                lat, lon = np.mean(spots, axis=0).tolist()
+        if isinstance(item, osmium.osm.Node):
+            rows.append((item.lat, item.lon, item.tags.get("natural") == "peak"))
+        elif isinstance(item, osmium.osm.Way):
+            nodes = [(node.lat, node.lon) for node in item.nodes if node.location.valid()]
+            if nodes:
+                lat, lon = np.mean(nodes, axis=0).tolist()
                 rows.append((lat, lon, False))
     lats, lons, peaks = zip(*rows, strict=True)
     return Features(np.array(lats), np.array(lons), np.array(peaks))
 
 
-def draw(features: Features, row: Row, chance: np.random.Generator) -> Drawn | None:
-    """Draw a camera; None where too little is to be seen from there."""
+def draw_case(features: Features, row: Row, chance: np.random.Generator) -> Case | None:
+    """Draw a camera and its sightings; None if too few features can be seen from there."""
     usable = features.peaks if row.peaks else np.ones(len(features.lats), dtype=bool)
     lats, lons = features.lats[usable], features.lons[usable]
     if not len(lats):
@@ -146,74 +146,74 @@ def draw(features: Features, row: Row, chance: np.random.Generator) -> Drawn | N
     heading = chance.uniform(0, 360)
     away_km = distances_km(camera.lat, camera.lon, lats, lons, "geodesic")
     offsets = (bearings_deg(camera.lat, camera.lon, lats, lons, "geodesic") - heading + 180) % 360 - 180
-    near_km, far_km = row.reach_km
+    near_km, far_km = row.range_km
     seen = np.flatnonzero((np.abs(offsets) < FOV_DEG / 2 - 1) & (away_km >= near_km) & (away_km <= far_km))
     order = chance.permutation(seen)
     if row.spread:
         order = seen[np.argsort(away_km[seen])]
         if len(seen):
             ends = [seen[int(np.argmin(offsets[seen]))], seen[int(np.argmax(offsets[seen]))]]
-            order = np.array([*ends, *(one for one in order if one not in ends)])
+            order = np.array([*ends, *(index for index in order if index not in ends)])
     chosen: list[int] = []
-    for one in order.tolist():
-        if all(abs(offsets[one] - offsets[other]) >= LEAST_APART_DEG for other in chosen):
-            chosen.append(one)
+    for index in order.tolist():
+        if all(abs(offsets[index] - offsets[other]) >= MIN_SEPARATION_DEG for other in chosen):
+            chosen.append(index)
         if len(chosen) == row.features:
             break
     if len(chosen) < row.features:
         return None
-    marks = [column_of(float(offsets[one]) + chance.normal(0, NOISE_DEG), FOV_DEG) for one in chosen]
+    columns = [column_of(float(offsets[index]) + chance.normal(0, NOISE_DEG), FOV_DEG) for index in chosen]
     wrong = None
     if row.wrong:
         wrong = int(chance.integers(row.features))
-        others = [int(one) for one in seen if abs(offsets[one] - offsets[chosen[wrong]]) >= LEAST_WRONG_DEG]
+        others = [int(index) for index in seen if abs(offsets[index] - offsets[chosen[wrong]]) >= MIN_WRONG_DEG]
         if not others:
             return None
         chosen[wrong] = int(chance.choice(others))
     sightings = [
-        Sighting(LatLon(float(lats[one]), float(lons[one])), min(1.0, max(0.0, column)), NOISE_DEG)
-        for one, column in zip(chosen, marks, strict=True)
+        Sighting(LatLon(float(lats[index]), float(lons[index])), min(1.0, max(0.0, column)), NOISE_DEG)
+        for index, column in zip(chosen, columns, strict=True)
     ]
-    return Drawn(camera, heading, tuple(sightings), wrong)
+    return Case(camera, heading, tuple(sightings), wrong)
 
 
-def cases(extracts: Sequence[Features], row: Row, count: int, seed: int) -> Iterator[Drawn]:
-    """Draw so many cases, from the extracts in turn; one that shows too little is drawn anew."""
+def draw_cases(extracts: Sequence[Features], row: Row, count: int, seed: int) -> Iterator[Case]:
+    """Yield up to `count` cases, from each extract in turn; a case with too few features is redrawn."""
     chance = np.random.default_rng([seed, ROWS.index(row)])
     made, tries = 0, 0
     while made < count and tries < 400 * count:
-        found = draw(extracts[tries % len(extracts)], row, chance)
+        case = draw_case(extracts[tries % len(extracts)], row, chance)
         tries += 1
-        if found is not None:
+        if case is not None:
             made += 1
-            yield found
+            yield case
 
 
-def solve(drawn: Drawn, row: Row) -> Outcome | None:
-    """Work out one case; None where no place fits."""
+def solve(case: Case, row: Row) -> Outcome | None:
+    """Solve one case; None if no place fits."""
     try:
-        found: Resection = resect(drawn.sightings, FieldOfView(FOV_DEG) if row.fov_known else None)
+        found: Resection = resect(case.sightings, FieldOfView(FOV_DEG) if row.fov_known else None)
     except Unsolvable:
         return None
     best = found.poses[0]
     return Outcome(
-        error_m=1000 * distance_km(drawn.camera, best.point, "geodesic"),
+        error_m=1000 * distance_km(case.camera, best.point, "geodesic"),
         radius_m=1000 * found.radius_km,
-        inside=found.area.contains(drawn.camera),
-        heading_off_deg=abs((best.heading_deg - drawn.heading_deg + 180) % 360 - 180),
-        named_wrong=None if drawn.wrong is None else drawn.wrong in found.misfits,
-        named_alone=found.misfits == (drawn.wrong,),
+        inside=found.area.contains(case.camera),
+        heading_off_deg=abs((best.heading_deg - case.heading_deg + 180) % 360 - 180),
+        named_wrong=None if case.wrong is None else case.wrong in found.misfits,
+        named_alone=found.misfits == (case.wrong,),
         danger=found.danger_circle,
     )
 
 
 def measure(extracts: Sequence[Features], row: Row, count: int, seed: int) -> dict[str, object]:
-    """Work out all cases of a row."""
-    begun, outcomes, distances_m = time.process_time(), [], []
-    for drawn in cases(extracts, row, count, seed):
-        away = [1000 * distance_km(drawn.camera, one.point, "geodesic") for one in drawn.sightings]
-        distances_m.append(float(np.median(away)))
-        outcomes.append(solve(drawn, row))
+    """Solve all cases of a row and return its figures."""
+    cpu_begin, outcomes, distances_m = time.process_time(), [], []
+    for case in draw_cases(extracts, row, count, seed):
+        away_m = [1000 * distance_km(case.camera, sighting.point, "geodesic") for sighting in case.sightings]
+        distances_m.append(float(np.median(away_m)))
+        outcomes.append(solve(case, row))
     solved = [one for one in outcomes if one is not None]
     errors = [math.inf if one is None else one.error_m for one in outcomes]
     inside = wilson(sum(one.inside for one in solved), len(outcomes))
@@ -237,22 +237,22 @@ def measure(extracts: Sequence[Features], row: Row, count: int, seed: int) -> di
         "median_off_circle_m": round(float(np.median(safe)), 1) if safe else None,
         "wrong_named": round(float(np.mean([bool(one.named_wrong) for one in solved])), 3) if row.wrong else None,
         "wrong_named_alone": round(float(np.mean([one.named_alone for one in solved])), 3) if row.wrong else None,
-        "cpu_s": round((time.process_time() - begun) / len(outcomes), 3),
+        "cpu_s": round((time.process_time() - cpu_begin) / len(outcomes), 3),
     }
 
 
 def main() -> None:
-    """Measure and print."""
+    """Parse the command line, measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("extracts", nargs="*", type=Path, default=[Path("examples/regions/monaco.osm.pbf")])
     parser.add_argument("--cases", type=int, default=200)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--rows", help="Only these lines of the table, counted from 1: 1,2,3")
-    parser.add_argument("--check", action="store_true", help="Fail where a row misses its figure.")
+    parser.add_argument("--rows", help="only these rows of the table, counted from 1, such as 1,2,3")
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a row misses its target")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     extracts = [read_features(path) for path in given.extracts]
-    rows = [ROWS[int(one) - 1] for one in given.rows.split(",")] if given.rows else ROWS
+    rows = [ROWS[int(number) - 1] for number in given.rows.split(",")] if given.rows else ROWS
     if not any(features.peaks.any() for features in extracts):
         rows = [row for row in rows if not row.peaks]
     if not given.json:
@@ -277,11 +277,14 @@ def main() -> None:
     if given.json:
         print(json.dumps(measured))
     if given.check:
-        sys.exit(_misses(measured))
+        sys.exit(_check(measured))
 
 
-def _misses(measured: Sequence[dict[str, object]]) -> int:
-    """Say which figures are missed: the median of three near features, and the share of true places in the area."""
+def _check(measured: Sequence[dict[str, object]]) -> int:
+    """Print missed targets and return the exit code.
+
+    Targets are the median error with three near features, and the share of areas that hold the true place.
+    """
     missed = []
     for found in measured:
         three_near = found["features"] == 3 and str(found["row"]).startswith("within 300 m") and not found["wrong"]

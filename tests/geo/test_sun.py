@@ -100,9 +100,9 @@ def test_times_come_as_one_moment_a_list_or_an_array() -> None:
 
 def test_a_time_without_a_zone_is_refused() -> None:
     naive = datetime(2024, 6, 21, 14, 0)  # noqa: DTZ001  # the point of the test
-    with pytest.raises(ValueError, match="no zone"):
+    with pytest.raises(ValueError, match="no time zone"):
         sun_positions(naive, 0.0, 0.0)
-    with pytest.raises(ValueError, match="no zone"):
+    with pytest.raises(ValueError, match="no time zone"):
         subsolar_points([naive])
 
 

@@ -1,9 +1,9 @@
 """The offline atlas: base places, borders, added regions, facts, documents and maps behind one protocol.
 
-Nothing here opens a socket. Work runs in threads, each with its own read-only connections, so that many questions can
-be asked at once and none holds up the event loop, however slow the disk. A hand-over costs 0.05 ms of CPU. A thread
-that has answered nothing yet costs more, since each keeps what it has read: so one thread answers whenever it is idle,
-and the others only what is asked meanwhile.
+Nothing here opens a socket. Queries run in threads, each with its own read-only connections, so that several can run at
+once and a slow disk never blocks the event loop. A hand-over costs 0.05 ms of CPU. A thread's first queries are slower,
+because each thread has its own caches: so one thread takes all queries while it is idle, and the others take only
+those that arrive while it is busy.
 """
 
 import asyncio
@@ -43,49 +43,48 @@ if TYPE_CHECKING:
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-# What a text read from a photo names is more often something in a region that the user cared to add: a world place
-# stands behind it, unless it is spelled exactly so and well known.
-_BASE_SHARE = 0.9
-_WELL_KNOWN = 0.78
+# Text read from a photo more often names something in a region that the user chose to add. So places of the world score
+# less by this factor, unless they match exactly and are well known.
+_WORLD_FACTOR = 0.9
+_WELL_KNOWN_SCORE = 0.78
 _THREADS = 4
 _SNAP_KM = 5.0
-# The best known features of a name, and grounds of another, that are looked through for those that go together.
+# How many namesakes to look through for one that lies in the other parts of a query: first a few, then all.
 _FEW_NAMESAKES, _NAMESAKES = 20, 200
-_TOWNS = 50
-_GROUND_KM = 0.2
+_MAX_CONTAINERS = 50
+_AREA_MARGIN_KM = 0.2
 _TOWNS_AROUND, _VILLAGES, _VILLAGE_KM = 3, 20, 5.0
-# How far places reach of which the map has only a point.
-_PLACE_KM: Mapping[str, float] = {"city": 10.0, "town": 4.0, "village": 2.0, "suburb": 2.0, "municipality": 4.0}
-_SMALL_PLACE_KM = 1.0
+# Radii of places that are only points on the map.
+_PLACE_RADIUS_KM: Mapping[str, float] = {"city": 10.0, "town": 4.0, "village": 2.0, "suburb": 2.0, "municipality": 4.0}
+_SMALL_PLACE_RADIUS_KM = 1.0
 _MAP_TOWNS = 25
-# Of namesakes around a town the one in it is meant: what being this far from it costs.
-_FAR_KM, _FAR_WORTH = 30.0, 0.02
-_COARSER: Mapping[Level, int] = {"street": 1, "town": 2, "region": 3}
+# Of namesakes around a town, the nearest one is meant: the penalty grows with the distance up to this maximum.
+_FAR_KM, _FAR_PENALTY = 30.0, 0.02
+_COARSENESS: Mapping[Level, int] = {"street": 1, "town": 2, "region": 3}
 _MAX_LIMIT = 1000
-_BESIDE, _NEAR_M = 5, 250.0
-# Peaks, lakes and islands of a gazetteer are points without a size: named where a map has room for them.
+_REVERSE_FEATURES, _REVERSE_RADIUS_M = 5, 250.0
+# Peaks, lakes and islands of a gazetteer have no known size: label them only on maps that are detailed enough.
 _FEATURES_FROM_ZOOM, _FEATURES, _FEATURE_RANK = 9, 30, 5
 
 
 def regions_dir() -> Path:
-    """Where added regions lie."""
+    """Return the folder of added regions."""
     return data_dir() / "regions"
 
 
 def gazetteers_dir(regions: Path | None = None) -> Path:
-    """Where added gazetteers lie: beside the regions."""
+    """Return the folder of added gazetteers, beside that of the regions."""
     return (regions or regions_dir()).with_name("gazetteers")
 
 
 class OfflineAtlas:
-    """Answers from this machine alone; meets the protocol `Atlas`.
+    """An `Atlas` that answers from local data only.
 
     Args:
-        regions: the folder of added regions; the user's own without it.
-        tiles: an MBTiles or PMTiles file for pictures from above.
-        progress: hears of the one-time building of the base atlas.
-        remembered: how many of the newest answers of `geocode` are given again without looking; only for regions that
-            nobody changes meanwhile.
+        regions: the folder of added regions; defaults to the user's own.
+        tiles: an MBTiles or PMTiles file of satellite or aerial images.
+        progress: a callback for the one-time build of the base atlas.
+        remembered: how many answers of `geocode` to cache; 0 for none. Only use it if regions don't change meanwhile.
     """
 
     def __init__(
@@ -96,34 +95,34 @@ class OfflineAtlas:
         progress: Progress | None = None,
         remembered: int = 0,
     ) -> None:
-        """Nothing is opened until the first question."""
+        """Store the settings; nothing is opened until the first query."""
         self._geocoded = lru_cache(remembered)(self._geocode) if remembered else self._geocode
         self._regions_dir = regions or regions_dir()
         self._tiles = tiles
         self._progress = progress
         self._local = threading.local()
-        # Threads of its own outlive one event loop, and with them what they have opened.
+        # Own threads keep their open files from one event loop to the next.
         self._first_thread = ThreadPoolExecutor(1, thread_name_prefix="atlas")
         self._first_busy = threading.Lock()
         self._other_threads = ThreadPoolExecutor(_THREADS - 1, thread_name_prefix="atlas")
         self._building = threading.Lock()
 
-    # The questions.
+    # The public queries.
 
     async def geocode(
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
-        """Places, streets and addresses of that name, exact ones first."""
+        """Return places, streets and addresses with that name, exact matches first."""
         code = None if country is None else required_country_code(country)
-        asked = self._geocoded if within is None else self._geocode
-        return list(await self._run(asked, text, _checked(limit), within, code))
+        geocode = self._geocoded if within is None else self._geocode
+        return list(await self._run(geocode, text, _checked(limit), within, code))
 
     async def reverse(self, point: LatLon) -> Reverse:
-        """Country and region by polygon, settlement by distance and size, then what stands nearest."""
+        """Return country and region (by polygon), settlements (by distance and size), and the nearest features."""
         return await self._run(self._reverse, point)
 
     async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
-        """Names that begin so: in the added regions, then in the world."""
+        """Return places with names that begin with the prefix: in the added regions, then in the world."""
         return await self._run(self._suggest, prefix, _checked(limit), near)
 
     async def search_pois(
@@ -135,21 +134,21 @@ class OfflineAtlas:
         category: str | None = None,
         limit: int = 10,
     ) -> list[Hit]:
-        """Features of the added regions and, without a category, places and landmarks of the world."""
+        """Return features of the added regions and gazetteers; without a category, places of the world too."""
         return await self._run(self._search_pois, text, near, within, category, _checked(limit))
 
     async def poi(self, place_id: str) -> Place | None:
-        """All that is known of one place."""
+        """Return a place by its id, with all its details."""
         return await self._run(self._poi, place_id)
 
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
     ) -> list[Hit]:
-        """Features of the added regions and gazetteers around a point."""
+        """Return features of the added regions and gazetteers around a point, nearest first."""
         return await self._run(self._nearby, point, radius_m, category, _checked(limit))
 
     async def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
-        """Where two streets of an added region meet."""
+        """Return where two streets of an added region meet."""
         return await self._run(lambda: self._regions.crossing(first, second, within=within, limit=_checked(limit)))
 
     async def colocated(
@@ -162,7 +161,7 @@ class OfflineAtlas:
         in_order: bool = False,
         limit: int = 10,
     ) -> list[Colocation]:
-        """Where all these features of an added region stand near each other."""
+        """Return where all these features of an added region stand near each other."""
         return await self._run(
             lambda: self._regions.colocated(
                 features,
@@ -175,7 +174,7 @@ class OfflineAtlas:
         )
 
     async def search_documents(self, text: str, *, limit: int = 10) -> list[Document]:
-        """Passages of the World Factbook and the atlas's own facts."""
+        """Return passages of the World Factbook and of the atlas's own facts."""
         from .facts.documents import search_documents
 
         return await self._run(lambda: search_documents(text, limit=_checked(limit)))
@@ -183,21 +182,21 @@ class OfflineAtlas:
     async def map(
         self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
     ) -> Picture:
-        """A map drawn from the added regions, and from borders and places of the world around them."""
+        """Draw a map from the added regions, with borders and places of the world around them."""
         return await self._run(self._map, centre, zoom, size, markers)
 
     async def place_facts(self, point: LatLon, day: date | None = None) -> "PlaceFacts":
-        """What the land is like at a point; daylight is of a day, without one of midsummer and midwinter."""
+        """Return facts about the land at a point; daylight is for a day, by default for both solstices."""
         return await self._run(self._place_facts, point, day)
 
     @property
     def has_tiles(self) -> bool:
-        """Whether there are pictures from above."""
+        """Return whether there are satellite or aerial images."""
         return self._tiles is not None
 
     @property
     def has_regions(self) -> bool:
-        """Whether a detailed map was added; also where the folder can't be read, which asking will tell."""
+        """Return whether a region was added; true if the folder can't be read, so that the next query reports it."""
         try:
             with os.scandir(self._regions_dir) as files:
                 return any(one.name.endswith(".sqlite") for one in files)
@@ -208,25 +207,26 @@ class OfflineAtlas:
 
     @property
     def has_gazetteers(self) -> bool:
-        """Whether a gazetteer was added: names of lakes, rivers, ranges and small places."""
+        """Return whether a gazetteer was added: names of lakes, rivers, ranges and small places."""
         return bool(self._gazetteers.store.names())
 
     @property
     def has_features(self) -> bool:
-        """Whether there is more than towns: a detailed map or a gazetteer was added."""
+        """Return whether a region or a gazetteer was added, so that there is more than towns."""
         return self.has_regions or self.has_gazetteers
 
     async def detailed_maps(self, point: LatLon | None = None) -> list[str]:
-        """Names of the added regions, or of those that reach a point."""
+        """Return the names of the added regions, or of those that contain a point."""
         return await self._run(self._detailed_maps, point)
 
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
-        """A picture from above, out of the user's own tiles."""
+        """Return a satellite or aerial image from the user's own tiles."""
         return await self._run(self._satellite, centre, zoom, size)
 
-    # How they are answered.
+    # Their implementation, which runs in threads.
 
     async def _run(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Run a function in the first thread, or in another one if that is busy."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[_T] = loop.create_future()
         is_first = self._first_busy.acquire(blocking=False)
@@ -235,60 +235,63 @@ class OfflineAtlas:
         try:
             return await answer
         except sqlite3.DatabaseError as error:
-            # Regions report their own damage; what is left is the base atlas.
+            # Damaged regions raise their own errors, so this must be the base atlas.
             raise DataFault(f"the base atlas is damaged ({error}); remove {base_path()} and ask again") from error
 
     def _answer(
         self, call: Callable[[], _T], loop: asyncio.AbstractEventLoop, answer: asyncio.Future[_T], *, is_first: bool
     ) -> None:
-        """Answer a question in this thread; less than `asyncio.wrap_future` does, which takes a third longer."""
+        """Run a query in this thread and pass its result to the event loop.
+
+        `asyncio.wrap_future` would do the same, but takes a third longer.
+        """
         result, error = None, None
         try:
             if not answer.cancelled():
                 result = call()
         except BaseException as raised:  # noqa: BLE001  (passed on to the event loop)
             error = raised
-        if is_first:  # before the event loop hears of it, so that the next question finds this thread idle
+        if is_first:  # release before the event loop gets the result, so that its next query finds this thread idle
             self._first_busy.release()
-        with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed, so nobody waits for the result
             loop.call_soon_threadsafe(_settle, answer, result, error)
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
-        # Who has asked regions before need not be asked whether there are any: that takes as long as finding none.
-        asked = hasattr(self._local, "regions")
-        local = self._in_regions(text, limit, within, country) if asked or self.has_features else []
-        # Guesses fall behind a name that somebody bears: then none are made, which is most of the work.
+        # Once this thread has opened the regions, checking whether there are any takes as long as searching none.
+        is_open = hasattr(self._local, "regions")
+        local = self._in_regions(text, limit, within, country) if is_open or self.has_features else []
+        # Fuzzy hits rank behind exact ones: if there is one, skip the fuzzy search, which is most of the work.
         sure = any(hit.match in ("exact", "alias") and not hit.missing for hit in local)
         world = self._base.geocode(
             text, limit=limit, within=within, country=country, guesses=0 if sure else 2, partly=not sure
         )
         known = any(hit.match not in ("fuzzy", "part") for hit in world)
         if local and not known:
-            fewest = min(map(_lacking, local))
-            world = [hit for hit in world if hit.match != "part" or _lacking(hit) <= fewest]
+            fewest = min(map(_missing_parts, local))
+            world = [hit for hit in world if hit.match != "part" or _missing_parts(hit) <= fewest]
         if any(hit.match in ("exact", "alias") and not hit.missing for hit in (*world, *local)):
             world, local = ([hit for hit in hits if hit.match != "fuzzy"] for hits in (world, local))
-        # "Mount Everest" is the mountain rather than a restaurant: where the world has the name, shops stand behind.
-        return _merged([*world, *local], limit, behind=lambda hit: known and not _is_ground(hit.place))
+        # "Mount Everest" is the mountain rather than a restaurant: if the world has the name, businesses rank behind.
+        return _merged([*world, *local], limit, behind=lambda hit: known and not _is_geographic(hit.place))
 
     def _in_regions(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
-        """Features of added regions that one part of the text names, inside the others; those with most parts first."""
+        """Return features of added regions that one part of the text names and that lie in the other parts."""
         parts = written_parts(text)
         if len(parts) == 1:
             hits = next(self._named(parts[0], limit, within, country))
-        else:  # a name may hold brackets, dashes and commas: Monte-Carlo (Casino)
+        else:  # a name may contain brackets, dashes and commas: "Monte-Carlo (Casino)"
             hits = self._in_country(self._regions.called(text, limit=limit, within=within), country)
-            if not hits and (name := self._begins_with_name(text, within)):
+            if not hits and (name := self._leading_name(text, within)):
                 parts = [name, *written_parts(text.removeprefix(name))]
         if parts and not hits and len(parts) == 1:
-            parts = self._base.told_apart(parts[0], sure=False)
+            parts = self._base.split_at_places(parts[0], sure=False)
         if hits or len(parts) < 2:
             return hits
         found: list[Hit] = []
         for at, name in enumerate(parts):
             others = [*parts[:at], *parts[at + 1 :]]
             for hits in self._named_around(name, others, max(limit, _NAMESAKES), within, country):
-                found += self._fitting(hits, parts, at)
+                found += self._inside_others(hits, parts, at)
                 if any(not hit.missing for hit in found):
                     return found
         return found
@@ -296,76 +299,77 @@ class OfflineAtlas:
     def _named_around(
         self, name: str, others: Sequence[str], limit: int, within: Extent | None, country: str | None
     ) -> Iterator[list[Hit]]:
-        """Features of a name, as many as asked for. A country may have thousands; then those around the other parts."""
-        around = (disc for part in others for disc in self._base.container(without_postcode(part)).grounds)
-        towns = [*self._mapped(around, _TOWNS_AROUND)]
+        """Yield batches of features with a name, in the order in which they are likely meant.
 
-        def inner(hits: Iterable[Hit]) -> list[Hit]:
+        A country may have thousands of namesakes, so that the right one is not among the first. Therefore the
+        surroundings of the towns and villages in the other parts are searched too.
+        """
+        areas = (area for part in others for area in self._base.container(without_postcode(part)).town_areas)
+        towns = [*self._mapped(areas, _TOWNS_AROUND)]
+
+        def inside(hits: Iterable[Hit]) -> list[Hit]:
             return [hit for hit in hits if within is None or within.contains(hit.place.point)]
 
-        for town in towns:  # where the very name is found at once
-            yield inner(self._in_country(self._regions.called(name, limit=limit, within=town), country))
+        for town in towns:
+            yield inside(self._in_country(self._regions.called(name, limit=limit, within=town), country))
         anywhere = self._named(name, limit, within, country)
         first = next(anywhere, [])
         yield first
         if len(first) >= limit // 2 and not self._base.container(name):
-            villages = (Disc(hit.place.point, _VILLAGE_KM) for part in others for hit in self._grounds(part))
+            villages = (Disc(hit.place.point, _VILLAGE_KM) for part in others for hit in self._containers_named(part))
             for village in self._mapped(villages, _VILLAGES):
-                yield inner(self._in_country(self._regions.called(name, limit=limit, within=village), country))
+                yield inside(self._in_country(self._regions.called(name, limit=limit, within=village), country))
             for town in towns:
-                yield from map(inner, self._named(name, limit, town, country))
+                yield from map(inside, self._named(name, limit, town, country))
         yield from anywhere
 
-    def _mapped(self, grounds: Iterable[Disc], most: int) -> Iterator[Disc]:
-        """The first grounds that an added region reaches."""
-        return islice((ground for ground in grounds if self._regions.reach(ground)), most)
+    def _mapped(self, areas: Iterable[Disc], most: int) -> Iterator[Disc]:
+        """Return the first areas that an added region reaches."""
+        return islice((area for area in areas if self._regions.reach(area)), most)
 
-    def _begins_with_name(self, text: str, within: Extent | None) -> str | None:
-        """The longest beginning of a text, with a comma in it, that is the very name of a feature."""
+    def _leading_name(self, text: str, within: Extent | None) -> str | None:
+        """Return the longest beginning of a text, with a comma in it, that is exactly the name of a feature."""
         commas = [at for at, sign in enumerate(text) if sign == ","][: MOST_PARTS - 1]
         beginnings = (text[:at] for at in reversed(commas[1:]))
         return next((name for name in beginnings if self._regions.called(name, limit=1, within=within)), None)
 
-    def _fitting(self, hits: Iterable[Hit], parts: Sequence[str], at: int) -> Iterable[Hit]:
-        """Those that one part names and that lie in others, with what is missing; none that can't be meant."""
+    def _inside_others(self, hits: Iterable[Hit], parts: Sequence[str], at: int) -> Iterable[Hit]:
+        """Yield the hits for one part that lie in other parts, scored by how many; drop hits that contradict a part."""
         from .regions.addresses import score_with_fit
 
         others = [*parts[:at], *parts[at + 1 :]]
         own = self._base.container(parts[at])
-        told = [(other, self._base.container(without_postcode(other))) for other in others]
-        grounds = cache(self._grounds)  # looked for only where nothing else tells
+        containers = [(other, self._base.container(without_postcode(other))) for other in others]
+        containers_named = cache(self._containers_named)  # slow, so only called if nothing else decides
         for hit in hits:
             is_fine = hit.level not in ("town", "region")
             if (hit.match == "fuzzy" and (at or own)) or (is_fine and own and self._holds(own, hit.place)):
                 continue  # a bus that goes to Helsinki is not what "Helsinki, Arkadiankatu" means
-            fits = [self._fits(hit, *one, grounds) for one in told]
+            fits = [self._fits(hit, *one, containers_named) for one in containers]
             missing = tuple(other for other, fit in zip(others, fits, strict=True) if not fit)
             if None in fits or (missing and ((at and is_fine) or hit.level == "region")):
                 continue
-            far = sum(min(1.0, container.distance_km(hit.place.point) / _FAR_KM) for _, container in told)
-            score = score_with_fit(hit.score, sum(map(bool, fits)) / len(fits)) - _FAR_WORTH * far / len(told)
+            far = sum(min(1.0, container.distance_km(hit.place.point) / _FAR_KM) for _, container in containers)
+            score = score_with_fit(hit.score, sum(map(bool, fits)) / len(fits)) - _FAR_PENALTY * far / len(containers)
             match: MatchKind = hit.match if is_fine or not missing else "part"
             yield replace(hit, score=score, match=match, missing=(*hit.missing, *missing))
 
     def _named(self, name: str, limit: int, within: Extent | None, country: str | None) -> Iterator[list[Hit]]:
-        """Features of added regions of that very name, where there are any; then those of names like it too.
-
-        What is spelled much differently is another name.
-        """
+        """Yield features of added regions and gazetteers with this exact name, if any; then those with similar ones."""
         from .regions.addresses import split_crossing
 
         named = self._gazetteers.search(name, within=within, limit=limit)
         if not split_crossing(name):
             spellings = (name, *spelled_out_streets(name))
-            asked = (self._regions.called(one, limit=limit, within=within) for one in spellings)
-            called = next(filter(None, asked), [])
-            sure = self._in_country([*called, *(hit for hit in named if hit.match in ("exact", "alias"))], country)
-            if sure:
-                yield sure
+            searches = (self._regions.called(spelling, limit=limit, within=within) for spelling in spellings)
+            called = next(filter(None, searches), [])
+            exact = self._in_country([*called, *(hit for hit in named if hit.match in ("exact", "alias"))], country)
+            if exact:
+                yield exact
         words = set(fold(name).split())
         for most in sorted({min(limit, _FEW_NAMESAKES), limit}):
-            like = self._regions.geocode(name, limit=most, within=within)
-            hits = self._in_country([*like, *named], country)
+            similar = self._regions.geocode(name, limit=most, within=within)
+            hits = self._in_country([*similar, *named], country)
             found = [
                 hit
                 for hit in hits
@@ -373,31 +377,34 @@ class OfflineAtlas:
                 or is_same_name(name, hit.matched)
             ]  # fmt: skip
             yield found or [hit for hit in hits if words <= set(fold(hit.matched).split())]
-            if len(like) < most:
+            if len(similar) < most:
                 return
 
-    def _grounds(self, part: str) -> list[Hit]:
-        """Quarters, towns and streets of added regions that go by the name of a part."""
-        hits = next(self._named(part, _TOWNS, None, None))
-        return [hit for hit in hits if hit.match in ("exact", "alias") and hit.level in _COARSER]
+    def _containers_named(self, part: str) -> list[Hit]:
+        """Return streets, quarters, towns and regions of the added maps with the name of a part."""
+        hits = next(self._named(part, _MAX_CONTAINERS, None, None))
+        return [hit for hit in hits if hit.match in ("exact", "alias") and hit.level in _COARSENESS]
 
-    def _fits(self, hit: Hit, part: str, container: Container, grounds: Callable[[str], Sequence[Hit]]) -> bool | None:
-        """Whether a feature lies in what a part names; None where it can't, since the part is a place elsewhere."""
+    def _fits(
+        self, hit: Hit, part: str, container: Container, containers_named: Callable[[str], Sequence[Hit]]
+    ) -> bool | None:
+        """Return whether a feature lies in what a part names; None if it can't, because that place is elsewhere."""
         from .regions.addresses import address_fit
 
-        place, finer = hit.place, _COARSER.get(hit.level, 0)
+        place, coarseness = hit.place, _COARSENESS.get(hit.level, 0)
         if address_fit(part, place) == 1.0:
             return True
         if self._holds(container, place):
             return True
         if container.country or container.regions:
             return None
-        larger = [one.place for one in grounds(part) if _COARSER[one.level] > finer]
-        if any(one.extent.distance_km(Disc(place.point, 0.0)) <= _reach_km(one) for one in larger):
+        coarser = [one.place for one in containers_named(part) if _COARSENESS[one.level] > coarseness]
+        if any(one.extent.distance_km(Disc(place.point, 0.0)) <= _reach_km(one) for one in coarser):
             return True
-        return None if container and not larger else False
+        return None if container and not coarser else False
 
     def _holds(self, container: Container, place: Place) -> bool:
+        """Return whether a place lies in a container of the base atlas."""
         return container.holds(self._country_of(place), lambda: self._region_code(place.point), place.point)
 
     def _detailed_maps(self, point: LatLon | None) -> list[str]:
@@ -424,7 +431,7 @@ class OfflineAtlas:
         region = self._borders.at(point, snap_km=_SNAP_KM)
         country = None if region is None else region.country
         places = self._base.around(point, country=country, region=region.geonames) if region and country else []
-        near = self._regions.nearby(point, _NEAR_M, limit=_BESIDE)
+        near = self._regions.nearby(point, _REVERSE_RADIUS_M, limit=_REVERSE_FEATURES)
         return Reverse(
             point=point,
             country=country,
@@ -443,7 +450,7 @@ class OfflineAtlas:
         local = self._regions.suggest(prefix, limit=limit, near=near)
         world = [*self._base.suggest(prefix, limit=limit), *self._gazetteers.suggest(prefix, limit=limit)]
         world = list({hit.place.id: hit for hit in sorted(world, key=lambda hit: hit.score)}.values())[::-1]
-        # Half from each where both have enough, so that neither hides the other.
+        # Half from each if both have enough, so that neither hides the other.
         keep = max(limit - len(world), limit // 2)
         return [*local[:keep], *world][:limit]
 
@@ -452,13 +459,13 @@ class OfflineAtlas:
     ) -> list[Hit]:
         hits = self._regions.search_pois(text, near=near, within=within, category=category, limit=limit)
         named = self._gazetteers.search(text, near=near, within=within, category=category, limit=limit)
-        hits += [_behind(hit) for hit in named]
+        hits += [_weigh_world_hit(hit) for hit in named]
         if category is None:
-            # A name that somebody bears is not a misspelling of another, and no guess comes before enough likely hits.
-            likely = sum(hit.score > _BASE_SHARE * SUREST_GUESS for hit in hits)
+            # Skip the fuzzy search of the world if there is an exact hit, or enough hits that no fuzzy one can outrank.
+            likely = sum(hit.score > _WORLD_FACTOR * SUREST_GUESS for hit in hits)
             guesses = int(likely < limit and all(hit.match == "fuzzy" for hit in hits))
             world = self._base.geocode(text, limit=limit, within=within, guesses=guesses, partly=False)
-            hits += map(_behind, world)
+            hits += map(_weigh_world_hit, world)
         best = sorted(hits, key=lambda hit: (-hit.score, hit.place.id))
         return list({hit.place.id: hit for hit in reversed(best)}.values())[::-1][:limit]
 
@@ -506,7 +513,7 @@ class OfflineAtlas:
                 yield place.point, place.name, _FEATURE_RANK
 
     def _towns(self, view: "View") -> "list[Settlement]":
-        """The largest settlements of a view, and the nearest ones around it."""
+        """Return the largest settlements in a view, and the nearest ones to its centre."""
         box = view.box
         inside = self._base.labels(box.south, box.west, box.north, box.east, limit=_MAP_TOWNS)
         around = [hit.place for hit in self._base.around(view.centre, country=None, limit=_MAP_TOWNS)]
@@ -559,14 +566,15 @@ class OfflineAtlas:
         return gazetteers
 
 
-def _behind(hit: Hit) -> Hit:
-    """A world place among the features of regions."""
-    if hit.match != "fuzzy" and hit.score >= _WELL_KNOWN:
+def _weigh_world_hit(hit: Hit) -> Hit:
+    """Lower the score of a hit from outside the regions, unless it is a good exact match."""
+    if hit.match != "fuzzy" and hit.score >= _WELL_KNOWN_SCORE:
         return hit
-    return Hit(hit.place, _BASE_SHARE * hit.score, hit.match, hit.matched)
+    return Hit(hit.place, _WORLD_FACTOR * hit.score, hit.match, hit.matched)
 
 
 def _settle(answer: "asyncio.Future[Any]", result: object, error: BaseException | None) -> None:
+    """Set the result or the error of a future, unless it was cancelled."""
     if answer.done():
         return
     if error is None:
@@ -576,19 +584,19 @@ def _settle(answer: "asyncio.Future[Any]", result: object, error: BaseException 
 
 
 def _named_country(place: Place) -> str | None:
-    """The country that a feature is itself: the middle of its border may lie outside of ours, or in a neighbour's."""
+    """Return the code of a country if the feature is one: the middle of its area may lie at sea or in a neighbour."""
     tags = place.details
     if place.kind == "place=country" or (place.kind == "boundary=administrative" and tags.get("admin_level") == "2"):
         return country_code(tags.get("ISO3166-1:alpha2") or tags.get("ISO3166-1") or place.name)
     return None
 
 
-def _reach_km(ground: Place) -> float:
-    """How far from its extent something still lies in a quarter, town or street."""
-    extent = ground.extent
+def _reach_km(container: Place) -> float:
+    """Return how far outside its extent a place still belongs to a quarter, town or street."""
+    extent = container.extent
     if not isinstance(extent, Box) or (extent.south, extent.west) != (extent.north, extent.east):
-        return _GROUND_KM
-    return _PLACE_KM.get(ground.kind.partition("=")[2], _SMALL_PLACE_KM)
+        return _AREA_MARGIN_KM
+    return _PLACE_RADIUS_KM.get(container.kind.partition("=")[2], _SMALL_PLACE_RADIUS_KM)
 
 
 def _checked(limit: int) -> int:
@@ -597,22 +605,22 @@ def _checked(limit: int) -> int:
     return limit
 
 
-def _is_ground(place: Place) -> bool:
-    """Whether it is a part of the ground that people name a place by, and not something that stands on it."""
+def _is_geographic(place: Place) -> bool:
+    """Return whether it is a settlement, street, boundary or natural feature rather than a building or business."""
     kind = place.kind.partition("=")
     return not kind[1] or kind[0] in ("highway", "place", "boundary", "natural", "waterway", "railway")
 
 
-def _lacking(hit: Hit) -> float:
-    """How many parts of a query are missing; a house number is half of its street."""
+def _missing_parts(hit: Hit) -> float:
+    """Return how many parts of the query are missing; a house number counts half."""
     return sum(0.5 if part[:1].isdigit() and len(part) <= 6 else 1.0 for part in hit.missing)
 
 
 def _merged(hits: Iterable[Hit], limit: int, behind: Callable[[Hit], bool]) -> list[Hit]:
-    """Best first, exact before misspelled, each place once."""
+    """Return each place once, those with fewest missing parts first, exact before fuzzy, then by score."""
     unique = {hit.place.id: hit for hit in sorted(hits, key=lambda hit: hit.score)}
 
     def rank(hit: Hit) -> tuple[float, bool, bool, float, str]:
-        return _lacking(hit), hit.match == "fuzzy", behind(hit), -hit.score, hit.place.id
+        return _missing_parts(hit), hit.match == "fuzzy", behind(hit), -hit.score, hit.place.id
 
     return sorted(unique.values(), key=rank)[:limit]

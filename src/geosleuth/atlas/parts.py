@@ -1,4 +1,4 @@
-"""A query read as parts: house and street, town, region, country; in any order, with or without commas."""
+"""Split a query into parts: house and street, town, region, country; in any order, with or without commas."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -13,8 +13,8 @@ from geosleuth.names import country_code, country_name, fold
 from .search import MAX_QUERY_CHARS, exact_key
 
 MOST_PARTS = 6
-_SEPARATORS = lazy_pattern(r"[,;،؛、，；|\n()（）\[\]]+|\s[-–—·/]\s")
-# The unit that ends each step of an address in Chinese or Japanese, which goes from the large to the small.
+_SEPARATOR = lazy_pattern(r"[,;،؛、，；|\n()（）\[\]]+|\s[-–—·/]\s")
+# Addresses in Chinese and Japanese go from the large to the small; each step ends with the name of its unit.
 _CJK = lazy_pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4,}")
 _CJK_STEP = lazy_pattern(
     r".{2,}?(?:特别行政区|特別行政區|自治区|自治區|自治州|地区|省|州|市|县|縣|県|郡|区|區|镇|鎮|乡|鄉|町|村|都|府|街道|路|街|島|岛|$)"
@@ -49,7 +49,7 @@ _STREET_WORDS = frozenset(
     """.split()  # noqa: SIM905  (a hundred words in quotation marks each say no more)
 )
 _LAST_WORDS = frozenset({"st", "dr", "ct", "sq", "row", "court", "square", "gate", "tie", "ut"})
-"""Words that are other things in front: St Louis."""
+"""Words for a kind of street only at the end of a name; in front they mean something else: St Louis."""
 
 _STREET_ENDS = (
     "strasse", "gasse", "allee", "platz", "damm", "straat", "laan", "gracht", "gatan", "vagen", "veien", "gaten",
@@ -60,18 +60,18 @@ _TOWN_KM, _TOWN_REACHES = 30.0, 4.0
 
 
 def split_parts(text: str) -> list[str]:
-    """The parts of a query in its own order, postcodes taken out; what says nothing is left out."""
+    """Return the parts of a query in its order, without postcodes and without parts that have no letters or digits."""
     plain = map(without_postcode, written_parts(text))
     return [part for part in plain if exact_key(part)]
 
 
 def written_parts(text: str) -> list[str]:
-    """The parts of a query as they stand; a house number of its own goes with its street: "12, Rue Grimaldi".
+    """Return the parts of a query as written; a separate house number joins its street: "12, Rue Grimaldi".
 
-    A postcode between a house number and a town begins a part: "Mannerheimintie 5 00100 Helsinki".
+    A postcode between a house number and a town starts a new part: "Mannerheimintie 5 00100 Helsinki".
     """
     text = _BEFORE_POSTCODE.sub(r"\1, ", text[:MAX_QUERY_CHARS])
-    parts = [" ".join(part.split()) for part in _SEPARATORS.split(text)]
+    parts = [" ".join(part.split()) for part in _SEPARATOR.split(text)]
     parts = [part for part in parts if exact_key(part)]
     if len(parts) > 1 and any(map(_NUMBER.fullmatch, parts[:2])):
         parts = [" ".join(parts[:2]), *parts[2:]]
@@ -79,24 +79,24 @@ def written_parts(text: str) -> list[str]:
 
 
 def without_postcode(part: str) -> str:
-    """A part less the postcode that stands beside a town: "22149 Hamburg", "NY 10001"; a code alone becomes empty."""
+    """Return a part without the postcode beside a town ("22149 Hamburg", "NY 10001"); empty if it is only a code."""
     return " ".join(_POSTCODES.sub(" ", part).split())
 
 
 def spelled_out_streets(name: str) -> list[str]:
-    """A street's name with the short words for its kind spelled out, in each way that they may stand for."""
+    """Return spellings of a street name with each abbreviation ("bd", "st") expanded in every possible way."""
     words = name.replace("/", "/ ").split()
     if len(words) < 2:
         return []
     return [
         " ".join([*words[:at], full, *words[at + 1 :]])
         for at, word in enumerate(words)
-        for full in _STREETS_IN_SHORT.get(exact_key(word), ())
+        for full in _STREET_ABBREVIATIONS.get(exact_key(word), ())
     ][:_MOST_SPELLINGS]
 
 
 _MOST_SPELLINGS = 6
-_STREETS_IN_SHORT = {
+_STREET_ABBREVIATIONS = {
     short: tuple(full.split("|"))
     for short, _, full in (
         pair.partition(":")
@@ -112,12 +112,12 @@ _STREETS_IN_SHORT = {
 
 
 def split_script(part: str) -> list[str]:
-    """The steps of an address that is written without spaces, "広島県広島市中区"; one where it is no such text."""
+    """Return the steps of a Chinese or Japanese address without spaces ("広島県広島市中区"); other texts stay whole."""
     return _CJK_STEP.findall(part)[:MOST_PARTS] if _CJK.fullmatch(part) else [part]
 
 
 def names_street(part: str) -> bool:
-    """Whether a part says by its words or by a house number that it is a street or an address."""
+    """Return whether a part is a street or an address, by its words or by a house number."""
     words = exact_key(part).split()
     if len(words) > 1 and (words[-1] in _LAST_WORDS or not _STREET_WORDS.isdisjoint(words)):
         return True
@@ -128,7 +128,7 @@ def names_street(part: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Town:
-    """A settlement that others may be said to lie in."""
+    """A settlement that other places may be said to lie in."""
 
     country: str
     point: LatLon
@@ -137,13 +137,13 @@ class Town:
 
     @property
     def around_km(self) -> float:
-        """How far away something is still said to lie in it."""
+        """Return up to what distance a place may still be said to lie in it."""
         return max(_TOWN_KM, _TOWN_REACHES * self.reach_km)
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """What a part of a query may mean, as far as something can lie in it; a name may mean several.
+    """The country, regions and towns that a part of a query may name, and that other places may lie in.
 
     ``regions`` are codes such as "US.TX".
     """
@@ -157,7 +157,14 @@ class Container:
         return bool(self.country or self.regions or self.towns)
 
     def holds(self, country: str | None, region: Callable[[], str | None], point: LatLon, population: int = 0) -> bool:
-        """Whether a place lies in it, by its country, the code of its region, its point and how many live there."""
+        """Return whether a place lies in one of them.
+
+        Args:
+            country: the place's country.
+            region: returns the code of the place's region; only called if it matters.
+            point: where the place is.
+            population: of the place; it can only lie in towns with more people.
+        """
         if self.country is not None and country is not None and is_part_of(country, self.country):
             return True
         if self.regions and region() in self.regions:
@@ -170,27 +177,27 @@ class Container:
         )
 
     @property
-    def grounds(self) -> Iterator[Disc]:
-        """Around the towns of that name, the largest first."""
+    def town_areas(self) -> Iterator[Disc]:
+        """Yield the area around each town, the largest town first."""
         return (Disc(town.point, town.around_km) for town in self.towns)
 
     def distance_km(self, point: LatLon) -> float:
-        """How far the nearest town of that name is; infinite where none is one."""
+        """Return the distance to the nearest of the towns; infinite if there are none."""
         away = (great_circle_km(point.lat, point.lon, town.point.lat, town.point.lon) for town in self.towns)
         return float(min(away, default=inf))
 
 
 @lru_cache(maxsize=1 << 12)
 def is_part_of(country: str, whole: str) -> bool:
-    """Whether a country or territory is, or belongs to, another: Puerto Rico to the United States."""
-    if whole in (country, "GE"):  # "Georgia, USA" is the state, and no country is a part of Georgia
+    """Return whether a country is, or belongs to, another, as Puerto Rico belongs to the United States."""
+    if whole in (country, "GE"):  # "Georgia, USA" would be read as the state, and no country belongs to Georgia
         return country == whole
     return country_code(f"{country_name(country)}, {country_name(whole)}") == country
 
 
 def cuts(words: Sequence[str], most: int = 4) -> Iterator[tuple[str, str]]:
-    """The ways to take a name off the end of a text without commas, the longest first: (the rest, the name)."""
+    """Yield the ways to cut a name off the end of a text without commas, the longest first: (rest, name)."""
     for count in range(min(most, len(words) - 1), 0, -1):
         name, tail = " ".join(words[:-count]), " ".join(words[-count:])
-        if fold(name) != fold(tail):  # Bora Bora, Baden-Baden
+        if fold(name) != fold(tail):  # "Bora Bora" is one name
             yield name, tail

@@ -1,4 +1,4 @@
-"""The shape of the land: what can be said of a point without seeing it."""
+"""Facts about the land at a point: terrain, climate, vegetation, coast, settlements, languages and daylight."""
 
 import datetime as dt
 import shlex
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 SEAS_FILE: Final = "ne_10m_geography_marine_polys.geojson"
 """Natural Earth's file of oceans, seas, gulfs, bays and straits."""
 
-_ANY_COUNTRY: Final = "norway"
-_TOWNS: Final = (0, 20_000, 300_000)  # people, of the nearest town each
-_FAR_TOWN_KM: Final = 250.0  # a city beyond says nothing of the land here, and may lie across mountains
-_REACH_KM: Final = {"range": 300, "peak": 60, "lake": 100, "river": 60, "island": 5, "park": 60, "sea": 200}
-_LANGUAGES: Final = 4
+_EXAMPLE_COUNTRY: Final = "norway"
+_TOWN_POPULATIONS: Final = (0, 20_000, 300_000)  # the nearest town of at least each size is named
+_FAR_TOWN_KM: Final = 250.0  # a city farther away says nothing about the land here
+_SEARCH_RADIUS_KM: Final = {"range": 300, "peak": 60, "lake": 100, "river": 60, "island": 5, "park": 60, "sea": 200}
+_MAX_LANGUAGES: Final = 4
 _SNAP_KM: Final = 5.0
-_SLACK_KM: Final = 100.0
+_COAST_MARGIN_KM: Final = 100.0
 _ALPINE_BELOW_LAT: Final = 58.0
 _ZONES: Final = {
     "Af": "tropical rainforest", "Am": "monsoon forest", "As": "tropical savanna", "Aw": "tropical savanna",
@@ -42,14 +42,15 @@ _ZONES: Final = {
     "Cwa": "subtropical monsoon forest", "Cwb": "highland forest and grassland", "Dfa": "mixed and deciduous forest",
     "Dfb": "mixed forest", "Dwa": "mixed and deciduous forest", "Dwb": "mixed forest", "ET": "tundra", "EF": "ice",
 }  # fmt: skip
-"""Natural vegetation by climate; other classes of group D have boreal forest, of C temperate forest."""
+"""Natural vegetation by Köppen class; other classes of group D have boreal forest, those of C temperate forest."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceFacts:
-    """What is known of a point; a field is None or empty where nothing is.
+    """Facts about a point; a field is None or empty if nothing is known.
 
-    ``features`` and ``towns`` are sentences, nearest first. ``missing`` says what would tell more.
+    ``features`` and ``towns`` are texts for people, nearest first. ``missing`` says which data would add more, and how
+    to get them.
     """
 
     point: LatLon
@@ -67,16 +68,16 @@ class PlaceFacts:
     missing: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data, the point as numbers."""
-        known = {one.name: getattr(self, one.name) for one in fields(self)}
-        lists = {name: list(value) for name, value in known.items() if isinstance(value, tuple)}
-        return {**known, **lists, "point": asdict(self.point)}
+        """Return all facts as plain JSON values."""
+        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        lists = {name: list(value) for name, value in facts.items() if isinstance(value, tuple)}
+        return {**facts, **lists, "point": asdict(self.point)}
 
 
 def gather_facts(
     point: LatLon, day: dt.date | None, *, base: "BasePlaces", borders: "Borders", gazetteers: "Gazetteers"
 ) -> PlaceFacts:
-    """Everything that the tables and the added gazetteers say of a point."""
+    """Collect the facts about a point from the packaged tables and the added gazetteers."""
     region = borders.at(point, snap_km=_SNAP_KM)
     code = None if region is None else region.country
     country = None if code is None else country_facts(code)
@@ -105,12 +106,12 @@ def gather_facts(
 
 
 def no_gazetteer(code: str | None = None) -> str:
-    """What is not known without a gazetteer, and the commands that bring one.
+    """Return a text that says what is unknown without a gazetteer, and the commands to get one.
 
     Args:
-        code: of the country that is meant; without one, the command has another as an example.
+        code: the country for the command; without one, it shows an example.
     """
-    name = _ANY_COUNTRY if code is None else country_name(code).lower()
+    name = _EXAMPLE_COUNTRY if code is None else country_name(code).lower()
     of = "those of a country, such as Norway" if code is None else f"those of {country_name(code)}"
     return (
         "no gazetteer is installed, so countries and settlements are known, but no seas, lakes, rivers or ranges. "
@@ -120,53 +121,52 @@ def no_gazetteer(code: str | None = None) -> str:
 
 
 def read_day(text: str) -> dt.date | None:
-    """A date as YYYY-MM-DD; None for an empty text.
+    """Parse a date written as YYYY-MM-DD; None for an empty text.
 
     Raises:
-        BadInput: it is none.
+        BadInput: the text is not a date.
     """
     if not text.strip():
         return None
     try:
         return dt.date.fromisoformat(text.strip()[:10])
     except ValueError:
-        raise BadInput(f"{text[:40]!r} is no date; write it as 2026-06-21") from None
+        raise BadInput(f"{text[:40]!r} is not a date; write it as 2026-06-21") from None
 
 
 def coast_km(point: LatLon, borders: "Borders") -> float:
-    """Kilometres to the nearest coast, from land or from the sea."""
+    """Return the distance to the nearest coast in kilometres, from land or from the sea."""
     starts, ends = _coast(borders)
-    far = distances_km(point.lat, point.lon, starts[:, 1], starts[:, 0])
-    near = np.flatnonzero(far <= far.min() + _SLACK_KM)
-    # On the plane that touches the Earth here; what is near decides, and there it is true.
-    squeeze = max(cos(radians(point.lat)), 1e-6)
-    scale = np.array([squeeze, 1.0])
+    away_km = distances_km(point.lat, point.lon, starts[:, 1], starts[:, 0])
+    near = np.flatnonzero(away_km <= away_km.min() + _COAST_MARGIN_KM)
+    # Project the nearby segments to a local plane, scaling longitudes; the closest ones are the least distorted.
+    scale = np.array([max(cos(radians(point.lat)), 1e-6), 1.0])
     here = np.array([point.lon, point.lat])
     begin, step = (starts[near] - here) * scale, (ends[near] - starts[near]) * scale
     length = np.maximum((step**2).sum(axis=1), 1e-18)
     share = np.clip(-(begin * step).sum(axis=1) / length, 0.0, 1.0)
     closest = begin + step * share[:, None]
     x, y = closest[int((closest**2).sum(axis=1).argmin())] / scale + here
-    return min(float(far.min()), distance_km(point, LatLon(min(90.0, max(-90.0, y)), (x + 180) % 360 - 180)))
+    return min(float(away_km.min()), distance_km(point, LatLon(min(90.0, max(-90.0, y)), (x + 180) % 360 - 180)))
 
 
 @lru_cache(maxsize=1)
 def _coast(borders: "Borders") -> tuple[FloatArray, FloatArray]:
-    """Both ends (longitude, latitude) of every piece of the world's coasts."""
+    """Return both ends (longitude, latitude) of every segment of the world's coastlines."""
     import shapely
 
     (land,) = borders.shapes_in(Box(-90, -180, 90, 180), level="land")
     rings = shapely.get_rings(shapely.get_parts(land.geometry))
     corners, ring = shapely.get_coordinates(rings, return_index=True)
-    # A coast that is cut at the date line is none there.
+    # Land is cut at the antimeridian; those edges are not coasts.
     cut = (np.abs(corners[:-1, 0]) >= 179.99) & (np.abs(corners[1:, 0]) >= 179.99)
-    pieces = np.flatnonzero((ring[1:] == ring[:-1]) & ~cut)
-    return corners[pieces], corners[pieces + 1]
+    segments = np.flatnonzero((ring[1:] == ring[:-1]) & ~cut)
+    return corners[segments], corners[segments + 1]
 
 
 def _languages(country: "CountryFacts") -> tuple[str, ...]:
-    named = dict.fromkeys(one.name for one in country.languages if one.name != one.code)
-    return tuple(named)[:_LANGUAGES]
+    named = dict.fromkeys(language.name for language in country.languages if language.name != language.code)
+    return tuple(named)[:_MAX_LANGUAGES]
 
 
 def _vegetation(code: str, point: LatLon) -> str:
@@ -177,23 +177,24 @@ def _vegetation(code: str, point: LatLon) -> str:
 
 def _features(point: LatLon, gazetteers: "Gazetteers") -> tuple[str, ...]:
     found: dict[str, Hit] = {}
-    for kind, reach_km in _REACH_KM.items():
-        for hit in gazetteers.nearby(point, 1000 * reach_km, category=kind, limit=1):
+    for kind, radius_km in _SEARCH_RADIUS_KM.items():
+        for hit in gazetteers.nearby(point, 1000 * radius_km, category=kind, limit=1):
             found.setdefault(hit.place.id, hit)
     return tuple(_feature(hit) for hit in sorted(found.values(), key=lambda hit: hit.distance_km or 0.0))
 
 
 def _feature(hit: "Hit") -> str:
-    high = hit.place.details.get("elevation")
-    return f"{hit.place.name} ({hit.place.kind}{f', {high} m' if high else ''}), {_away(hit.distance_km or 0.0)}"
+    elevation_m = hit.place.details.get("elevation")
+    kind = f"{hit.place.kind}, {elevation_m} m" if elevation_m else hit.place.kind
+    return f"{hit.place.name} ({kind}), {_away(hit.distance_km or 0.0)}"
 
 
-def _away(far_km: float) -> str:
-    return "here" if far_km < 0.5 else f"{far_km:.0f} km"
+def _away(away_km: float) -> str:
+    return "here" if away_km < 0.5 else f"{away_km:.0f} km"
 
 
 def _towns(point: LatLon, base: "BasePlaces") -> tuple[str, ...]:
-    hits = [hit for least in _TOWNS if (hit := base.nearest_city(point, least)) is not None]
+    hits = [hit for least in _TOWN_POPULATIONS if (hit := base.nearest_city(point, least)) is not None]
     return tuple(
         f"{hit.place.name}{_people(hit)}, {_away(hit.distance_km or 0.0)}"
         for at, hit in enumerate({hit.place.id: hit for hit in hits}.values())

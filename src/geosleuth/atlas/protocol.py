@@ -1,10 +1,9 @@
-"""What an atlas answers with, each with its source, and the one protocol behind which every atlas is asked.
+"""The `Atlas` protocol that every map source implements, and the types of its results, each with its source.
 
-Anybody may write into a map. Control and direction characters are taken out of its words here.
+Anybody can edit a public map, so the results remove control and text-direction characters from its texts.
 
-Points are (lat, lon) in degrees, distances in the unit their names carry. Text queries may be of any length and hold
-anything; an empty one gives an empty list. Coordinates are ``LatLon`` and so in range. A service that does not offer a
-question raises ``NotOffered``.
+Points are (lat, lon) in degrees; names of distances carry the unit. Text queries may have any length and content; an
+empty one returns an empty list. A source that does not support a query raises ``NotOffered``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,21 +15,20 @@ from geosleuth.geo import Box, Disc, Extent, LatLon
 from geosleuth.text import clean_fields
 
 MatchKind = Literal["exact", "alias", "fuzzy", "near", "part"]
-"""The main name; another recorded name; spelled differently; found by position; only a larger part of the query is
-known, such as the town of an address."""
+"""How a place was found: by its main name; by an alternative name; by a similar name; by position; or by only a part
+of the query, such as the town of an address."""
 
 Level = Literal["address", "street", "feature", "town", "region", "country"]
-"""How fine a place is."""
+"""How precise a place is, from the finest to the coarsest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Something with a name and a position.
 
-    ``id`` is stable and says whose it is: ``geonames:2988507``, ``osm:monaco:n25254104``, ``airport:NCE``. ``kind``
-    is a word of ours for places ("city", "country", "region", "airport", "street", "crossing", "address") and
-    ``key=value`` for OpenStreetMap features ("amenity=cafe"). ``details`` holds what else is known: phone, website,
-    population.
+    ``id`` is stable and starts with the data source: ``geonames:2988507``, ``osm:monaco:n25254104``, ``airport:NCE``.
+    ``kind`` is "city", "country", "region", "airport", "street", "crossing" or "address", or ``key=value`` for
+    OpenStreetMap features ("amenity=cafe"). ``details`` holds further data such as phone, website and population.
     """
 
     id: str
@@ -45,17 +43,17 @@ class Place:
     details: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        """Clean the words; nearly always they are, which one look at all of them tells at half the time."""
-        words = f"{self.id}{self.name}{self.kind}{self.source}{self.region}{self.address}"
-        if not f"{words}{''.join(self.details)}{''.join(self.details.values())}".isprintable():
+        """Clean the texts; checking all of them at once first halves the time, as they nearly always are clean."""
+        texts = f"{self.id}{self.name}{self.kind}{self.source}{self.region}{self.address}"
+        if not f"{texts}{''.join(self.details)}{''.join(self.details.values())}".isprintable():
             clean_fields(self, "id", "name", "kind", "source", "region", "address", "details")
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A place found, how well it fits (0 to 1), by which of its names, and how far from where was asked.
+    """A place found, with a score (0 to 1), the name that matched, and the distance from the query's point.
 
-    ``missing`` are the parts of the query that are not known, or not there: the street, where only the town is known.
+    ``missing`` lists the parts of the query that were not found: for example the street, if only the town is known.
     """
 
     place: Place
@@ -66,18 +64,18 @@ class Hit:
     missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Clean the words."""
+        """Clean the texts."""
         if self.missing or not self.matched.isprintable():
             clean_fields(self, "matched", "missing")
 
     @property
     def level(self) -> Level:
-        """How fine the place is."""
+        """Return how precise the place is."""
         return level_of(self.place)
 
 
-_QUARTER_DEG = 0.4
-"""Boundaries that reach no farther are those of towns and their quarters."""
+_TOWN_BOUNDARY_DEG = 0.4
+"""Boundaries up to this size are those of towns and their quarters; larger ones are regions."""
 
 
 def level_of(place: Place) -> Level:
@@ -85,7 +83,7 @@ def level_of(place: Place) -> Level:
     key, _, value = place.kind.partition("=")
     if key == "boundary" and isinstance(place.extent, Box):
         wide = max(place.extent.north - place.extent.south, place.extent.width_deg)
-        return "town" if wide <= _QUARTER_DEG else "region"
+        return "town" if wide <= _TOWN_BOUNDARY_DEG else "region"
     if key in ("address", "crossing"):
         return "address"
     if key in ("street", "highway"):
@@ -99,9 +97,9 @@ def level_of(place: Place) -> Level:
 
 @dataclass(frozen=True, slots=True)
 class Reverse:
-    """What lies at a point: its country and first-level region by polygon, and the places it belongs to, nearest first.
+    """The result of reverse geocoding: country and first-level region by polygon, and places, nearest first.
 
-    ``country`` is an ISO code, None at sea. ``places`` starts with the settlement the point is in or nearest to.
+    ``country`` is an ISO code, None at sea. ``places`` starts with the settlement around the point, or the nearest one.
     """
 
     point: LatLon
@@ -112,19 +110,19 @@ class Reverse:
     source: str
 
     def __post_init__(self) -> None:
-        """Clean the words."""
+        """Clean the texts."""
         if not f"{self.country_name}{self.region}{self.source}".isprintable():
             clean_fields(self, "country_name", "region", "source")
 
     @property
     def address(self) -> str:
-        """The names, finest first; a settlement that does not reach the point is said to be near."""
+        """Return the names, finest first; a settlement that does not reach the point is marked as near."""
         names = (*(_settlement(hit) for hit in self.places[:1]), self.region, self.country_name)
         return ", ".join(dict.fromkeys(name for name in names if name))
 
 
 def _settlement(hit: Hit) -> str:
-    """The name of a settlement that the point lies in, or how near the nearest one is."""
+    """Return the name of the settlement that contains the point, or "near" the nearest one and its distance."""
     away, extent = hit.distance_km or 0.0, hit.place.extent
     inside = isinstance(extent, Disc) and away <= 2 * extent.radius_km
     return hit.place.name if inside else f"near {hit.place.name} ({away:.0f} km)"
@@ -132,7 +130,7 @@ def _settlement(hit: Hit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Colocation:
-    """One place for each feature that was asked for, all near each other; ``spread_m`` is their largest distance."""
+    """One place for each requested feature, all near each other; ``spread_m`` is the largest distance between two."""
 
     places: tuple[Place, ...]
     point: LatLon
@@ -152,13 +150,13 @@ class Document:
     url: str | None = None
 
     def __post_init__(self) -> None:
-        """Clean the words."""
+        """Clean the texts."""
         clean_fields(self, "id", "title", "snippet", "source", "url")
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A map or a satellite image: PNG bytes, the ground it shows, and whom to credit."""
+    """A map or a satellite image: PNG bytes, the extent it shows, and the attribution."""
 
     png: bytes = field(repr=False)
     extent: Extent
@@ -176,24 +174,24 @@ class Marker:
 
 
 class NotOffered(UserError):
-    """This atlas can't answer that kind of question; the message says what could."""
+    """This atlas does not support that kind of query; the message says what does."""
 
 
 class Atlas(Protocol):
-    """What can be asked."""
+    """A map source; a query that it does not support raises `NotOffered`."""
 
     async def geocode(
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
-        """Places of that name or address, best first; ``country`` is an ISO code."""
+        """Return places with that name or address, best first; ``country`` is an ISO code."""
         ...
 
     async def reverse(self, point: LatLon) -> Reverse:
-        """What lies at a point."""
+        """Return country, region and nearest places of a point."""
         ...
 
     async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
-        """Names that begin so, the best known first."""
+        """Return places with names that begin with the prefix, the best known first."""
         ...
 
     async def search_pois(
@@ -205,21 +203,21 @@ class Atlas(Protocol):
         category: str | None = None,
         limit: int = 10,
     ) -> list[Hit]:
-        """Named features by name, forgiving what text reading does to names; a category ("cafe") narrows."""
+        """Return features with a similar name, tolerating OCR errors; a category such as "cafe" narrows the search."""
         ...
 
     async def poi(self, place_id: str) -> Place | None:
-        """All that is known of one place, by its id."""
+        """Return a place by its id, with all its details."""
         ...
 
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
     ) -> list[Hit]:
-        """Features around a point, nearest first."""
+        """Return features around a point, nearest first."""
         ...
 
     async def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
-        """Where two streets meet."""
+        """Return where two streets meet."""
         ...
 
     async def colocated(
@@ -232,28 +230,28 @@ class Atlas(Protocol):
         in_order: bool = False,
         limit: int = 10,
     ) -> list[Colocation]:
-        """Every place where all these features stand within so many metres of each other.
+        """Return where all these features stand within `within_m` metres of each other.
 
         Args:
-            features: names ("Carrefour") or categories ("amenity=pharmacy"), two to five.
+            features: two to five names ("Carrefour") or categories ("amenity=pharmacy").
             within_m: the largest distance between any two of them.
-            within: search only there.
-            bearings_deg: direction from the first feature to each other one, None where unknown, within 30 degrees.
-            in_order: the features lie along a line in the order given.
-            limit: how many to return, the closest together first.
+            within: only search inside this extent.
+            bearings_deg: direction from the first feature to each other one, to within 30 degrees; None if unknown.
+            in_order: whether the features lie along a line in the given order.
+            limit: the highest number of results, the closest together first.
         """
         ...
 
     async def search_documents(self, text: str, *, limit: int = 10) -> list[Document]:
-        """Passages of text that fit the query."""
+        """Return passages of text that match the query."""
         ...
 
     async def map(
         self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
     ) -> Picture:
-        """A drawn map."""
+        """Draw a map."""
         ...
 
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
-        """A picture from above."""
+        """Return a satellite or aerial image."""
         ...

@@ -1,6 +1,6 @@
-"""Points, distances, extents, cells: the ground that everything else stands on.
+"""Points, distances, extents, cells, the sun's position, and position fixes from distances or bearings.
 
-Degrees on WGS-84, latitude first; distances in kilometres.
+Coordinates are degrees on WGS-84, latitude first; distances are in kilometres.
 """
 
 from .circles import (

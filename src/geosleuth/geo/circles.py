@@ -1,16 +1,15 @@
-"""Places from others: where rings of given radius cross, and the medoid, density mode or centre of many.
+"""Position fixes from distances to known points, and the medoid, density mode or centre of many points.
 
-All three take equally long one-dimensional arrays of latitudes and longitudes in degrees, and optional weights of
-zero or more. A point of weight zero counts as absent. All three work in space or in great-circle distance, never in
-degrees, so the poles and the antimeridian are places like any other.
+`medoid`, `weighted_centre` and `density_mode` take equally long one-dimensional arrays of latitudes and longitudes in
+degrees, and optional weights of zero or more. A point of weight zero counts as absent. They work with vectors in space
+or great-circle distances, never with degrees, so they need no special cases for poles and antimeridian. They raise
+ValueError for no points, unequal lengths, invalid coordinates, or weights that are negative, not finite or all zero.
 
-They raise ValueError for no points, unequal lengths, coordinates that are not valid, or weights that are
-negative, not finite or all zero.
-
-A distance is a ring around its point. Measured in a straight line, the ring is as thick as the tolerance. Along a road
-it is thicker: the straight line is shorter than the road, by a factor of up to `ROAD_FACTOR`. What lies in all rings
-may be one piece of ground or several, and each piece is a fix: a point and the radius around it that covers the piece.
-Where the rings don't meet, they are all widened by the same share of their distances until they do.
+`range_fixes` finds the places at given distances from known points (trilateration). Each distance is a ring around its
+point. The ring of a straight distance is as thick as the tolerance. The ring of a road distance is thicker, because
+the straight line may be shorter than the road by a factor of up to `ROAD_FACTOR`. The intersection of all rings may
+have several pieces. Each is a fix: a point, and the radius around it that covers the piece. If the rings don't meet,
+all are widened by the same share of their distances until they do.
 """
 
 import math
@@ -34,18 +33,18 @@ from .distance import (
 from .point import FloatArray, LatLon
 
 _PAIRS_AT_ONCE = 1_000_000  # bounds the memory of the quadratic steps to some tens of megabytes
-_CLIMBERS = 128
-_CLIMB_STEPS = 500
-_CANCELLED = 1e-9
+_MAX_STARTS = 128
+_MAX_STEPS = 500
+_MIN_MEAN_LENGTH = 1e-9
 
 
 def medoid(lat: FloatArray, lon: FloatArray, weights: FloatArray | None = None) -> int:
-    """Index of the given point with the smallest weighted sum of great-circle distances to all; the first of equals.
+    """Return the index of the point with the smallest weighted sum of great-circle distances to all points.
 
-    Unlike a mean it is always one of the points, and far outliers hardly move it. Takes time with the square of
-    the number of points (about a second for 3,000), in bounded memory.
+    The first one wins a tie. Unlike a mean, the medoid is always one of the points, and outliers hardly move it. Time
+    grows with the square of the number of points (about a second for 3,000); memory is bounded.
     """
-    lats, lons, mass = _checked(lat, lon, weights)
+    lats, lons, mass = _validated(lat, lon, weights)
     chosen = np.flatnonzero(mass)
     lats, lons, mass = lats[chosen], lons[chosen], mass[chosen]
     rows = max(1, _PAIRS_AT_ONCE // len(chosen))
@@ -57,46 +56,45 @@ def medoid(lat: FloatArray, lon: FloatArray, weights: FloatArray | None = None) 
 
 
 def weighted_centre(lat: FloatArray, lon: FloatArray, weights: FloatArray | None = None) -> LatLon | None:
-    """The direction of the weighted mean of the points as seen from the middle of the Earth.
+    """Return the weighted mean of the points as vectors from the Earth's centre, projected to the surface.
 
-    None where the points cancel out (two opposite places, or points spread evenly all round) and no place is more
+    None if the vectors cancel out (opposite places, or points spread evenly all round), so that no place is more
     central than another: the mean is then shorter than 1e-9 of the Earth's radius.
     """
-    lats, lons, mass = _checked(lat, lon, weights)
+    lats, lons, mass = _validated(lat, lon, weights)
     mean = (mass / mass.sum()) @ _unit_vectors(lats, lons)
-    return None if np.linalg.norm(mean) < _CANCELLED else _point(mean)
+    return None if np.linalg.norm(mean) < _MIN_MEAN_LENGTH else _point(mean)
 
 
 def density_mode(lat: FloatArray, lon: FloatArray, bandwidth_km: float, weights: FloatArray | None = None) -> LatLon:
-    """The place where the points lie most densely, seen at a scale of `bandwidth_km`.
+    """Return the place of highest point density, at a scale of `bandwidth_km`.
 
-    Each point spreads its weight with a von Mises-Fisher kernel, the sphere's own bell curve: about a Gaussian of
-    standard deviation `bandwidth_km` while that is small beside the Earth. Mean shift climbs the summed density from
-    every point (from the 128 densest where there are more), each step moving to the kernel-weighted mean, which never
-    goes downhill; the highest summit wins, and of equals the one whose climb started at the earliest point.
-    Takes time with the square of the number of points, in bounded memory.
+    The density is a kernel estimate with von Mises-Fisher kernels, the counterpart of a Gaussian on the sphere, with a
+    standard deviation of `bandwidth_km` (as long as that is small compared to the Earth). Mean shift climbs from every
+    point, or from the 128 densest if there are more. The highest maximum wins; of equals, the one reached from the
+    earliest point. Time grows with the square of the number of points; memory is bounded.
     """
     if not 0 < bandwidth_km < np.inf:
         raise ValueError(f"bandwidth must be a finite number of km above zero, not {bandwidth_km}")
-    lats, lons, mass = _checked(lat, lon, weights)
+    lats, lons, mass = _validated(lat, lon, weights)
     points, mass = _unit_vectors(lats, lons)[mass > 0], mass[mass > 0] / mass.sum()
     bandwidth = bandwidth_km / EARTH_RADIUS_KM
     densities, _ = _density_and_mean(points, points, mass, bandwidth)
-    densest = np.sort(np.argsort(-densities, kind="stable")[:_CLIMBERS])
-    summits = _climb(points[densest], points, mass, bandwidth)
-    heights, _ = _density_and_mean(summits, points, mass, bandwidth)
-    return _point(summits[int(np.argmax(heights >= heights.max() * (1 - 1e-9)))])
+    densest = np.sort(np.argsort(-densities, kind="stable")[:_MAX_STARTS])
+    maxima = _mean_shift(points[densest], points, mass, bandwidth)
+    heights, _ = _density_and_mean(maxima, points, mass, bandwidth)
+    return _point(maxima[int(np.argmax(heights >= heights.max() * (1 - 1e-9)))])
 
 
-def _climb(starts: FloatArray, points: FloatArray, mass: FloatArray, bandwidth: float) -> FloatArray:
-    """Mean shift from every start until a step is far below the bandwidth."""
+def _mean_shift(starts: FloatArray, points: FloatArray, mass: FloatArray, bandwidth: float) -> FloatArray:
+    """Return the local maximum that mean shift reaches from each start, stopping at steps far below the bandwidth."""
     places = starts.copy()
     moving = np.arange(len(places))
-    for _ in range(_CLIMB_STEPS):
+    for _ in range(_MAX_STEPS):
         before = places[moving]
         _, means = _density_and_mean(before, points, mass, bandwidth)
         length = np.linalg.norm(means, axis=1, keepdims=True)
-        # A mean of length zero points nowhere: stay, for such a place is level in all directions.
+        # A mean of length zero has no direction: the density is flat there, so stay.
         after = np.where(length > 0, means / np.where(length > 0, length, 1.0), before)
         places[moving] = after
         step = np.linalg.norm(after - before, axis=1)
@@ -109,11 +107,11 @@ def _climb(starts: FloatArray, points: FloatArray, mass: FloatArray, bandwidth: 
 def _density_and_mean(
     places: FloatArray, points: FloatArray, mass: FloatArray, bandwidth: float
 ) -> tuple[FloatArray, FloatArray]:
-    """At each place the kernel density (up to a constant) and the kernel-weighted sum of the points."""
+    """Return the kernel density (up to a constant factor) and the kernel-weighted sum of the points at each place."""
     rows = max(1, _PAIRS_AT_ONCE // len(points))
     densities, sums = np.empty(len(places)), np.empty((len(places), 3))
     for i in range(0, len(places), rows):
-        # Squared chords from differences: one minus a dot product would lose short distances to rounding.
+        # Squared chord lengths by differences: one minus a dot product would round short distances away.
         squared = sum((places[i : i + rows, axis, None] - points[:, axis]) ** 2 for axis in range(3))
         kernel = np.exp(-0.5 / bandwidth**2 * squared) * mass
         densities[i : i + rows] = kernel.sum(axis=1)
@@ -131,7 +129,10 @@ def _point(vector: FloatArray) -> LatLon:
     return LatLon(float(np.degrees(np.arctan2(z, np.hypot(x, y)))), float(np.degrees(np.arctan2(y, x))))
 
 
-def _checked(lat: FloatArray, lon: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _validated(
+    lat: FloatArray, lon: FloatArray, weights: FloatArray | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return coordinates and weights as arrays of floats; weights default to 1."""
     lats, lons = np.asarray(lat, dtype=np.float64), np.asarray(lon, dtype=np.float64)
     mass = np.ones(lats.shape) if weights is None else np.asarray(weights, dtype=np.float64)
     if lats.ndim != 1 or not lats.shape == lons.shape == mass.shape:
@@ -149,23 +150,25 @@ Along = Literal["road", "straight"]
 """How a distance was measured."""
 
 ROAD_FACTOR = 1.4
-"""How much longer than the straight line a road is at most taken to be; the least is 1."""
+"""The highest assumed ratio of road distance to straight-line distance; the lowest is 1."""
 
 FARTHEST_KM = 20037.0
-"""The farthest that two places can be apart."""
+"""The largest possible distance between two places."""
 
 _ABSURD_SHARE = 0.5
-_WIDEN = 1.25  # a little more than needed, so that the pieces have an inside
+_WIDEN = 1.25  # widen by a little more than needed, so that the intersection has an area
 _RADII = 25
-_MEDOID_OF = 600
+_MEDOID_SAMPLES = 600
 _STEPS_ACROSS = 5
 _ROUNDING_KM = 1e-6
-_EQUALLY_WELL = 0.05  # in squared tolerances
+_EQUAL_MISFIT = 0.05  # in squared tolerances
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A distance from a known point, give or take; without a tolerance 3 %, at least 1 km: signs are rounded.
+    """A distance from a known point.
+
+    The tolerance defaults to 3 % but at least 1 km, because distances on signs are rounded.
 
     Raises:
         ValueError: a distance or tolerance that is negative or not finite.
@@ -182,27 +185,27 @@ class Range:
 
     @property
     def slack_km(self) -> float:
-        """The tolerance that applies."""
+        """Return the tolerance, or its default."""
         return max(1.0, 0.03 * self.distance_km) if self.tolerance_km is None else self.tolerance_km
 
     def allowed_km(self, along: Along) -> tuple[float, float]:
-        """The shortest and the longest straight line that this may be."""
+        """Return the shortest and the longest straight-line distance that this allows."""
         shortest = self.distance_km / (ROAD_FACTOR if along == "road" else 1)
         return max(0.0, shortest - self.slack_km), min(self.distance_km + self.slack_km, FARTHEST_KM)
 
 
 @dataclass(frozen=True, slots=True)
 class RangeFix:
-    """One piece of ground that the distances allow.
+    """One piece of the area that the distances allow.
 
     Attributes:
-        point: for straight distances where the distances fit best, otherwise the most central place of the piece;
-            where the piece is a whole ring, the ring's centre.
-        radius_km: the piece lies within it.
-        distances_km: in a straight line from each centre to the point (or to some place of a whole ring).
-        residuals_km: by how much each of these lies outside what its distance allows: positive too far, 0 within.
-        share: how much of all the ground that the distances allow this piece holds.
-        is_ring: the distances leave a whole ring, as a single one does; the point is then its centre.
+        point: for straight distances the least-squares fit, for road distances the piece's medoid; if the piece is a
+            whole ring, the ring's centre.
+        radius_km: of a circle around the point that covers the piece.
+        distances_km: straight-line distance from each known point to this one (to some place of a whole ring).
+        residuals_km: how far each of these lies outside its ring: positive if too far, negative if too near, 0 inside.
+        share: the piece's share of the whole area that the distances allow.
+        is_ring: whether the piece is a whole ring, as for a single distance.
     """
 
     point: LatLon
@@ -217,8 +220,8 @@ class RangeFix:
 class RangeFixes:
     """All fixes, the best first.
 
-    ``conflict`` is the share of its distance by which some ring had to be widened before all met: 0 where they meet as
-    given. From a half on (`absurd`), or where a distance is longer than the Earth allows, there is no sense in a fix.
+    ``conflict`` is the share of their distances by which the rings must be widened to meet: 0 if they meet as given.
+    There are no fixes if it is a half or more (`absurd`), or if a distance is longer than possible on Earth.
     """
 
     fixes: tuple[RangeFix, ...]
@@ -226,53 +229,55 @@ class RangeFixes:
 
     @property
     def absurd(self) -> bool:
-        """Whether the distances can't belong to these points."""
+        """Return whether the distances can't all be right."""
         return not self.fixes or self.conflict >= _ABSURD_SHARE
 
 
 @dataclass(frozen=True, slots=True)
 class _Ring:
+    """A measured distance from a centre, and the straight-line distances that it allows."""
+
     centre: LatLon
-    aim_km: float
+    distance_km: float
     low_km: float
     high_km: float
     slack_km: float
 
     @property
     def size_km(self) -> float:
-        """What a conflict is a share of."""
-        return max(self.aim_km, self.slack_km)
+        """Return the distance that a conflict is a share of."""
+        return max(self.distance_km, self.slack_km)
 
     def outside_km(self, distances: FloatArray) -> FloatArray:
-        """By how much distances lie outside the ring: positive beyond it, negative within its hole."""
+        """Return how far distances lie outside the ring: positive beyond it, negative in its hole."""
         off = np.maximum(distances - self.high_km, 0.0) - np.maximum(self.low_km - distances, 0.0)
         return np.where(np.abs(off) < _ROUNDING_KM, 0.0, off)
 
 
 @dataclass(frozen=True, slots=True)
-class _Cloud:
-    """Samples around one centre in rows of one distance: places, ground that each stands for, and whether it counts."""
+class _Samples:
+    """A polar grid of places around one centre: a row for each distance, a column for each bearing."""
 
     lats: FloatArray
     lons: FloatArray
-    weights: FloatArray
-    inside: npt.NDArray[np.bool_]
+    weights: FloatArray  # the area that each sample stands for, up to a factor
+    inside: npt.NDArray[np.bool_]  # which samples lie in all rings
     step_km: float
 
 
 def range_fixes(
     ranges: Sequence[Range], *, along: Along = "road", method: DistanceMethod = "geodesic", limit: int = 4
 ) -> RangeFixes:
-    """Where one can be that is at these distances from these points.
+    """Return the places that lie at the given distances from the given points.
 
-    Two straight distances cross in up to two places; with three or more the best is found by least squares. Distances
-    from the same point, or from exact opposites, may leave a whole ring.
+    Two straight distances cross in up to two places; three or more are fitted by least squares. Distances from the
+    same point, or from exact antipodes, may leave a whole ring.
 
     Args:
-        ranges: one or more; distances along roads are taken as up to `ROAD_FACTOR` times the straight line.
+        ranges: one or more distances; along roads, they may be up to `ROAD_FACTOR` times the straight line.
         along: how all of them were measured.
-        method: the Earth's shape.
-        limit: how many fixes at most.
+        method: of computing distances, on the sphere or on the ellipsoid.
+        limit: the highest number of fixes.
 
     Raises:
         ValueError: no ranges, or an unknown ``along``.
@@ -282,22 +287,22 @@ def range_fixes(
     rings = [_ring(one, along) for one in ranges]
     if any(ring.low_km > FARTHEST_KM for ring in rings):
         return RangeFixes((), math.inf)
-    wide, cloud, conflict = rings, _cloud(rings, method), 0.0
-    if not cloud.inside.any():
+    widened, samples, conflict = rings, _sample(rings, method), 0.0
+    if not samples.inside.any():
         conflict = _conflict(rings, method)
         share = conflict * _WIDEN
-        # Rings that barely touch can slip between the samples.
-        while conflict < _ABSURD_SHARE and not cloud.inside.any():
-            wide = [_widened(ring, share) for ring in rings]
-            cloud = _cloud(wide, method)
+        # The intersection of rings that barely touch can fall between the samples, so widen further until it shows.
+        while conflict < _ABSURD_SHARE and not samples.inside.any():
+            widened = [_widen(ring, share) for ring in rings]
+            samples = _sample(widened, method)
             share = max(2 * share, 1e-3)
     if conflict >= _ABSURD_SHARE:
         return RangeFixes((), conflict)
-    pieces = _pieces(cloud)
+    pieces = _split_pieces(samples)
     if along == "straight":
-        pieces = [part for piece in pieces for part in _parted(cloud, piece, rings, method)]
-    fixes = [_fix(cloud, piece, rings, wide, along, method) for piece in pieces]
-    # A fit with no error at all comes out as some nanometres either way: those are equals, and the larger piece leads.
+        pieces = [part for piece in pieces for part in _split_in_two(samples, piece, rings, method)]
+    fixes = [_fix(samples, piece, rings, widened, along, method) for piece in pieces]
+    # Perfect fits differ by rounding errors of some nanometres; round these away, so that the larger piece comes first.
     fixes.sort(key=lambda fix: (round(_misfit(fix.distances_km, rings), 3) if along == "straight" else 0, -fix.share))
     return RangeFixes(tuple(fixes[:limit]), conflict)
 
@@ -307,15 +312,15 @@ def _ring(one: Range, along: Along) -> _Ring:
     return _Ring(one.centre, one.distance_km, low, high, max(one.slack_km, 1e-3))
 
 
-def _widened(ring: _Ring, share: float) -> _Ring:
-    more = share * ring.size_km
-    return replace(ring, low_km=max(0.0, ring.low_km - more), high_km=min(ring.high_km + more, FARTHEST_KM))
+def _widen(ring: _Ring, share: float) -> _Ring:
+    margin_km = share * ring.size_km
+    return replace(ring, low_km=max(0.0, ring.low_km - margin_km), high_km=min(ring.high_km + margin_km, FARTHEST_KM))
 
 
-def _cloud(rings: Sequence[_Ring], method: DistanceMethod) -> _Cloud:
-    """Samples of the smallest ring, and which of them lie in all the others.
+def _sample(rings: Sequence[_Ring], method: DistanceMethod) -> _Samples:
+    """Sample the smallest ring, and mark the samples that lie in all other rings.
 
-    They stand so close that no other ring slips through between two of them; rings too thin for that are blurred.
+    Samples are so dense that no other ring fits between two of them; rings too thin for that are widened.
     """
     first = min(rings, key=lambda ring: ring.high_km)
     thinnest = max(min(ring.high_km - ring.low_km for ring in rings), 1e-3)
@@ -331,44 +336,47 @@ def _cloud(rings: Sequence[_Ring], method: DistanceMethod) -> _Cloud:
             away = distances_km(ring.centre.lat, ring.centre.lon, lats, lons, method)
             blur = max(0.0, around_km / count - (ring.high_km - ring.low_km) / 2)
             inside &= (away >= ring.low_km - blur) & (away <= ring.high_km + blur)
-    ground = np.abs(np.sin(radii / EARTH_RADIUS_KM)) + 1e-12
-    return _Cloud(lats, lons, np.broadcast_to(ground[:, None], lats.shape), inside, step_km)
+    area = np.abs(np.sin(radii / EARTH_RADIUS_KM)) + 1e-12
+    return _Samples(lats, lons, np.broadcast_to(area[:, None], lats.shape), inside, step_km)
 
 
-def _pieces(cloud: _Cloud) -> list[npt.NDArray[np.bool_]]:
-    """The samples inside, parted where whole bearings are empty; one piece with all bearings is a ring."""
-    taken = cloud.inside.any(axis=0)
+def _split_pieces(samples: _Samples) -> list[npt.NDArray[np.bool_]]:
+    """Split the samples inside at empty bearings; if no bearing is empty, they are one ring."""
+    taken = samples.inside.any(axis=0)
     if taken.all():
-        return [cloud.inside]
+        return [samples.inside]
     start = int(np.flatnonzero(~taken)[0])
     turned = np.concatenate([np.roll(taken, -start), [False]])
     edges = np.flatnonzero(np.diff(turned.astype(np.int8)))
     pieces = []
     for begin, end in edges.reshape(-1, 2):
         columns = (np.arange(begin + 1, end + 1) + start) % taken.size
-        piece = np.zeros_like(cloud.inside)
-        piece[:, columns] = cloud.inside[:, columns]
+        piece = np.zeros_like(samples.inside)
+        piece[:, columns] = samples.inside[:, columns]
         pieces.append(piece)
     return pieces
 
 
-def _parted(
-    cloud: _Cloud, piece: npt.NDArray[np.bool_], rings: Sequence[_Ring], method: DistanceMethod
+def _split_in_two(
+    samples: _Samples, piece: npt.NDArray[np.bool_], rings: Sequence[_Ring], method: DistanceMethod
 ) -> list[npt.NDArray[np.bool_]]:
-    """A piece in two where two places in it fit equally well: rings that cross at a flat angle run together there."""
+    """Split a piece if two places in it fit equally well.
+
+    Where rings cross at a small angle, the surroundings of both crossings run together into one piece.
+    """
     if piece.any(axis=0).all():
         return [piece]
-    lats, lons = cloud.lats[piece], cloud.lons[piece]
+    lats, lons = samples.lats[piece], samples.lons[piece]
     misfits = _misfits_at(lats, lons, rings, method)
     best = _least_squares(_nth(lats, lons, int(np.argmin(misfits))), rings, method)
     away = distances_km(*_of(best), lats, lons, method)
-    elsewhere = np.flatnonzero(away > max(away.max() / 4, cloud.step_km))
+    elsewhere = np.flatnonzero(away > max(away.max() / 4, samples.step_km))
     if not elsewhere.size:
         return [piece]
     second = _least_squares(_nth(lats, lons, int(elsewhere[np.argmin(misfits[elsewhere])])), rings, method)
     ends_lat, ends_lon = np.array([best.lat, second.lat]), np.array([best.lon, second.lon])
     worse = np.diff(_misfits_at(ends_lat, ends_lon, rings, method))[0]
-    if worse > _EQUALLY_WELL or distance_km(best, second, method) < 2 * cloud.step_km:
+    if worse > _EQUAL_MISFIT or distance_km(best, second, method) < 2 * samples.step_km:
         return [piece]
     nearer = away <= distances_km(*_of(second), lats, lons, method)
     parts = []
@@ -380,15 +388,16 @@ def _parted(
 
 
 def _fix(
-    cloud: _Cloud,
+    samples: _Samples,
     piece: npt.NDArray[np.bool_],
     rings: Sequence[_Ring],
-    wide: Sequence[_Ring],
+    widened: Sequence[_Ring],
     along: Along,
     method: DistanceMethod,
 ) -> RangeFix:
-    lats, lons, weights = cloud.lats[piece], cloud.lons[piece], cloud.weights[piece]
-    smallest = min(wide, key=lambda ring: ring.high_km)
+    """Return the fix of one piece."""
+    lats, lons, weights = samples.lats[piece], samples.lons[piece], samples.weights[piece]
+    smallest = min(widened, key=lambda ring: ring.high_km)
     is_ring = bool(piece.any(axis=0).all()) and smallest.low_km > 0
     if is_ring:
         point = smallest.centre
@@ -396,29 +405,29 @@ def _fix(
         best = int(np.argmin(_misfits_at(lats, lons, rings, method)))
         point = _least_squares(_nth(lats, lons, best), rings, method)
     else:
-        # Enough to find the middle; all of them would take time with the square of their number.
-        some = np.unique(np.linspace(0, len(lats) - 1, _MEDOID_OF).astype(int))
-        central = some[medoid(lats[some], lons[some], weights[some])]
+        # A sample is enough, and the time for a medoid grows with the square of the number of points.
+        chosen = np.unique(np.linspace(0, len(lats) - 1, _MEDOID_SAMPLES).astype(int))
+        central = chosen[medoid(lats[chosen], lons[chosen], weights[chosen])]
         point = _nth(lats, lons, int(central))
     reach = float(np.max(distances_km(point.lat, point.lon, lats, lons, method)))
     measured = _nth(lats, lons, 0) if is_ring else point
     distances = tuple(distance_km(ring.centre, measured, method) for ring in rings)
     return RangeFix(
         point=point,
-        radius_km=reach + cloud.step_km,
+        radius_km=reach + samples.step_km,
         distances_km=distances,
         residuals_km=tuple(
             float(ring.outside_km(np.asarray(away))) for ring, away in zip(rings, distances, strict=True)
         ),
-        share=float(weights.sum() / cloud.weights[cloud.inside].sum()),
+        share=float(weights.sum() / samples.weights[samples.inside].sum()),
         is_ring=is_ring,
     )
 
 
 def _misfits(distances: FloatArray, rings: Sequence[_Ring]) -> FloatArray:
-    """Sum of squares of what each straight distance is off, in tolerances; one row a ring."""
-    aims, slacks = np.array([ring.aim_km for ring in rings]), np.array([ring.slack_km for ring in rings])
-    off = (distances.T - aims) / slacks
+    """Return the sum of squared residuals in tolerances; distances have one row for each ring."""
+    measured, slacks = np.array([ring.distance_km for ring in rings]), np.array([ring.slack_km for ring in rings])
+    off = (distances.T - measured) / slacks
     return np.asarray((off**2).sum(axis=-1), dtype=np.float64)
 
 
@@ -431,23 +440,23 @@ def _misfit(distances: Sequence[float], rings: Sequence[_Ring]) -> float:
 
 
 def _least_squares(start: LatLon, rings: Sequence[_Ring], method: DistanceMethod) -> LatLon:
-    """The place near ``start`` whose distances fit best, each weighed by its tolerance: Levenberg and Marquardt."""
+    """Return the place near ``start`` with the least weighted sum of squares, by the Levenberg-Marquardt method."""
     lats, lons = np.array([ring.centre.lat for ring in rings]), np.array([ring.centre.lon for ring in rings])
-    aims, slacks = np.array([ring.aim_km for ring in rings]), np.array([ring.slack_km for ring in rings])
+    measured, slacks = np.array([ring.distance_km for ring in rings]), np.array([ring.slack_km for ring in rings])
 
-    def off(place: LatLon) -> FloatArray:
-        return np.asarray((distances_km(place.lat, place.lon, lats, lons, method) - aims) / slacks)
+    def residuals(place: LatLon) -> FloatArray:
+        return np.asarray((distances_km(place.lat, place.lon, lats, lons, method) - measured) / slacks)
 
-    place, here, damping = start, off(start), 1e-3
+    place, here, damping = start, residuals(start), 1e-3
     for _ in range(60):
         towards = np.radians(bearings_deg(place.lat, place.lon, lats, lons, method))
-        slopes = -np.stack([np.sin(towards), np.cos(towards)], axis=1) / slacks[:, None]
-        normal = slopes.T @ slopes
-        move = np.linalg.solve(normal + damping * np.trace(normal) * np.eye(2), -slopes.T @ here)
+        jacobian = -np.stack([np.sin(towards), np.cos(towards)], axis=1) / slacks[:, None]
+        normal = jacobian.T @ jacobian
+        move = np.linalg.solve(normal + damping * np.trace(normal) * np.eye(2), -jacobian.T @ here)
         length = float(np.hypot(*move))
         course = float(np.degrees(np.arctan2(move[0], move[1])))
         lat, lon = destinations(place.lat, place.lon, course, min(length, 5000.0), method)
-        there = off(LatLon(float(lat), float(lon)))
+        there = residuals(LatLon(float(lat), float(lon)))
         if there @ there < here @ here:
             place, here, damping = LatLon(float(lat), float(lon)), there, damping / 5
         else:
@@ -458,12 +467,12 @@ def _least_squares(start: LatLon, rings: Sequence[_Ring], method: DistanceMethod
 
 
 def pair_conflict(first: Range, second: Range, *, along: Along = "road") -> float:
-    """The least share of both distances by which two rings must be widened to meet; 0 where they meet."""
+    """Return the smallest share of both distances by which two rings must be widened to meet; 0 if they meet."""
     return _pair_conflict(_ring(first, along), _ring(second, along), "great-circle")
 
 
 def _pair_conflict(a: _Ring, b: _Ring, method: DistanceMethod) -> float:
-    """By the inequalities between the sides of a triangle on the sphere."""
+    """Return the conflict of two rings, from the triangle inequalities on the sphere."""
     between = distance_km(a.centre, b.centre, method)
     gaps = (
         between - a.high_km - b.high_km,
@@ -475,34 +484,34 @@ def _pair_conflict(a: _Ring, b: _Ring, method: DistanceMethod) -> float:
 
 
 def _conflict(rings: Sequence[_Ring], method: DistanceMethod) -> float:
-    """The least share of its distance by which every ring must be widened for all to meet.
+    """Return the smallest share of its distance by which every ring must be widened for all to meet.
 
-    No less than any pair of them needs. Three or more may need more than that: this is sought on ever finer clouds
-    around the best place so far, from starts around every centre.
+    The conflict of each pair is a lower bound. For three or more rings a pattern search around every centre finds the
+    place with the smallest conflict: it moves to better places nearby, and shortens its steps if there are none.
     """
     at_least = max((_pair_conflict(a, b, method) for a, b in combinations(rings, 2)), default=0.0)
     if len(rings) < 3 or at_least >= _ABSURD_SHARE:
         return at_least
 
-    def worst(lats: FloatArray, lons: FloatArray) -> FloatArray:
-        off = np.zeros(lats.shape)
+    def worst_share(lats: FloatArray, lons: FloatArray) -> FloatArray:
+        worst = np.zeros(lats.shape)
         for ring in rings:
             away = distances_km(*_of(ring.centre), lats, lons, method)
-            off = np.maximum(off, np.abs(ring.outside_km(away)) / ring.size_km)
-        return off
+            worst = np.maximum(worst, np.abs(ring.outside_km(away)) / ring.size_km)
+        return worst
 
     bearings = np.arange(0.0, 360.0, 5.0)
     found = []
     for ring in rings:
         radii: FloatArray = np.linspace(0.0, 2 * ring.high_km, 41, dtype=np.float64)
         lats, lons = (part.ravel() for part in destinations(*_of(ring.centre), bearings, radii[:, None], method))
-        shares = worst(lats, lons)
+        shares = worst_share(lats, lons)
         at = int(np.argmin(shares))
         best, place, step_km = float(shares[at]), (float(lats[at]), float(lons[at])), ring.high_km / 4
         while step_km > 1e-3:
             reach: FloatArray = np.array([[step_km], [step_km / 2]])
             lats, lons = (part.ravel() for part in destinations(*place, bearings[::2], reach, method))
-            shares = worst(lats, lons)
+            shares = worst_share(lats, lons)
             at = int(np.argmin(shares))
             if shares[at] < best:
                 best, place = float(shares[at]), (float(lats[at]), float(lons[at]))

@@ -1,11 +1,11 @@
-"""Distances on a sphere or the WGS-84 ellipsoid, directions, courses, and GeoScore.
+"""Distances, bearings and destinations on the sphere or the WGS-84 ellipsoid, and GeoScore.
 
 `distance_km` takes two points. `distances_km`, `great_circle_km` and `geodesic_km` take latitudes and longitudes in
-degrees as numbers or arrays, which broadcast against each other; four plain numbers give a plain float.
-NaN or infinite coordinates give NaN. Latitudes beyond the poles are not checked: `LatLon` does that.
+degrees as numbers or arrays, which are broadcast; four plain numbers give a plain float. NaN or infinite coordinates
+give NaN. Latitudes beyond the poles are not checked: `LatLon` does that.
 
-`bearing_deg` and `destination` take points; `bearings_deg` and `destinations` take numbers or arrays in degrees and
-kilometres, which broadcast, and return arrays. NaN gives NaN.
+`bearing_deg` and `destination` take points. `bearings_deg` and `destinations` take numbers or arrays in degrees and
+kilometres, which are broadcast, and return arrays. NaN gives NaN.
 """
 
 import math
@@ -20,16 +20,18 @@ if TYPE_CHECKING:
     from pyproj import Geod
 
 EARTH_RADIUS_KM = 6371.0
-"""Radius of the sphere behind every great-circle figure here; the value the literature uses."""
+"""Radius of the sphere for all great-circle distances, as used in the literature."""
 
 DistanceMethod = Literal["great-circle", "geodesic"]
 """Sphere of radius `EARTH_RADIUS_KM`, or WGS-84 ellipsoid."""
 
 Degrees: TypeAlias = float | FloatArray
 
-_CHUNK = 16384  # pairs at a time: the scratch space stays in the processor's cache, whatever the job's size
-_HALF_RADIAN = math.pi / 360  # half an angle, from degrees
+_CHUNK = 16384  # pairs at a time, so that the scratch space stays in the CPU's cache
+_HALF_RADIAN = math.pi / 360  # converts degrees to half the angle in radians
 _NEARLY_ANTIPODAL = 0.99  # haversine above which the direct formula starts to lose digits
+_FEW = 2000
+_HALFWAY = 0.5  # haversine of a quarter of the globe's circumference
 
 
 @overload
@@ -37,12 +39,12 @@ def great_circle_km(lat1: float, lon1: float, lat2: float, lon2: float) -> float
 @overload
 def great_circle_km(lat1: Degrees, lon1: Degrees, lat2: Degrees, lon2: Degrees) -> FloatArray: ...
 def great_circle_km(lat1: Degrees, lon1: Degrees, lat2: Degrees, lon2: Degrees) -> float | FloatArray:
-    """Distance along the sphere of radius `EARTH_RADIUS_KM`.
+    """Return distances on the sphere of radius `EARTH_RADIUS_KM`.
 
-    Haversine, with its companion formula where the two places are almost opposite, so the result keeps its digits
-    from next door to the antipode. Against fifty-digit arithmetic, on 12,000 random pairs of each sort, the worst error
-    was 26 nanometres anywhere, 4 within a degree of the antipode, and 5e-16 of the distance between neighbours (or 4
-    nanometres where the antimeridian runs between them, since a longitude there has no finer digits).
+    Uses the haversine formula, with a complementary one for nearly antipodal points, so precision does not depend on
+    the distance. Compared with fifty-digit arithmetic on 12,000 random pairs of each kind, the largest error was 26
+    nanometres anywhere, 4 nanometres within a degree of the antipode, and 5e-16 of the distance between neighbours (or
+    4 nanometres across the antimeridian, where longitudes have no finer digits).
     """
     if type(lat1) is type(lon1) is type(lat2) is type(lon2) is float and math.isfinite(lat1 + lon1 + lat2 + lon2):
         share = _haversine(lat1, lon1, lat2, lon2)
@@ -51,7 +53,7 @@ def great_circle_km(lat1: Degrees, lon1: Degrees, lat2: Degrees, lon2: Degrees) 
     lats1, lons1, lats2, lons2 = (np.asarray(part, dtype=np.float64) for part in (lat1, lon1, lat2, lon2))
     shape = np.broadcast(lats1, lons1, lats2, lons2).shape
     out = np.empty(shape or 1)
-    few = out.size <= _CHUNK  # then one number for all of them stays one, which is quicker
+    few = out.size <= _CHUNK  # then a single number need not become an array, which is faster
     parts = [
         part.reshape(out.shape)
         if part.size == out.size
@@ -60,7 +62,7 @@ def great_circle_km(lat1: Degrees, lon1: Degrees, lat2: Degrees, lon2: Degrees) 
         else np.broadcast_to(part, out.shape)
         for part in (lats1, lons1, lats2, lons2)
     ]
-    with np.errstate(invalid="ignore"):  # infinite coordinates become NaN, quietly
+    with np.errstate(invalid="ignore"):  # infinite coordinates become NaN without a warning
         _fill_in_chunks(parts, out, np.empty(4 * min(out.size, _CHUNK)))
     return out if shape else float(out[0])
 
@@ -70,7 +72,7 @@ def geodesic_km(lat1: float, lon1: float, lat2: float, lon2: float) -> float: ..
 @overload
 def geodesic_km(lat1: Degrees, lon1: Degrees, lat2: Degrees, lon2: Degrees) -> FloatArray: ...
 def geodesic_km(lat1: Degrees, lon1: Degrees, lat2: Degrees, lon2: Degrees) -> float | FloatArray:
-    """Length of the shortest path on the WGS-84 ellipsoid (Karney's method through pyproj, good to nanometres)."""
+    """Return distances on the WGS-84 ellipsoid (Karney's method from pyproj, accurate to nanometres)."""
     parts = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (lat1, lon1, lat2, lon2)))
     lats1, lons1, lats2, lons2 = (part.reshape(-1) for part in parts)
     _, _, metres = wgs84().inv(lons1, lats1, lons2, lats2)
@@ -89,14 +91,14 @@ def distances_km(
 def distances_km(
     lat1: Degrees, lon1: Degrees, lat2: Degrees, lon2: Degrees, method: DistanceMethod = "great-circle"
 ) -> float | FloatArray:
-    """Distance between places given as numbers or arrays, by either method."""
+    """Return distances between places given as numbers or arrays, by either method."""
     if check_method(method) == "geodesic":
         return geodesic_km(lat1, lon1, lat2, lon2)
     return great_circle_km(lat1, lon1, lat2, lon2)
 
 
 def distances_from_km(point: LatLon, lats: FloatArray, lons: FloatArray) -> FloatArray:
-    """`great_circle_km` from one point to each of some; several times as fast where those are few and not far."""
+    """Return great-circle distances from one point to others; faster than `great_circle_km` for few of them, nearby."""
     if 0 < len(lats) <= _FEW:
         gap = np.abs(lons - point.lon)
         across = np.sin(np.minimum(gap, 360.0 - gap) * _HALF_RADIAN) ** 2
@@ -108,21 +110,21 @@ def distances_from_km(point: LatLon, lats: FloatArray, lons: FloatArray) -> Floa
     return great_circle_km(np.array([point.lat]), np.array([point.lon]), lats, lons)
 
 
-_FEW = 2000
-_HALFWAY = 0.5  # haversine of a quarter of the globe
-
-
 SAME_SPOT_KM = 0.05
-"""Points no farther apart than this are one spot: what somebody gives or a map has may be off that far."""
+"""Points at most this far apart count as the same spot: coordinates from people and maps may be that far off."""
 
 
 def distance_km(a: LatLon, b: LatLon, method: DistanceMethod = "great-circle") -> float:
-    """Distance between two points."""
+    """Return the distance between two points."""
     return distances_km(a.lat, a.lon, b.lat, b.lon, method)
 
 
 def check_method(method: str) -> DistanceMethod:
-    """The method itself, or a ValueError that names those there are."""
+    """Return the method if it is valid.
+
+    Raises:
+        ValueError: it is not; the message lists the valid ones.
+    """
     for known in get_args(DistanceMethod):
         if method == known:
             return cast("DistanceMethod", known)
@@ -131,7 +133,7 @@ def check_method(method: str) -> DistanceMethod:
 
 @cache
 def wgs84() -> "Geod":
-    """The WGS-84 ellipsoid, built once; pyproj is only imported when someone asks for it."""
+    """Return the WGS-84 ellipsoid, built once; importing pyproj is delayed until it is needed."""
     from pyproj import Geod
 
     return Geod(ellps="WGS84")
@@ -150,7 +152,10 @@ def _fill_in_chunks(parts: list[FloatArray], out: FloatArray, scratch: FloatArra
 
 
 def _haversine(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
-    """As `_haversine_km` for one pair: arrays take a hundred times as long, and a query compares a hundred pairs."""
+    """Return the haversine of one pair.
+
+    NumPy takes a hundred times as long for a single pair, and a search query compares about a hundred.
+    """
     gap = abs(lon2 - lon1)
     cosines = math.sin((90.0 - abs(lat1)) * 2 * _HALF_RADIAN) * math.sin((90.0 - abs(lat2)) * 2 * _HALF_RADIAN)
     across = math.sin(min(gap, 360.0 - gap) * _HALF_RADIAN)
@@ -160,7 +165,7 @@ def _haversine(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
 def _haversine_km(
     lat1: FloatArray, lon1: FloatArray, lat2: FloatArray, lon2: FloatArray, out: FloatArray, scratch: FloatArray
 ) -> None:
-    """Fill `out`; all arrays have its shape, or hold one number, and `scratch` holds four of it."""
+    """Fill `out` with distances; inputs have its shape or hold one number, `scratch` has room for four such arrays."""
     half_dlat, half_dlon, cosines, spare = scratch
     np.subtract(lat2, lat1, out=half_dlat)
     half_dlat *= _HALF_RADIAN
@@ -182,7 +187,7 @@ def _haversine_km(
     np.arcsin(out, out=out)
     out *= 2 * EARTH_RADIUS_KM
     if far.any():
-        # One minus the haversine, without the subtraction: the haversine to the antipode of one of the places.
+        # One minus the haversine, without the subtraction: the haversine from one place to the antipode of the other.
         lat1, lon1, lat2, lon2 = (np.broadcast_to(part, out.shape) for part in (lat1, lon1, lat2, lon2))
         half_lat_sum = (lat1[far] + lat2[far]) * _HALF_RADIAN
         half_lon_rest = (180.0 - _longitude_gap(lon1[far], lon2[far])) * _HALF_RADIAN
@@ -193,14 +198,14 @@ def _haversine_km(
 def _longitude_gap(
     lon1: FloatArray, lon2: FloatArray, out: FloatArray | None = None, spare: FloatArray | None = None
 ) -> FloatArray:
-    """Degrees between two meridians the short way round, so that places either side of 180 are as good as any."""
+    """Return the degrees between two meridians, the short way round."""
     gap = np.subtract(lon2, lon1, out=out)
     np.abs(gap, out=gap)
     return np.minimum(gap, np.subtract(360.0, gap, out=spare), out=gap)
 
 
 def _cosine(lat: FloatArray, out: FloatArray) -> None:
-    # The sine of the distance to the pole: exact where the cosine is small, and the cheaper call of the two.
+    # The sine of the distance to the pole: precise where the cosine is small, and cheaper than a cosine.
     np.abs(lat, out=out)
     np.subtract(90.0, out, out=out)
     out *= 2 * _HALF_RADIAN
@@ -208,14 +213,14 @@ def _cosine(lat: FloatArray, out: FloatArray) -> None:
 
 
 def bearing_deg(start: LatLon, end: LatLon, method: DistanceMethod = "great-circle") -> float:
-    """Compass bearing of the shortest path from `start` to `end`, as it leaves `start`; see `bearings_deg`."""
+    """Return the initial compass bearing of the shortest path from `start` to `end`; see `bearings_deg`."""
     return float(bearings_deg(start.lat, start.lon, end.lat, end.lon, method))
 
 
 def destination(
     start: LatLon, bearing_deg: float, distance_km: float, method: DistanceMethod = "great-circle"
 ) -> LatLon:
-    """The point that lies `distance_km` from `start` along the course that leaves it at `bearing_deg`."""
+    """Return the point that lies `distance_km` from `start` at the initial bearing `bearing_deg`."""
     lat, lon = destinations(start.lat, start.lon, bearing_deg, distance_km, method)
     return LatLon(float(lat), float(lon))
 
@@ -223,10 +228,11 @@ def destination(
 def bearings_deg(
     lat1: Degrees, lon1: Degrees, lat2: Degrees, lon2: Degrees, method: DistanceMethod = "great-circle"
 ) -> FloatArray:
-    """Initial compass bearings from the first places to the second, in [0, 360): 0 is north, 90 is east.
+    """Return initial compass bearings from the first places to the second, in [0, 360): 0 is north, 90 is east.
 
-    At a pole the bearing counts from the meridian of the given longitude. Between a place and itself it is 0, a pole
-    under two longitudes included, and between exact opposites, where every course is as short, it is an arbitrary one.
+    At a pole the bearing counts from the meridian of the given longitude. It is 0 from a place to itself (also from a
+    pole to the same pole at another longitude), and arbitrary between exact antipodes, where all courses are equally
+    short.
     """
     parts = _broadcast(lat1, lon1, lat2, lon2)
     turn = normalize_lon(parts[3] - parts[1])
@@ -239,7 +245,7 @@ def bearings_deg(
         dlat, dlon = np.radians(parts[2] - parts[0]), np.radians(turn)
         start, end = np.radians(parts[0]), np.radians(parts[2])
         eastward = np.sin(dlon) * np.cos(end)
-        # cos(start) sin(end) - sin(start) cos(end) cos(dlon), arranged so that near places lose no digits
+        # cos(start) sin(end) - sin(start) cos(end) cos(dlon), rearranged to keep precision between near places
         northward = np.sin(dlat) + 2 * np.sin(start) * np.cos(end) * np.sin(dlon / 2) ** 2
         azimuth = np.degrees(np.arctan2(eastward, northward))
     azimuth = np.where(same, 0.0, azimuth)
@@ -254,15 +260,15 @@ def destinations(
     distance_km: Degrees,
     method: DistanceMethod = "great-circle",
 ) -> tuple[FloatArray, FloatArray]:
-    """Latitudes and longitudes reached by following each course for its distance; longitudes in [-180, 180].
+    """Return the latitudes and longitudes reached along each bearing after each distance; longitudes in [-180, 180].
 
-    A negative distance leads backwards; one longer than half the way round comes back on the other side.
+    A negative distance leads backwards; one longer than half the circumference comes back on the other side.
     """
     parts = _broadcast(lat, lon, bearing_deg, distance_km)
     if check_method(method) == "geodesic":
         flat = [part.reshape(-1) for part in parts]
         lons, lats, _ = wgs84().fwd(flat[1], flat[0], flat[2], flat[3] * 1000.0)
-        missing = np.isnan(flat).any(axis=0)  # the solver reads a missing longitude as some number
+        missing = np.isnan(flat).any(axis=0)  # the solver returns arbitrary numbers for NaN longitudes
         shape = parts[0].shape
         return np.where(missing, np.nan, lats).reshape(shape), np.where(missing, np.nan, lons).reshape(shape)
     start, course, angle = np.radians(parts[0]), np.radians(parts[2]), parts[3] / EARTH_RADIUS_KM
@@ -284,7 +290,7 @@ GEOSCORE_MAX = 5000.0
 """Score of a perfect answer."""
 
 GEOSCORE_DECAY = 10.0
-"""Steepness; with the scale below, every 1805 km costs a factor of e."""
+"""Decay constant; with the scale below, every 1805 km divide the score by e."""
 
 GEOSCORE_SCALE_KM = 18050.0
 """The scale d_max for the whole world (GeoAgent, section 5.1, equation 10)."""
@@ -295,12 +301,12 @@ def geoscore(distance_km: float) -> float: ...
 @overload
 def geoscore(distance_km: FloatArray) -> FloatArray: ...
 def geoscore(distance_km: float | FloatArray) -> float | FloatArray:
-    """5000 exp(-10 d / 18050) for one distance or an array of them; NaN stays NaN.
+    """Return 5000 exp(-10 d / 18050) for one distance or an array of them; NaN stays NaN.
 
-    An answer without a point has no distance. Whether it scores 0 or is left out is for the caller to decide and say.
+    An answer without a point has no distance. The caller decides, and documents, whether it scores 0 or is left out.
 
     Raises:
-        ValueError: a distance is negative; its score would pass 5000.
+        ValueError: a distance is negative; its score would exceed 5000.
     """
     distances = np.asarray(distance_km, dtype=np.float64)
     if np.any(distances < 0):

@@ -1,4 +1,4 @@
-"""Pieces of the Earth's surface: boxes, circles, polygons, numbered cells, and the shortest way between them."""
+"""Areas of the Earth's surface (boxes, discs, polygons), the distance between them, and grids of numbered cells."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,8 +25,8 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 class Box:
     """All places between two parallels and two meridians, edges included.
 
-    `west` greater than `east` means that the box crosses the antimeridian. From -180 to 180 is all the way round;
-    equal `west` and `east` is a single meridian. A box that reaches a pole contains it, whatever the longitudes.
+    If `west` is greater than `east`, the box crosses the antimeridian. From -180 to 180 it goes all the way round;
+    with equal `west` and `east` it is a single meridian. A box that reaches a pole contains it, at any longitude.
     """
 
     south: float
@@ -45,25 +45,25 @@ class Box:
 
     @property
     def width_deg(self) -> float:
-        """Degrees of longitude from the western to the eastern edge, 0 to 360."""
+        """Return the degrees of longitude from the western to the eastern edge, 0 to 360."""
         return self.east - self.west + (360 if self.west > self.east else 0)
 
     @property
     def centre(self) -> LatLon:
-        """Halfway in latitude and longitude; for a cap all round one pole, the pole."""
+        """Return the point halfway in latitude and longitude; for a cap around one pole, the pole."""
         lon = self.west + self.width_deg / 2
         caps = (self.north == 90) - (self.south == -90)
         lat = 90.0 * caps if self.width_deg == 360 and caps else (self.south + self.north) / 2
         return LatLon(lat, lon - 360 if lon > 180 else lon)
 
     def contains(self, point: LatLon) -> bool:
-        """Whether the point lies inside or on the edge."""
+        """Return whether the point lies inside or on the edge."""
         if not self.south <= point.lat <= self.north:
             return False
         return abs(point.lat) == 90 or self.spans_lon(point.lon)
 
     def holds(self, lats: FloatArray, lons: FloatArray) -> BoolArray:
-        """`contains` for many points at once."""
+        """Return `contains` for many points at once."""
         west, east = lons >= self.west, lons <= self.east
         spanned = west & east if self.west <= self.east else west | east
         if self.spans_lon(180.0):
@@ -72,18 +72,18 @@ class Box:
         return inside
 
     def distance_km(self, other: "Extent") -> float:
-        """Shortest great-circle distance to another extent, 0 where they meet."""
+        """Return the shortest great-circle distance to another extent, 0 if they touch or overlap."""
         return extent_distance_km(self, other)
 
     def spans_lon(self, lon: float) -> bool:
-        """Whether the meridian lies between the western and the eastern edge, or on one of them."""
-        names = (-180.0, 180.0) if abs(lon) == 180 else (lon,)
+        """Return whether the meridian lies between the western and the eastern edge, or on one of them."""
+        spellings = (-180.0, 180.0) if abs(lon) == 180 else (lon,)
         if self.west <= self.east:
-            return any(self.west <= name <= self.east for name in names)
-        return any(name >= self.west or name <= self.east for name in names)
+            return any(self.west <= spelling <= self.east for spelling in spellings)
+        return any(spelling >= self.west or spelling <= self.east for spelling in spellings)
 
     def lon_gap_deg(self, other: "Box") -> float:
-        """Degrees of longitude that separate two boxes the short way round, 0 where a meridian crosses both."""
+        """Return the degrees of longitude between two boxes, the short way round; 0 if a meridian crosses both."""
         if self.spans_lon(other.west) or other.spans_lon(self.west):
             return 0.0
         return min((other.west - self.east) % 360, (self.west - other.east) % 360)
@@ -102,16 +102,16 @@ class Disc:
         object.__setattr__(self, "radius_km", float(self.radius_km))
 
     def contains(self, point: LatLon) -> bool:
-        """Whether the point lies inside or on the edge."""
+        """Return whether the point lies inside or on the edge."""
         return distance_km(self.centre, point) <= self.radius_km
 
     def holds(self, lats: FloatArray, lons: FloatArray) -> BoolArray:
-        """`contains` for many points at once."""
+        """Return `contains` for many points at once."""
         away_km: FloatArray = np.asarray(great_circle_km(self.centre.lat, self.centre.lon, lats, lons))
         return away_km <= self.radius_km
 
     def distance_km(self, other: "Extent") -> float:
-        """Shortest great-circle distance to another extent, 0 where they meet."""
+        """Return the shortest great-circle distance to another extent, 0 if they touch or overlap."""
         return extent_distance_km(self, other)
 
 
@@ -119,17 +119,17 @@ Extent: TypeAlias = Box | Disc
 
 
 def extent_distance_km(a: Extent, b: Extent) -> float:
-    """Shortest great-circle distance between any place of one extent and any place of the other.
+    """Return the shortest great-circle distance between any place of one extent and any place of the other.
 
-    Exact up to rounding, also for boxes that cross the antimeridian, reach a pole or go all the way round; 0 where
-    the two overlap or touch.
+    Exact up to rounding, also for boxes that cross the antimeridian, reach a pole or go all the way round; 0 if the
+    two touch or overlap.
     """
     reach_km = sum(extent.radius_km for extent in (a, b) if isinstance(extent, Disc))
     return max(0.0, _box_distance_km(_core(a), _core(b)) - reach_km)
 
 
 def _core(extent: Extent) -> Box:
-    """The box itself, or a disc's centre as a box of no size."""
+    """Return the box itself, or a disc's centre as a box of size zero."""
     if isinstance(extent, Box):
         return extent
     lat, lon = extent.centre.lat, extent.centre.lon
@@ -137,14 +137,14 @@ def _core(extent: Extent) -> Box:
 
 
 def _box_distance_km(a: Box, b: Box) -> float:
-    """Shortest distance between two boxes.
+    """Return the shortest distance between two boxes.
 
     For any two latitudes the distance grows with the difference in longitude, and the smallest such difference
     between two boxes is the same at all latitudes. So the nearest places lie on the two meridian edges that face
-    each other, and only their latitudes are to be found. The distance between a place on one meridian and one on
-    another has no minimum inside the rectangle of the two latitudes (its one stationary point, on the equator, is a
-    saddle): the nearest pair has at least one end at a corner of its box, and the other end at a corner of its own or
-    at the foot of the perpendicular on its edge.
+    each other, and only their latitudes are unknown. As a function of these two latitudes, the distance has no minimum
+    inside the rectangle that the boxes allow (its only stationary point, on the equator, is a saddle). So at least one
+    of the nearest places is a corner of its box; the other is a corner too, or the foot of the perpendicular on its
+    edge.
     """
     gap_deg = a.lon_gap_deg(b)
     if gap_deg == 0:
@@ -164,54 +164,57 @@ def _box_distance_km(a: Box, b: Box) -> float:
 
 
 def _foot_of_perpendicular(lat: float, gap_deg: float) -> float:
-    """Latitude of the place nearest to `lat` on a great circle through the poles that lies `gap_deg` away.
+    """Return the latitude, on a meridian `gap_deg` away, of the place nearest to a place at `lat`.
 
-    Beyond 90 degrees the nearest place lies across the pole, on the far half of that circle; no box's edge is there.
+    Beyond 90 degrees the nearest place lies across the pole, on the opposite meridian, and the result is no latitude
+    that a box's edge could have.
     """
     radians = math.radians(lat)
     return math.degrees(math.atan2(math.sin(radians), math.cos(radians) * math.cos(math.radians(gap_deg))))
 
 
-_WORLD = 360.0
-_ASKING = Lock()
+_WORLD_DEG = 360.0
+_PREPARED_SHAPES_LOCK = Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Outline(Box):
-    """Polygons in (lon, lat) degrees, edges included; as a `Box` it is the narrowest one around them."""
+    """Polygons in (lon, lat) degrees, edges included; as a `Box`, their narrowest bounding box."""
 
     shape: "Geometry"
 
     def __post_init__(self) -> None:
-        """The box was checked where it was made."""
+        """Skip the validation of `Box`: `outline_of` has done it."""
 
     @property
     def centre(self) -> LatLon:
-        """A place inside, as far from the edges as is easily found."""
+        """Return a point inside, away from the edges."""
         middle = self.shape.representative_point()
         return LatLon(middle.y, middle.x)
 
     def contains(self, point: LatLon) -> bool:
-        """Whether the point lies inside or on an edge."""
+        """Return whether the point lies inside or on an edge."""
         return bool(self.holds(np.array([point.lat]), np.array([point.lon]))[0])
 
     def holds(self, lats: FloatArray, lons: FloatArray) -> BoolArray:
-        """`contains` for many points at once."""
+        """Return `contains` for many points at once."""
         import shapely
 
-        # A prepared shape must not be asked by two threads at once: GEOS builds its index when it is first needed.
-        with _ASKING:
+        # Prepared shapes are not thread-safe: GEOS builds their index on first use.
+        with _PREPARED_SHAPES_LOCK:
             shapely.prepare(self.shape)
             inside: BoolArray = shapely.intersects_xy(self.shape, lons, lats)
-            rim = np.abs(lons) == _WORLD / 2
-            return inside | (rim & shapely.intersects_xy(self.shape, -lons, lats)) if rim.any() else inside
+            on_antimeridian = np.abs(lons) == _WORLD_DEG / 2
+            if on_antimeridian.any():
+                inside = inside | (on_antimeridian & shapely.intersects_xy(self.shape, -lons, lats))
+            return inside
 
 
 def outline_of(shapes: Sequence["Geometry"]) -> Outline:
-    """Put polygons together; longitudes beyond 180 degrees go on behind the antimeridian.
+    """Unite polygons to an outline; longitudes beyond 180 degrees continue across the antimeridian.
 
     Raises:
-        ValueError: they hold nothing, or lie outside of the Earth.
+        ValueError: there is no polygon with an area, or coordinates are out of range.
     """
     import shapely
     from shapely.affinity import translate
@@ -221,28 +224,30 @@ def outline_of(shapes: Sequence["Geometry"]) -> Outline:
         raise ValueError("it holds no polygon with an area")
     for polygon in polygons:
         west, south, east, north = polygon.bounds
-        if not (-90 <= south <= north <= 90 and -_WORLD <= west <= east <= _WORLD and east - west <= _WORLD):
+        lons_fit = -_WORLD_DEG <= west <= east <= _WORLD_DEG and east - west <= _WORLD_DEG
+        if not (lons_fit and -90 <= south <= north <= 90):
             raise ValueError("coordinates are longitude and latitude in degrees, in this order")
-    window = shapely.box(-_WORLD / 2, -90, _WORLD / 2, 90)
-    inside = [translate(part, turn) & window for part in polygons for turn in (-_WORLD, 0.0, _WORLD)]
-    shape = shapely.union_all([part for one in inside for part in _polygons(one)])
+    window = shapely.box(-_WORLD_DEG / 2, -90, _WORLD_DEG / 2, 90)
+    inside = [translate(part, turn) & window for part in polygons for turn in (-_WORLD_DEG, 0.0, _WORLD_DEG)]
+    shape = shapely.union_all([part for clipped in inside for part in _polygons(clipped)])
     spans = [(part.bounds[0], part.bounds[2]) for part in _polygons(shape)]
     if not spans:
         raise ValueError("it holds no polygon with an area")
     _, south, _, north = shape.bounds
-    west, east = _narrowest(spans)
+    west, east = _narrowest_span(spans)
     box = Box(south, west, north, east)
     return Outline(box.south, box.west, box.north, box.east, shape)
 
 
 def _polygons(shape: Any) -> Iterable[Any]:
+    """Return the polygons in a geometry, however deeply nested, that have an area."""
     if shape.geom_type == "Polygon":
         return [] if shape.is_empty or not shape.area else [shape]
     return [part for one in getattr(shape, "geoms", ()) for part in _polygons(one)]
 
 
-def _narrowest(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """The western and the eastern edge of all spans together, with the widest gap between them left out."""
+def _narrowest_span(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Return the western and the eastern edge of the narrowest span around all spans: it leaves out the widest gap."""
     merged: list[tuple[float, float]] = []
     for west, east in sorted(spans):
         if merged and west <= merged[-1][1]:
@@ -250,18 +255,18 @@ def _narrowest(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
         else:
             merged.append((west, east))
     gaps = [
-        ((merged[(at + 1) % len(merged)][0] - east) % _WORLD if len(merged) > 1 else 0.0, at)
+        ((merged[(at + 1) % len(merged)][0] - east) % _WORLD_DEG if len(merged) > 1 else 0.0, at)
         for at, (_, east) in enumerate(merged)
     ]
-    around = _WORLD - (merged[-1][1] - merged[0][0])
+    antimeridian_gap = _WORLD_DEG - (merged[-1][1] - merged[0][0])
     widest, at = max(gaps)
-    if len(merged) == 1 or widest <= around:
+    if len(merged) == 1 or widest <= antimeridian_gap:
         return merged[0][0], merged[-1][1]
     return merged[(at + 1) % len(merged)][0], merged[at][1]
 
 
 def plain(value: Any) -> Any:
-    """Return a value as plain JSON values: dataclasses become objects, extents their numbers, paths their text."""
+    """Convert a value to plain JSON values: dataclasses become objects, extents their numbers, paths their text."""
     if isinstance(value, Box | Disc):
         return extent_dict(value)
     if is_dataclass(value) and not isinstance(value, type):
@@ -276,7 +281,7 @@ def plain(value: Any) -> Any:
 
 
 def extent_dict(extent: Extent) -> dict[str, Any]:
-    """A box or a disc."""
+    """Return the numbers of a box or a disc by name."""
     if isinstance(extent, Disc):
         return {"lat": extent.centre.lat, "lon": extent.centre.lon, "radius_km": extent.radius_km}
     return {"south": extent.south, "west": extent.west, "north": extent.north, "east": extent.east}
@@ -289,14 +294,14 @@ _FINEST_DEG = 0.001
 
 @dataclass(frozen=True, slots=True)
 class CellGrid:
-    """Rows of cells `size_deg` high, numbered from the south-west (row by row, eastwards from -180), starting at 0.
+    """A grid of cells `size_deg` high, numbered from 0 row by row: from the south pole, eastwards from -180 degrees.
 
-    With `equal_area` false every cell is `size_deg` wide. With it true a row has fewer and wider cells the nearer it
-    lies to a pole, so that all cells have about the area of one at the equator. For cells of one degree the most
-    unequal ones, in the outermost rows, differ from it by 4.7 %; beyond ten rows from the poles by less than 1 %.
+    With `equal_area` false, every cell is `size_deg` wide. With it true, rows near a pole have fewer and wider cells,
+    so that all cells have about the same area as at the equator. For cells of one degree, the areas differ by up to
+    4.7 % in the outermost rows, and by less than 1 % more than ten rows from the poles.
 
     A cell owns its southern and western edge; the northernmost row owns the pole as well. Each pole belongs to the
-    first cell of its row and 180 to the same cell as -180, whatever name a point on them goes by.
+    first cell of its row, and longitude 180 to the same cell as -180.
 
     Raises:
         ValueError: `size_deg` does not divide 180, or is finer than 0.001.
@@ -313,16 +318,16 @@ class CellGrid:
         object.__setattr__(self, "size_deg", float(self.size_deg))
 
     def __len__(self) -> int:
-        """Number of cells."""
+        """Return the number of cells."""
         return int(self._row_starts()[-1])
 
     @property
     def rows(self) -> int:
-        """Number of rows from pole to pole."""
+        """Return the number of rows from pole to pole."""
         return round(180 / self.size_deg)
 
     def cell_of(self, lat: float | FloatArray, lon: float | FloatArray) -> IdArray:
-        """Ids of the cells that own the places; numbers or arrays, broadcast. NaN or out of range gives -1."""
+        """Return the ids of the cells that own the places (numbers or arrays, broadcast); -1 for invalid places."""
         lats, lons = np.broadcast_arrays(np.asarray(lat, dtype=np.float64), np.asarray(lon, dtype=np.float64))
         valid = (np.abs(lats) <= 90) & (np.abs(lons) <= 180)
         lats = np.where(valid, lats, 0.0)
@@ -333,7 +338,12 @@ class CellGrid:
         return np.where(valid, starts[row] + column, np.int64(-1))
 
     def cell_bounds(self, cell_id: int) -> Box:
-        """The cell's edges. Raises IndexError for an id that the grid does not have, TypeError for no whole number."""
+        """Return the bounds of a cell.
+
+        Raises:
+            IndexError: the grid has no cell with this id.
+            TypeError: the id is not an integer.
+        """
         cell_id = index(cell_id)
         starts = self._row_starts()
         if not 0 <= cell_id < starts[-1]:
@@ -345,7 +355,7 @@ class CellGrid:
         return Box(south, west, north, east)
 
     def cell_centre(self, cell_id: int) -> LatLon:
-        """The middle of the cell in degrees. Raises as `cell_bounds` does."""
+        """Return the middle of a cell in degrees; raises as `cell_bounds` does."""
         bounds = self.cell_bounds(cell_id)
         return LatLon((bounds.south + bounds.north) / 2, (bounds.west + bounds.east) / 2)
 
@@ -355,7 +365,7 @@ class CellGrid:
 
 @lru_cache(maxsize=16)
 def _row_starts(rows: int, *, equal_area: bool) -> IdArray:
-    """Id of each row's first cell, and the number of cells at the end."""
+    """Return the id of each row's first cell, followed by the number of cells."""
     columns = np.full(rows, 2 * rows)
     if equal_area:
         edges = np.sin(np.radians(_edge(np.arange(rows + 1), rows, -90.0, 180.0)))
@@ -371,7 +381,10 @@ def _edge(number: int | IdArray, count: int | np.int64 | IdArray, origin: float,
 
 
 def _slot(value: FloatArray, count: np.int64 | IdArray, origin: float, length: float) -> IdArray:
-    """Which of `count` equal parts of [origin, origin + length] holds the value, by the very edges of `_edge`."""
+    """Return which of `count` equal parts of [origin, origin + length] holds the value.
+
+    The guess from a division is corrected by comparing with `_edge`, so that both agree to the last bit.
+    """
     guess = np.clip(np.floor((value - origin) * count / length).astype(np.int64), 0, count - 1)
     guess -= value < _edge(guess, count, origin, length)
     guess += value >= _edge(guess + 1, count, origin, length)

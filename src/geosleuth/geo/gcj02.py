@@ -1,8 +1,8 @@
-"""GCJ-02, the shifted coordinates that maps of mainland China use.
+"""Convert between WGS-84 and GCJ-02, the shifted coordinates of maps of mainland China.
 
-The shift is not published. This is the approximation in common use: a polynomial and a few sine waves around 35 N
-105 E, turned from metres into degrees on the Krasovsky ellipsoid. It is said to follow the official shift to a few
-metres; the way there and back again is exact to a millimetre here, because the inverse is found by iteration.
+The official shift is not published. This is the approximation in common use: a polynomial and some sine waves around
+35 N 105 E, converted from metres to degrees on the Krasovsky ellipsoid. It is reported to be within a few metres of
+the official shift. A round trip is exact to a millimetre, because the inverse is found by iteration.
 """
 
 import json
@@ -15,18 +15,18 @@ from .extent import Box
 from .point import LatLon
 
 Datum = Literal["wgs84", "gcj02"]
-"""What coordinates refer to."""
+"""The datum that coordinates refer to."""
 
 Ring = tuple[tuple[float, float], ...]
-_AROUND = Box(17.0, 73.0, 54.0, 136.0)
+_BOUNDS = Box(17.0, 73.0, 54.0, 136.0)
 
 
 def in_mainland_china(point: LatLon) -> bool:
-    """Whether a point lies in mainland China or its coastal waters, by an outline that is good to about 10 km.
+    """Return whether a point lies in mainland China or its coastal waters; the outline is accurate to about 10 km.
 
-    Hong Kong and Macau, which are drawn finely, and Taiwan are not part of it.
+    Hong Kong, Macau (both outlined more precisely) and Taiwan are excluded.
     """
-    if not _AROUND.contains(point):
+    if not _BOUNDS.contains(point):
         return False
     outer, *holes = _outline()
     return _encloses(outer, point) and not any(_encloses(hole, point) for hole in holes)
@@ -40,7 +40,7 @@ def _outline() -> tuple[Ring, ...]:
 
 
 def _encloses(ring: Ring, point: LatLon) -> bool:
-    """Whether a line from the point to the east crosses the ring an odd number of times."""
+    """Return whether the ring contains the point: whether a ray to the east crosses it an odd number of times."""
     odd = False
     before_lat, before_lon = ring[-1]
     for lat, lon in ring:
@@ -57,11 +57,11 @@ _ORIGIN = LatLon(35.0, 105.0)
 _WAVES_BOTH = ((20.0, 6.0), (20.0, 2.0))
 _WAVES_NORTH = ((20.0, 1.0), (40.0, 1 / 3), (160.0, 1 / 12), (320.0, 1 / 30))
 _WAVES_EAST = ((20.0, 1.0), (40.0, 1 / 3), (150.0, 1 / 12), (300.0, 1 / 30))
-_ROUNDS = 12
+_ITERATIONS = 12
 
 
 def to_gcj02(point: LatLon) -> LatLon:
-    """Return a point of WGS-84 in GCJ-02; outside mainland China they are the same."""
+    """Convert a point from WGS-84 to GCJ-02; outside mainland China they are the same."""
     if not in_mainland_china(point):
         return point
     north_deg, east_deg = _shift(point.lat, point.lon)
@@ -69,19 +69,19 @@ def to_gcj02(point: LatLon) -> LatLon:
 
 
 def from_gcj02(shifted: LatLon) -> LatLon:
-    """Return a point of GCJ-02 in WGS-84; outside mainland China they are the same."""
+    """Convert a point from GCJ-02 to WGS-84; outside mainland China they are the same."""
     if not in_mainland_china(shifted):
         return shifted
     lat, lon = shifted.lat, shifted.lon
-    for _ in range(_ROUNDS):
-        # The shift hardly changes over its own length, so each round shrinks the error about a thousandfold.
+    for _ in range(_ITERATIONS):
+        # The shift hardly changes over its own length, so each iteration reduces the error about a thousandfold.
         north_deg, east_deg = _shift(lat, lon)
         lat, lon = shifted.lat - north_deg, shifted.lon - east_deg
     return LatLon(lat, lon)
 
 
 def _shift(lat: float, lon: float) -> tuple[float, float]:
-    """How far a place is moved north and east, in degrees."""
+    """Return by how many degrees GCJ-02 moves a place north and east."""
     x, y = lon - _ORIGIN.lon, lat - _ORIGIN.lat
     root = 0.1 * math.sqrt(abs(x))
     north_m = -100.0 + 2.0 * x + 3.0 * y + 0.2 * y * y + 0.1 * x * y + 2 * root
@@ -96,5 +96,6 @@ def _shift(lat: float, lon: float) -> tuple[float, float]:
     return math.degrees(north_m / meridian_m), math.degrees(east_m / parallel_m)
 
 
-def _waves(waves: tuple[tuple[float, float], ...], turns: float) -> float:
-    return sum(height * math.sin(math.pi * pace * turns) for height, pace in waves)
+def _waves(waves: tuple[tuple[float, float], ...], degrees: float) -> float:
+    """Return the sum of sine waves, given as (amplitude in metres, half-waves per degree)."""
+    return sum(amplitude * math.sin(math.pi * frequency * degrees) for amplitude, frequency in waves)

@@ -1,4 +1,4 @@
-"""One place on Earth, what counts as a valid one, and how many decimals its radius deserves."""
+"""Points on Earth, their validation, and the number of decimals to show for a given radius."""
 
 from dataclasses import dataclass
 from numbers import Real
@@ -14,12 +14,13 @@ FloatArray = npt.NDArray[np.float64]
 class LatLon:
     """A point in degrees on WGS-84, latitude first.
 
-    Values are stored as given (as floats), so a point survives a round trip through text exactly. The price: two
-    names of one place on the antimeridian (180 and -180), or of a pole, do not compare equal. Ask `distance_km`.
+    Values are stored unchanged (as floats), so a point survives a round trip through text exactly. Therefore the same
+    place written in two ways, on the antimeridian (180 and -180) or at a pole, does not compare equal: use
+    `distance_km`.
 
     Raises:
         ValueError: latitude outside [-90, 90], longitude outside [-180, 180], or either of them NaN or infinite.
-        TypeError: something that is not a number.
+        TypeError: a value is not a number.
     """
 
     lat: float
@@ -27,13 +28,13 @@ class LatLon:
 
     def __post_init__(self) -> None:
         if type(self.lat) is type(self.lon) is float and -90 <= self.lat <= 90 and -180 <= self.lon <= 180:
-            return  # points are made by the million, nearly always so
+            return  # the fast path: points are created by the million, and nearly all are valid floats
         object.__setattr__(self, "lat", _checked("latitude", self.lat, 90))
         object.__setattr__(self, "lon", _checked("longitude", self.lon, 180))
 
 
 def is_valid(lat: object, lon: object) -> bool:
-    """Whether `LatLon(lat, lon)` would accept these two values. Never raises."""
+    """Return whether `LatLon(lat, lon)` would accept these two values; never raise."""
     return _fits(lat, 90) and _fits(lon, 180)
 
 
@@ -42,7 +43,7 @@ def normalize_lon(lon: float) -> float: ...
 @overload
 def normalize_lon(lon: FloatArray) -> FloatArray: ...
 def normalize_lon(lon: float | FloatArray) -> float | FloatArray:
-    """Bring a longitude of any number of turns into [-180, 180]; what is already there stays as it is, bit for bit.
+    """Return a longitude in [-180, 180] for any number of turns; values already in range stay bit for bit the same.
 
     NaN and infinite values give NaN.
     """
@@ -57,7 +58,7 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def _fits(value: object, limit: int) -> bool:
-    # NaN fails every comparison, so this one line refuses it together with the infinities.
+    # NaN fails every comparison, so this rejects it too.
     return _is_number(value) and bool(-limit <= value <= limit)
 
 
@@ -70,25 +71,25 @@ def _checked(name: str, value: object, limit: int) -> float:
 
 
 FINEST_DECIMALS = 5
-"""About a metre: for what is known to less than 100 m, and where no radius is given."""
+"""About a metre: for radii below 100 m, and without a radius."""
 
 _DECIMALS = ((100.0, 1), (10.0, 2), (1.0, 3), (0.1, 4))
 
 
 def decimals_for(radius_km: float | None) -> int:
-    """Return how many decimals a coordinate deserves; rounding to them moves a point by less than 8 % of the radius."""
+    """Return how many decimals to show for a radius; rounding to them moves a point by less than 8 % of the radius."""
     if radius_km is None:
         return FINEST_DECIMALS
     return next((decimals for least_km, decimals in _DECIMALS if radius_km >= least_km), FINEST_DECIMALS)
 
 
 def rounded(point: LatLon, radius_km: float | None) -> LatLon:
-    """Return the point with no more decimals than its radius deserves."""
+    """Return the point rounded to the decimals that suit its radius."""
     decimals = decimals_for(radius_km)
     return LatLon(round(point.lat, decimals), round(point.lon, decimals))
 
 
 def coordinates(point: LatLon, radius_km: float | None = None) -> str:
-    """Return a point as people write it, latitude first, with the decimals that its radius deserves."""
+    """Format a point for people, latitude first, with the decimals that suit its radius."""
     decimals = decimals_for(radius_km)
     return f"{point.lat:.{decimals}f}, {point.lon:.{decimals}f}"

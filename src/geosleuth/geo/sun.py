@@ -1,13 +1,13 @@
-"""Where the sun stands at any place and time, its rising, noon and setting, and where on Earth it stands so.
+"""The sun's position at any place and time, sunrise, noon and sunset, and the places that see it at a given position.
 
-Longitude of the sun from the mean anomaly and the equation of the centre, nutation by its four largest terms, sidereal
-time and the turn to the horizon: J. Meeus, Astronomical Algorithms, 2nd edition, chapters 12, 13, 22, 25 and 40;
-refraction by Sæmundsson's formula, chapter 16. Between 1950 and 2050 the direction is good to about 0.005 degrees, the
-sun being half a degree wide.
+The sun's longitude follows from the mean anomaly and the equation of the centre, nutation from its four largest terms;
+these, sidereal time and horizontal coordinates are from J. Meeus, Astronomical Algorithms, 2nd edition, chapters 12,
+13, 22, 25 and 40, and refraction is Sæmundsson's formula, chapter 16. Between 1950 and 2050 directions are accurate to
+about 0.005 degrees; the sun is half a degree wide.
 
-At any moment all places that see the sun at one height lie on a circle around the place that has it in its zenith
-(navigators call it a circle of equal altitude). A direction as well leaves at most two of them.
-Heights here are those at which light arrives, refraction included, as shadows and sextants measure them.
+At any moment, all places that see the sun at the same elevation lie on a circle around the subsolar point (in
+navigation, a circle of equal altitude). If the azimuth is known too, at most two of them remain. Elevations of sights
+are apparent ones, with refraction, as shadows and sextants measure them.
 """
 
 import math
@@ -23,20 +23,20 @@ from .distance import EARTH_RADIUS_KM, Degrees, destinations
 from .point import FloatArray, LatLon, normalize_lon
 
 Times: TypeAlias = datetime | Sequence[datetime] | npt.NDArray[np.datetime64]
-"""Moments with their zone, or datetime64 values, which are UTC."""
+"""Times with a time zone, or datetime64 values in UTC."""
 
 DayKind = Literal["ordinary", "polar day", "polar night"]
 
 RISE_ELEVATION_DEG = -0.8333
-"""Height of the sun's centre when its upper edge touches a level horizon: 34' of refraction, 16' of radius."""
+"""Elevation of the sun's centre when its upper edge touches a level horizon: 34' of refraction, 16' of radius."""
 
 _J2000 = np.datetime64("2000-01-01T12:00:00", "us")
 _DAY = np.timedelta64(86_400_000_000, "us")
-# Clocks run behind the uniform time of the formulas by 29 s in 1950 and by some 70 s today. One value for all moves
-# the sun by less than 0.0005 degrees.
-_CLOCK_LAG_DAYS = 60 / 86400
+# Terrestrial Time less UTC was 29 s in 1950 and is about 70 s today. Using one value for all years moves the sun by
+# less than 0.0005 degrees.
+_DELTA_T_DAYS = 60 / 86400
 PARALLAX_DEG = 8.794 / 3600
-"""How much lower the sun stands for someone on the horizon's side of the Earth than for its middle."""
+"""Horizontal parallax: how much lower the sun is at the horizon for an observer than for the Earth's centre."""
 _SAMPLES_A_DAY = 721
 _EARLIEST, _LATEST = datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC)
 
@@ -47,9 +47,9 @@ class SunPositions:
 
     Attributes:
         azimuth_deg: compass bearing, 0 north, 90 east, in [0, 360).
-        elevation_deg: height above the level horizon, without the air.
-        apparent_elevation_deg: the same as light arrives, bent by the air at 1010 hPa and 10 °C. Shadows follow it.
-            Once the whole disc is below the horizon no light arrives, and it is the plain elevation.
+        elevation_deg: above the level horizon, without refraction.
+        apparent_elevation_deg: with refraction at 1010 hPa and 10 °C, as shadows show it. Equal to `elevation_deg`
+            once the whole disc is below the horizon.
     """
 
     azimuth_deg: FloatArray
@@ -59,10 +59,10 @@ class SunPositions:
 
 @dataclass(frozen=True, slots=True)
 class SunDay:
-    """The sun's course around one local noon, in UTC.
+    """Sunrise, noon and sunset around one local noon, in UTC.
 
-    ``sunrise`` is None where the sun does not rise in the half day before noon, ``sunset`` where it does not set in
-    the half day after it; ``kind`` says whether it stays up or down all the time.
+    ``sunrise`` is None if the sun does not rise in the half day before noon, ``sunset`` if it does not set in the half
+    day after it; ``kind`` says whether it stays up or down all day.
     """
 
     noon: datetime
@@ -73,7 +73,7 @@ class SunDay:
 
 
 def sun_positions(times: Times, lat: Degrees, lon: Degrees) -> SunPositions:
-    """Where the sun stands over each place at each time; times, latitudes and longitudes broadcast.
+    """Return the sun's position for each place and time; times, latitudes and longitudes are broadcast.
 
     Raises:
         ValueError: a time without a zone.
@@ -83,7 +83,7 @@ def sun_positions(times: Times, lat: Degrees, lon: Degrees) -> SunPositions:
 
 
 def subsolar_points(times: Times) -> tuple[FloatArray, FloatArray]:
-    """Latitude and longitude of the place that has the sun in its zenith.
+    """Return latitudes and longitudes of the subsolar point, where the sun is in the zenith.
 
     Raises:
         ValueError: a time without a zone.
@@ -92,7 +92,7 @@ def subsolar_points(times: Times) -> tuple[FloatArray, FloatArray]:
 
 
 def seen_from(subsolar_lat: FloatArray, subsolar_lon: FloatArray, lat: FloatArray, lon: FloatArray) -> SunPositions:
-    """Where the sun stands over places, given the place that has it in its zenith; all in degrees, broadcast."""
+    """Return the sun's position for places, given the subsolar point; all in degrees, broadcast."""
     height, hour = np.radians(subsolar_lat), np.radians(lon - subsolar_lon)
     sin_lat, cos_lat = np.sin(np.radians(lat)), np.cos(np.radians(lat))
     east = -np.cos(height) * np.sin(hour)
@@ -105,7 +105,7 @@ def seen_from(subsolar_lat: FloatArray, subsolar_lon: FloatArray, lat: FloatArra
 
 
 def refraction_deg(elevation_deg: FloatArray) -> FloatArray:
-    """How much the air lifts the sun at each airless elevation; 0 once the whole disc is below the horizon."""
+    """Return the refraction at each true elevation; 0 once the whole disc is below the horizon."""
     seen = elevation_deg >= RISE_ELEVATION_DEG
     angle = np.where(seen, elevation_deg, 45.0)
     lift = 1.02 / 60 / np.tan(np.radians(angle + 10.3 / (angle + 5.11)))
@@ -113,10 +113,10 @@ def refraction_deg(elevation_deg: FloatArray) -> FloatArray:
 
 
 def sun_day(place: LatLon, day: date) -> SunDay:
-    """Sunrise, noon and sunset of a calendar day by the sun's own clock at the place.
+    """Return sunrise, noon and sunset of a calendar day in the place's solar time.
 
-    That is the noon which comes nearest to 12:00 local mean time of the day, and what lies half a day to either side.
-    Good to about a minute on a level horizon; near the poles, where the sun grazes the horizon, to some minutes.
+    Noon is the one nearest to 12:00 local mean time; sunrise and sunset are sought half a day to either side. Accurate
+    to about a minute for a level horizon, and to some minutes near the poles, where the sun grazes the horizon.
 
     Raises:
         ValueError: the day is one of the first or last two of the calendar.
@@ -150,7 +150,7 @@ def sun_day(place: LatLon, day: date) -> SunDay:
 
 
 def days_since_j2000(times: Times) -> FloatArray:
-    """Days and their parts since noon UTC of 1 January 2000.
+    """Return days, with fractions, since 1 January 2000, 12:00 UTC.
 
     Raises:
         ValueError: a time without a zone.
@@ -166,13 +166,13 @@ def days_since_j2000(times: Times) -> FloatArray:
 
 def _utc64(moment: datetime) -> np.datetime64:
     if moment.tzinfo is None:
-        raise ValueError(f"the time {moment} has no zone; the sun needs to know which clock it is by")
+        raise ValueError(f"the time {moment} has no time zone; give one, such as +00:00")
     return np.datetime64(moment.astimezone(UTC).replace(tzinfo=None), "us")
 
 
 def _subsolar(days: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Declination of the sun, and the longitude where it stands in the meridian."""
-    century = (days + _CLOCK_LAG_DAYS) / 36525
+    """Return the sun's declination, which is the subsolar latitude, and the subsolar longitude."""
+    century = (days + _DELTA_T_DAYS) / 36525
     mean_lon = 280.46646 + century * (36000.76983 + century * 0.0003032)
     anomaly = np.radians(357.52911 + century * (35999.05029 - century * 0.0001537))
     centre = (
@@ -184,7 +184,7 @@ def _subsolar(days: FloatArray) -> tuple[FloatArray, FloatArray]:
     distance_au = 1.000001018 * (1 - eccentricity**2) / (1 + eccentricity * np.cos(anomaly + np.radians(centre)))
     nutation_lon, nutation_tilt = _nutation_deg(century, np.radians(mean_lon))
     aberration = -20.4898 / 3600 / distance_au
-    longitude = np.radians(mean_lon + centre + _pull_of_planets_deg(century) + nutation_lon + aberration)
+    longitude = np.radians(mean_lon + centre + _perturbations_deg(century) + nutation_lon + aberration)
     mean_tilt = 23.4392911 - century * (0.0130041667 + century * (1.639e-7 - century * 5.0361e-7))
     tilt = np.radians(mean_tilt + nutation_tilt)
 
@@ -195,10 +195,10 @@ def _subsolar(days: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.asarray(declination), np.asarray(normalize_lon(np.asarray(right_ascension - sidereal)))
 
 
-def _pull_of_planets_deg(century: FloatArray) -> FloatArray:
-    """What Venus, Jupiter and the Moon add to the sun's longitude: the five largest terms, with epoch 1900.
+def _perturbations_deg(century: FloatArray) -> FloatArray:
+    """Return what Venus, Jupiter and the Moon add to the sun's longitude: the five largest terms, with epoch 1900.
 
-    As J. Meeus gives them in Astronomical Formulae for Calculators, chapter 18; the last is of very long period.
+    From J. Meeus, Astronomical Formulae for Calculators, chapter 18; the last term has a very long period.
     """
     since_1900 = century + 1
     venus = np.radians(153.23 + 22518.7541 * since_1900)
@@ -206,18 +206,18 @@ def _pull_of_planets_deg(century: FloatArray) -> FloatArray:
     jupiter = np.radians(312.69 + 32964.3577 * since_1900)
     moon = np.radians(350.74 + 445267.1142 * since_1900)
     slow = np.radians(231.19 + 20.20 * since_1900)
-    pull: FloatArray = (
+    perturbations: FloatArray = (
         0.00134 * np.cos(venus)
         + 0.00154 * np.cos(venus_twice)
         + 0.00200 * np.cos(jupiter)
         + 0.00179 * np.sin(moon)
         + 0.00178 * np.sin(slow)
     )
-    return pull
+    return perturbations
 
 
 def _nutation_deg(century: FloatArray, sun_lon: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Nutation in longitude and in the tilt of the Earth's axis, to half an arc second."""
+    """Return nutation in longitude and in obliquity, to half an arc second."""
     node = np.radians(125.04452 - 1934.136261 * century)
     moon_lon = np.radians(218.3165 + 481267.8813 * century)
     lon = -17.20 * np.sin(node) - 1.32 * np.sin(2 * sun_lon) - 0.23 * np.sin(2 * moon_lon) + 0.21 * np.sin(2 * node)
@@ -227,16 +227,16 @@ def _nutation_deg(century: FloatArray, sun_lon: FloatArray) -> tuple[FloatArray,
 
 @dataclass(frozen=True, slots=True)
 class SunSight:
-    """How the sun is seen to stand, give or take.
+    """An observed position of the sun, with its uncertainty.
 
     Attributes:
-        low_deg: least height above the horizon, 0 to 90.
-        high_deg: greatest height.
-        azimuth_deg: compass bearing of the sun; None where it is not known.
+        low_deg: lowest apparent elevation, 0 to 90.
+        high_deg: highest apparent elevation.
+        azimuth_deg: compass bearing of the sun; None if unknown.
         azimuth_tolerance_deg: how far off the bearing may be to either side.
 
     Raises:
-        ValueError: heights outside 0 to 90 or in the wrong order, a negative tolerance.
+        ValueError: elevations outside 0 to 90 or in the wrong order, or a negative tolerance.
     """
 
     low_deg: float
@@ -252,17 +252,17 @@ class SunSight:
 
 
 def elevation_of_shadow(ratio: float) -> float:
-    """Height of the sun in degrees over level ground where shadows are ``ratio`` times as long as things are high."""
+    """Return the elevation in degrees for shadows on level ground ``ratio`` times as long as objects are high."""
     return math.degrees(math.atan2(1.0, ratio))
 
 
 def shadow_of_elevation(elevation_deg: float) -> float:
-    """The inverse of `elevation_of_shadow`; infinite where the sun is not above the horizon."""
+    """Return the ratio of shadow length to height: the inverse of `elevation_of_shadow`; infinite at or below 0."""
     return math.inf if elevation_deg <= 0 else 1 / math.tan(math.radians(elevation_deg))
 
 
 def zenith_distance_deg(apparent_elevation_deg: float) -> float:
-    """Degrees of the Earth's surface between the subsolar point and the places that see the sun so high (0 to 90)."""
+    """Return the angular distance from the subsolar point of places that see the sun at this elevation (0 to 90)."""
     airless = apparent_elevation_deg
     for _ in range(12):
         airless = apparent_elevation_deg - float(refraction_deg(np.asarray(airless)))
@@ -272,7 +272,7 @@ def zenith_distance_deg(apparent_elevation_deg: float) -> float:
 def equal_altitude_circle(
     moment: datetime, apparent_elevation_deg: float, *, step_deg: float = 2.0
 ) -> tuple[FloatArray, FloatArray]:
-    """The places that see the sun so high at that moment: latitudes and longitudes once round, ending at the first.
+    """Return the places that see the sun at this elevation, as latitudes and longitudes of a closed circle.
 
     Raises:
         ValueError: a time without a zone.
@@ -284,10 +284,10 @@ def equal_altitude_circle(
 
 
 def places_under_sun(moment: datetime, apparent_elevation_deg: float, azimuth_deg: float) -> list[LatLon]:
-    """The places, two at most, that see the sun at this height and compass bearing at that moment.
+    """Return the places, at most two, that see the sun at this elevation and azimuth.
 
-    From the spherical triangle of pole, place and subsolar point, of which two sides and the angle at the place are
-    known. None where the sun can't stand so anywhere that day.
+    Solves the spherical triangle of pole, place and subsolar point, of which two sides and the angle at the place are
+    known. The list is empty if no place can see the sun there on that day.
 
     Raises:
         ValueError: a time without a zone.
@@ -314,16 +314,16 @@ def places_under_sun(moment: datetime, apparent_elevation_deg: float, azimuth_de
 
 
 def sun_seen_mask(times: Times, lats: FloatArray, lons: FloatArray, sight: SunSight) -> npt.NDArray[np.bool_]:
-    """Which cells of a grid see the sun so at any of the times.
+    """Return which cells of a grid see the sun within the sight's bounds at any of the times.
 
     Args:
-        times: the moments; take them so close that the sun does not leap over the sight's width between two.
+        times: of the sight; so dense that the sun can't cross the sight's bounds between two of them.
         lats: latitudes of the grid's rows.
         lons: longitudes of its columns.
-        sight: how the sun is seen.
+        sight: the observed position.
 
     Returns:
-        A row for each latitude, a column for each longitude.
+        A mask with a row for each latitude and a column for each longitude.
 
     Raises:
         ValueError: a time without a zone.
@@ -338,7 +338,7 @@ def sun_seen_mask(times: Times, lats: FloatArray, lons: FloatArray, sight: SunSi
     for subsolar_lat, subsolar_lon in zip(*subsolar, strict=True):
         declination = math.radians(subsolar_lat)
         hour = np.cos(np.radians(lons - subsolar_lon)).astype(np.float32)
-        # The sine of the height is a product of a row's and a column's numbers, plus the row's: no trigonometry a cell.
+        # The sine of the elevation is a row factor times a column factor, plus a row term: no trigonometry per cell.
         sine = np.multiply.outer(cos_lat * np.float32(math.cos(declination)), hour)
         sine += (sin_lat * np.float32(math.sin(declination)))[:, None]
         now = (sine >= low) & (sine <= high)

@@ -1,7 +1,7 @@
-"""The distances at which accuracy is reported, and the sets that each paper reports.
+"""The distance thresholds at which accuracy is reported, and the set that each paper uses.
 
-Papers call the same distance by different names, and do not agree whether an answer exactly at the distance counts;
-each set says what its paper does. The scorer counts an error equal to a threshold as within it.
+Papers use different names for the same distance, and disagree about answers exactly at the distance; each set states
+what its paper does. Our scorer counts an error equal to a threshold as within it.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A distance below which an answer counts as right, and what it is commonly called."""
+    """A distance within which an answer counts as right, and its common name."""
 
     km: float
     name: str | None = None
@@ -17,9 +17,9 @@ class Threshold:
 
 
 def threshold_text(km: float) -> str:
-    """A threshold as keys and headings write it: ``0.5``, ``25``.
+    """Format a threshold for keys and headings: ``0.5``, ``25``.
 
-    Twelve digits: thresholds that differ by more than a part in 10^11 never share a name.
+    Twelve digits keep thresholds distinct that differ by more than one part in 10^11.
     """
     return f"{km:.12g}"
 
@@ -36,7 +36,7 @@ class ThresholdSet:
 
     @property
     def km(self) -> tuple[float, ...]:
-        """The distances alone, in ascending order."""
+        """Return the distances alone, in ascending order."""
         return tuple(threshold.km for threshold in self.thresholds)
 
 
@@ -52,14 +52,14 @@ THRESHOLDS = (
     Threshold(750.0, "country"),
     Threshold(2500.0, "continent"),
 )
-"""Every distance that any of the papers reports; names only where the literature shares them."""
+"""Every distance that any of the papers reports; it has a name only if the literature agrees on one."""
 
 THRESHOLDS_KM = tuple(threshold.km for threshold in THRESHOLDS)
 _COMMON_NAMES = {threshold.km: threshold.name for threshold in THRESHOLDS if threshold.name}
 
 
 def threshold_name(km: float) -> str:
-    """Return what a threshold is commonly called (street, city …), or nothing."""
+    """Return the common name of a threshold (street, city …), or an empty text."""
     return _COMMON_NAMES.get(km, "")
 
 
@@ -110,4 +110,4 @@ THRESHOLD_SETS = {
         source="experiments, evaluation metrics: correct if less than 50 km",
     ),
 }
-"""By a short key, the distances each paper reports."""
+"""The thresholds that each paper reports, by a short key for the paper."""

@@ -1,4 +1,4 @@
-"""The base atlas: the world's places by name, built once on this machine from GeoNames' lists."""
+"""The base atlas: places of the whole world by name, built once on each machine from packaged GeoNames tables."""
 
 from .build import BASE_FORMAT, base_path, build_base, ensure_base, open_base
 from .geocode import BasePlaces

@@ -1,11 +1,12 @@
-"""Making the base atlas from the packaged tables: one SQLite file in the cache folder, whole or not at all.
+"""Build the base atlas from the packaged tables: one SQLite file in the cache folder, created atomically.
 
-place   every GeoNames place of 500 people and more, countries, first-level regions, landmarks
-        (ref: a GeoNames number, or a text such as "airport:NCE"; coordinates in hundred-thousandths of a degree)
-alias   every name of every place, folded, for exact look-up: blocks of sorted names
+place   all GeoNames places of 500 people and more, countries, first-level regions, landmarks
+        (ref: a GeoNames id, or a text such as "airport:NCE"; coordinates in hundred-thousandths of a degree)
+alias   all names of all places, folded, for exact lookup: blocks of sorted names
 fuzzy   the names worth finding when misspelled, in blocks: all main names, and all names of places over 200,000 people
 
-Names lie in blocks, since a million rows take SQLite longer than all the rest; `packed_tables` reads them.
+Names are stored in blocks, because a million rows would take SQLite longer than everything else; `packed_tables` reads
+them.
 """
 
 import gzip
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 BASE_FORMAT = 2
 FUZZY_POPULATION = 200_000
 CITY, REGION, COUNTRY, LANDMARK = 0, 1, 2, 3
-_PATIENCE_S = 2.0
-_LOOK_AGAIN_S = 0.05
+_QUIET_S = 2.0
+_POLL_S = 0.05
 
 Progress = Callable[[str, float], None]
 
@@ -59,35 +60,35 @@ CREATE TABLE city_column ("column" TEXT PRIMARY KEY, bytes BLOB NOT NULL);
 
 
 def base_path() -> Path:
-    """Where the base atlas of this version lies."""
+    """Return the path of the base atlas for this version's format."""
     return cache_dir() / f"atlas-base-{BASE_FORMAT}.sqlite"
 
 
 def ensure_base(progress: Progress | None = None) -> Path:
-    """Return the path of the base atlas, made where it is not there yet (a second or two, once).
+    """Return the path of the base atlas, building it first if necessary (a second or two, once).
 
-    Of several processes or threads that ask at once, one makes it and the others wait. Without ``progress``, a line on
-    stderr says what takes so long once it has taken two seconds.
+    If several processes or threads need it at once, one builds it and the others wait. Without ``progress``, a line on
+    stderr explains the delay after two seconds.
 
     Raises:
         BadInput: the folder can't be written to.
     """
     path = base_path()
     if not _is_whole(path):
-        tell = progress or line_on_stderr()
-        with _alone(path, tell):
+        progress = progress or line_on_stderr()
+        with _build_lock(path, progress):
             if not _is_whole(path):
-                build_base(path, tell)
+                build_base(path, progress)
     return path
 
 
 def open_base(path: Path) -> sqlite3.Connection:
-    """A read-only connection; what asks it may live in another thread than the one that opened it."""
+    """Open a read-only connection that may be used from a thread other than this one."""
     return open_readonly(path, any_thread=True)
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether there is a base atlas of this format; a file cut short or overwritten is built anew."""
+    """Return whether there is a complete base atlas of this format; truncated or overwritten files are not."""
     if not path.is_file():
         return False
     try:
@@ -100,49 +101,52 @@ def _is_whole(path: Path) -> bool:
 
 
 @contextmanager
-def _alone(path: Path, progress: Progress) -> Iterator[None]:
-    """Hold the one lock for making this file; where the disk has no locks, several may make it, and the last stays."""
+def _build_lock(path: Path, progress: Progress) -> Iterator[None]:
+    """Hold the lock for building this file.
+
+    On file systems without locks, several processes may build it at once; the last one wins.
+    """
     _make_folder(path)
     try:
         handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
-        raise _not_there(path, error.strerror or str(error)) from error
+        raise _cannot_build(path, error.strerror or str(error)) from error
     try:
         while lock_file(handle) is False:
             progress("waiting for another process to build it", 0.0)
-            time.sleep(_LOOK_AGAIN_S)
+            time.sleep(_POLL_S)
         yield
     finally:
         os.close(handle)
 
 
 def line_on_stderr() -> Progress:
-    """Say on stderr what is under way, once, when it has taken a while."""
-    begun, said = time.monotonic(), False
+    """Return a progress callback that prints one line on stderr if the work takes more than two seconds."""
+    begin, printed = time.monotonic(), False
 
-    def tell(_what: str, _share: float) -> None:
-        nonlocal said
-        if not said and time.monotonic() - begun >= _PATIENCE_S:
-            said = True
+    def report(_step: str, _share: float) -> None:
+        nonlocal printed
+        if not printed and time.monotonic() - begin >= _QUIET_S:
+            printed = True
             with suppress(OSError, ValueError):
                 print("building the base atlas, once", file=sys.stderr, flush=True)
 
-    return tell
+    return report
 
 
-def build_base(path: Path, progress: Progress = lambda _what, _share: None) -> None:
-    """Build the base atlas into a neighbouring file, then rename it into place.
+def build_base(path: Path, progress: Progress = lambda _step, _share: None) -> None:
+    """Build the base atlas in a temporary file beside `path`, then rename it.
 
     Raises:
         BadInput: the folder can't be written to.
     """
     _make_folder(path)
-    _sweep(path)
+    _remove_leftovers(path)
     with replacing(path) as temporary:
         try:
             _fill(temporary, progress)
         except sqlite3.OperationalError as error:
-            raise _not_there(path, str(error)) from error
+            raise _cannot_build(path, str(error)) from error
         with temporary.open("rb+") as stream:
             os.fsync(stream.fileno())
 
@@ -151,15 +155,15 @@ def _make_folder(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _not_there(path, error.strerror or str(error)) from error
+        raise _cannot_build(path, error.strerror or str(error)) from error
 
 
-def _not_there(path: Path, why: str) -> BadInput:
+def _cannot_build(path: Path, why: str) -> BadInput:
     return BadInput(f"{path}: the base atlas can't be built there: {why}")
 
 
-def _sweep(path: Path) -> None:
-    """Remove what builds that were killed left behind; one under way is younger than an hour."""
+def _remove_leftovers(path: Path) -> None:
+    """Remove temporary files of killed builds: those older than an hour, as no build takes that long."""
     for left in path.parent.glob(f".{path.name}.*.part"):
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > 3600:
@@ -206,7 +210,7 @@ def _place_rows(tables: PlaceTables) -> Iterator[tuple[int, int | str, str, int,
 
 
 def _city_columns(tables: PlaceTables) -> Iterator[tuple[str, bytes]]:
-    """What reverse look-up needs of all settlements, sorted by latitude: read whole in milliseconds."""
+    """Yield the columns of all settlements that `reverse` needs, sorted by latitude; read at once in milliseconds."""
     cities = np.flatnonzero(tables.kinds == CITY)
     cities = cities[np.argsort(tables.lat_e5[cities], kind="stable")]
     columns: dict[str, NDArray[np.signedinteger]] = {
@@ -221,7 +225,7 @@ def _city_columns(tables: PlaceTables) -> Iterator[tuple[str, bytes]]:
 
 
 def _alias_blocks(tables: PlaceTables) -> Iterator[tuple[str, str, bytes]]:
-    """Yield sorted names with their owners; a name that many places share lies in one block."""
+    """Yield blocks of sorted names with their owners; equal names are never split over two blocks."""
     keys, start = tables.keys.data.decode().split("\n")[:-1], 0
     while start < len(keys):
         end = min(start + BLOCK, len(keys))
@@ -232,9 +236,10 @@ def _alias_blocks(tables: PlaceTables) -> Iterator[tuple[str, str, bytes]]:
 
 
 def _write_fuzzy(conn: sqlite3.Connection, tables: PlaceTables) -> None:
+    """Write the names of the fuzzy index, in blocks, and their n-grams."""
     roles, places = roles_of(tables.owners), places_of(tables.owners)
-    many = tables.populations[places.astype(np.int64) - 1] >= FUZZY_POPULATION
-    chosen = (roles == MAIN) | ((roles == OTHER) & many)
+    is_large = tables.populations[places.astype(np.int64) - 1] >= FUZZY_POPULATION
+    chosen = (roles == MAIN) | ((roles == OTHER) & is_large)
     keys, owners = tables.keys.where(chosen), tables.owners[chosen]
     conn.executemany(
         "INSERT INTO fuzzy VALUES (?, ?, ?)",
@@ -251,7 +256,7 @@ def _text(keys: Lines, start: int, end: int) -> str:
 
 
 def admin1_table() -> dict[str, tuple[str, str | None, list[str]]]:
-    """First-level regions by GeoNames code "CC.NN": name, ISO 3166-2 code, other names."""
+    """Return first-level regions by GeoNames code "CC.NN": name, ISO 3166-2 code, other names."""
     source = files("geosleuth.atlas.base") / "data" / "admin1.json.gz"
     try:
         table: dict[str, tuple[str, str | None, list[str]]] = json.loads(gzip.decompress(source.read_bytes()))

@@ -1,4 +1,4 @@
-"""Ask the base atlas: places by name, by beginning, and around a point; and what a query may mean."""
+"""Query the base atlas: geocoding, prefix search, and settlements around a point."""
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from math import cos, log10, pi, radians, sqrt
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from .packed_tables import BaseNames, keys_beginning, owners_called
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A name to look up, the country it must be in, and what else it must lie in."""
+    """One interpretation of a query: a name to look up, the country it must be in, and the places it must lie in."""
 
     name: str
     country: str | None = None
@@ -35,13 +35,27 @@ class Reading:
 
     @property
     def key(self) -> str:
-        """The name, folded."""
+        """Return the name, folded for exact lookup."""
         return exact_key(self.name)
 
 
+class _PlaceRow(NamedTuple):
+    """A row of the table `place`; see `build` for its columns."""
+
+    id: int
+    ref: int | str
+    name: str
+    kind: int
+    country: str
+    region: str
+    lat_e5: int
+    lon_e5: int
+    population: int
+
+
+_COLUMNS = ", ".join(_PlaceRow._fields)
 SOURCE = "GeoNames"
 _KINDS = {CITY: "city", REGION: "region", COUNTRY: "country"}
-_COLUMNS = "id, ref, name, kind, country, region, lat_e5, lon_e5, population"
 _ALIAS_PENALTY, _CODE_PENALTY, _REGION_BONUS, _REGION_PENALTY = 0.09, 0.15, 0.1, 0.16
 _CITY_OF_ITS_REGION = 50_000
 _LEAST_LIKENESS = 0.7
@@ -51,22 +65,22 @@ _MOST_TOWNS = 50
 _MOST_CONTAINERS = 4096
 _MOST_REMEMBERED = 2048
 _SURE_POPULATION = 15_000
-"""A town of fewer people is not taken for what a query means by one of its parts alone, or by its last words."""
+"""Smaller towns are too ambiguous to be recognized from one part of a query alone, or from its last words."""
 
-_PARTLY, _PARTS_PARTLY = 0.7, 0.1
-"""What a hit is worth of which only a part was found, and how much less for each other part that is missing."""
+_PARTIAL_FACTOR, _MISSING_PART_PENALTY = 0.7, 0.1
+"""Score factor for hits that match one part of a query, and the penalty for each further part that is missing."""
 
-_NEARLY_AS_KNOWN = 0.9
-_COARSER = {COUNTRY: 0, REGION: 1}
+_NAMESAKE_SHARE = 0.9
+_COARSENESS = {COUNTRY: 0, REGION: 1}
 _LARGE_CITY = 100_000
 SUREST_GUESS = 0.95
-"""The score of a misspelled name at most."""
+"""The highest score of a fuzzy match."""
 REACHES = 2.0
-"""How many of its own radii a settlement reaches at most."""
+"""How far a settlement reaches at most, as a multiple of its radius."""
 
 
 class BasePlaces:
-    """The places of one open base atlas; one per connection."""
+    """Queries over one open base atlas; use one instance per connection."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         """Take an open, read-only connection."""
@@ -84,11 +98,18 @@ class BasePlaces:
         guesses: int = 2,
         partly: bool = True,
     ) -> list[Hit]:
-        """Places that the text may mean, best first: "Paris", "Paris, Texas", "Springfield, Illinois, USA".
+        """Return places that the text may mean, best first: "Paris", "Paris, Texas", "Springfield, Illinois, USA".
 
-        Exact names that lie in all other parts of the text come first. Where there is none, misspelled ones are looked
-        for there, in that many readings of the text, and then, unless it is not wanted, the finest part that is known:
-        its hits match as "part".
+        Tries, in this order and until something is found: exact names that lie in all other parts of the text;
+        misspelled names; and the finest part that is known, whose hits have the match "part".
+
+        Args:
+            text: the query.
+            limit: the highest number of hits.
+            within: only places inside.
+            country: only places in the country with this code.
+            guesses: in how many interpretations of the text to look for misspelled names; 0 for none.
+            partly: whether to fall back to the finest part that is known.
         """
         parts = split_parts(text)
         if not parts:
@@ -97,15 +118,16 @@ class BasePlaces:
         if not hits and guesses:
             hits = _sorted(self._misspelled(parts, country, limit, guesses), within)
         if not hits and partly:
-            told = parts if len(parts) > 1 else self.told_apart(parts[0], sure=True)
-            hits = _sorted(self._partly(told, country), within) if len(told) > 1 else []
+            if len(parts) == 1:
+                parts = self.split_at_places(parts[0], sure=True)
+            hits = _sorted(self._partly(parts, country), within) if len(parts) > 1 else []
         return hits[:limit]
 
-    def told_apart(self, text: str, *, sure: bool) -> list[str]:
-        """The parts of a text without commas, the finest first; only the text itself where they can't be told.
+    def split_at_places(self, text: str, *, sure: bool) -> list[str]:
+        """Split a text without commas into parts, the finest first: "Rue de Rivoli Paris France" has three.
 
-        What it ends or begins with is a part where a country, a region or a larger town goes by that name. To be sure,
-        the rest must be a street, or two such parts lie in one another: in "Hotel Paris" nothing does.
+        A part is split off at the end, or else at the beginning, if it names a country, a region or a larger town.
+        With `sure`, the rest must also be a street, or one such part must lie in the next: "Hotel Paris" stays whole.
         """
         steps = split_script(text)
         if len(steps) > 1:
@@ -118,16 +140,16 @@ class BasePlaces:
             for name, tail in cuts(words):
                 if inside is None:
                     found = self.is_container(tail)
-                else:  # one part lies in the next, or it is a word of the name that happens to be a place
-                    found = any(self._fits(row, inside) for row in self._called(tail))
+                else:  # a further part must lie in the last one, or else it is just a word that is also a place
+                    found = any(self._fits(row, inside) for row in self._places_named(tail))
                 if found and not tail.isdigit():
                     words, ends, nested = name.split(), [tail, *ends], inside is not None
                     break
             else:
                 break
         if not ends:
-            backwards = (words[:at] for at in range(min(4, len(words) - 1), 0, -1))
-            head = next((" ".join(some) for some in backwards if self.is_container(" ".join(some))), None)
+            beginnings = (" ".join(words[:count]) for count in range(min(4, len(words) - 1), 0, -1))
+            head = next(filter(self.is_container, beginnings), None)
             if head is None:
                 return [text]
             words, ends = words[len(head.split()) :], [head]
@@ -135,7 +157,7 @@ class BasePlaces:
         return [rest, *ends] if not sure or nested or names_street(rest) else [text]
 
     def container(self, part: str) -> Container:
-        """What a part of a query may mean, as far as something can lie in it; empty where nothing goes by the name."""
+        """Return the country, regions and towns that a part of a query may name; empty if there are none."""
         known = self._containers.get(part)
         if known is None:
             if len(self._containers) >= _MOST_CONTAINERS:
@@ -146,33 +168,34 @@ class BasePlaces:
     def _container(self, part: str) -> Container:
         key = exact_key(part)
         keys = dict.fromkeys((key, without_region_words(key), without_city_words(key)))
-        rows = next((rows for rows in map(self._named, keys) if rows), [])
-        cities = sorted((row for row in rows if row[3] == CITY), key=lambda row: -int(str(row[8])))[:_MOST_TOWNS]
+        rows = next((rows for rows in map(self._rows_named, keys) if rows), [])
+        cities = sorted((row for row in rows if row.kind == CITY), key=lambda row: -row.population)[:_MOST_TOWNS]
         return Container(
             part,
             country_code(part),
-            frozenset(f"{row[4]}.{row[5]}" for row in rows if row[3] == REGION),
-            tuple(Town(str(row[4]), _point(row), _radius_km(int(str(row[8]))), int(str(row[8]))) for row in cities),
+            frozenset(f"{row.country}.{row.region}" for row in rows if row.kind == REGION),
+            tuple(Town(row.country, _point(row), _radius_km(row.population), row.population) for row in cities),
         )
 
-    def _named(self, key: str) -> list[tuple[object, ...]]:
-        """The rows of a name; codes count for regions alone."""
-        called = owners_called(self._conn, key)
-        return [row for row in self._rows(called) if called[int(str(row[0]))] < ATTRIBUTE or row[3] == REGION]
+    def _rows_named(self, key: str) -> list[_PlaceRow]:
+        """Return the places with a folded name; codes only count as names of regions."""
+        roles = owners_called(self._conn, key)
+        return [row for row in self._rows(roles) if roles[row.id] < ATTRIBUTE or row.kind == REGION]
 
-    def _called(self, name: str) -> list[tuple[object, ...]]:
-        return [row for row in self._named(exact_key(name)) if row[3] != LANDMARK]
+    def _places_named(self, name: str) -> list[_PlaceRow]:
+        """Return the settlements, regions and countries with a name."""
+        return [row for row in self._rows_named(exact_key(name)) if row.kind != LANDMARK]
 
     def is_container(self, text: str) -> bool:
-        """Whether a country, a region or a larger town goes by that name."""
+        """Return whether the text names a country, a region or a larger town."""
         found = self.container(text)
         return bool(found.country or found.regions) or any(town.population >= _SURE_POPULATION for town in found.towns)
 
     def _whole(self, text: str, parts: Sequence[str], country: str | None) -> Iterable[Hit]:
-        """Places of the very name that lie in all that the text says beside it."""
+        """Return places with an exact name that lie in all other parts of the text."""
         readings = [Reading(" ".join(text[:MAX_QUERY_CHARS].split()), country), Reading(parts[0], country)]
         if len(parts) == 1:
-            # Most beginnings are no place: to see that takes less than to find what something could lie in.
+            # Check the beginning first: it is rarely a place, and checking costs less than building the container.
             readings += [
                 Reading(name, country, (self.container(tail),))
                 for name, tail in cuts(parts[0].split())
@@ -180,7 +203,7 @@ class BasePlaces:
             ]
             steps = split_script(parts[0])
             parts = steps[::-1] if len(steps) > 1 else parts
-        else:  # "Washington, D.C., USA": a name may hold a comma
+        else:  # a name may contain commas: "Washington, D.C., USA"
             readings = [
                 Reading(" ".join(parts[:end]), country, tuple(map(self.container, parts[end:])))
                 for end in range(len(parts), 1, -1)
@@ -199,6 +222,7 @@ class BasePlaces:
         return bool(owners_called(self._conn, exact_key(name))) or country_code(name) is not None
 
     def _add_exact(self, found: dict[int, Hit], reading: Reading) -> None:
+        """Add the exact hits of a reading, keeping the better of two hits for the same place."""
         if not all(reading.inside):
             return
         for owner, hit in self._exact(reading).items():
@@ -206,13 +230,13 @@ class BasePlaces:
                 found[owner] = hit
 
     def _misspelled(self, parts: Sequence[str], country: str | None, limit: int, guesses: int) -> Iterable[Hit]:
-        """Places whose name was plainly meant, inside all other parts that are known."""
+        """Return places with a similar name, inside all other parts that are known."""
         if len(parts) == 1:
-            cut = [(name, tail) for name, tail in cuts(parts[0].split()) if self.is_container(tail)]
-            tried = [(parts[0], list[str]()), *((name, [tail]) for name, tail in cut)]
+            tails = [(name, tail) for name, tail in cuts(parts[0].split()) if self.is_container(tail)]
+            tries = [(parts[0], list[str]()), *((name, [tail]) for name, tail in tails)]
         else:
-            tried = [(part, [*parts[:at], *parts[at + 1 :]]) for at, part in enumerate(parts)]
-        for name, others in [one for one in tried if self._may_be_place(one[0])][:guesses]:
+            tries = [(part, [*parts[:at], *parts[at + 1 :]]) for at, part in enumerate(parts)]
+        for name, others in [one for one in tries if self._may_be_place(one[0])][:guesses]:
             if others and self.container(name):
                 return
             known = {other: self.container(other) for other in others}
@@ -224,40 +248,43 @@ class BasePlaces:
                 return
 
     def _may_be_place(self, name: str) -> bool:
-        """Whether a name is not plainly a street; "Praha 1" is a part of a town."""
+        """Return whether a name may be a place rather than a street; "Praha 1" is a district, not an address."""
         return not names_street(name) or self.is_container(name.rstrip(" 0123456789"))
 
     def _partly(self, parts: Sequence[str], country: str | None) -> Iterable[Hit]:
-        """Places that one part names, the one that lies in most of the others; of equals the last and largest part."""
+        """Return places named by the part that lies in most of the others; of equals, by the coarsest and last one."""
         found: list[tuple[tuple[int, int, int], Hit]] = []
         for at, part in enumerate(parts):
             others = [*parts[:at], *parts[at + 1 :]]
             candidates = self._candidates(Reading(part, country))
-            regions = {(row[4], row[5]) for row, *_ in candidates if row[3] == REGION}
-            bearers = sum(row[3] == CITY for row, *_ in candidates)
+            regions = {(row.country, row.region) for row, *_ in candidates if row.kind == REGION}
+            bearers = sum(row.kind == CITY for row, *_ in candidates)
             for row, role, score in candidates:
                 missing = tuple(other for other in others if not self._fits(row, self.container(other)))
-                coarser = _COARSER.get(int(str(row[3])), 1 if (row[4], row[5]) in regions else 2)
+                coarseness = _COARSENESS.get(row.kind, 1 if (row.country, row.region) in regions else 2)
                 alone = len(missing) == len(others)
-                is_sure = bearers == 1 or any(map(names_street, missing)) or int(str(row[8])) >= _SURE_POPULATION
-                if (at and row[3] == LANDMARK) or (alone and (row[3] == LANDMARK or (row[3] == CITY and not is_sure))):
-                    continue  # one word of a query goes by the name of villages somewhere
-                if alone and row[3] == REGION and 0 < at < len(parts) - 1:
-                    continue  # what it would lie in stands behind it, and is another
-                worth = _PARTLY * (score - _ALIAS_PENALTY * (role != MAIN)) - _PARTS_PARTLY * (len(missing) - 1)
+                is_sure = bearers == 1 or any(map(names_street, missing)) or row.population >= _SURE_POPULATION
+                if (at and row.kind == LANDMARK) or (
+                    alone and (row.kind == LANDMARK or (row.kind == CITY and not is_sure))
+                ):
+                    continue  # some village somewhere has the name of almost any word
+                if alone and row.kind == REGION and 0 < at < len(parts) - 1:
+                    continue  # a region that does not lie in the part after it is a namesake
+                name_score = score - _ALIAS_PENALTY * (role != MAIN)
+                worth = _PARTIAL_FACTOR * name_score - _MISSING_PART_PENALTY * (len(missing) - 1)
                 hit = Hit(self._place(row), max(0.01, worth), "part", part, missing=missing)
-                found.append(((len(missing), coarser if alone else 0, -at), hit))
+                found.append(((len(missing), coarseness if alone else 0, -at), hit))
         best = min((rank for rank, _ in found), default=None)
         hits = sorted((hit for rank, hit in found if rank == best), key=lambda hit: -hit.score)
-        # Namesakes elsewhere are more likely noise than what was meant: the query said more than the name.
+        # Namesakes in other countries are unlikely: the rest of the query was about the best hit.
         return [
             hit
             for hit in hits
-            if hit.place.country == hits[0].place.country and hit.score >= _NEARLY_AS_KNOWN * hits[0].score
+            if hit.place.country == hits[0].place.country and hit.score >= _NAMESAKE_SHARE * hits[0].score
         ]
 
     def suggest(self, prefix: str, *, limit: int = 10) -> list[Hit]:
-        """Names that begin so, the most populous places first."""
+        """Return places with names that begin with the prefix, the most populous first."""
         key = exact_key(prefix)
         if not key:
             return []
@@ -270,7 +297,7 @@ class BasePlaces:
         return [
             Hit(
                 self._place(row := self._row(int(found[at]))),
-                _prominence(int(str(row[8]))),
+                _prominence(row.population),
                 "exact" if role[at] == MAIN else "alias",
                 keys[named[firsts[at]]],
             )
@@ -278,7 +305,7 @@ class BasePlaces:
         ]
 
     def place(self, place_id: str) -> Place | None:
-        """A place by its id."""
+        """Return a place by its id."""
         number = place_id.removeprefix("geonames:")
         rows = _rows_of(self._conn)
         if number != place_id and number.isascii() and number.isdigit() and len(number) <= 12:
@@ -288,12 +315,16 @@ class BasePlaces:
         return None if found is None else self._place(self._row(found))
 
     def around(self, point: LatLon, *, country: str | None, region: str | None = None, limit: int = 5) -> list[Hit]:
-        """Settlements at a point: first those whose own size reaches it, the surest first, then the nearest ones.
+        """Return settlements at a point: first those that reach it, in order of distance per radius, then the nearest.
 
-        A large city that is near comes last where none of the others is one.
+        If none of them is a large city, one nearby replaces the last.
 
-        Only places of the given country count, where one is given, and those of the given region ("FR.11") come first:
-        polygons know better than points.
+        Args:
+            point: where to look.
+            country: only settlements of the country with this code.
+            region: settlements that reach the point rank first if they are in this region ("FR.11"). Borders are more
+                reliable than distances.
+            limit: the highest number of hits.
         """
         cities = self._cities
         near = self._within_reach(point, country)
@@ -307,14 +338,14 @@ class BasePlaces:
         holding = (reach <= REACHES).nonzero()[0]
         if len(holding) > _NEAR_POOL:
             holding = holding[reach[holding].argsort()[:_NEAR_POOL]]
-        # Of those that don't reach the point only the nearest can be told.
+        # Of those that don't reach the point, only the nearest can be among the results.
         beyond = order[reach[order] > REACHES]
         beyond = beyond[km[beyond].argsort()[:limit]]
         chosen = sorted({*holding.tolist(), *beyond.tolist(), *large.tolist()})
         ranked = []
         towns = self._settlements(cities.id[near[chosen]].tolist())
         for town, away, radii in zip(towns, km[chosen].tolist(), reach[chosen].tolist(), strict=True):
-            # Which region counts for what holds the point; of what does not, the nearest is told first.
+            # Settlements that reach the point rank by region and distance per radius, all others by distance.
             if radii > REACHES:
                 ranked.append((True, False, away, town.ref, away, town))
             else:
@@ -327,19 +358,19 @@ class BasePlaces:
         return [Hit(town.place, 1 / (1 + away), "near", town.place.name, away) for *_, away, town in kept]
 
     def nearest_city(self, point: LatLon, least_population: int = 0) -> Hit | None:
-        """The nearest settlement of at least so many people, in whatever country."""
+        """Return the nearest settlement with at least this population, in any country."""
         large = np.flatnonzero(self._cities.population >= least_population)
         if not len(large):
             return None
         km = distances_from_km(point, self._cities.lat[large], self._cities.lon[large])
         at = int(np.argmin(km))
         row = self._row(int(self._cities.id[large[at]]))
-        return Hit(self._place(row), 1.0, "near", str(row[2]), float(km[at]))
+        return Hit(self._place(row), 1.0, "near", row.name, float(km[at]))
 
     def _within_reach(self, point: LatLon, country: str | None) -> NDArray[np.int64]:
-        """Rows of the cities around a point, looking farther until there are some."""
+        """Return indices of settlements around a point, in a window that grows until it has some."""
         cities = self._cities
-        some, lats, lons = (None, cities.lat, cities.lon) if country is None else cities.of_country(country)
+        rows, lats, lons = (None, cities.lat, cities.lon) if country is None else cities.of_country(country)
         reach_deg = 1.5
         while True:
             first, last = lats.searchsorted([point.lat - reach_deg, point.lat + reach_deg])
@@ -347,11 +378,11 @@ class BasePlaces:
             width = reach_deg / max(0.02, cos(radians(point.lat)))
             near: NDArray[np.int64] = first + (np.minimum(gap, 360 - gap) <= width).nonzero()[0]
             if len(near) or reach_deg >= 180:
-                return np.asarray(near if some is None else some[near], dtype=np.int64)
+                return np.asarray(near if rows is None else rows[near], dtype=np.int64)
             reach_deg *= 4
 
     def labels(self, south: float, west: float, north: float, east: float, limit: int) -> list[Place]:
-        """The most populous cities inside a box, for maps."""
+        """Return the most populous settlements inside a box, for map labels."""
         cities = self._cities
         first, last = np.searchsorted(cities.lat, [south, north])
         near = np.arange(first, last)
@@ -365,40 +396,47 @@ class BasePlaces:
         for row, role, fame in self._candidates(reading):
             score = fame - _ALIAS_PENALTY * (role != MAIN) - _CODE_PENALTY * (role == ATTRIBUTE)
             match: MatchKind = "exact" if role == MAIN else "alias"
-            hits[int(str(row[0]))] = Hit(self._place(row), min(1.0, max(0.01, score)), match, reading.name)
+            hits[row.id] = Hit(self._place(row), min(1.0, max(0.01, score)), match, reading.name)
         return hits
 
-    def _candidates(self, reading: Reading) -> list[tuple[tuple[object, ...], int, float]]:
-        """Rows of the very name that fit a reading, with the name's role and how well known the place is."""
-        called = owners_called(self._conn, reading.key)
-        rows = [row for row in self._rows(called) if self._fits_all(row, reading)]
-        # The largest, and of equally large ones the first.
-        rows = sorted(rows, key=lambda row: -int(str(row[8])))[:_MOST_NAMESAKES]
-        found = [(row, called[int(str(row[0]))]) for row in rows]
-        countries = self._country_called(reading, found_else=bool(called))
+    def _candidates(self, reading: Reading) -> list[tuple[_PlaceRow, int, float]]:
+        """Return places with the exact name that fit a reading, with the name's role and the place's fame."""
+        roles = owners_called(self._conn, reading.key)
+        rows = [row for row in self._rows(roles) if self._fits_all(row, reading)]
+        rows = sorted(rows, key=lambda row: -row.population)[:_MOST_NAMESAKES]
+        found = [(row, roles[row.id]) for row in rows]
+        countries = self._country_called(reading, found_else=bool(roles))
         found += [(row, MAIN) for row in countries if self._fits_all(row, reading)]
-        cities = {(row[4], row[5]) for row in rows if row[3] == CITY and int(str(row[8])) >= _CITY_OF_ITS_REGION}
+        cities = {
+            (row.country, row.region) for row in rows if row.kind == CITY and row.population >= _CITY_OF_ITS_REGION
+        }
         return [
             # A bare "New York" or "São Paulo" is the city rather than the region around it.
-            (row, role, self._fame(row, reading) - _REGION_PENALTY * (row[3] == REGION and (row[4], row[5]) in cities))
+            (
+                row,
+                role,
+                self._fame(row, reading)
+                - _REGION_PENALTY * (row.kind == REGION and (row.country, row.region) in cities),
+            )
             for row, role in found
         ]
 
-    def _country_called(self, reading: Reading, *, found_else: bool) -> list[tuple[object, ...]]:
-        """The country of that name.
+    def _country_called(self, reading: Reading, *, found_else: bool) -> list[_PlaceRow]:
+        """Return the country with this name, as a list of at most one.
 
-        Names it has in some language count always, what only means it ("UK") where nothing else goes by the name:
-        Scotland and Gaza are places of their own.
+        Its names in other languages always count. A text that only implies it, such as "UK", counts if nothing else has
+        that name: Scotland and Gaza are places in their own right.
         """
         code = None if "," in reading.name else country_code(reading.name)
         if code is None or code not in self._countries:
             return []
-        # A name in one language only may mean a part: to some, England is all of the United Kingdom.
+        # A name in a single language may be that of a part: some languages call the United Kingdom England.
         languages = sum(fold(name) == reading.key for name in country_names(code).values())
         own = languages > 1 or reading.key == fold(country_name(code))
         return [self._countries[code]] if own or not found_else else []
 
     def _fuzzy(self, reading: Reading, limit: int) -> list[Hit]:
+        """Return places with a similar name that fit a reading."""
         countries = {reading.country, *(one.country for one in reading.inside if not one.regions and not one.towns)}
         only = next((code for code in countries if code), None)
         among = None if only is None else self._owners_in(only)
@@ -410,66 +448,63 @@ class BasePlaces:
                 continue
             row = self._row(found.owner)
             if self._fits_all(row, reading):
-                # How alike it is decides; how prominent the place is breaks near-ties.
+                # Similarity decides; fame breaks near-ties.
                 score = 0.78 * found.score + 0.17 * self._fame(row, reading)
                 hits.append(Hit(self._place(row), min(SUREST_GUESS, score), "fuzzy", found.text))
         return hits
 
     @staticmethod
-    def _fame(row: Sequence[object], reading: Reading) -> float:
-        """How well known a place is, and more where it lies in a region or town that was named."""
-        held = any(one.country != row[4] for one in reading.inside)
-        known = 0.6 + 0.3 * _prominence(int(str(row[8])))
-        return known + (0.04 if row[3] == COUNTRY else 0.0) + _REGION_BONUS * held
+    def _fame(row: _PlaceRow, reading: Reading) -> float:
+        """Return how well known a place is, with a bonus if it lies in a region or town that was named."""
+        in_named_region = any(one.country != row.country for one in reading.inside)
+        fame = 0.6 + 0.3 * _prominence(row.population)
+        return fame + (0.04 if row.kind == COUNTRY else 0.0) + _REGION_BONUS * in_named_region
 
-    def _fits_all(self, row: Sequence[object], reading: Reading) -> bool:
-        if reading.country is not None and row[4] != reading.country:
+    def _fits_all(self, row: _PlaceRow, reading: Reading) -> bool:
+        if reading.country is not None and row.country != reading.country:
             return False
         return all(self._fits(row, one) for one in reading.inside)
 
-    def _fits(self, row: Sequence[object], container: Container) -> bool:
-        """Whether a place lies in what a part of the query names."""
-        country, kind = str(row[4]), row[3]
-        if kind == COUNTRY or not container:
+    def _fits(self, row: _PlaceRow, container: Container) -> bool:
+        """Return whether a place lies in a container."""
+        if row.kind == COUNTRY or not container:
             return False
-        if kind == REGION:
+        if row.kind == REGION:
             return container.country is not None and replace(container, regions=frozenset(), towns=()).holds(
-                country, lambda: None, _point(row)
+                row.country, lambda: None, _point(row)
             )
-        people = int(str(row[8])) if kind == CITY else 0
-        return container.holds(country, lambda: self._region_of(row), _point(row), people)
+        population = row.population if row.kind == CITY else 0
+        return container.holds(row.country, lambda: self._region_of(row), _point(row), population)
 
-    def _region_of(self, row: Sequence[object]) -> str | None:
-        """The code of a place's region; a landmark has that of the nearest settlement."""
-        if row[5]:
-            return f"{row[4]}.{row[5]}"
-        near = self._within_reach(_point(row), str(row[4]))
+    def _region_of(self, row: _PlaceRow) -> str | None:
+        """Return the code of a place's region; for a landmark, that of the nearest settlement."""
+        if row.region:
+            return f"{row.country}.{row.region}"
+        near = self._within_reach(_point(row), row.country)
         if not len(near):
             return None
         cities, at = self._cities, _point(row)
         nearest = near[int(np.argmin(distances_from_km(at, cities.lat[near], cities.lon[near])))]
         settlement = self._row(int(cities.id[nearest]))
-        return f"{settlement[4]}.{settlement[5]}"
+        return f"{settlement.country}.{settlement.region}"
 
-    def _row(self, number: int) -> tuple[object, ...]:
-        row: tuple[object, ...] = self._conn.execute(
-            f"SELECT {_COLUMNS} FROM place WHERE id = ?",  # noqa: S608
-            (number,),
-        ).fetchone()
-        return row
+    def _row(self, number: int) -> _PlaceRow:
+        found = self._conn.execute(f"SELECT {_COLUMNS} FROM place WHERE id = ?", (number,))  # noqa: S608
+        return _PlaceRow._make(found.fetchone())
 
-    def _rows(self, numbers: Iterable[int]) -> list[tuple[object, ...]]:
+    def _rows(self, numbers: Iterable[int]) -> list[_PlaceRow]:
         chosen = list(numbers)
         if not chosen:
             return []
         marks = ",".join("?" * len(chosen))
-        return self._conn.execute(
+        found = self._conn.execute(
             f"SELECT {_COLUMNS} FROM place WHERE id IN ({marks}) ORDER BY id",  # noqa: S608
             chosen,
-        ).fetchall()
+        )
+        return list(map(_PlaceRow._make, found))
 
     def _settlements(self, numbers: Sequence[int]) -> list["_Settlement"]:
-        """Settlements, in this order; remembered, since the same ones are near many points."""
+        """Return settlements in this order, from a cache: the same ones are near many points."""
         known = self._known_settlements
         missing = [number for number in numbers if number not in known]
         if missing:
@@ -477,32 +512,34 @@ class BasePlaces:
                 known.clear()
                 missing = list(numbers)
             for row in self._rows(missing):
-                region, people = f"{row[4]}.{row[5]}", int(str(row[8]))
-                known[int(str(row[0]))] = _Settlement(self._place(row), str(row[1]), region, people)
+                region, people = f"{row.country}.{row.region}", row.population
+                known[row.id] = _Settlement(self._place(row), str(row.ref), region, people)
         return [known[number] for number in numbers]
 
-    def _place(self, row: Sequence[object]) -> Place:
-        _, ref, name, kind, country, region, _, _, people = row
-        point = _point(row)
-        population = int(str(people))
-        region_name = self._regions.get(f"{country}.{region}") if region else None
-        parts = (str(name), region_name if kind != REGION else None, country_name(str(country)) if country else None)
+    def _place(self, row: _PlaceRow) -> Place:
+        point, is_landmark = _point(row), row.kind == LANDMARK
+        region_name = self._regions.get(f"{row.country}.{row.region}") if row.region else None
+        parts = (
+            row.name,
+            region_name if row.kind != REGION else None,
+            country_name(row.country) if row.country else None,
+        )
         return Place(
-            id=f"geonames:{ref}" if isinstance(ref, int) else str(ref),
-            name=str(name),
-            kind=_KINDS.get(int(str(kind))) or str(ref).partition(":")[0],
+            id=f"geonames:{row.ref}" if isinstance(row.ref, int) else row.ref,
+            name=row.name,
+            kind=_KINDS.get(row.kind) or str(row.ref).partition(":")[0],
             point=point,
-            extent=Disc(point, _radius_km(population) if kind != LANDMARK else 1.0),
-            source=SOURCE if kind != LANDMARK else "landmarks",
-            country=str(country) or None,
+            extent=Disc(point, 1.0 if is_landmark else _radius_km(row.population)),
+            source="landmarks" if is_landmark else SOURCE,
+            country=row.country or None,
             region=region_name,
             address=", ".join(dict.fromkeys(part for part in parts if part)),
-            details={"population": str(population)} if population and kind != LANDMARK else {},
+            details={"population": str(row.population)} if row.population and not is_landmark else {},
         )
 
     @property
     def _boost(self) -> NDArray[np.float64]:
-        """Misspelled names mean large places more often than hamlets: a head start in choosing candidates."""
+        """Return a weight for each name that favours large places when candidates are chosen."""
         known = self._shared.get("boost")
         if not isinstance(known, np.ndarray):
             people = np.zeros(int(self._names.owners.max()) + 1)
@@ -515,9 +552,9 @@ class BasePlaces:
         return dict(self._conn.execute("SELECT code, name FROM region"))
 
     @cached_property
-    def _countries(self) -> dict[str | None, tuple[object, ...]]:
+    def _countries(self) -> dict[str | None, _PlaceRow]:
         rows = self._conn.execute(f"SELECT {_COLUMNS} FROM place WHERE kind = ?", (COUNTRY,))  # noqa: S608
-        return {row[4]: row for row in rows}
+        return {row.country: row for row in map(_PlaceRow._make, rows)}
 
     @property
     def _cities(self) -> "_Cities":
@@ -553,7 +590,7 @@ class BasePlaces:
 
 @dataclass(frozen=True, slots=True)
 class _Settlement:
-    """A settlement as a place, with what it is ranked by."""
+    """A settlement as a place, with the values that rank it."""
 
     place: Place
     ref: str
@@ -562,7 +599,7 @@ class _Settlement:
 
 
 class _Cities:
-    """Columns of all settlements, sorted by latitude."""
+    """All settlements as columns, sorted by latitude."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         packed = dict(conn.execute("SELECT * FROM city_column"))
@@ -580,38 +617,40 @@ class _Cities:
         self._latest: tuple[bytes, FloatArray, FloatArray] = b"", np.empty(0), np.empty(0)
 
     def of_country(self, code: str) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
-        """Rows of a country's settlements, their latitudes and their longitudes."""
+        """Return the indices of a country's settlements, their latitudes and their longitudes."""
         key = code.encode("ascii", "replace")
         rows = self._of_country.get(key, np.empty(0, dtype=np.int64))
-        latest = self._latest  # of all threads: another one may put its own country there meanwhile
-        if latest[0] != key:  # questions come in bunches, and some countries have many settlements
+        # Successive queries are often about the same country. Read once, since other threads may replace it.
+        latest = self._latest
+        if latest[0] != key:
             latest = self._latest = key, self.lat[rows], self.lon[rows]
         return rows, *latest[1:]
 
 
-def _point(row: Sequence[object]) -> LatLon:
-    return LatLon(int(str(row[6])) / 1e5, int(str(row[7])) / 1e5)
+def _point(row: _PlaceRow) -> LatLon:
+    return LatLon(row.lat_e5 / 1e5, row.lon_e5 / 1e5)
 
 
 _LEAST_RADIUS_KM, _PEOPLE_PER_KM2 = 0.6, 3000
 
 
 def radius_km(population: NDArray[np.float64]) -> NDArray[np.float64]:
-    """About how far a settlement reaches, from its people at 3,000 to the square kilometre; at least 600 m."""
+    """Estimate radii of settlements from their populations, at 3,000 people per square kilometre; at least 600 m."""
     return np.maximum(_LEAST_RADIUS_KM, np.sqrt(np.maximum(population, 1.0) / (_PEOPLE_PER_KM2 * pi)))
 
 
 def _radius_km(population: int) -> float:
-    """`radius_km` of one settlement."""
+    """Return `radius_km` of a single settlement, without NumPy."""
     return max(_LEAST_RADIUS_KM, sqrt(max(population, 1) / (_PEOPLE_PER_KM2 * pi)))
 
 
 def _prominence(population: int) -> float:
-    """0 for a hamlet, 1 for the largest cities."""
+    """Return 0 for a hamlet and up to 1 for the largest cities, by the logarithm of the population."""
     return min(1.0, log10(max(1, population)) / 7.5)
 
 
 def _sorted(hits: Iterable[Hit], within: Extent | None) -> list[Hit]:
+    """Return the best hit of each place inside the extent, best first."""
     listed = list(hits)
     if within is not None:
         listed = [hit for hit in listed if within.contains(hit.place.point)]
@@ -621,7 +660,7 @@ def _sorted(hits: Iterable[Hit], within: Extent | None) -> list[Hit]:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """In which row a place stands, by GeoNames' number or by its text: an index would make the file too large."""
+    """Row numbers of places by GeoNames id or by text id, in memory: an index would make the file too large."""
 
     numbers: NDArray[np.int64]
     rows: NDArray[np.int64]
@@ -632,26 +671,27 @@ class _Rows:
         return int(self.rows[at]) if at < len(self.numbers) and self.numbers[at] == number else None
 
 
-_kept: dict[tuple[str, int], dict[str, Any]] = {}
-_reading_rows = Lock()
+_shared_caches: dict[tuple[str, int], dict[str, Any]] = {}
+_shared_lock = Lock()
 
 
 def _shared_of(conn: sqlite3.Connection) -> dict[str, Any]:
-    """What is kept in memory of a base atlas, once for all threads; each has a connection of its own."""
+    """Return the cache of a base atlas that all threads share; each thread has its own connection."""
     (_, _, path), *_ = conn.execute("PRAGMA database_list").fetchall()
     if not path:  # in memory
         return {}
     key = path, Path(path).stat().st_mtime_ns
-    with _reading_rows:
-        if key not in _kept:
-            _kept.clear()
-            _kept[key] = {}
-        return _kept[key]
+    with _shared_lock:
+        if key not in _shared_caches:
+            _shared_caches.clear()
+            _shared_caches[key] = {}
+        return _shared_caches[key]
 
 
 def _rows_of(conn: sqlite3.Connection) -> _Rows:
+    """Return the row numbers of a base atlas, read once."""
     shared = _shared_of(conn)
-    with _reading_rows:
+    with _shared_lock:
         if "rows" not in shared:
             numbered = conn.execute("SELECT ref, id FROM place WHERE typeof(ref) = 'integer' ORDER BY ref").fetchall()
             named = conn.execute("SELECT ref, id FROM place WHERE typeof(ref) = 'text'").fetchall()

@@ -1,7 +1,7 @@
-"""The packaged tables that the base atlas is made of, and the blocks of sorted names of an open one.
+"""The packaged tables that the base atlas is built from, and lookups in its blocks of sorted names.
 
-Names are folded and sorted beforehand, which is most of the work, so that every machine makes its base atlas in a
-second or two. Railway stations under the Open Database License stay in a file of their own; their places come last.
+The tables hold names already folded and sorted, which is most of the work, so that building takes only a second or
+two. Railway stations are in a separate file because of their licence (ODbL); their places come last.
 """
 
 import sqlite3
@@ -25,16 +25,16 @@ TABLES = ("places.zip", "stations_odbl.zip")
 MADE_OF = "made_of.txt"
 _ROLE_BITS = 2
 _STEP = 64
-_SMALLER_BY_LZMA = frozenset({"keys.txt", "names.txt", "owners.u4"})
+_LZMA_MEMBERS = frozenset({"keys.txt", "names.txt", "owners.u4"})
 _STAMP = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
 class PlaceTables:
-    """Columns of places, one entry each, and of their folded names, sorted by name and then by place."""
+    """Places and their folded names as columns; names are sorted by text, then by place."""
 
     refs: list[int | str]
-    """GeoNames numbers, or texts such as "airport:NCE"."""
+    """GeoNames ids, or texts such as "airport:NCE"."""
     names: list[str]
     kinds: NDArray[np.uint8]
     countries: list[str]
@@ -44,10 +44,10 @@ class PlaceTables:
     populations: NDArray[np.int32]
     keys: "Lines"
     owners: NDArray[np.uint32]
-    """Per key: the place's number, from 1, and the role of the name, see `owner_of`."""
+    """For each key the place's number, from 1, and the role of the name; see `owner_of`."""
 
     def followed_by(self, later: "PlaceTables") -> "PlaceTables":
-        """Both, the later's places numbered after these."""
+        """Return both tables as one, with the later's places numbered after these."""
         at = self.keys.places_for(later.keys)
         return PlaceTables(
             refs=[*self.refs, *later.refs],
@@ -64,10 +64,10 @@ class PlaceTables:
 
 
 class Lines(Sequence[bytes]):
-    """Lines of UTF-8 text, each ended by a line break: a million of them cost no more than their bytes."""
+    """Lines of UTF-8 text, each ending with a line break, stored as one byte string to save memory."""
 
     def __init__(self, data: bytes) -> None:
-        """Take the text."""
+        """Index the lines of the text."""
         self.data = data
         ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
         self._ends: list[int] = ends.tolist()
@@ -85,11 +85,11 @@ class Lines(Sequence[bytes]):
         return self.between(at, at + 1)[:-1]
 
     def between(self, start: int, end: int) -> bytes:
-        """Some lines as they stand."""
+        """Return consecutive lines as one text, with their line breaks."""
         return self.data[self._ends[start - 1] if start else 0 : self._ends[end - 1] if end else 0]
 
     def places_for(self, lines: Iterable[bytes]) -> list[int]:
-        """Where other lines would go, after their equals; these lines must be sorted."""
+        """Return where to insert other lines to keep these sorted, after lines that are equal."""
         firsts = self[::_STEP]
         found = []
         for line in lines:
@@ -99,7 +99,7 @@ class Lines(Sequence[bytes]):
         return found
 
     def with_lines(self, at: Sequence[int], more: Iterable[bytes]) -> "Lines":
-        """These with others between them, each before the line at its place; places must ascend."""
+        """Return these lines with others inserted before the lines at given places, which must ascend."""
         parts, done = [], 0
         for place, line in zip(at, more, strict=True):
             parts += [self.between(done, place), line, b"\n"]
@@ -107,23 +107,23 @@ class Lines(Sequence[bytes]):
         return Lines(b"".join([*parts, self.between(done, len(self))]))
 
     def where(self, chosen: NDArray[np.bool_]) -> "Lines":
-        """Those for which it is true."""
+        """Return the lines for which the mask is true."""
         each = np.repeat(chosen, np.diff(np.asarray(self._ends), prepend=0))
         return Lines(np.frombuffer(self.data, dtype=np.uint8)[each].tobytes())
 
 
 def owner_of(place: int, role: int) -> int:
-    """The place's number and a name's role as one number."""
+    """Pack a place's number and a name's role into one number."""
     return place << _ROLE_BITS | role
 
 
 def places_of(owners: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The numbers of places in what `owner_of` made."""
+    """Return the place numbers that `owner_of` packed."""
     return owners >> np.uint32(_ROLE_BITS)
 
 
 def roles_of(owners: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The roles of names in what `owner_of` made."""
+    """Return the roles that `owner_of` packed."""
     return owners & np.uint32((1 << _ROLE_BITS) - 1)
 
 
@@ -131,17 +131,17 @@ def read_tables() -> PlaceTables:
     """Read all packaged tables.
 
     Raises:
-        DataFault: one is missing or damaged.
+        DataFault: a table is missing or damaged.
     """
     first, second = (unpack_tables(read_packaged(name)) for name in TABLES)
     return first.followed_by(second)
 
 
 def read_packaged(name: str) -> bytes:
-    """The bytes of a packaged table.
+    """Return the bytes of a packaged table.
 
     Raises:
-        DataFault: it is missing.
+        DataFault: the table is missing.
     """
     source = files("geosleuth.atlas.base") / "data" / name
     try:
@@ -151,7 +151,7 @@ def read_packaged(name: str) -> bytes:
 
 
 def pack_tables(tables: PlaceTables, made_of: str) -> bytes:
-    """The tables as a zip file; `made_of` says what they were made from, as one line of text."""
+    """Return the tables as a zip file; `made_of` is one line of text that names their sources."""
     numbers = [ref for ref in tables.refs if isinstance(ref, int)]
     texts = [ref for ref in tables.refs if isinstance(ref, str)]
     if [*numbers, *texts] != tables.refs:
@@ -174,17 +174,17 @@ def pack_tables(tables: PlaceTables, made_of: str) -> bytes:
     with zipfile.ZipFile(stream, "w", compresslevel=9) as archive:
         for name, data in members.items():
             about = zipfile.ZipInfo(name, _STAMP)
-            # LZMA makes much less of text and of whose names they are; of other numbers little, and unpacks slower.
-            about.compress_type = zipfile.ZIP_LZMA if name in _SMALLER_BY_LZMA else zipfile.ZIP_DEFLATED
+            # LZMA packs texts and owners much smaller; for other numbers it gains little and unpacks more slowly.
+            about.compress_type = zipfile.ZIP_LZMA if name in _LZMA_MEMBERS else zipfile.ZIP_DEFLATED
             archive.writestr(about, data)
     return stream.getvalue()
 
 
 def unpack_tables(data: bytes) -> PlaceTables:
-    """The tables in a zip file.
+    """Read the tables from a zip file.
 
     Raises:
-        DataFault: it is damaged.
+        DataFault: the file is damaged.
     """
     from lzma import LZMAError
 
@@ -209,15 +209,15 @@ def unpack_tables(data: bytes) -> PlaceTables:
 
 
 def made_of(data: bytes) -> str:
-    """What the tables in a zip file were made from."""
+    """Return the line that names the sources of the tables in a zip file."""
     with zipfile.ZipFile(BytesIO(data)) as archive:
         return archive.read(MADE_OF).decode()
 
 
 def joined(lines: Sequence[str]) -> bytes:
-    """Lines of text, each ended by a line break."""
+    """Return lines as one text, each ending with a line break."""
     if any("\n" in line for line in lines):
-        raise ValueError("a name holds a line break")
+        raise ValueError("a name contains a line break")
     return "".join(f"{line}\n" for line in lines).encode()
 
 
@@ -230,7 +230,7 @@ _LAST = "\U0010ffff"
 
 
 def owners_called(conn: sqlite3.Connection, key: str) -> dict[int, int]:
-    """The places of that folded name, by number in ascending order, each with the name's role."""
+    """Return the places with a folded name: the role of the name by place number, in ascending order."""
     found = conn.execute(
         "SELECT keys, owners FROM alias WHERE first <= ? ORDER BY first DESC LIMIT 1", (key,)
     ).fetchone()
@@ -247,7 +247,7 @@ def owners_called(conn: sqlite3.Connection, key: str) -> dict[int, int]:
 def keys_beginning(
     conn: sqlite3.Connection, beginning: str
 ) -> tuple[list[str], NDArray[np.uint32], NDArray[np.uint32]]:
-    """All folded names that begin so, sorted, with their places and roles."""
+    """Return all folded names with this beginning, sorted, with their places and roles."""
     last = beginning + _LAST
     blocks = conn.execute(
         "SELECT keys, owners FROM alias WHERE first < ? AND first >= "
@@ -261,7 +261,7 @@ def keys_beginning(
 
 
 class BaseNames(NameIndex):
-    """The index of names worth finding when misspelled."""
+    """The fuzzy index: names that are worth finding when misspelled."""
 
     def _names(self, ids: Sequence[int]) -> Iterator[tuple[int, int, str, int, str]]:
         starts = {number: (number - 1) // BLOCK * BLOCK + 1 for number in ids}

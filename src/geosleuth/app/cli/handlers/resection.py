@@ -1,4 +1,4 @@
-"""What ``geosleuth clues resection`` does once its words are read; imported only when it runs."""
+"""The command ``geosleuth clues resection``; imported only when it runs."""
 
 import asyncio
 import re
@@ -29,7 +29,7 @@ _FEATURE = re.compile(r"(?:x=)?\s*(\d*\.?\d+)\s*(px)?\s*[@,]\s*(.+)", re.DOTALL)
 
 
 def show_resection(options: "ResectionOptions") -> None:
-    """Print where the camera stood, and draw it."""
+    """Print where the camera stood, and write a map of it if asked to."""
     if options.out is not None:
         check_png(options.out, overwrite=options.overwrite)
     opened = None if options.photo is None else open_photo(options.photo)
@@ -37,7 +37,7 @@ def show_resection(options: "ResectionOptions") -> None:
     if fov is None and opened is not None:
         talk("the photo names no focal length: the field of view is solved for; --fov gives it")
     request = StandRequest(
-        marked=[_marked(text, opened) for text in options.feature],
+        marked=[_parse_feature(text, opened) for text in options.feature],
         fov=fov,
         fov_source=source,
         noise_deg=options.noise,
@@ -55,15 +55,15 @@ def show_resection(options: "ResectionOptions") -> None:
         _show_card(found)
 
 
-def _marked(text: str, opened: OpenedPhoto | None) -> Marked:
-    """A feature as it is written: COLUMN@PLACE, or x=COLUMN,PLACE."""
+def _parse_feature(text: str, opened: OpenedPhoto | None) -> Marked:
+    """Parse a feature, written as COLUMN@PLACE or x=COLUMN,PLACE."""
     match = _FEATURE.fullmatch(text.strip())
     if match is None:
         raise BadInput(f"--feature {text[:60]!r}: write the column and the feature, such as 0.31@Zugspitze")
     column = float(match[1])
     if match[2]:
         if opened is None:
-            raise BadInput(f"--feature {text[:60]!r}: pixels need --photo, whose width tells what they mean")
+            raise BadInput(f"--feature {text[:60]!r}: pixels need --photo, for the width of the picture")
         column /= opened.photo.image.width
     if not 0 <= column <= 1:
         raise BadInput(
@@ -74,7 +74,7 @@ def _marked(text: str, opened: OpenedPhoto | None) -> Marked:
 
 
 def write_picture(found: Output, out: Path, nothing: str) -> None:
-    """Write the picture of an outcome as PNG, or say that there is none."""
+    """Write the output's map as PNG, or print `nothing` if there is none."""
     if not found.images:
         talk(nothing)
         return
