@@ -30,9 +30,10 @@ _WIDEST: Final = 60.0
 
 def hashed_cells(rows: FloatArray, columns: FloatArray, shift: float = 0.0) -> Hashes:
     """Return a number for the cell of each position, given in cells; few cells share one."""
-    hashes: Hashes = (rows + (_ABOVE + shift)).astype(np.uint32)
-    hashes *= ROW
-    hashes += (columns + (_ABOVE + shift)).astype(np.uint32)
+    # By way of signed numbers, which processors convert several at a time.
+    hashes: Hashes = (rows + (_ABOVE + shift)).astype(np.int32).view(np.uint32)
+    hashes *= np.uint32(ROW)
+    hashes += (columns + (_ABOVE + shift)).astype(np.int32).view(np.uint32)
     return hashes
 
 
@@ -56,11 +57,17 @@ def in_company(positions: Sequence[Positions], reach: float, wide: float) -> lis
     table = np.zeros(int(last) + 1, dtype=np.uint8)
     asked: list[tuple[Ints, Hashes]] = []
     for step, number in enumerate(order):
-        rows, columns = positions[number][0] * (0.5 / reach), positions[number][1] * (0.5 / wide)
-        cells = hashed_cells(rows, columns) & last
-        kept = (table.take(cells) == step).nonzero()[0]
-        asked.append((kept, cells[kept]))
-        north_east = hashed_cells(rows[kept], columns[kept], 0.5)
+        lats, lons = positions[number]
+        rows, columns = lats * (0.5 / reach), lons * (0.5 / wide)
+        cells = hashed_cells(rows, columns)
+        cells &= last
+        if step:
+            kept = (table.take(cells) == step).nonzero()[0]
+            rows, columns, cells = rows[kept], columns[kept], cells[kept]
+        else:
+            kept = np.arange(len(cells))
+        asked.append((kept, cells))
+        north_east = hashed_cells(rows, columns, 0.5)
         for corner in _SOUTH_WEST:
             touched = (north_east + corner) & last
             if step:  # cells that one of the sets before does not touch matter no more

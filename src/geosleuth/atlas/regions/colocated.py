@@ -54,6 +54,23 @@ class Candidates:
         return len(self.owners)
 
 
+@dataclass(frozen=True, slots=True)
+class Combinations:
+    """Features that stand together, the tightest combination first."""
+
+    spreads_m: FloatArray
+    parts: Ints  # for each combination the position of each feature
+
+    @classmethod
+    def none(cls, features: int) -> "Combinations":
+        """Return none of so many features each."""
+        return cls(np.empty(0), np.empty((0, features), dtype=np.int64))
+
+    def __len__(self) -> int:
+        """How many."""
+        return len(self.spreads_m)
+
+
 def resolve(
     store: RegionStore,
     regions: Sequence[OpenRegion],
@@ -473,20 +490,20 @@ class _Question:
             _, found = self._tightest(_in_stripes(every, self._anchor, share, radius_m), radius_m, first_m)
             first_m = radius_m
             if len(found) >= enough:
-                likely_m = min(found[enough - 1][0] + _A_LITTLE_M, self._within_m)
+                likely_m = min(float(found.spreads_m[enough - 1]) + _A_LITTLE_M, self._within_m)
                 return [likely_m, *(radius_m for radius_m in radii_m if radius_m > likely_m)], likely_m
         return [self._within_m], first_m  # few stand so close that it is worth looking there first
 
     def _tightest(
         self, feature_sets: Sequence[FeatureSet], radius_m: float, first_m: float
-    ) -> tuple[list[Candidates], list[tuple[float, Ints]]]:
+    ) -> tuple[list[Candidates], Combinations]:
         """Return candidates, and the tightest combinations of them."""
         if not all(map(len, feature_sets)):
-            return [], []
+            return [], Combinations.none(len(feature_sets))
         near = _in_company(self._store, self._regions, feature_sets, radius_m)
         sets = [_placed(self._store, self._regions, features, self._within, self._known) for features in near]
         if not all(map(len, sets)):
-            return [], []
+            return [], Combinations.none(len(sets))
         return sets, _Search(sets, radius_m, self._rules, self._anchor).run(self._limit, first_m)
 
     def _near_rarest(self, radius_m: float) -> list[FeatureSet]:
@@ -560,8 +577,8 @@ class _Search:
         self._order = [self._anchor, *others]
         self._left = MAX_LOOKED_AT
 
-    def run(self, limit: int, first_m: float) -> list[tuple[float, Ints]]:
-        """Return (spread, position of each feature) of the tightest combinations, one for each anchor that has one.
+    def run(self, limit: int, first_m: float) -> Combinations:
+        """Return the tightest combinations, one for each anchor that has one.
 
         ``first_m`` is the first radius, unless all can be looked at in one step.
         """
@@ -584,7 +601,7 @@ class _Search:
             kept = spreads <= np.partition(spreads, limit - 1)[limit - 1]
             parts, spreads = parts[kept], spreads[kept]
         order = np.lexsort((*parts.T[::-1], spreads))[:limit]
-        return list(zip(spreads[order].tolist(), parts[order], strict=True))
+        return Combinations(spreads[order], parts[order])
 
     def _tightest(self, parts: Ints, spreads: FloatArray) -> tuple[Ints, FloatArray]:
         """The tightest combination around each candidate of the rarest feature."""
@@ -709,42 +726,40 @@ def _colocations(
     store: RegionStore,
     regions: Sequence[OpenRegion],
     sets: Sequence[Candidates],
-    found: Sequence[tuple[float, Ints]],
+    found: Combinations,
     within_m: float,
 ) -> list[Colocation]:
-    owners = [
-        [(int(one.regions[owner]), int(one.owners[owner])) for one, owner in _owners(sets, parts)] for _, parts in found
+    if not len(found):
+        return []
+    columns = list(zip(sets, found.parts.T, strict=True))
+    owners = [one.owner_of[places] for one, places in columns]
+    features = [
+        list(zip(one.regions[some].tolist(), one.owners[some].tolist(), strict=True))
+        for one, some in zip(sets, owners, strict=True)
     ]
     places: dict[tuple[int, int], Place] = {}
     for number, region in enumerate(regions):
-        wanted = list({feature for some in owners for of, feature in some if of == number})
+        wanted = list({feature for some in features for of, feature in some if of == number})
         if wanted:
             with store.explained(region.info.name):
                 rows = rows_of(region, wanted)
                 made = places_of(region, [rows[feature] for feature in wanted])
             places.update(((number, feature), place) for feature, place in zip(wanted, made, strict=True))
+    lats, lons = (np.stack([getattr(one, axis)[at] for one, at in columns]) for axis in ("lats", "lons"))
+    middle_lons = normalize_lon(lons[0] + normalize_lon(lons - lons[0]).mean(axis=0))
+    fits = np.prod([one.scores[some] for one, some in zip(sets, owners, strict=True)], axis=0) ** (1 / len(sets))
+    scores = fits * (1 - 0.5 * found.spreads_m / within_m)
     return [
-        _colocation(tuple(places[one] for one in some), sets, spread_m, parts, within_m)
-        for some, (spread_m, parts) in zip(owners, found, strict=True)
+        Colocation(tuple(places[one] for one in some), LatLon(lat, lon), spread_m, score)
+        for some, lat, lon, spread_m, score in zip(
+            zip(*features, strict=True),
+            lats.mean(axis=0).tolist(),
+            middle_lons.tolist(),
+            found.spreads_m.tolist(),
+            scores.tolist(),
+            strict=True,
+        )
     ]
-
-
-def _owners(sets: Sequence[Candidates], parts: Ints) -> list[tuple[Candidates, int]]:
-    return [(one, int(one.owner_of[position])) for one, position in zip(sets, parts.tolist(), strict=True)]
-
-
-def _colocation(
-    places: tuple[Place, ...], sets: Sequence[Candidates], spread_m: float, parts: Ints, within_m: float
-) -> Colocation:
-    scores = [float(one.scores[owner]) for one, owner in _owners(sets, parts)]
-    lats, lons = (
-        [float(getattr(one, axis)[at]) for one, at in zip(sets, parts.tolist(), strict=True)]
-        for axis in ("lats", "lons")
-    )
-    offsets = normalize_lon(np.array(lons) - lons[0])
-    lon = float(normalize_lon(lons[0] + float(offsets.mean())))
-    score = math.prod(scores) ** (1 / len(scores)) * (1 - 0.5 * spread_m / within_m)
-    return Colocation(places, LatLon(sum(lats) / len(lats), lon), spread_m, score)
 
 
 def _check(features: Sequence[str], within_m: float) -> None:
