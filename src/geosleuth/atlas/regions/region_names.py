@@ -63,7 +63,8 @@ _STEP: Final = 16
 _CHUNK: Final = 12_000_000
 _MOST_READ: Final = 60_000
 _READ_BESIDE: Final = 10_000
-_CANDIDATES: Final = 100
+_CANDIDATES: Final = 60
+_SHARE_OF_UNREAD: Final = 0.3  # of the weight of lists that were not read, so much is credited to each spelling
 _LATER: Final = (1.0, 1.5, 3.0, 5.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
 """A list of spellings so many classes longer or shorter is read as if it were so much longer itself."""
 
@@ -74,6 +75,7 @@ _MOST_EXACT: Final = 1_000
 _MOST_BORNE: Final = 1 << 40
 OF_ATTRIBUTE: Final = 0.97
 
+FloatArray = NDArray[np.float32]
 Keep = Callable[[Ints], NDArray[np.bool_]]
 """Which of these owners are wanted."""
 
@@ -311,7 +313,7 @@ class RegionNames:
         """Keys that begin so with their bearers: the shorter classes first, in each by the alphabet."""
         query = self._shared.get("names beginning")
         if not isinstance(query, str):
-            firsts = self._column("first", "<u4").tolist()
+            firsts = self.first_of_class.tolist()
             classes = ",".join(f"({number},{one},{other})" for number, (one, other) in enumerate(pairwise(firsts)))
             query = self._shared["names beginning"] = _BEGINNING.format(classes=classes)
         asked = {"least": class_of(prefix), "prefix": prefix, "last": f"{prefix}{_LAST}", "most": most}
@@ -344,6 +346,11 @@ class RegionNames:
         for key, names in self._conn.execute("SELECT key, names FROM spelling"):
             for role, text, owners in _borne(key, names, _MOST_BORNE):
                 yield from ((owner, text, role) for owner in owners)
+
+    @property
+    def first_of_class(self) -> NDArray[np.uint32]:
+        """The number of the first spelling of each class of length, and one more than the last has."""
+        return self._column("first", "<u4")
 
     @property
     def sizes(self) -> NDArray[np.uint8]:
@@ -557,6 +564,7 @@ def _candidates(
     there = totals > 0
     weights = np.log1p(int(ends[-1]) / np.where(there, totals, 1.0)).astype(np.float32)
     some = _worth_reading(slots, long, len(compact), most)
+    unread = _unread(indexes, region_of, slots, weights[places], some)
     numbers, places, counts = _read(indexes, ends, (region_of[some], ids[some], places[some]), reading)
     read = np.zeros(len(wanted), dtype=bool)
     read[places] = True
@@ -569,19 +577,31 @@ def _candidates(
         part = slice(int(cuts[number]), int(cuts[number + 1]))
         mine = numbers[part] - ends[number]
         size[part] = sizes[number][mine - 1]
+        classes = index.first_of_class.searchsorted(mine, side="right") - 1
+        shared[part] += _SHARE_OF_UNREAD * unread[number, classes]
         keep = keeps[number]
         if keep is not None and len(mine):
             with reading(number):
                 kept[part] = index.kept(mine, keep)
     if not kept.all():
         numbers, shared, size = numbers[kept], shared[kept], size[kept]
-    mean = float(weights[there].mean())
     # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
-    alike = shared / (mean * (size + len(wanted)))
-    holding = shared / (mean * (0.15 * size + len(wanted)))
+    alike = shared / (size + len(wanted))
+    holding = shared / (0.15 * size + len(wanted))
     numbers = numbers[best_of_both(alike, holding, _CANDIDATES)]
     cuts = numbers.searchsorted(ends + 1)
     return [numbers[cuts[at] : cuts[at + 1]] - ends[at] for at in range(len(indexes))]
+
+
+def _unread(
+    indexes: Sequence[RegionNames], region_of: Ints, slots: Ints, weights: FloatArray, read: Ints
+) -> NDArray[np.float32]:
+    """Return the weight of the triples whose lists are not read, for each index and class of length."""
+    left = weights.copy()
+    left[read] = 0.0
+    places = region_of * _SLOTS + slots
+    sums = np.bincount(places, weights=left, minlength=len(indexes) * _SLOTS).reshape(-1, _SLOTS)
+    return (sums[:, 1:] + sums[:, :1]).astype(np.float32)
 
 
 def _worth_reading(slots: Ints, long: Ints, letters: int, most: int) -> Ints:
