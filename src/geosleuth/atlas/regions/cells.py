@@ -24,6 +24,8 @@ _SOUTH_WEST: Final = np.array([0, -1, -ROW, -ROW - 1], dtype=np.int64).astype(np
 _ABOVE: Final = 1 << 26  # more than there are cells south of the equator or west of Greenwich
 _ROOM: Final = 32  # entries for each position of the smallest set, which marks four
 _LEAST_BITS, _MOST_BITS = 12, 24
+_AT_ONCE: Final = 1 << 15  # positions: larger arrays would be new memory each time
+_NONE: Final = np.empty(0, dtype=np.int64)
 _WEST: Final = 4  # cells west of the first one
 _WIDEST: Final = 60.0
 
@@ -53,28 +55,38 @@ def in_company(positions: Sequence[Positions], reach: float, wide: float) -> lis
     """
     order = sorted(range(len(positions)), key=lambda number: len(positions[number][0]))
     room = _ROOM * len(positions[order[0]][0])
-    last = np.uint32((1 << min(max(room.bit_length(), _LEAST_BITS), _MOST_BITS)) - 1)
-    table = np.zeros(int(last) + 1, dtype=np.uint8)
-    asked: list[tuple[Ints, Hashes]] = []
+    table = np.zeros(1 << min(max(room.bit_length(), _LEAST_BITS), _MOST_BITS), dtype=np.uint8)
+    asked: dict[int, list[tuple[Ints, Hashes]]] = {}
     for step, number in enumerate(order):
         lats, lons = positions[number]
-        rows, columns = lats * (0.5 / reach), lons * (0.5 / wide)
-        cells = hashed_cells(rows, columns)
-        cells &= last
-        if step:
-            kept = (table.take(cells) == step).nonzero()[0]
-            rows, columns, cells = rows[kept], columns[kept], cells[kept]
-        else:
-            kept = np.arange(len(cells))
-        asked.append((kept, cells))
-        north_east = hashed_cells(rows, columns, 0.5)
-        for corner in _SOUTH_WEST:
-            touched = (north_east + corner) & last
-            if step:  # cells that one of the sets before does not touch matter no more
-                touched = touched[table.take(touched) >= step]
-            table[touched] = step + 1
-    found = {number: kept[table.take(cells) == len(order)] for number, (kept, cells) in zip(order, asked, strict=True)}
-    return [found[number] for number in range(len(positions))]
+        asked[number] = parts = []
+        for begin in range(0, len(lats), _AT_ONCE):
+            part = slice(begin, begin + _AT_ONCE)
+            kept, cells = _touch(table, step, lats[part] * (0.5 / reach), lons[part] * (0.5 / wide))
+            parts.append((kept + begin, cells))
+    return [
+        np.concatenate([_NONE, *(kept[table.take(cells) == len(order)] for kept, cells in asked[number])])
+        for number in range(len(positions))
+    ]
+
+
+def _touch(table: NDArray[np.uint8], step: int, rows: FloatArray, columns: FloatArray) -> tuple[Ints, Hashes]:
+    """Count the cells that a set touches; return its positions in cells that all sets before do, and these cells."""
+    last = np.uint32(len(table) - 1)
+    cells = hashed_cells(rows, columns)
+    cells &= last
+    if step:
+        kept = (table.take(cells) == step).nonzero()[0]
+        rows, columns, cells = rows[kept], columns[kept], cells[kept]
+    else:
+        kept = np.arange(len(cells))
+    north_east = hashed_cells(rows, columns, 0.5)
+    for corner in _SOUTH_WEST:
+        touched = (north_east + corner) & last
+        if step:  # cells that one of the sets before does not touch matter no more
+            touched = touched[table.take(touched) >= step]
+        table[touched] = step + 1
+    return kept, cells
 
 
 def neighbours(here: Positions, there: Positions, radius_m: float) -> tuple[Ints, Ints]:
