@@ -54,14 +54,22 @@ VOWELS, CONSONANTS = "aeiou", "bcdfghklmnprstvz"
 COMMON_WORDS = 120
 NEARBY_KM = 3.0
 SAME_PLACE_KM = 0.05
-COLOCATED_KINDS = (["amenity=pharmacy", "supermarket", "amenity=cafe"], ["church", "school", "post box"])
+AREA_KM = 20.0
+COLOCATED_KINDS = (
+    ("amenity=pharmacy", "supermarket", "amenity=cafe"), ("church", "school", "post box"), ("bench", "tram stop"),
+    ("bus stop", "hotel", "fountain"), ("bank", "hairdresser"), ("bank", "pub", "bakery"), ("cinema", "theatre"),
+    ("fire hydrant", "flagpole"), ("amenity=bench", "highway=crossing"), ("surveillance", "traffic signals"),
+    ("restaurant", "parking"), ("clothes shop", "jewelry"), ("playground", "pitch", "park"), ("library", "school"),
+    ("amenity=restaurant", "amenity=cafe", "amenity=bar"), ("swimming pool", "hotel"), ("museum", "artwork"),
+    ("atm", "bank", "amenity=pharmacy"), ("amenity=fuel", "supermarket"), ("fountain", "artwork"),
+)  # fmt: skip
 # Protocol buffer fields, as (number in the primitive group, number in its message).
 DELTA_CODED_IDS = {(2, 1), (3, 8), (4, 9)}  # ids of dense nodes, of a way's nodes, of a relation's members
 PLAIN_IDS = {(3, 1), (4, 1)}  # ids of ways and of relations
 PROMISED = {
     "mb_per_cpu_s": 1.0, "resident_mb": 2000.0, "disk_ratio": 3.0, "searching_mb": 500.0,
     "name": 10.0, "name here": 10.0, "misread": 10.0, "address": 20.0, "address here": 20.0,
-    "crossing": 20.0, "colocated": 20.0, "colocated kinds": 20.0, "reverse": 5.0,
+    "crossing": 20.0, "colocated": 20.0, "colocated kinds": 20.0, "kinds here": 20.0, "reverse": 5.0,
 }  # fmt: skip
 
 
@@ -412,6 +420,9 @@ def build_queries(atlas: OfflineAtlas, regions: Regions, count: int) -> Iterator
             yield Query("reverse", partial(atlas.reverse, LatLon(*row[4:6])), bool)
     for kinds in COLOCATED_KINDS:
         yield Query("colocated kinds", partial(atlas.colocated, kinds, 300), bool)
+        for best in regions.colocated(kinds, 300, limit=1):
+            area = Disc(best.point, AREA_KM)
+            yield Query("kinds here", partial(atlas.colocated, kinds, 300, within=area), finds_spread(best.spread_m))
 
 
 def finds_name(name: str) -> Callable[[Any], bool]:
@@ -422,6 +433,11 @@ def finds_name(name: str) -> Callable[[Any], bool]:
 def finds_point(point: LatLon) -> Callable[[Any], bool]:
     """Return a test whether one of the first five hits lies at the point."""
     return lambda hits: any(distance_km(hit.place.point, point) < SAME_PLACE_KM for hit in hits[:5])
+
+
+def finds_spread(spread_m: float) -> Callable[[Any], bool]:
+    """Return a test whether the first combination is as tight as that."""
+    return lambda found: bool(found) and found[0].spread_m <= spread_m + 0.01
 
 
 def sample_crossings(region: OpenRegion, count: int, chance: random.Random) -> Iterator[tuple[str, str]]:

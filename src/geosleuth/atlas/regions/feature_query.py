@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.atlas.search import ATTRIBUTE
-from geosleuth.geo import Extent, FloatArray
+from geosleuth.geo import Box, Disc, Extent, FloatArray
 from geosleuth.names import fold
 
 from .geometry import E7
@@ -22,6 +22,7 @@ from .region_store import (
     OpenRegion,
     RegionStore,
     are_streets,
+    boxes_around,
     check_positions,
     count_of_category,
     filter_of,
@@ -46,6 +47,7 @@ _NONE: Final = np.empty(0, dtype=np.int64)
 _FEW: Final = 100
 _STREETS_A_BOX: Final = 30  # to look up as many boxes of streets takes longer than to look what meets one box
 _MOST_EXACT: Final = 20_000
+_SMALL_KM, _SMALL_DEG = 50.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ class FeatureQuery:
     reaches: Sequence[Keep | None]
     of_kind: Sequence[int]  # how many of each region, inside the extent or not
     named: Sequence[_Part]
+    within: Extent | None = None
 
     @classmethod
     def of(cls, store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None) -> "FeatureQuery":
@@ -138,7 +141,7 @@ class FeatureQuery:
                 if len(owners):
                     with store.explained(region.info.name):
                         named.append(_named_part(number, region, owners, scores, text if of_kind[number] else None))
-        return cls(store, regions, text, reaches, of_kind, named)
+        return cls(store, regions, text, reaches, of_kind, named, within)
 
     @property
     def count(self) -> int:
@@ -147,14 +150,20 @@ class FeatureQuery:
 
     def all(self) -> FeatureSet:
         """All features."""
-        return _together(self.store, self.regions, self._wanted([*self.named, *self._parts_of_kind(_of_kind)]))
+        area = _small_area(self.within)
+
+        def spotted(region: OpenRegion, text: str) -> FeaturePoints:
+            if not area or text in region.memory.get("spots of kinds", {}):
+                return _of_kind(region, text)
+            return _in_area(region, text, area)
+
+        return _together(self.store, self.regions, self._wanted([*self.named, *self._parts_of_kind(spotted)]))
 
     def near(self, boxes: FloatArray) -> FeatureSet:
         """Those that may reach into one of some boxes: west, south, east and north."""
 
         def spotted(region: OpenRegion, text: str) -> FeaturePoints:
-            ids, spots = in_boxes(region, _edges(region, boxes), kinds_of_category(region, text))
-            return _ordered(ids, spots["lat"], spots["lon"], street_kinds(region)[spots["kind"]])[0]
+            return _in_area(region, text, _edges(region, boxes))
 
         few = len(boxes) <= _BOXES_AT_ONCE and sum(self.of_kind) >= _COMMON
         parts = self._wanted([*self.named, *self._parts_of_kind(spotted if few else _of_kind)])
@@ -208,6 +217,21 @@ def _named_part(number: int, region: OpenRegion, owners: Ints, scores: FloatArra
     return number, found, scores[order]
 
 
+def _small_area(extent: Extent | None) -> list[Edges]:
+    """Return the boxes of an extent that is worth a look into the spatial index; none for a larger one."""
+    if isinstance(extent, Disc) and extent.radius_km <= _SMALL_KM:
+        return boxes_around(extent.centre, 1000 * extent.radius_km)
+    if isinstance(extent, Box) and 0 <= extent.east - extent.west <= _SMALL_DEG >= extent.north - extent.south:
+        return [(extent.south, extent.west, extent.north, extent.east)]
+    return []
+
+
+def _in_area(region: OpenRegion, text: str, area: Sequence[Edges]) -> FeaturePoints:
+    """Return the features of a category that intersect some boxes, by the spatial index."""
+    ids, spots = in_boxes(region, area, kinds_of_category(region, text))
+    return _ordered(ids, spots["lat"], spots["lon"], street_kinds(region)[spots["kind"]])[0]
+
+
 def _of_kind(region: OpenRegion, text: str) -> FeaturePoints:
     """Features of a category; remembered, since the common ones are many."""
     known = region.memory.setdefault("spots of kinds", {})
@@ -216,9 +240,13 @@ def _of_kind(region: OpenRegion, text: str) -> FeaturePoints:
     ids = of_category(region, text)
     lats, lons, kinds = spots_of(region, ids)
     found, _ = _ordered(ids, lats, lons, street_kinds(region)[kinds])
-    if sum(len(one.ids) for one in list(known.values())) + len(ids) > _MOST_OF_KINDS:
-        known.clear()
     if len(ids) <= _MOST_OF_KINDS:
+        size = len(ids) + sum(len(one.ids) for one in list(known.values()))
+        for oldest in list(known):
+            if size <= _MOST_OF_KINDS:
+                break
+            dropped = known.pop(oldest, None)
+            size -= 0 if dropped is None else len(dropped.ids)
         known[text] = found
     return found
 
