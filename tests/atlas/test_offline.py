@@ -336,6 +336,10 @@ def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: 
     assert "geosleuth atlas get norway --geonames" in sea.stderr
     assert "geosleuth atlas add ne_10m_geography_marine_polys.geojson" in sea.stderr
     assert "Monaco" in whole_command("atlas", "search", "Монако").stdout
+    lake = whole_command("atlas", "geocode", "Lake Balaton")
+    assert (lake.stdout, "but no seas, lakes" in lake.stderr) == ("nothing found\n", True)
+    # A name that is not shown otherwise is shown as what was found.
+    assert "also called san francisco de quito" in whole_command("atlas", "suggest", "San Fr").stdout
     # Names that are hardly alike are no answer that would make the advice needless.
     assert "but no seas" in whole_command("atlas", "search", "Schwarzes Meer").stderr
     assert whole_command("atlas", "search", "BOULANGERlE C0STA").stderr == ""
@@ -394,12 +398,12 @@ def test_damaged_regions_are_listed_once_with_what_mends_them(atlas_home: Path) 
     assert (done.returncode, done.stderr) == (0, "")
     assert "no region was added yet" not in done.stdout
     cut, dd, mine = done.stdout.splitlines()
-    assert cut.startswith("cut is damaged: the file is cut short. Repair it with: geosleuth atlas add EXTRACT --name")
+    assert cut.startswith("cut is damaged: the file is incomplete. Repair it with: geosleuth atlas add EXTRACT --name")
     assert dd.startswith("dd is damaged: it is a folder, not a file. Repair it with: mv ")
     assert mine.endswith("Repair it with: geosleuth atlas get monaco --name mine")
     listed = json.loads(whole_command("atlas", "list", "--json").stdout)
     assert [one["name"] for one in listed] == ["cut", "dd", "mine"]
-    assert listed[2]["mend"] == "geosleuth atlas get monaco --name mine"
+    assert listed[2]["repair"] == "geosleuth atlas get monaco --name mine"
     words = [sys.executable, "-m", "geosleuth", "atlas", "geocode", "Rue Grimaldi, Monaco"]
     asked = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
     assert asked.stderr.count("'cut' is damaged") == 1, asked.stderr

@@ -124,7 +124,7 @@ def test_a_tile_key_travels_apart(service: Any, settings: Settings, monkeypatch:
 
 
 def test_without_tiles_it_says_what_to_do(settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(NotOffered, match="name a server in satellite_tiles"):
+    with pytest.raises(NotOffered, match="name one in GEOSLEUTH_SATELLITE_TILES"):
         ask("xyz", settings(), lambda atlas: atlas.satellite(MONACO))
     odd = TileSource(template="https://tiles.example/{z}/{x}.png", attribution="")
     with pytest.raises(BadInput, match="must hold"):

@@ -63,7 +63,9 @@ def geocode(
         allow,
         lambda backend: backend.geocode(name, limit=area.query_limit(limit), within=area.extent, country=code),
     )
-    work.show_hits(area.filtered(hits, limit), as_json=as_json)
+    found = area.filtered(hits, limit)
+    work.show_hits(found, as_json=as_json)
+    work.explain_no_results(found, via)
 
 
 @atlas.command(context_settings=_NUMBERS)

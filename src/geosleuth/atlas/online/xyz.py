@@ -51,9 +51,9 @@ class XyzTiles(OnlineAtlas):
         markers: Sequence[Marker],
     ) -> Picture:
         if source is None:
-            raise NotOffered(
-                f"xyz has no tiles for {question}: name a server in {question}_tiles, or ask {WHO_ANSWERS[question]}"
-            )
+            others = WHO_ANSWERS[question].replace(" or xyz", "")
+            variable = f"GEOSLEUTH_{question.upper()}_TILES"
+            raise NotOffered(f"xyz has no tile server for {question}: name one in {variable}, or ask one of: {others}")
         check_picture(zoom, size, _MAX_SIDE_PX, self.name)
         host = self._check_source(source)
         from PIL.Image import new

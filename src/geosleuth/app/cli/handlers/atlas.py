@@ -375,7 +375,8 @@ def add_region(given: str, name: str | None, countries: Sequence[str], names: Pa
     with importing() as progress:
         found = take(file, name, folder=folder, progress=progress)
     if found.refused:
-        talk(f"{found.refused:,} rows were left out: no name, no position, or not in the file's format")
+        left_out = plural(found.refused, "row was", "rows were")
+        talk(f"{left_out} left out: no name, no position, or not in the file's format")
     if as_json:
         show_json(plain(found))
     else:
@@ -440,7 +441,7 @@ def show_regions(*, as_json: bool) -> None:
     if as_json:
         show_json([plain(item) for item in (*found, *damaged)])
         return
-    lines = [Text(f"{item.name} is damaged: {item.damaged}. Repair it with: {item.mend}") for item in damaged]
+    lines = [Text(f"{item.name} is damaged: {item.damaged}. Repair it with: {item.repair}") for item in damaged]
     show(Group(*([regions_view(found)] if found or not damaged else []), *lines))
 
 
@@ -451,7 +452,7 @@ class _Damaged:
     name: str
     path: Path
     damaged: str  # why
-    mend: str  # the command that repairs it
+    repair: str  # the command that repairs it
 
 
 def _damage(store: "RegionStore", name: str, error: BadInput) -> _Damaged:
@@ -648,6 +649,8 @@ def hit_view(hits: Sequence[Hit]) -> RenderableType:
         separate_address = bool(place.address) and not (place.address or "").startswith(place.name)
         name = Text(place.name if separate_address else place.address or place.name)
         name.append(f"\n{place.address}" if separate_address else "", style="dim")
+        if hit.match == "alias" and fold(hit.matched) != fold(place.name):
+            name.append(f"\nalso called {hit.matched}", style="dim")
         name.append(f"\n{place.id}", style="dim")
         away = [] if not has_distances else ["" if hit.distance_km is None else distance(hit.distance_km)]
         fit = f"{hit.match} {hit.score:.2f}" + "".join(f"\nwithout {part}" for part in hit.missing)
