@@ -250,15 +250,17 @@ def _region_names() -> dict[str, str]:
 
 
 def _in_cells(
-    gazetteer: OpenRegion, box: Box, kinds: Collection[int] | None, limit: int = _MAX_ROWS_PER_LINE
+    gazetteer: OpenRegion, box: Box, kinds: Collection[int] | None, best_per_line: int | None = None
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the features in the cells that a box touches; ``limit`` applies to each row of cells."""
+    """Yield the features in the cells that a box touches, or only the best known of each row of cells."""
     of_kinds = "" if kinds is None else f" AND kind IN ({','.join(map(str, kinds))})"
+    order = "" if best_per_line is None else " ORDER BY fame DESC"
+    limit = _MAX_ROWS_PER_LINE if best_per_line is None else best_per_line
     west, east = (round((lon + 180) * E5) // 5000 for lon in (box.west, box.east))
     for line in range(round((box.south + 90) * E5) // 5000, round((box.north + 90) * E5) // 5000 + 1):
         begin = line * CELL_COLUMNS
         yield from gazetteer.conn.execute(
-            f"SELECT {_COLUMNS} FROM feature WHERE {CELL} BETWEEN ? AND ?{of_kinds} LIMIT ?",  # noqa: S608
+            f"SELECT {_COLUMNS} FROM feature WHERE {CELL} BETWEEN ? AND ?{of_kinds}{order} LIMIT ?",  # noqa: S608
             (begin + west, begin + east, limit),
         )
 
