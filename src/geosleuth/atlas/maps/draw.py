@@ -17,7 +17,7 @@ from . import style
 from .basemap import Altitudes, Settlement, draw_towns, paint_settlements, tint_relief
 from .canvas import Canvas, Geometries, Strip, View, to_png
 from .labels import Labels, LabelStyle, stencil, writable
-from .layers import EMPTY, MARGIN_PX, Layer, Part, RegionFile, cut, is_inside, open_region, paint_ground
+from .layers import EMPTY, MARGIN_PX, Layer, Part, cut, is_inside, may_reach, open_region, paint_ground
 
 _COUNTRIES_TO_ZOOM = 7
 _MAX_COUNTRIES = 60
@@ -299,7 +299,7 @@ def draw_map(
             Part(region, strip, region.layers(view, strip))
             for region in regions
             for strip in strips
-            if _meet(region, strip)
+            if may_reach(region.bounds, strip)
         ]
         canvas = Canvas(view.width, view.height, style.SEA if sources.outlines else style.LAND)
         countries = paint_ground(canvas, view, strips, sources.outlines, parts)
@@ -325,23 +325,6 @@ def draw_map(
         name_places(labels, view, strips, sources.place_labels, parts)
         name_shapes(labels, view, parts)
     return Picture(png=to_png(image), extent=view.box, attribution=credit, source="map")
-
-
-def _meet(region: RegionFile, strip: Strip) -> bool:
-    """Whether a region has anything to show there; one that does not say how far it reaches may."""
-    if region.bounds is None:
-        return True
-    south, west, north, east = region.bounds
-    if west > east:
-        return True
-    # whole ways reach beyond the frame of an extract
-    slack = 0.2
-    return (
-        south - slack < strip.north
-        and north + slack > strip.south
-        and west - slack < strip.east
-        and east + slack > strip.west
-    )
 
 
 def _paint_shapes(canvas: Canvas, parts: Sequence[dict[str, Layer]], view: View) -> None:

@@ -132,6 +132,8 @@ _MIN_AREA_PX = 1.5  # areas less than this across are not read
 _MIN_AREA_FAR_OUT_PX = 3.5  # the same at zooms where there are tens of thousands
 _MAX_REACH_PX = 4 * 2048  # Pillow visits every pixel of a thin line, seen or not, so longer shapes are clipped
 
+_SLACK_DEG = 0.2  # extracts hold ways whole, so their shapes reach beyond their bounds
+
 _IN_BOX = "box.west <= :east AND box.east >= :west AND box.south <= :north AND box.north >= :south"
 _SHOWN_AT_ZOOM = """(shape.layer = 'coast'
        OR (shape.layer = 'road' AND shape.rank <= :road)
@@ -306,6 +308,21 @@ def open_region(path: Path) -> Iterator[RegionFile]:
         raise BadInput(f"{path}: no such region file; add the region again")
     with closing(open_readonly(path)) as conn:
         yield RegionFile(conn, path)
+
+
+def may_reach(bounds: tuple[float, float, float, float] | None, strip: Strip) -> bool:
+    """Return whether a region may have shapes in a strip, by its south, west, north and east; None if unknown."""
+    if bounds is None:
+        return True
+    south, west, north, east = bounds
+    if west > east:
+        return True
+    return (
+        south - _SLACK_DEG < strip.north
+        and north + _SLACK_DEG > strip.south
+        and west - _SLACK_DEG < strip.east
+        and east + _SLACK_DEG > strip.west
+    )
 
 
 def to_pixels(geometries: Geometries, view: View, turns: int, margin_px: float = MARGIN_PX) -> Geometries:

@@ -13,6 +13,7 @@ from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.base.build import Progress
 from geosleuth.atlas.borders.grid import BORDERS, OUTLINES
 from geosleuth.atlas.folders import KeptFiles, cache_dir
+from geosleuth.atlas.maps.layers import may_reach
 from geosleuth.atlas.offline import regions_dir
 from geosleuth.atlas.regions import RegionInfo, RegionStore
 from geosleuth.atlas.regions.region_file import region_path
@@ -32,7 +33,6 @@ LAYERS = ("land", "landuse", "green", "water", "buildings", "rails", "roads", "b
 
 MEMORY_BYTES = 64_000_000
 _MIN_MAKE_S = 0.03  # tiles that take longer to make are kept on disk: dense ones, mostly of middle zooms
-_SLACK_DEG = 0.2  # extracts hold ways whole, so their shapes reach beyond their bounds
 
 Theme = Literal["light", "dark"]
 
@@ -196,13 +196,6 @@ class Tiles:
 
 
 def _reaches(info: RegionInfo, frame: Frame) -> bool:
-    south, west, north, east = info.extent.south, info.extent.west, info.extent.north, info.extent.east
-    if west > east:
-        return True
-    return any(
-        south - _SLACK_DEG < strip.north
-        and north + _SLACK_DEG > strip.south
-        and west - _SLACK_DEG < strip.east
-        and east + _SLACK_DEG > strip.west
-        for strip in frame.view.strips()
-    )
+    """Return whether a region may have shapes in a tile."""
+    bounds = info.extent.south, info.extent.west, info.extent.north, info.extent.east
+    return any(may_reach(bounds, strip) for strip in frame.view.strips())
