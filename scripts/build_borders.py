@@ -35,7 +35,7 @@ import shapely
 import shapely.geometry
 
 from geosleuth.atlas.borders.grid import BORDERS, OUTLINES, UNITS_PER_DEGREE, Grid, Layer, Region, compile_layer, pack
-from geosleuth.atlas.borders.planar import Geometries, arcs_between, faces_of, simplified
+from geosleuth.atlas.borders.planar import Geometries, arcs_between, faces_of, simplify
 
 PACKAGES = {
     "@rapideditor/country-coder@5.6.1": "package/src/data/borders.json",
@@ -111,7 +111,7 @@ def write(layer: Layer, folder: Path) -> None:
     """Write both files."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / BORDERS.name).write_bytes(layer.to_bytes())
-    light = simplified(layer.arcs, OUTLINE_TOLERANCE_DEG * UNITS_PER_DEGREE)
+    light = simplify(layer.arcs, OUTLINE_TOLERANCE_DEG * UNITS_PER_DEGREE)
     (folder / OUTLINES.name).write_bytes(pack(light.to_bytes()))
     for name, arcs in ((BORDERS.name, layer.arcs), (OUTLINES.name, light)):
         size = (folder / name).stat().st_size

@@ -8,7 +8,7 @@ import pytest
 
 from geosleuth.atlas import folders
 from geosleuth.atlas.array_file import pack_arrays
-from geosleuth.atlas.borders.grid import kept_layer, read_layer
+from geosleuth.atlas.borders.grid import cached_layer, read_layer
 from geosleuth.atlas.facts import brands
 from geosleuth.atlas.folders import KeptFiles
 from geosleuth.clues import languages, vocabulary
@@ -72,7 +72,7 @@ def test_tables_are_the_same_from_disk(tmp_path: Path, monkeypatch: pytest.Monke
     for _ in range(2):
         assert vocabulary._table.__wrapped__() == vocabulary._put_together()
         assert languages._table.__wrapped__() == languages._put_together()
-        kept = kept_layer()
+        kept = cached_layer()
         assert kept.regions == layer.regions
         for name in ("coarse", "blocks", "numbers"):
             assert np.array_equal(getattr(kept, name), getattr(layer, name))

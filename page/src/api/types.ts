@@ -188,7 +188,7 @@ export interface KeyList {
   keys: KeyRow[];
 }
 
-/** What a map takes: bytes to download, bytes of disk for good, seconds of work after the download. */
+/** A map that can be downloaded: bytes to download, bytes on disk afterwards, seconds to import. */
 export interface MapOffer {
   place: string;
   name: string;
@@ -212,7 +212,7 @@ export interface MapJob {
   trouble: string | null;
 }
 
-/** A map that is there; its edges are degrees. */
+/** A map that this machine has; its bounds are in degrees. */
 export interface RegionRow {
   name: string;
   kind: string;

@@ -35,7 +35,7 @@ from .search import is_same_name
 if TYPE_CHECKING:
     from .borders import Borders, Detail
     from .gazetteers import Gazetteers
-    from .maps.bare import Settlement
+    from .maps.basemap import Settlement
     from .maps.canvas import View
     from .place_facts import PlaceFacts
     from .regions import Regions

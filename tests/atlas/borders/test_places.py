@@ -121,7 +121,7 @@ def test_snapping_says_how_far() -> None:
 
 @pytest.mark.parametrize("snap_km", [-1.0, 101.0, float("nan"), float("inf")])
 def test_a_senseless_reach_is_refused(snap_km: float) -> None:
-    with pytest.raises(BadInput, match="between 0 and 100 km"):
+    with pytest.raises(BadInput, match="must be 0 to 100 km"):
         Borders.load().reverse(0.0, -30.0, snap_km=snap_km)
 
 

@@ -97,7 +97,7 @@ def test_missing_and_damaged_files_are_bad_input(zim: Path, tmp_path: Path) -> N
         ZimDocuments(tmp_path)
     text = tmp_path / "text.zim"
     text.write_text("not a zim file")
-    with pytest.raises(BadInput, match="not a whole ZIM file"):
+    with pytest.raises(BadInput, match="not a complete ZIM file"):
         ZimDocuments(text)
     cut = tmp_path / "cut.zim"
     cut.write_bytes(zim.read_bytes()[:3000])

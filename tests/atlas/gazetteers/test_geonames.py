@@ -88,6 +88,15 @@ def test_the_best_known_namesake_is_first_and_an_area_decides(found: Gazetteers)
     )
 
 
+def test_a_map_labels_the_best_known_features_wherever_they_lie(tmp_path: Path) -> None:
+    western = [row(at, f"Hill {at}", (46.01, 7.0 + at / 100), "T.PK") for at in range(1, 10)]
+    eastern = row(99, "Matterhorn", (46.01, 7.9), "T.PK", others="Cervino,Mont Cervin")
+    import_geonames(dump(tmp_path, [*western, eastern]), folder=tmp_path)
+    labels = Gazetteers(tmp_path).labels(Box(46.0, 7.0, 46.04, 8.0), limit=3)
+    assert len(labels) == 3
+    assert labels[0].name == "Matterhorn"
+
+
 def test_a_category_narrows_search_and_nearby(found: Gazetteers) -> None:
     assert found.search("Matra", category="lake") == []
     assert found.search("Matra", category="mountain range")[0].place.kind == "range"

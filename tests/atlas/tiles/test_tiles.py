@@ -296,7 +296,7 @@ def test_memory_stays_bounded(tmp_path: Path) -> None:
     tiles = Tiles(tmp_path / "none", cache=tmp_path / "cache", memory_bytes=20_000)
     for x in range(64):
         tiles.tile(9, 240 + x % 8, 170 + x // 8)
-        assert tiles._memory.held_bytes <= 20_000
+        assert tiles._tile_cache.held_bytes <= 20_000
 
 
 @pytest.mark.slow

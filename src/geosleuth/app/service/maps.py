@@ -1,7 +1,7 @@
-"""Maps for the atlas, fetched by the name of a place: asked about, downloaded and imported in a process of its own.
+"""Find, download and import maps by place name, in a worker process.
 
-The page names the host first. What is asked of it needs that name back as consent, and a download the size that was
-shown.
+Every request must repeat the name of the map server as consent to contact it; a download must also repeat the size that
+the page showed.
 """
 
 import asyncio
@@ -19,12 +19,25 @@ from .records import NeedsConsent, WrongState
 
 MapState = Literal["downloading", "importing", "done", "failed", "cancelled"]
 NAME_CHARACTERS = 120
-_TELL_S = 0.2
+_PROGRESS_INTERVAL_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class MapOffer:
-    """A map that a server has: what it is called, and what it takes. ``there`` is the day of the data that is here."""
+    """A map that can be downloaded.
+
+    Attributes:
+        place: the place that was asked for.
+        name: the name of the region in the atlas.
+        title: what the file covers, for people.
+        host: the server.
+        size_bytes: the size of the download.
+        disk_bytes: the disk space that the imported region takes.
+        seconds: how long the import takes after the download.
+        day: the date of the describe_offer data; None if unknown.
+        there: the date of the data that this machine already has; None if it has none.
+        up_to_date: whether this machine already has the describe_offer data.
+    """
 
     place: str
     name: str
@@ -40,7 +53,17 @@ class MapOffer:
 
 @dataclass(frozen=True, slots=True)
 class MapJob:
-    """The map that is being fetched, or was last; ``share`` is how much of this step is done, from 0 to 1."""
+    """The current or most recent download.
+
+    Attributes:
+        place: the place that was asked for.
+        host: the server.
+        size_bytes: the size of the download.
+        state: the current step, or how the job ended.
+        share: how much of the current step is done, from 0 to 1.
+        what: the importer's name for its current step.
+        trouble: why the job failed.
+    """
 
     place: str
     host: str
@@ -52,12 +75,12 @@ class MapJob:
 
     @property
     def active(self) -> bool:
-        """Whether it is still worked on."""
+        """Whether the job is still running."""
         return self.state in ("downloading", "importing")
 
 
 class Maps:
-    """Fetches one map at a time. Nothing is asked of anybody but the source's host, and that only with its name."""
+    """Fetch one map at a time, from one host, and only after the caller has named that host."""
 
     def __init__(self) -> None:
         self._worker = WorkerProcess("helps")
@@ -67,46 +90,46 @@ class Maps:
 
     @property
     def host(self) -> str:
-        """Who is asked.
+        """The host name of the map server.
 
         Raises:
-            BadInput: the environment names a mirror that is no address.
+            BadInput: the mirror set in the environment is not a valid address.
         """
         from geosleuth.app.downloads import Source
 
         return Source().host
 
     async def offer(self, place: str, host: str, *, offline: bool) -> MapOffer:
-        """Return what the map of a place takes.
+        """Find the map of a place and ask the host for its size.
 
         Raises:
-            NeedsConsent: the host was not named.
+            NeedsConsent: ``host`` is not the map server.
             BadInput: the service is offline, or there is no such place or map.
             ServiceFault: the host failed.
-            WrongState: a map is being fetched.
+            WrongState: another map is being fetched.
         """
-        self._check(host, offline=offline)
+        self._check_consent(host, offline=offline)
         async with self._asking:
-            self._check_free()
-            made, _ = await self._work("offer_map", {"place": place[:NAME_CHARACTERS]})
-        return MapOffer(**made)
+            self._check_idle()
+            offer, _ = await self._work("offer_map", {"place": place[:NAME_CHARACTERS]})
+        return MapOffer(**offer)
 
     def start(self, place: str, host: str, size_bytes: int, *, offline: bool) -> MapJob:
-        """Begin to fetch a map whose size was shown; what comes of it is in `job`.
+        """Start to download a map of the size that was shown; `job` reports progress and outcome.
 
         Raises:
             NeedsConsent, BadInput, WrongState: as for `offer`.
         """
-        self._check(host, offline=offline)
+        self._check_consent(host, offline=offline)
         if self._asking.locked():
             raise WrongState("the host is being asked about another map; try again in a moment")
-        self._check_free()
+        self._check_idle()
         self.job = MapJob(place, host, size_bytes, "downloading")
         self._task = asyncio.create_task(self._fetch(self.job))
         return self.job
 
     async def cancel(self) -> None:
-        """Stop; what was downloaded so far is taken up by the next try."""
+        """Cancel the job; the next download of the same file resumes where this one stopped."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -115,20 +138,20 @@ class Maps:
             self.job = replace(self.job, state="cancelled")
 
     async def end(self) -> None:
-        """Stop, and end the process."""
+        """Cancel the job and end the worker process."""
         await self.cancel()
         await self._worker.end()
 
-    def _check(self, host: str, *, offline: bool) -> None:
-        ours = self.host
-        if host != ours:
-            raise NeedsConsent([ours], f"this asks {ours} for its list of maps; no photo is sent")
+    def _check_consent(self, host: str, *, offline: bool) -> None:
+        map_host = self.host
+        if host != map_host:
+            raise NeedsConsent([map_host], f"this asks {map_host} for its list of maps; no photo is sent")
         if offline:
-            raise BadInput("the service stays offline; allow the network in the settings first")
+            raise BadInput("the service is set to stay offline; allow network access in the settings first")
 
-    def _check_free(self) -> None:
+    def _check_idle(self) -> None:
         if self.job is not None and self.job.active:
-            raise WrongState(f"the map of {self.job.place} is being fetched; wait for its end, or cancel it")
+            raise WrongState(f"the map of {self.job.place} is being fetched; wait until it is done, or cancel it")
 
     async def _work(self, task: str, details: dict[str, Any], on_news: Callable[[News], None] | None = None) -> Any:
         try:
@@ -138,62 +161,68 @@ class Maps:
             raise GeosleuthError("the process that fetches maps has ended; try again") from error
 
     async def _fetch(self, job: MapJob) -> None:
-        def hear(news: News) -> None:
-            for _, told, _ in news:
-                self.job = replace(job, **told)
+        def update_job(news: News) -> None:
+            for _, progress, _ in news:
+                self.job = replace(job, **progress)
 
-        wanted = {"place": job.place[:NAME_CHARACTERS], "size_bytes": job.size_bytes}
+        details = {"place": job.place[:NAME_CHARACTERS], "size_bytes": job.size_bytes}
         try:
-            await self._work("get_map", wanted, hear)
+            await self._work("get_map", details, update_job)
             self.job = replace(job, state="done", share=1.0)
         except GeosleuthError as error:
-            full = "the disk is full; make room and try again"
-            said = full if isinstance(error, DiskFull) else " ".join(str(error).split())
-            self.job = replace(job, state="failed", trouble=said)
+            if isinstance(error, DiskFull):
+                trouble = "the disk is full; free some space and try again"
+            else:
+                trouble = " ".join(str(error).split())
+            self.job = replace(job, state="failed", trouble=trouble)
         finally:
-            # Its atlas and libraries need memory that nobody uses until the next map.
+            # The worker's atlas and libraries would occupy memory until the next map.
             await self._worker.end()
 
 
-async def offered(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the map of a place takes, as `MapOffer` has it; runs in the process."""
+async def describe_offer(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a `MapOffer` for the map of a place; runs in the worker process."""
     from geosleuth.app.downloads import Needs, Source, ask_size, day_of, find_map, is_same
 
     source = Source()
     async with source.client:
-        wanted = await find_map(source, str(details["place"]))
-        offer = await ask_size(source, wanted)
-    there, needs = wanted.existing(), Needs.of(offer)
-    if there is not None and there.origin is None:
-        raise BadInput(f"a region called {there.name} was added from {there.source} before; it stays as it is")
+        target = await find_map(source, str(details["place"]))
+        offer = await ask_size(source, target)
+    existing, needs = target.existing(), Needs.of(offer)
+    if existing is not None and existing.origin is None:
+        raise BadInput(
+            f"the region {existing.name} was imported from the file {existing.source} and is not replaced by a "
+            "download; remove it first"
+        )
     return asdict(
         MapOffer(
-            place=str(details["place"]), name=wanted.name, title=wanted.description, host=offer.host,
+            place=str(details["place"]), name=target.name, title=target.description, host=offer.host,
             size_bytes=offer.size_bytes, disk_bytes=needs.disk_bytes, seconds=needs.seconds, day=offer.day,
-            there=None if there is None else day_of(there), up_to_date=there is not None and is_same(there, offer),
+            there=None if existing is None else day_of(existing),
+            up_to_date=existing is not None and is_same(existing, offer),
         )
     )  # fmt: skip
 
 
-async def brought(details: Mapping[str, Any], publish: Callable[..., None]) -> dict[str, Any]:
-    """Download and import the map of a place, and tell how far it is; runs in the process."""
+async def fetch_map(details: Mapping[str, Any], publish: Callable[..., None]) -> dict[str, Any]:
+    """Download and import the map of a place and publish the progress; runs in the worker process."""
     from geosleuth.app.downloads import Source, add, ask_size, check_disk, fetch, find_map
 
-    told_at = 0.0
+    published_at = 0.0
 
-    def tell(state: MapState, what: str, done: int, total: int) -> None:
-        nonlocal told_at
-        if (now := time.time()) - told_at >= _TELL_S or done == total:
-            told_at = now
+    def report(state: MapState, what: str, done: int, total: int) -> None:
+        nonlocal published_at
+        if (now := time.time()) - published_at >= _PROGRESS_INTERVAL_S or done == total:
+            published_at = now
             publish(("map", {"state": state, "what": what, "share": round(done / max(1, total), 4)}, now))
 
     source = Source()
     async with source.client:
-        wanted = await find_map(source, str(details["place"]))
-        offer = await ask_size(source, wanted)
+        target = await find_map(source, str(details["place"]))
+        offer = await ask_size(source, target)
         if offer.size_bytes != details["size_bytes"]:
-            raise BadInput(f"{offer.host} has another file of {wanted.title} by now; look at its size again")
-        check_disk(wanted, offer)
-        await fetch(source, wanted, offer, lambda done, total: tell("downloading", "", done, total))
-    made = await asyncio.to_thread(add, wanted, offer, lambda *step: tell("importing", *step))
-    return {"name": made.name}
+            raise BadInput(f"{offer.host} has published another file of {target.title} since; check its size again")
+        check_disk(target, offer)
+        await fetch(source, target, offer, lambda done, total: report("downloading", "", done, total))
+    region = await asyncio.to_thread(add, target, offer, lambda *step: report("importing", *step))
+    return {"name": region.name}

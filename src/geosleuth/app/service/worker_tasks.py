@@ -249,17 +249,17 @@ async def shadows(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -
 
 
 async def offer_map(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
-    """Return what a map takes, by the name of its place; nothing is downloaded."""
-    from .maps import offered
+    """Find the map of a place and return its size; nothing is downloaded."""
+    from .maps import describe_offer
 
-    return await offered(details), b""
+    return await describe_offer(details), b""
 
 
 async def get_map(details: Mapping[str, Any], _blob: bytes, publish: Publish) -> Made:
     """Download and import a map."""
-    from .maps import brought
+    from .maps import fetch_map
 
-    return await brought(details, publish), b""
+    return await fetch_map(details, publish), b""
 
 
 async def try_model(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:

@@ -1,4 +1,4 @@
-"""Which country and first-level region a point is in, by polygon, exact at borders; a land mask; outlines to draw."""
+"""Find the country and first-level region of points by polygon, exact at borders; a land mask; outlines to draw."""
 
 from .borders import NOWHERE, Borders, Detail
 from .grid import Region

@@ -1,4 +1,4 @@
-"""Countries and their first-level regions, by polygon: for one point or for millions, and as outlines to draw."""
+"""Look up countries and first-level regions by polygon, for one point or for millions, and build outlines to draw."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -24,22 +24,22 @@ from .grid import (
     Layer,
     LocalGrids,
     Region,
-    kept_layer,
+    cached_layer,
     unpack,
 )
 
 Level = Literal["land", "country", "region"]
 Detail = Literal["light", "full"]
 Numbers = npt.NDArray[np.int64]
-_WORTH_PREPARING = 100_000
-_FEW = 8  # points that are looked up one by one until there is a grid of the world
+_PREPARE_FROM_CORNERS = 100_000
+_FEW_POINTS = 8  # up to so many points are looked up one by one, unless the grid of the world is already built
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     """Land as a multipolygon in (lon, lat) degrees, cut at the antimeridian.
 
-    ``ids`` are the regions it is made of, as `Borders.regions` counts them; ``code`` is a country's or a region's.
+    ``ids`` are the regions it consists of, as indices into `Borders.regions`; ``code`` is a country's or a region's.
     """
 
     code: str
@@ -49,15 +49,19 @@ class Shape:
 
 
 class Outlines:
-    """Polygons of one level, put together from lines when they are first asked for."""
+    """Polygons of one level, built from border lines when they are first requested."""
 
     def __init__(self, arcs: Arcs, regions: tuple[Region, ...], level: Level, *, may_cross: bool = False) -> None:
-        """``regions`` as `Borders` counts them, the first one standing for nowhere.
+        """Prepare the shapes of a level.
 
-        ``may_cross`` says that the lines were simplified one by one, so that some cross each other by a hair.
+        Args:
+            arcs: border lines.
+            regions: the table of `Borders.regions`, `NOWHERE` first.
+            level: "land", "country" or "region".
+            may_cross: whether lines may cross each other slightly, because they were simplified one by one.
         """
         self._may_cross = may_cross
-        self._members = _members(regions, level)
+        self._members = _shape_members(regions, level)
         group = np.zeros(2 * len(regions), dtype=np.int64)  # waters belong to no shape
         for number, (_, _, ids) in enumerate(self._members, start=1):
             group[list(ids)] = number
@@ -68,18 +72,18 @@ class Outlines:
         order = np.argsort(sides, kind="stable")
         self._line_of = (np.arange(len(sides)) % max(len(border), 1))[order]
         self._begin = np.searchsorted(sides[order], np.arange(1, len(self._members) + 2))
-        self._reach = self._boxes()
-        self._made: dict[int, shapely.MultiPolygon] = {}
-        # GEOS builds the index of a prepared shape when it is first asked, and shapely asks without Python's lock: two
-        # threads that do so at once spoil the heap. So none is handed out, and they are asked one at a time.
+        self._bounding_boxes = self._boxes()
+        self._geometries: dict[int, shapely.MultiPolygon] = {}
+        # GEOS builds the index of a prepared shape at its first use, and shapely releases the GIL: two threads that do
+        # so at once corrupt the heap. So prepared shapes are not handed out, and are used by one thread at a time.
         self._prepared: dict[int, shapely.MultiPolygon] = {}
         self._asking = Lock()
 
     def within(self, box: Box) -> Iterator[Shape]:
-        """All shapes that reach into the box, whole."""
+        """Yield the shapes that intersect a box, whole."""
         halves = [(box.west, box.east)] if box.west <= box.east else [(box.west, 180.0), (-180.0, box.east)]
         frame = shapely.union_all([shapely.box(west, box.south, east, box.north) for west, east in halves])
-        for number in np.flatnonzero(shapely.intersects(self._reach, frame)).tolist():
+        for number in np.flatnonzero(shapely.intersects(self._bounding_boxes, frame)).tolist():
             with self._asking:
                 geometry = self._geometry(number)
                 reaches_in = shapely.intersects(self._prepared.get(number, geometry), frame)
@@ -87,7 +91,7 @@ class Outlines:
                 yield Shape(*self._members[number], geometry)
 
     def of(self, code: str) -> Iterator[Shape]:
-        """The shapes of that code."""
+        """Yield the shapes of a code."""
         for number, member in enumerate(self._members):
             if member[0] == code:
                 with self._asking:
@@ -98,25 +102,26 @@ class Outlines:
         bounds = shapely.bounds(self._lines)[self._line_of]
         boxes = []
         for begin, end in zip(self._begin[:-1], self._begin[1:], strict=True):
-            mine = bounds[begin:end]
-            boxes.append(shapely.box(*mine[:, :2].min(0), *mine[:, 2:].max(0)) if end > begin else shapely.Polygon())
+            lines = bounds[begin:end]
+            boxes.append(shapely.box(*lines[:, :2].min(0), *lines[:, 2:].max(0)) if end > begin else shapely.Polygon())
         return np.array(boxes, dtype=object)
 
     def _geometry(self, number: int) -> shapely.MultiPolygon:
-        if number not in self._made:
+        if number not in self._geometries:
             lines = self._lines[self._line_of[self._begin[number] : self._begin[number + 1]]]
-            # Areas are only found between lines that are cut where they meet.
-            cut = shapely.unary_union(lines) if self._may_cross else shapely.multilinestrings(lines)
-            enclosed = shapely.build_area(cut) if len(lines) else shapely.MultiPolygon()
+            # build_area needs lines that meet only at their ends.
+            noded = shapely.unary_union(lines) if self._may_cross else shapely.multilinestrings(lines)
+            enclosed = shapely.build_area(noded) if len(lines) else shapely.MultiPolygon()
             parts = list(shapely.get_parts(enclosed))
-            self._made[number] = shapely.MultiPolygon(parts)
-            if shapely.get_num_coordinates(self._made[number]) > _WORTH_PREPARING:
+            self._geometries[number] = shapely.MultiPolygon(parts)
+            if shapely.get_num_coordinates(self._geometries[number]) > _PREPARE_FROM_CORNERS:
                 self._prepared[number] = shapely.MultiPolygon(parts)
                 shapely.prepare(self._prepared[number])
-        return self._made[number]
+        return self._geometries[number]
 
 
-def _members(regions: tuple[Region, ...], level: Level) -> list[tuple[str, str, tuple[int, ...]]]:
+def _shape_members(regions: tuple[Region, ...], level: Level) -> list[tuple[str, str, tuple[int, ...]]]:
+    """Return code, name and region ids of each shape of a level."""
     everywhere = range(1, len(regions))
     if level == "land":
         return [("", "land", tuple(everywhere))]
@@ -132,6 +137,7 @@ def _members(regions: tuple[Region, ...], level: Level) -> list[tuple[str, str, 
 
 
 def _lines(arcs: Arcs, chosen: Numbers) -> npt.NDArray[np.object_]:
+    """Return some of the arcs as lines in degrees."""
     lengths = np.diff(arcs.starts)[chosen]
     begin = np.cumsum(lengths) - lengths
     source = np.arange(lengths.sum()) - np.repeat(begin, lengths) + np.repeat(arcs.starts[:-1][chosen], lengths)
@@ -140,7 +146,7 @@ def _lines(arcs: Arcs, chosen: Numbers) -> npt.NDArray[np.object_]:
 
 
 NOWHERE = Region(code="", name="", country="", country_name="")
-"""What ``regions[0]`` holds."""
+"""``Borders.regions[0]``: the region of points that are in none."""
 
 LONGEST_SNAP_KM = 100.0
 Ground = Literal["land", "waters", "near"]
@@ -148,7 +154,7 @@ Ground = Literal["land", "waters", "near"]
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The region a point is in: on its ``land``, in its ``waters``, or ``near`` it, ``distance_km`` off in the sea."""
+    """The region of a point that is on its ``land``, in its ``waters``, or ``near`` it, ``distance_km`` away at sea."""
 
     region: Region
     ground: Ground
@@ -156,36 +162,37 @@ class Spot:
 
 
 class Borders:
-    """Look-ups by polygon. Build with `Borders.load()`; safe to share between threads.
+    """Looks up regions by polygon. Create it with `Borders.load()`; safe to share between threads.
 
-    ``regions`` is the table that look-ups index; ``regions[0]`` is `NOWHERE`. Countries are ISO 3166-1 alpha-2 codes
-    (and XK for Kosovo); overseas parts with a code of their own go by it: GF, RE, PR, SJ, HK. Borders are the sources'
-    view and decide nothing about any claim.
+    Look-ups return indices into ``regions``; ``regions[0]`` is `NOWHERE`. Countries are ISO 3166-1 alpha-2 codes (and
+    XK for Kosovo); overseas parts with a code of their own have that: GF, RE, PR, SJ, HK. Borders are those of the
+    sources and take no position on territorial claims.
     """
 
     def __init__(self, layer: Layer, outlines: Callable[[], Arcs]) -> None:
-        """Make a layer ready; most callers want `load`. ``outlines`` reads the simpler lines when somebody asks."""
+        """Use a layer; most callers want `load`. ``outlines`` reads the simplified lines when they are first needed."""
         self._layer = layer
-        self._light = outlines
+        self._read_light_arcs = outlines
         self._local = LocalGrids(layer)
-        self._making = Lock()
-        self._made: Grid | None = None
+        self._building = Lock()
+        self._world_grid: Grid | None = None
         self._count = len(layer.regions)
         self.regions: tuple[Region, ...] = (NOWHERE, *layer.regions)
-        own = np.arange(self._count + 1, dtype=np.uint16)
-        self._of_land: Labels = np.concatenate([own, np.zeros(self._count, dtype=np.uint16)])
-        self._of_any: Labels = np.concatenate([own, own[1:]])
+        # Region by zone label: with waters counting as nowhere, and as part of their region.
+        ids = np.arange(self._count + 1, dtype=np.uint16)
+        self._land_region: Labels = np.concatenate([ids, np.zeros(self._count, dtype=np.uint16)])
+        self._any_region: Labels = np.concatenate([ids, ids[1:]])
         self._country = np.array([region.country for region in self.regions])
         self._shapes: dict[tuple[Level, Detail], Outlines] = {}
 
     @classmethod
     def load(cls) -> "Borders":
-        """The borders that come with the package, read once and kept."""
-        with _loading:  # threads that ask at once would each unpack them
+        """Return the borders that come with the package; they are read once and kept in memory."""
+        with _loading:  # or else concurrent threads would each read them
             return _load()
 
     def lookup(self, lats: npt.ArrayLike, lons: npt.ArrayLike, *, waters: bool = True) -> Labels:
-        """Which region each point is in: indices into ``regions``, 0 for none.
+        """Return the region of each point as an index into ``regions``, 0 for none.
 
         Exact at borders, to the metre that the polygons are stored with. NaN, infinite and out-of-range values give 0;
         longitudes 180 and -180 are the same. Large batches use two threads.
@@ -193,56 +200,56 @@ class Borders:
         Args:
             lats: latitudes in degrees, of any shape.
             lons: longitudes, of the same shape.
-            waters: count the waters off a coast as part of the region; a quay or a beach that the coastline leaves
-                outside is then in its country. With False only land counts; see `is_land`.
+            waters: whether the waters off a coast count as part of the region, so that a quay or beach outside the
+                coastline is in its country. With False only land counts; see `is_land`.
         """
-        return (self._of_any if waters else self._of_land)[self._labels(lats, lons)]
+        return (self._any_region if waters else self._land_region)[self._labels(lats, lons)]
 
     def countries(self, lats: npt.ArrayLike, lons: npt.ArrayLike, *, waters: bool = True) -> npt.NDArray[np.str_]:
-        """The country code of each point, empty for none."""
+        """Return the country code of each point, "" for none."""
         return self._country[self.lookup(lats, lons, waters=waters)]
 
     def is_land(self, lats: npt.ArrayLike, lons: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Whether each point is on land at 1:10m. Lakes count as land, the Caspian Sea does not."""
+        """Return whether each point is on land, at a scale of 1:10m. Lakes count as land, the Caspian Sea does not."""
         labels = self._labels(lats, lons)
         return (labels > 0) & (labels <= self._count)
 
     def reverse(self, lat: float, lon: float, *, snap_km: float = 5.0) -> Spot | None:
-        """The region at a point, with how it was found; None in the open sea farther than ``snap_km`` from any.
+        """Return the region at a point, or else the nearest within ``snap_km``; None in the open sea.
 
         Raises:
-            BadInput: a distance below 0 or above 100 km.
+            BadInput: ``snap_km`` is below 0 or above 100.
         """
         if not 0 <= snap_km <= LONGEST_SNAP_KM:
-            raise BadInput(f"the distance to look around must lie between 0 and {LONGEST_SNAP_KM:g} km, not {snap_km}")
-        label = int(self._labels(lat, lon)) if self._made else self._local.label(lat, lon)
+            raise BadInput(f"the distance to the nearest region must be 0 to {LONGEST_SNAP_KM:g} km, not {snap_km}")
+        label = int(self._labels(lat, lon)) if self._world_grid else self._local.label(lat, lon)
         if label:
-            return Spot(self.regions[self._of_any[label]], "land" if label <= self._count else "waters")
+            return Spot(self.regions[self._any_region[label]], "land" if label <= self._count else "waters")
         if snap_km == 0 or not (math.isfinite(lat) and abs(lat) <= 90 and math.isfinite(lon) and abs(lon) <= 180):
             return None
         near = self._local.nearest(lat, lon, snap_km)
-        return Spot(self.regions[self._of_any[near[0]]], "near", near[1]) if near else None
+        return Spot(self.regions[self._any_region[near[0]]], "near", near[1]) if near else None
 
     def at(self, point: LatLon, *, snap_km: float = 5.0) -> Region | None:
-        """The region at a point, or the nearest within ``snap_km``."""
+        """Return the region at a point, or else the nearest within ``snap_km``."""
         spot = self.reverse(point.lat, point.lon, snap_km=snap_km)
         return spot.region if spot else None
 
     def shapes_in(self, box: Box, *, level: Level = "country", detail: Detail = "light") -> list[Shape]:
-        """Land, countries or regions that reach into a box, as polygons for drawing.
+        """Return the land, countries or regions that intersect a box, as polygons for drawing.
 
         Args:
-            box: what is to be drawn; shapes come whole, not cut to it.
+            box: the area to draw; shapes are not clipped to it.
             level: "land", "country" or "region".
-            detail: "light" is good to 0.02 degrees and quick, "full" is all there is.
+            detail: "light" is accurate to 0.02 degrees and fast, "full" has all detail.
         """
         return list(self._outlines(level, detail).within(box))
 
     def country_outline(self, code: str, *, detail: Detail = "light") -> Shape:
-        """One country's land.
+        """Return a country's land.
 
         Raises:
-            BadInput: no such country.
+            BadInput: there is no such country.
         """
         for shape in self._outlines("country", detail).of(code.upper()):
             return shape
@@ -251,7 +258,7 @@ class Borders:
     def _outlines(self, level: Level, detail: Detail) -> Outlines:
         key = (level, detail)
         if key not in self._shapes:
-            arcs = self._layer.arcs if detail == "full" else self._light()
+            arcs = self._layer.arcs if detail == "full" else self._read_light_arcs()
             self._shapes[key] = Outlines(arcs, self.regions, level, may_cross=detail == "light")
         return self._shapes[key]
 
@@ -259,16 +266,16 @@ class Borders:
         lat, lon = _floats(lats), _floats(lons)
         if lat.shape != lon.shape:
             raise BadInput(f"as many latitudes as longitudes are needed, not {lat.shape} and {lon.shape}")
-        if lat.size <= _FEW and self._made is None:
+        if lat.size <= _FEW_POINTS and self._world_grid is None:
             one_by_one = zip(lat.reshape(-1).tolist(), lon.reshape(-1).tolist(), strict=True)
             return np.array([self._local.label(*point) for point in one_by_one], dtype=np.uint16).reshape(lat.shape)
         return self._grid().labels(lat.reshape(-1), lon.reshape(-1)).reshape(lat.shape)
 
     def _grid(self) -> Grid:
-        """The grid of the world, for many points; made once."""
-        with self._making:
-            self._made = self._made or Grid(self._layer)
-            return self._made
+        """Return the grid of the world, for many points; it is built once."""
+        with self._building:
+            self._world_grid = self._world_grid or Grid(self._layer)
+            return self._world_grid
 
 
 def _floats(values: npt.ArrayLike) -> Floats:
@@ -283,4 +290,4 @@ _loading = Lock()
 
 @lru_cache(maxsize=1)
 def _load() -> Borders:
-    return Borders(kept_layer(), lambda: Arcs.from_bytes(unpack(OUTLINES)))
+    return Borders(cached_layer(), lambda: Arcs.from_bytes(unpack(OUTLINES)))

@@ -1,18 +1,18 @@
-"""Which zone a point is in, for millions of points: a grid of cells, an exact test near borders; and its file.
+"""Find the zones of millions of points with a grid of cells and an exact test near borders; read and write its file.
 
-Coordinates are whole numbers of 1e-5 degree (about a metre), so that neighbours share their border to the bit, no gap
-and no overlap. A zone's polygon is what its lines enclose.
+Borders are stored in whole units of 1e-5 degree (about a metre), so that neighbours share their border exactly, without
+gaps or overlaps. A zone's polygon is the area that its lines enclose.
 
-Coordinates here are units of 1e-5 degree counted from the south-west corner of the world, so never negative. Cell
-edges lie half a unit off the whole numbers: no vertex of a border can ever lie on one.
+The grids count units from the south-west corner of the world, so positions are never negative. Cell edges lie half a
+unit off the whole numbers, so that no vertex of a border can lie on one.
 
-A *zone label* is 0 for no country's ground, ``i`` for the land of region ``i``, and ``regions + i`` for the waters that
-belong to it. The grids hold the label at each cell's south-west corner; where no border touches a cell, that is the
-label of all of it. Fine cells are kept only for blocks that a border runs through.
+A *zone label* is 0 outside all countries, ``i`` on the land of region ``i``, and ``regions + i`` in the waters that
+belong to it. The grids hold the label at each cell's south-west corner; a cell that no border touches has this label as
+a whole. Fine cells are stored only for blocks that a border crosses.
 
-In a cell that borders run through, walk from its south-west corner, whose zone is known, north to the point's height
-and then east to the point. The last border crossed on the way tells the zone by the side one comes out on; with
-none crossed it is the corner's. Only the few edges within the cell matter, so the test needs no polygon.
+In a cell that borders cross, the exact test follows a path from the cell's south-west corner, whose zone is known,
+north to the point's latitude and then east to the point. The zone behind the last border crossed is the point's;
+without crossings it is the corner's. Only the few edges within the cell matter, so the test needs no polygons.
 """
 
 import io
@@ -42,7 +42,7 @@ Labels = npt.NDArray[np.uint16]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arcs:
-    """Lines: ``i`` has vertices ``starts[i]`` up to ``starts[i + 1]`` of ``x`` and ``y``, a label on each side."""
+    """Lines with a zone label on each side; line ``i`` has vertices ``starts[i]`` up to ``starts[i + 1]``."""
 
     x: Ints
     y: Ints
@@ -54,58 +54,59 @@ class Arcs:
         return len(self.left)
 
     def edges(self) -> Ints:
-        """The first vertex of every straight piece; its end is the vertex after it."""
+        """Return the index of each edge's first vertex; the next vertex is its end."""
         inner = np.ones(len(self.x), dtype=bool)
         inner[self.starts[1:] - 1] = False
         return np.flatnonzero(inner).astype(np.int32)
 
     def arc_of_edge(self) -> Ints:
-        """For each of `edges`, the number of the line it is part of."""
+        """Return the index of the line that each of `edges` is part of."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts) - 1)
 
     def to_bytes(self) -> dict[str, bytes]:
-        """Byte strings that compress well, by name."""
+        """Return the lines as byte strings that compress well, by name."""
         return {
-            "lengths": _planes(np.diff(self.starts)),
-            "x": _planes(_steps(self.x)),
-            "y": _planes(_steps(self.y)),
-            "left": _planes(_steps(self.left.astype(np.int32))),
-            "right": _planes(_steps(self.right.astype(np.int32))),
+            "lengths": _byte_planes(np.diff(self.starts)),
+            "x": _byte_planes(_zigzag_deltas(self.x)),
+            "y": _byte_planes(_zigzag_deltas(self.y)),
+            "left": _byte_planes(_zigzag_deltas(self.left.astype(np.int32))),
+            "right": _byte_planes(_zigzag_deltas(self.right.astype(np.int32))),
         }
 
     @classmethod
     def from_bytes(cls, parts: dict[str, bytes]) -> "Arcs":
-        """The reverse of `to_bytes`."""
-        lengths = _joined(parts["lengths"])
+        """Return the lines that `to_bytes` encoded."""
+        lengths = _join_byte_planes(parts["lengths"])
         starts = np.zeros(len(lengths) + 1, dtype=np.int32)
         np.cumsum(lengths, out=starts[1:])
         return cls(
-            x=_walked(_joined(parts["x"])),
-            y=_walked(_joined(parts["y"])),
+            x=_undo_zigzag_deltas(_join_byte_planes(parts["x"])),
+            y=_undo_zigzag_deltas(_join_byte_planes(parts["y"])),
             starts=starts,
-            left=_walked(_joined(parts["left"])).astype(np.uint16),
-            right=_walked(_joined(parts["right"])).astype(np.uint16),
+            left=_undo_zigzag_deltas(_join_byte_planes(parts["left"])).astype(np.uint16),
+            right=_undo_zigzag_deltas(_join_byte_planes(parts["right"])).astype(np.uint16),
         )
 
 
-def _steps(values: npt.NDArray[Any]) -> Ints:
+def _zigzag_deltas(values: npt.NDArray[Any]) -> Ints:
+    """Return the differences of successive values, in zigzag coding: small ones become small non-negative numbers."""
     steps = values.astype(np.int32)
     steps[1:] -= values[:-1]
-    return (steps << 1) ^ (steps >> 31)  # small steps either way become small positive numbers
+    return (steps << 1) ^ (steps >> 31)
 
 
-def _walked(zigzag: Ints) -> Ints:
+def _undo_zigzag_deltas(zigzag: Ints) -> Ints:
     steps = (zigzag.view(np.uint32) >> 1).astype(np.int32) ^ -(zigzag & 1)
     return np.cumsum(steps, dtype=np.int32)
 
 
-def _planes(values: npt.NDArray[Any]) -> bytes:
-    # All low bytes first, then the next ones: the high planes are nearly all zero and cost nothing once compressed.
+def _byte_planes(values: npt.NDArray[Any]) -> bytes:
+    # All low bytes first, then the next ones: the high planes are nearly all zero and take no space once compressed.
     as_bytes = np.ascontiguousarray(values, dtype="<i4").view(np.uint8).reshape(-1, 4)
     return np.ascontiguousarray(as_bytes.T).tobytes()
 
 
-def _joined(planes: bytes) -> Ints:
+def _join_byte_planes(planes: bytes) -> Ints:
     as_bytes = np.frombuffer(planes, dtype=np.uint8).reshape(4, -1)
     return np.ascontiguousarray(as_bytes.T).view("<i4").reshape(-1).astype(np.int32, copy=False)
 
@@ -125,7 +126,7 @@ NORTH = 90 * UNITS_PER_DEGREE
 
 CELL_OFFSET = 0.5
 SLACK = 1e-3
-"""Units by which cells are widened when a border is traced through them, far more than rounding can err."""
+"""Units by which cells are widened when a border is traced through them, far more than rounding errors."""
 
 EDGES_AT_ONCE = 1 << 17
 """Edges traced at a time, to bound the memory that tracing takes."""
@@ -135,12 +136,12 @@ Counts = npt.NDArray[np.int64]
 
 
 def cells_of(steps: Floats, limit: int) -> Ints:
-    """The row or column of positions counted from the corner, kept within the grid."""
+    """Return the row or column of positions, clamped to the grid."""
     return np.clip(np.floor((steps + CELL_OFFSET) / CELL), 0, limit - 1).astype(np.int32)
 
 
 def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """Every whole number from ``first[i]`` to ``last[i]``, and the ``i`` of each."""
+    """Return the ``i`` of each whole number from ``first[i]`` to ``last[i]``, and the numbers."""
     counts = last - first + 1
     owner = np.repeat(np.arange(len(first), dtype=np.int32), counts)
     shift = first - (np.cumsum(counts, dtype=np.int32) - counts)
@@ -148,27 +149,27 @@ def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
 
 
 def touched_cells(arcs: Arcs) -> tuple[Ints, Ints]:
-    """All pairs of a fine cell (row * COLUMNS + column) and an edge that may touch it; none that touches is left out.
+    """Return all pairs of a fine cell (row * COLUMNS + column) and an edge that touches it, or at least comes close.
 
     Returns the cells and, for each, the position of its edge in ``arcs.edges()``, sorted by cell.
     """
     at = arcs.edges()
     x, y = arcs.x + np.int32(EAST), arcs.y + np.int32(NORTH)
-    some = []
+    batches = []
     for begin in range(0, len(at), EDGES_AT_ONCE):
         part = at[begin : begin + EDGES_AT_ONCE]
         cells, edge = _touched(x[part], y[part], x[part + 1], y[part + 1])
-        some.append((cells.astype(np.int64) << 32) + (edge + begin))  # one number to sort by is several times as fast
-    pairs = np.concatenate(some) if some else np.zeros(0, dtype=np.int64)
+        batches.append((cells.astype(np.int64) << 32) + (edge + begin))  # single numbers sort several times as fast
+    pairs = np.concatenate(batches) if batches else np.zeros(0, dtype=np.int64)
     pairs.sort()
     return (pairs >> 32).astype(np.int32), pairs.astype(np.int32)  # the lower half is the edge
 
 
 def _touched(x0: Ints, y0: Ints, x1: Ints, y1: Ints) -> tuple[Ints, Ints]:
-    first, last = (np.minimum(keep(x0, x1) // CELL, COLUMNS - 1) for keep in (np.minimum, np.maximum))
-    row_first, row_last = (np.minimum(keep(y0, y1) // CELL, ROWS - 1) for keep in (np.minimum, np.maximum))
+    first, last = (np.minimum(extreme(x0, x1) // CELL, COLUMNS - 1) for extreme in (np.minimum, np.maximum))
+    row_first, row_last = (np.minimum(extreme(y0, y1) // CELL, ROWS - 1) for extreme in (np.minimum, np.maximum))
     slanted = np.flatnonzero((first != last) & (row_first != row_last))
-    simple = np.flatnonzero((first == last) | (row_first == row_last))  # in one column or one row all cells are touched
+    simple = np.flatnonzero((first == last) | (row_first == row_last))  # touch all cells of their one row or column
 
     turn, column_a = spread(first[simple], last[simple])
     edge_a = simple[turn]
@@ -178,24 +179,24 @@ def _touched(x0: Ints, y0: Ints, x1: Ints, y1: Ints) -> tuple[Ints, Ints]:
     wall = column_b * float(CELL) - CELL_OFFSET
     slope = ((y1 - y0) / np.where(x1 == x0, 1, x1 - x0))[edge_b]
     start_x, start_y = x0[edge_b], y0[edge_b]
-    one = start_y + (np.maximum(wall - SLACK, west) - start_x) * slope
-    two = start_y + (np.minimum(wall + CELL + SLACK, east) - start_x) * slope
+    y_west = start_y + (np.maximum(wall - SLACK, west) - start_x) * slope
+    y_east = start_y + (np.minimum(wall + CELL + SLACK, east) - start_x) * slope
 
     column, edge = np.concatenate([column_a, column_b]), np.concatenate([edge_a, edge_b])
-    low = np.concatenate([row_first[edge_a], cells_of(np.minimum(one, two) - SLACK, ROWS)])
-    high = np.concatenate([row_last[edge_a], cells_of(np.maximum(one, two) + SLACK, ROWS)])
+    low = np.concatenate([row_first[edge_a], cells_of(np.minimum(y_west, y_east) - SLACK, ROWS)])
+    high = np.concatenate([row_last[edge_a], cells_of(np.maximum(y_west, y_east) + SLACK, ROWS)])
     piece, row = spread(low, high)
     return row * np.int32(COLUMNS) + column[piece], edge[piece].astype(np.int32)
 
 
 def corner_labels(arcs: Arcs) -> npt.NDArray[np.uint16]:
-    """The zone at the south-west corner of every fine cell, by sweeping each row of corners from west to east."""
+    """Return the zone at the south-west corner of every fine cell, found by sweeping each row from west to east."""
     at = arcs.edges()
     arc = arcs.arc_of_edge()
     x0, y0 = (arcs.x[at] + EAST).astype(np.float64), (arcs.y[at] + NORTH).astype(np.float64)
     x1, y1 = (arcs.x[at + 1] + EAST).astype(np.float64), (arcs.y[at + 1] + NORTH).astype(np.float64)
     east_of = np.where(y1 > y0, arcs.right[arc], arcs.left[arc])
-    # Row r's corners lie at r * CELL - 0.5: an edge crosses it where one end is below and the other above.
+    # Row r's corners lie at r * CELL - 0.5; an edge crosses the row if its ends lie on both sides.
     low = np.ceil((np.minimum(y0, y1) + CELL_OFFSET) / CELL).astype(np.int32)
     high = np.floor((np.maximum(y0, y1) + CELL_OFFSET) / CELL).astype(np.int32)
     crossing = np.flatnonzero((high >= low) & (low < ROWS))
@@ -210,8 +211,8 @@ def corner_labels(arcs: Arcs) -> npt.NDArray[np.uint16]:
     labels = np.zeros((ROWS, COLUMNS), dtype=np.uint16)
     for number in range(ROWS):
         here = slice(bounds[number], bounds[number + 1])
-        known = np.concatenate([np.zeros(1, dtype=np.uint16), zone[here]])
-        labels[number] = known[np.searchsorted(where[here], corners, side="right")]
+        zones = np.concatenate([np.zeros(1, dtype=np.uint16), zone[here]])
+        labels[number] = zones[np.searchsorted(where[here], corners, side="right")]
     return labels
 
 
@@ -224,10 +225,10 @@ OUTLINES = DATA / "outlines.zip"
 class Region:
     """A first-level region of a country, or a part of one.
 
-    ``code`` is ISO 3166-2 where the sources have it ("FR-IDF"), else GeoNames' ("HK.KKC"), else the country's. Where
+    ``code`` is the ISO 3166-2 code if the sources have it ("FR-IDF"), else GeoNames' ("HK.KKC"), else the country's. If
     the polygon is finer than the first level (a French département, an English county), ``district`` and
     ``district_code`` name it, and several entries share one ``code``. ``geonames`` is GeoNames' code of the region
-    ("FR.11"), where it has the same one.
+    ("FR.11"), if GeoNames has the same region.
     """
 
     code: str
@@ -241,9 +242,14 @@ class Region:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layer:
-    """All that is in the file. ``regions[0]`` stands for label 1: nothing is at 0 in the file.
+    """The content of the borders file.
 
-    ``numbers`` says which blocks the rows of ``blocks`` are: those that a border runs through, sorted.
+    Attributes:
+        arcs: the borders.
+        coarse: the label at each block's south-west corner.
+        blocks: the labels of the fine cells of the blocks that a border crosses, one block per row.
+        numbers: the number of the block in each row of ``blocks``, ascending.
+        regions: the regions; ``regions[0]`` has label 1.
     """
 
     arcs: Arcs
@@ -253,17 +259,17 @@ class Layer:
     regions: tuple[Region, ...]
 
     def to_bytes(self) -> bytes:
-        """The file's bytes: the same for the same layer."""
+        """Return the file's bytes; the same layer gives the same bytes."""
         parts = self.arcs.to_bytes()
         parts["coarse"] = np.ascontiguousarray(self.coarse, dtype="<u2").tobytes()
         parts["blocks"] = np.ascontiguousarray(self.blocks, dtype="<u2").tobytes()
-        parts["numbers"] = _planes(_steps(self.numbers))
+        parts["numbers"] = _byte_planes(_zigzag_deltas(self.numbers))
         parts["regions.json"] = _regions_json(self.regions)
         return pack(parts)
 
 
 def compile_layer(arcs: Arcs, regions: Sequence[Region]) -> Layer:
-    """Lay the grids over the lines."""
+    """Compute the grids of some lines."""
     fine = corner_labels(arcs)
     cells, _ = touched_cells(arcs)
     numbers = blocks_of(cells)
@@ -274,21 +280,21 @@ def compile_layer(arcs: Arcs, regions: Sequence[Region]) -> Layer:
 
 
 def block_of(cells: Ints) -> Ints:
-    """The number of the block that holds each of these fine cells."""
+    """Return the number of the block that contains each fine cell."""
     row, column = np.divmod(cells, np.int32(COLUMNS))
     blocks: Ints = row // PER_BLOCK * np.int32(BLOCK_COLUMNS) + column // PER_BLOCK
     return blocks
 
 
 def blocks_of(cells: Ints) -> Ints:
-    """The numbers, sorted, of the blocks that hold these fine cells."""
-    held = np.zeros(BLOCK_ROWS * BLOCK_COLUMNS, dtype=bool)
-    held[block_of(cells)] = True
-    return np.flatnonzero(held).astype(np.int32)
+    """Return the numbers of the blocks that contain fine cells, ascending."""
+    has_cell = np.zeros(BLOCK_ROWS * BLOCK_COLUMNS, dtype=bool)
+    has_cell[block_of(cells)] = True
+    return np.flatnonzero(has_cell).astype(np.int32)
 
 
 def read_layer(path: Path = BORDERS) -> Layer:
-    """Read the file.
+    """Read a borders file.
 
     Raises:
         DataFault: it is missing or damaged.
@@ -299,53 +305,53 @@ def read_layer(path: Path = BORDERS) -> Layer:
             arcs=Arcs.from_bytes(parts),
             coarse=np.frombuffer(parts["coarse"], dtype="<u2").reshape(BLOCK_ROWS, BLOCK_COLUMNS),
             blocks=np.frombuffer(parts["blocks"], dtype="<u2").reshape(-1, PER_BLOCK**2),
-            numbers=_walked(_joined(parts["numbers"])),
+            numbers=_undo_zigzag_deltas(_join_byte_planes(parts["numbers"])),
             regions=tuple(Region(*row) for row in json.loads(parts["regions.json"])),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DataFault(f"{path} is damaged ({error}); install geosleuth again") from error
 
 
-def kept_layer(path: Path = BORDERS) -> Layer:
-    """Return the same, from where it is kept unpacked: unpacking takes a fifth of a second.
+def cached_layer(path: Path = BORDERS) -> Layer:
+    """Read a borders file through a cache of its decompressed arrays; decompression takes a fifth of a second.
 
     Raises:
         DataFault: the file is missing or damaged.
     """
 
-    def unpacked() -> list[npt.NDArray[Any]]:
-        read = read_layer(path)
-        lines = read.arcs
-        regions = np.frombuffer(_regions_json(read.regions), dtype=np.uint8)
+    def decompress() -> list[npt.NDArray[Any]]:
+        layer = read_layer(path)
+        arcs = layer.arcs
+        regions = np.frombuffer(_regions_json(layer.regions), dtype=np.uint8)
         return [
-            lines.x,
-            lines.y,
-            lines.starts,
-            lines.left,
-            lines.right,
-            read.coarse,
-            read.blocks,
-            read.numbers,
+            arcs.x,
+            arcs.y,
+            arcs.starts,
+            arcs.left,
+            arcs.right,
+            layer.coarse,
+            layer.blocks,
+            layer.numbers,
             regions,
         ]
 
-    kept = prepared(f"borders-{__version__}-1-{_checksums(path)}").arrays("layer", unpacked)
-    x, y, starts, left, right, coarse, blocks, numbers, regions = kept
+    arrays = prepared(f"borders-{__version__}-1-{_content_checksum(path)}").arrays("layer", decompress)
+    x, y, starts, left, right, coarse, blocks, numbers, regions = arrays
     rows = json.loads(regions.tobytes())
     return Layer(Arcs(x, y, starts, left, right), coarse, blocks, numbers, tuple(Region(*row) for row in rows))
 
 
-def _checksums(path: Path) -> str:
-    """Return what changes with the content of a zip file, without reading it."""
+def _content_checksum(path: Path) -> str:
+    """Return a checksum of a zip file's content, computed from the checksums in its directory."""
     try:
         with zipfile.ZipFile(path) as archive:
-            return f"{crc32(repr([(one.filename, one.CRC) for one in archive.infolist()]).encode()):08x}"
+            return f"{crc32(repr([(entry.filename, entry.CRC) for entry in archive.infolist()]).encode()):08x}"
     except (OSError, zipfile.BadZipFile, ValueError) as error:
         raise DataFault(f"{path} can't be read ({error}); install geosleuth again") from error
 
 
 def pack(parts: dict[str, bytes]) -> bytes:
-    """A zip of these parts with no dates in it."""
+    """Return a zip file of named parts, without dates, so that the same parts give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
@@ -356,7 +362,11 @@ def pack(parts: dict[str, bytes]) -> bytes:
 
 
 def unpack(path: Path) -> dict[str, bytes]:
-    """The parts by name."""
+    """Return the parts of a zip file by name.
+
+    Raises:
+        DataFault: it is missing or damaged.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             return {name: archive.read(name) for name in archive.namelist()}
@@ -370,7 +380,7 @@ def _regions_json(regions: Sequence[Region]) -> bytes:
 
 
 NUDGE = 1e-4
-"""Units (a tenth of a millimetre) that points are moved north and east, so that none is level with a vertex."""
+"""Units by which points are moved north and east (a tenth of a millimetre), so that none is level with a vertex."""
 
 CHUNK = 1 << 16
 THREADS = 2
@@ -378,7 +388,7 @@ Numbers = npt.NDArray[np.int32]
 
 
 def _in_units(lats: Floats, lons: Floats) -> tuple[Floats, Floats, Ints, Ints]:
-    """Points as units from the corner, and the row and column of the fine cell of each."""
+    """Return the positions of points in units from the corner, and row and column of their fine cells."""
     y = lats * UNITS_PER_DEGREE
     y += NORTH + NUDGE
     x = lons * UNITS_PER_DEGREE
@@ -390,12 +400,16 @@ def _in_units(lats: Floats, lons: Floats) -> tuple[Floats, Floats, Ints, Ints]:
 
 
 class Grid:
-    """A layer made ready for look-ups. Safe to use from several threads."""
+    """Looks up zone labels in a layer, or in one of its blocks. Safe to use from several threads."""
 
     def __init__(self, layer: Layer, arcs: Arcs | None = None, row: int | None = None) -> None:
-        """Make the whole layer ready (about a second), or one row of its blocks, with the lines that may touch it.
+        """Index a whole layer, which takes about a second, or only one block.
 
-        A grid of one block knows nothing of any other place.
+        Args:
+            layer: borders and grids.
+            arcs: the lines to index, for one block those that may touch it; all by default.
+            row: the block's row in ``layer.blocks``; None for the whole layer. A grid of one block can only look up
+                points of that block.
         """
         arcs = layer.arcs if arcs is None else arcs
         cells, edge = touched_cells(arcs)
@@ -409,7 +423,7 @@ class Grid:
         begin = np.flatnonzero(np.diff(cells, prepend=-1))
         border_cells = cells[begin]
         self._begin: Numbers = np.append(begin, len(cells)).astype(np.int32)
-        # Copied in the order of the cells, so that the edges of one cell are read from one place.
+        # Copied in the order of the cells, so that the edges of one cell are adjacent in memory.
         at, arc = arcs.edges()[edge], arcs.arc_of_edge()[edge]
         del cells, edge
         self._ends: Numbers = np.empty((len(at), 4), dtype=np.int32)
@@ -435,12 +449,12 @@ class Grid:
         self._fine: Numbers = fine
 
     def labels(self, lats: Floats, lons: Floats) -> Labels:
-        """The zone label of each point; 0 for what is no point (NaN, out of range). One-dimensional arrays."""
+        """Return the zone label of each point of one-dimensional arrays; 0 for NaN and values out of range."""
         found = np.zeros(len(lats), dtype=np.uint16)
         parts = [slice(begin, begin + CHUNK) for begin in range(0, len(lats), CHUNK)]
 
         def work(part: slice) -> None:
-            found[part] = self._chunk(lats[part], lons[part])
+            found[part] = self._chunk_labels(lats[part], lons[part])
 
         if len(parts) > 2:
             with ThreadPoolExecutor(THREADS) as pool:
@@ -451,14 +465,14 @@ class Grid:
         return found
 
     def fine_label(self, row: int, column: int) -> int:
-        """The label of a fine cell of a grid of one block; less than zero where a border runs through it."""
+        """Return the label of a fine cell of a grid of one block; negative if a border crosses the cell."""
         return int(self._fine[row * PER_BLOCK + column])
 
     def label_at_border(self, place: int, x: float, y: float, row: int, column: int) -> int:
-        """As `labels` finds it for a point in a fine cell (row, column) that has ``place`` for its `fine_label`."""
+        """Return the zone label of one point in a fine cell (row, column) whose `fine_label` is ``place``, negative."""
         cell = -1 - place
-        some = slice(int(self._begin[cell]), int(self._begin[cell + 1]))
-        edges = list(zip(self._ends[some].tolist(), self._sides[some].tolist(), strict=True))
+        in_cell = slice(int(self._begin[cell]), int(self._begin[cell + 1]))
+        edges = list(zip(self._ends[in_cell].tolist(), self._sides[in_cell].tolist(), strict=True))
         south, west = row * CELL - CELL_OFFSET, column * CELL - CELL_OFFSET
         found, farthest = int(self._corner[cell]), west
         for (x0, y0, x1, y1), sides in edges:
@@ -477,16 +491,16 @@ class Grid:
         return found
 
     def edges_in(self, cells: Numbers) -> tuple[Floats, Labels]:
-        """The edges in any of these fine cells (row * COLUMNS + column): ends as x, y, x, y, labels left and right."""
+        """Return the edges in fine cells (row * COLUMNS + column): ends as x, y, x, y, and labels left and right."""
         at = np.minimum(np.searchsorted(self._border_cells, cells), len(self._border_cells) - 1)
-        edge = self._pairs(at[self._border_cells[at] == cells])[1]
+        edge = self._edges_of_cells(at[self._border_cells[at] == cells])[1]
         return self._ends[edge].astype(np.float64), self._sides[edge]
 
-    def _chunk(self, lats: Floats, lons: Floats) -> Labels:
+    def _chunk_labels(self, lats: Floats, lons: Floats) -> Labels:
         valid = (np.abs(lats) <= 90) & (np.abs(lons) <= 180)
         if not valid.all():
             found = np.zeros(len(lats), dtype=np.uint16)
-            found[valid] = self._chunk(lats[valid], lons[valid])
+            found[valid] = self._chunk_labels(lats[valid], lons[valid])
             return found
         x, y, row, column = _in_units(lats, lons)
         block_row, block_column = row // PER_BLOCK, column // PER_BLOCK
@@ -500,7 +514,7 @@ class Grid:
         at_border = in_block[fine < 0]
         if len(at_border):
             cell = -1 - found_i[at_border]
-            found_i[at_border] = self._exact(
+            found_i[at_border] = self._exact_labels(
                 cell,
                 x[at_border],
                 y[at_border],
@@ -510,9 +524,9 @@ class Grid:
         labels: Labels = found_i.astype(np.uint16)
         return labels
 
-    def _exact(self, cell: Numbers, x: Floats, y: Floats, south: Floats, west: Floats) -> Labels:
+    def _exact_labels(self, cell: Numbers, x: Floats, y: Floats, south: Floats, west: Floats) -> Labels:
         found = self._corner[cell]
-        owner, edge = self._pairs(cell)
+        owner, edge = self._edges_of_cells(cell)
         ends = self._ends[edge]
         height = y[owner]
         level = np.flatnonzero((ends[:, 1] <= height) != (ends[:, 3] <= height))
@@ -521,10 +535,10 @@ class Grid:
         cross = x0 + (height[level] - y0) * ((x1 - x0) / (y1 - y0))
         passed = np.flatnonzero((cross <= x[owner]) & (cross > west[owner]))
         east_side = (y1 > y0)[passed].astype(np.intp)  # of a rising edge the right side
-        met = self._settle(found, owner[passed], cross[passed], self._sides[edge[passed], east_side])
+        met = self._set_farthest_zone(found, owner[passed], cross[passed], self._sides[edge[passed], east_side])
 
         rest = np.flatnonzero(~met)
-        turn, edge = self._pairs(cell[rest])
+        turn, edge = self._edges_of_cells(cell[rest])
         owner = rest[turn].astype(np.int32)
         ends = self._ends[edge]
         wall = west[owner]
@@ -534,11 +548,11 @@ class Grid:
         cross = y0 + (wall[level] - x0) * ((y1 - y0) / (x1 - x0))
         passed = np.flatnonzero((cross <= y[owner]) & (cross > south[owner]))
         north_side = (x1 < x0)[passed].astype(np.intp)  # of a westward edge the right side
-        self._settle(found, owner[passed], cross[passed], self._sides[edge[passed], north_side])
+        self._set_farthest_zone(found, owner[passed], cross[passed], self._sides[edge[passed], north_side])
         return found
 
-    def _pairs(self, cell: Numbers) -> tuple[Numbers, Numbers]:
-        """Every point with every edge in its cell: the point's place in ``cell``, and the edge."""
+    def _edges_of_cells(self, cell: Numbers) -> tuple[Numbers, Numbers]:
+        """Pair every point with every edge of its cell; return indices into ``cell`` and the edges."""
         begin = self._begin[cell]
         counts = self._begin[cell + 1] - begin
         owner = np.repeat(np.arange(len(cell), dtype=np.int32), counts)
@@ -546,8 +560,8 @@ class Grid:
         return owner, np.arange(len(owner), dtype=np.int32) + np.repeat(shift, counts)
 
     @staticmethod
-    def _settle(found: Labels, owner: Numbers, cross: Floats, zone: Labels) -> npt.NDArray[np.bool_]:
-        """Give each owner the zone behind its farthest crossing; says which owners had one."""
+    def _set_farthest_zone(found: Labels, owner: Numbers, cross: Floats, zone: Labels) -> npt.NDArray[np.bool_]:
+        """Set each owner's zone to the one behind its farthest crossing; return which owners have a crossing."""
         met = np.zeros(len(found), dtype=bool)
         if len(owner):
             starts = np.flatnonzero(np.diff(owner, prepend=-1))
@@ -558,11 +572,11 @@ class Grid:
         return met
 
 
-_MOST_BLOCKS = 2_000
+_MAX_BLOCKS = 2_000
 
 
 class LocalGrids:
-    """Grids of single blocks, each made when a point first falls into it: a few points need no grid of the world."""
+    """Grids of single blocks, each built when a point first falls into it, so that few points need no world grid."""
 
     def __init__(self, layer: Layer) -> None:
         self._layer = layer
@@ -573,7 +587,7 @@ class LocalGrids:
         self._making = Lock()
 
     def label(self, lat: float, lon: float) -> int:
-        """The zone label of a point; 0 for what is no point."""
+        """Return the zone label of a point; 0 for NaN and values out of range."""
         if not (abs(lat) <= 90 and abs(lon) <= 180):
             return 0
         # As `_in_units`, for one point.
@@ -583,22 +597,22 @@ class LocalGrids:
         cell_row, cell_column = min(cell_row, ROWS - 1), min(cell_column, COLUMNS - 1)
         row, column = cell_row // PER_BLOCK, cell_column // PER_BLOCK
         number = row * BLOCK_COLUMNS + column
-        # As a number of their own type, or all of them would be converted to that of this one first.
+        # Converted to the array's type, or else searchsorted would convert the whole array.
         at = int(self._layer.numbers.searchsorted(self._layer.numbers.dtype.type(number)))
         if at == len(self._layer.numbers) or self._layer.numbers[at] != number:
             return int(self._layer.coarse[row, column])
         grid = self.made.get(number)
         if grid is None:
-            grid = Grid(self._layer, self._lines_near(row, column), at)
+            grid = Grid(self._layer, self._lines_near_block(row, column), at)
             with self._making:
-                while len(self.made) >= _MOST_BLOCKS:
+                while len(self.made) >= _MAX_BLOCKS:
                     self.made.pop(next(iter(self.made)))
                 self.made[number] = grid
         fine = grid.fine_label(cell_row - row * PER_BLOCK, cell_column - column * PER_BLOCK)
         return fine if fine >= 0 else grid.label_at_border(fine, x, y, cell_row, cell_column)
 
     def nearest(self, lat: float, lon: float, within_km: float) -> tuple[int, float] | None:
-        """What `nearest_label` finds, without a grid of the world."""
+        """Return the label of the nearest zone and its distance as `nearest_label` does, without a world grid."""
         up = int(within_km / KM_PER_UNIT) + 1
         across = int(up / max(float(np.cos(np.radians(lat))), 0.02)) + 1
         x, y = round(lon * UNITS_PER_DEGREE), round(lat * UNITS_PER_DEGREE)
@@ -606,20 +620,20 @@ class LocalGrids:
         for shift in (-2 * EAST, 0, 2 * EAST):
             west, east = max(x - across, x - EAST) + shift, min(x + across, x + EAST) + shift
             if west <= EAST and east >= -EAST:
-                arcs = self._lines_in(west, y - up, east, y + up)
+                arcs = self._lines_in_box(west, y - up, east, y + up)
                 ends.append(np.column_stack([arcs.x[::2], arcs.y[::2], arcs.x[1::2], arcs.y[1::2]]))
                 sides.append(np.column_stack([arcs.left, arcs.right]))
         found = np.concatenate(ends) + np.array([EAST, NORTH, EAST, NORTH])
         return _nearest(found.astype(np.float64), np.concatenate(sides), lat, lon, within_km)
 
-    def _lines_near(self, row: int, column: int) -> Arcs:
-        """Every straight piece that may touch a block, as a line of its own."""
+    def _lines_near_block(self, row: int, column: int) -> Arcs:
+        """Return every edge that may touch a block, as a line of its own."""
         side = PER_BLOCK * CELL
         west, south = column * side - EAST - CELL, row * side - NORTH - CELL
-        return self._lines_in(west, south, west + side + 2 * CELL, south + side + 2 * CELL)
+        return self._lines_in_box(west, south, west + side + 2 * CELL, south + side + 2 * CELL)
 
-    def _lines_in(self, west: int, south: int, east: int, north: int) -> Arcs:
-        """Every straight piece whose box meets another, as a line of its own."""
+    def _lines_in_box(self, west: int, south: int, east: int, north: int) -> Arcs:
+        """Return every edge whose bounding box intersects a box, as a line of its own."""
         arcs = self._layer.arcs
         close = np.flatnonzero(
             (self._west <= east) & (self._east >= west) & (self._south <= north) & (self._north >= south)
@@ -641,10 +655,10 @@ KM_PER_UNIT = np.pi * EARTH_RADIUS_KM / 180 / UNITS_PER_DEGREE
 
 
 def nearest_label(grid: Grid, lat: float, lon: float, within_km: float) -> tuple[int, float] | None:
-    """The label of the nearest zone by its border, and the distance in km; None where there is none within reach.
+    """Return the label of the zone with the nearest border and its distance in km; None if none is near enough.
 
-    Measured on a plane laid at the point's latitude: good to a percent at the distances this is for (under 100 km,
-    below 85 degrees of latitude).
+    Distances are measured on a plane at the point's latitude, accurate to a percent under 100 km and below 85 degrees
+    of latitude.
     """
     x, y = lon * UNITS_PER_DEGREE + EAST, lat * UNITS_PER_DEGREE + NORTH
     squeeze = max(float(np.cos(np.radians(lat))), 0.02)
@@ -666,9 +680,9 @@ def _nearest(ends: Floats, sides: Labels, lat: float, lon: float, within_km: flo
     start = np.stack([((x0 - x + EAST) % turn - EAST) * squeeze, y0 - y], 1)
     along = np.stack([(x1 - x0) * squeeze, y1 - y0], 1)
     part = np.clip(-(start * along).sum(1) / (along * along).sum(1), 0, 1)
-    away = np.hypot(*(start + part[:, None] * along).T)
-    best = int(np.argmin(away))
-    distance_km = float(away[best]) * KM_PER_UNIT
+    distances = np.hypot(*(start + part[:, None] * along).T)
+    best = int(np.argmin(distances))
+    distance_km = float(distances[best]) * KM_PER_UNIT
     if distance_km > within_km:
         return None
     left, right = sides[best].tolist()

@@ -1,4 +1,4 @@
-"""From polygons that tile the plane to lines with a zone on either side, and back. Used when borders are compiled."""
+"""Convert polygons that tile the plane to lines with a zone on either side. Used only to compile the borders."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +13,10 @@ Geometries = npt.NDArray[Any]
 
 
 def faces_of(lines: Sequence[shapely.Geometry]) -> Geometries:
-    """The smallest polygons that these lines cut the plane into, all corners on whole numbers.
+    """Return the smallest polygons that lines divide the plane into, with all corners on whole numbers.
 
-    Lines are broken where they meet, and the meeting points are rounded together with the lines through them, so no
-    sliver can open between two neighbours.
+    Lines are split where they meet, and the points where they meet are rounded together with the lines through them, so
+    that no sliver can open between two neighbours.
     """
     noded = shapely.unary_union(np.array(lines, dtype=object), grid_size=1.0)
     faces: Geometries = shapely.get_parts(shapely.polygonize(shapely.get_parts(noded)))
@@ -24,7 +24,7 @@ def faces_of(lines: Sequence[shapely.Geometry]) -> Geometries:
 
 
 def arcs_between(faces: Geometries, labels: npt.NDArray[np.uint16]) -> Arcs:
-    """The lines between faces of different labels; what no face covers has label 0."""
+    """Return the lines between faces of different labels; the label is 0 where there is no face."""
     keep = labels > 0
     faces, labels = shapely.orient_polygons(faces[keep]), labels[keep]
     rings, owner = shapely.get_rings(faces, return_index=True)
@@ -36,7 +36,7 @@ def arcs_between(faces: Geometries, labels: npt.NDArray[np.uint16]) -> Arcs:
     corners, numbers = np.unique(np.concatenate([start, end]), return_inverse=True)
     start, end = np.split(numbers.astype(np.int64), 2)
 
-    # A polygon lies left of its rings as oriented above, so its neighbour's ring holds the same edge the other way.
+    # A polygon lies left of its rings as oriented above, so its neighbour's ring has the same edge in reverse.
     forward, backward = start * len(corners) + end, end * len(corners) + start
     order = np.argsort(forward)
     at = np.minimum(np.searchsorted(forward[order], backward), len(order) - 1)
@@ -49,7 +49,7 @@ def arcs_between(faces: Geometries, labels: npt.NDArray[np.uint16]) -> Arcs:
     ends = np.stack([np.stack([x[start], y[start]], 1), np.stack([x[end], y[end]], 1)], 1)
     pieces = np.asarray(shapely.linestrings(ends.astype(np.float64)), dtype=object)
     merged = shapely.get_parts(shapely.line_merge(shapely.multilinestrings(pieces)))
-    return _labelled(
+    return _label_sides(
         merged,
         dict(zip(zip(start.tolist(), end.tolist(), strict=True), range(len(start)), strict=True)),
         corners,
@@ -58,13 +58,14 @@ def arcs_between(faces: Geometries, labels: npt.NDArray[np.uint16]) -> Arcs:
     )
 
 
-def _labelled(
+def _label_sides(
     merged: Geometries,
     edges: dict[tuple[int, int], int],
     corners: npt.NDArray[np.int64],
     left: npt.NDArray[np.uint16],
     right: npt.NDArray[np.uint16],
 ) -> Arcs:
+    """Return merged lines as arcs, with the labels on both sides taken from the edge that each starts with."""
     points, line = shapely.get_coordinates(merged, return_index=True)
     whole = np.rint(points).astype(np.int64)
     numbers = np.searchsorted(corners, (whole[:, 0] << 32) + (whole[:, 1] & 0xFFFFFFFF))
@@ -72,11 +73,13 @@ def _labelled(
     sides = np.zeros((2, len(merged)), dtype=np.uint16)
     for arc, first in enumerate(starts[:-1].tolist()):
         a, b = int(numbers[first]), int(numbers[first + 1])
-        known = edges.get((a, b))
-        turned = known is None
-        edge = edges[b, a] if known is None else known
-        sides[:, arc] = (right[edge], left[edge]) if turned else (left[edge], right[edge])
-    # Neighbours in space become neighbours in the file, and the order never depends on how lines were joined.
+        forward_edge = edges.get((a, b))
+        if forward_edge is not None:
+            sides[:, arc] = left[forward_edge], right[forward_edge]
+        else:
+            edge = edges[b, a]
+            sides[:, arc] = right[edge], left[edge]
+    # Neighbours in space become neighbours in the file, and the order does not depend on how lines were joined.
     order = np.lexsort((whole[starts[1:] - 1, 0], whole[starts[:-1], 0], whole[starts[:-1], 1] // 100_000))
     lengths = np.diff(starts)[order]
     into = np.concatenate([[0], np.cumsum(lengths)])
@@ -90,10 +93,11 @@ def _labelled(
     )
 
 
-def simplified(arcs: Arcs, tolerance: float) -> Arcs:
-    """The same lines with fewer vertices, ends kept so that they still meet; small closed lines vanish.
+def simplify(arcs: Arcs, tolerance: float) -> Arcs:
+    """Simplify lines, keeping their ends so that they still meet; closed lines smaller than the tolerance are dropped.
 
-    ``tolerance`` is in the lines' units. Borders may cross each other by less than that: for drawing, not for deciding.
+    ``tolerance`` is in the lines' units. Simplified borders may cross each other by less than that, so they are for
+    drawing, not for look-ups.
     """
     points = np.stack([arcs.x, arcs.y], 1).astype(np.float64)
     lines = shapely.linestrings(points, indices=np.repeat(np.arange(len(arcs)), np.diff(arcs.starts)))

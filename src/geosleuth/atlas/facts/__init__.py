@@ -1,4 +1,4 @@
-"""Facts about countries and things, and what clues say about countries: brands, phones, roads, scripts, and more.
+"""Look up facts about countries, and the countries that clues point to: brands, phones, roads, scripts, and more.
 
 Everything is read at first use from tables that ship with the package; nothing here needs the network.
 """

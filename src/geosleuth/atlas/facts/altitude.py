@@ -1,6 +1,6 @@
-"""How high the land lies and how rough it is, on a world grid of a twelfth of a degree (9 km at the equator).
+"""Look up altitude and roughness of the land in a world grid of a twelfth of a degree (9 km at the equator).
 
-The grid is coarse: altitudes are of cells, in steps of 28 m, and summits and gorges are lost in them.
+The grid is coarse: altitudes are averages of cells in steps of 28 m, which show neither summits nor gorges.
 """
 
 import struct
@@ -31,7 +31,7 @@ _ROUGH: Final[tuple[tuple[float, Roughness], ...]] = ((60, "flat"), (200, "rolli
 
 @dataclass(frozen=True, slots=True)
 class Terrain:
-    """The height of the land at a point in metres, the lowest and highest cells around it, and that in a word."""
+    """The altitude at a point, the lowest and highest cells around it, and the roughness in a word."""
 
     altitude_m: int
     lowest_m: int
@@ -40,24 +40,24 @@ class Terrain:
 
 
 def terrain_at(point: LatLon) -> Terrain | None:
-    """The land at a point and in the eight cells around its own; None at sea."""
+    """Return the terrain at a point from its cell and the eight around it; None at sea."""
     row = min(_ROWS - 1, int((90 - point.lat) * _CELLS_PER_DEGREE))
     column = int((point.lon + 180) * _CELLS_PER_DEGREE) % _COLUMNS
     columns = np.arange(column - 1, column + 2) % _COLUMNS
-    around = np.stack([_row(one)[columns] for one in range(max(0, row - 1), min(_ROWS, row + 2))])
-    own = _row(row)[column]
+    around = np.stack([_row(number)[columns] for number in range(max(0, row - 1), min(_ROWS, row + 2))])
+    cell = _row(row)[column]
     land = around[around != _NO_DATA]
-    if own == _NO_DATA:
-        # Beside a coast the cell may count as sea where the point is on land.
+    if cell == _NO_DATA:
+        # Near a coast, a point on land may lie in a cell that counts as sea.
         if not len(land):
             return None
-        own = land.min()
-    altitude, lowest, highest = (_LOWEST_M + _STEP_M * int(value) for value in (own, land.min(), land.max()))
+        cell = land.min()
+    altitude, lowest, highest = (_LOWEST_M + _STEP_M * int(value) for value in (cell, land.min(), land.max()))
     return Terrain(altitude, lowest, highest, _roughness(highest - lowest))
 
 
 def altitudes_at(lats: FloatArray, lons: FloatArray) -> FloatArray:
-    """Return metres above the sea at many points, between the middles of cells; NaN at sea."""
+    """Return metres above sea level at many points, interpolated between cell centres; NaN at sea."""
     down = np.clip((90 - lats) * _CELLS_PER_DEGREE - 0.5, 0, _ROWS - 1.001)
     right = (lons + 180) * _CELLS_PER_DEGREE - 0.5
     top, left = np.floor(down).astype(int), np.floor(right).astype(int)
@@ -71,7 +71,7 @@ def altitudes_at(lats: FloatArray, lons: FloatArray) -> FloatArray:
 
 
 def altitude_grid() -> NDArray[np.int16]:
-    """Return all cells in metres, from the north and the west; the sea is 0. Takes 19 MB."""
+    """Return the altitudes of all cells in metres, from north-west to south-east; 0 at sea. Takes 19 MB."""
     cells = np.concatenate([_band(number) for number in range(_BANDS)])
     return np.where(cells == _NO_DATA, 0, _LOWEST_M + _STEP_M * cells.astype(np.int16)).astype(np.int16)
 
@@ -105,7 +105,7 @@ def _file() -> tuple[bytes, tuple[int, ...]]:
 
 @lru_cache(maxsize=_CACHED_BANDS)
 def _band(number: int) -> NDArray[np.uint8]:
-    """Rows of the grid."""
+    """Return a band of rows of the grid."""
     data, starts = _file()
     try:
         steps = np.frombuffer(zlib.decompress(data[starts[number] : starts[number + 1]]), dtype=np.uint8)

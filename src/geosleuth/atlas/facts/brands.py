@@ -1,4 +1,4 @@
-"""Brands, chains and networks, and the countries in which they are found: a name on a sign narrows the world."""
+"""Find brands, chains and networks by the names on signs, and the countries that have them."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 MAX_SIGN_CHARS = 200
 MAX_BRAND_WORDS = 6
 MIN_FUZZY_CHARS = 5
-"""Shorter names with a wrong letter are other names."""
+"""In shorter names a wrong letter usually makes another name, so they are not matched fuzzily."""
 
 MIN_LOOK_ALIKE_CHARS = 3
-"""In names shorter than ``MIN_FUZZY_CHARS`` only look-alikes are forgiven, and in the shortest not even those."""
+"""Names shorter than ``MIN_FUZZY_CHARS`` may differ only in look-alike characters, still shorter ones not at all."""
 
 LONGEST_WITH_ONE_ERROR = 8
-"""Longer names may have two."""
+"""Longer names may have two errors."""
 
 _SHAPES = str.maketrans("01i58", "ollsb")
 
@@ -36,9 +36,9 @@ HitKind = Literal["exact", "within", "fuzzy"]
 class Brand:
     """A brand, chain or network.
 
-    ``kinds`` are OpenStreetMap's (``shop=supermarket``), the commonest first. ``countries`` are ISO codes, None for the
-    whole world. ``except_countries`` are left out of the whole world: some lack the brand, others have an entry of
-    their own for it (another owner, another script), so they rule no country out.
+    ``kinds`` are OpenStreetMap's (``shop=supermarket``), the commonest first. ``countries`` are ISO codes, None for
+    worldwide brands. ``except_countries`` are exceptions of a worldwide brand: some lack it, others have an entry of
+    their own for it (another owner, another script), so an exception does not rule a country out.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Brand:
 
     @property
     def kind(self) -> str:
-        """The first of its kinds."""
+        """The commonest of its kinds."""
         return self.kinds[0]
 
 
@@ -57,8 +57,8 @@ class Brand:
 class BrandHit:
     """A brand found in a text.
 
-    ``how`` is ``exact`` (all of the text), ``within`` (some of its words) or ``fuzzy`` (misspelled); ``score`` says how
-    well, 0 to 1, a name that only lists or other scripts have counting less than the one on signs.
+    ``how`` is ``exact`` (the whole text), ``within`` (some of its words) or ``fuzzy`` (misspelled). ``score`` is the
+    quality of the match from 0 to 1; alternative names score lower than the one on signs.
     """
 
     brand: Brand
@@ -68,12 +68,12 @@ class BrandHit:
 
     @property
     def countries(self) -> frozenset[str] | None:
-        """Where the brand is found, None for the whole world or nearly so."""
+        """The countries that have the brand; None if it is worldwide or nearly so."""
         return self.brand.countries
 
     @property
     def except_countries(self) -> frozenset[str]:
-        """Where a brand of the whole world is not found."""
+        """The exceptions of a worldwide brand."""
         return self.brand.except_countries
 
 
@@ -82,7 +82,7 @@ _OTHER_NAME_SCORE = 0.9
 
 
 class BrandRow(NamedTuple):
-    """A brand as the table has it; ``countries`` is where it is found or, if ``worldwide``, where it is not."""
+    """A row of the table; ``countries`` are those that have the brand or, if ``worldwide``, its exceptions."""
 
     name: str
     kinds: str
@@ -93,10 +93,10 @@ class BrandRow(NamedTuple):
 
 
 class _Index:
-    """The table, read from disk as far as questions go: to unpack all of it would take most of a command's time.
+    """The table of brands; only what a query needs is read, as decoding it all would take most of a command's time.
 
-    `scripts/build_brands.py` makes it. A name is folded and without blanks. It stands for numbers: twice the row's,
-    plus one for other names than the one on signs.
+    `scripts/build_brands.py` makes the table. Names are folded and without blanks. A name maps to numbers: twice the
+    number of a row, plus one if the name is not the one on signs.
     """
 
     def __init__(self, parts: Sequence["NDArray[Any]"]) -> None:
@@ -109,10 +109,11 @@ class _Index:
 
     @cached_property
     def names(self) -> list[str]:
-        """All names, by length."""
+        """All names, sorted by length."""
         return self._names.tobytes().decode().split("\n")
 
     def numbers(self, name: str) -> list[int]:
+        """Return the numbers that a name maps to."""
         return [int(number) for number in (self._by_name.get(name) or "").split()]
 
     @lru_cache(maxsize=4096)  # noqa: B019  (there is one index, for good)
@@ -123,26 +124,26 @@ class _Index:
         return msgspec.json.decode(written, type=BrandRow)
 
     def brand(self, number: int) -> Brand:
-        one = self.row(number)
-        listed = frozenset(one.countries.split())
-        found, missing = (None, listed) if one.worldwide else (listed, frozenset[str]())
-        return Brand(one.name, tuple(one.kinds.split(" ")), one.wikidata or None, found, missing)
+        row = self.row(number)
+        listed = frozenset(row.countries.split())
+        countries, exceptions = (None, listed) if row.worldwide else (listed, frozenset[str]())
+        return Brand(row.name, tuple(row.kinds.split(" ")), row.wikidata or None, countries, exceptions)
 
 
 def brand(text: str, limit: int = 10) -> list[BrandHit]:
-    """Brands that a text on a sign names, best first; case, accents, blanks and small misreadings do not matter.
+    """Return the brands that the text on a sign names, best first, ignoring case, accents and blanks.
 
-    The whole text is tried first, then runs of its words, then near spellings of the whole: one wrong letter in names
-    of five to eight, two in longer ones, and in shorter ones only digits and letters that look alike. Of equals,
-    brands come before operators and the widest spread first.
+    If no name equals the whole text, runs of its words and similar names match: with one wrong letter in names of five
+    to eight, two in longer ones, and in shorter ones only digits and letters that look alike. Of equal scores, brands
+    come before operators, and the most widespread first.
     """
     return list(_find(text[:MAX_SIGN_CHARS]))[: max(0, limit)]
 
 
 def by_brand(text: str) -> Evidence:
-    """Countries of the brands that fit a text best, weighted by people.
+    """Return the countries of the brands that match a text best, weighted by population.
 
-    Empty where one is found all over the world, be it with a few countries excepted: what is left says next to nothing.
+    Empty if one of them is worldwide, even with exceptions, as such a brand says next to nothing about the country.
     """
     hits = _find(text[:MAX_SIGN_CHARS])
     best = [hit for hit in hits if hit.score == hits[0].score]
@@ -158,7 +159,7 @@ def by_brand(text: str) -> Evidence:
 
 
 def load_brands() -> int:
-    """Read the table now rather than at the first question; the number of brands."""
+    """Read the table now rather than at the first query; return the number of brands."""
     return len(_index())
 
 
@@ -187,7 +188,7 @@ def _hits(key: str, matched: str, how: HitKind, score: float) -> list[tuple[int,
 
 
 def _within(words: list[str]) -> list[tuple[int, BrandHit]]:
-    """Names that some of the words spell, longest first; a word serves one name only."""
+    """Match runs of words, the longest first; each word is used for one name only."""
     hits: list[tuple[int, BrandHit]] = []
     used: set[int] = set()
     total = sum(map(len, words))
@@ -204,6 +205,7 @@ def _within(words: list[str]) -> list[tuple[int, BrandHit]]:
 
 
 def _fuzzy(whole: str) -> list[tuple[int, BrandHit]]:
+    """Match names with one or two wrong letters."""
     import numpy as np
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import extract
@@ -213,7 +215,7 @@ def _fuzzy(whole: str) -> list[tuple[int, BrandHit]]:
     index = _index()
     errors = 1 if len(whole) <= LONGEST_WITH_ONE_ERROR else 2
     low, high = (int(at) for at in np.searchsorted(index.lengths, [len(whole) - errors, len(whole) + errors + 1]))
-    # An error changes at most two letters of the set, so most names are ruled out before any is compared.
+    # An error changes at most two members of the letter set, which rules most names out before they are compared.
     differing = np.bitwise_count(index.letters[low:high] ^ letter_sets([whole]))
     names = [index.names[low + offset] for offset in np.flatnonzero(differing <= 2 * errors)]
     near = extract(whole, names, scorer=OSA.distance, processor=None, score_cutoff=errors, limit=None)
@@ -224,7 +226,7 @@ def _fuzzy(whole: str) -> list[tuple[int, BrandHit]]:
 
 
 def _look_alikes(whole: str) -> list[tuple[int, BrandHit]]:
-    """Short names that differ from the text in digits and letters of the same shape: "OXX0"."""
+    """Match short names that differ from the text only in digits and letters of the same shape, such as "OXX0"."""
     if not MIN_LOOK_ALIKE_CHARS <= len(whole) < MIN_FUZZY_CHARS or whole.isdigit():
         return []
     hits: list[tuple[int, BrandHit]] = []
@@ -248,7 +250,7 @@ def _short_names_by_shape() -> dict[str, list[str]]:
 
 
 def letter_sets(names: Sequence[str]) -> "NDArray[np.uint32]":
-    """For each name, which of 32 classes its characters fall into, as bits; no name may be empty."""
+    """Return for each name which of 32 classes its characters fall into, as bits; no name may be empty."""
     import numpy as np
 
     characters = np.frombuffer("".join(names).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)

@@ -1,4 +1,4 @@
-"""What is known of each country and of the climate of a point, and what a clue says about countries."""
+"""Facts about each country, the evidence that a clue gives about countries, and the climate of a point."""
 
 import gzip
 import math
@@ -16,7 +16,7 @@ from geosleuth.names import country_code
 
 
 def read_bytes(name: str) -> bytes:
-    """A shipped file as it lies there.
+    """Return the bytes of a file that ships with the package.
 
     Raises:
         DataFault: it is missing.
@@ -29,7 +29,7 @@ def read_bytes(name: str) -> bytes:
 
 
 def read_json(name: str) -> Any:
-    """A shipped file of compressed JSON.
+    """Return the content of a compressed JSON file that ships with the package.
 
     Raises:
         DataFault: it is missing or damaged.
@@ -65,7 +65,7 @@ class Language:
 
 @dataclass(frozen=True, slots=True)
 class Currency:
-    """A currency: ISO 4217 code, English name, and the signs and abbreviations by which price tags give it away."""
+    """A currency: ISO 4217 code, English name, and its signs and abbreviations on price tags."""
 
     code: str
     name: str
@@ -74,7 +74,7 @@ class Currency:
 
 @dataclass(frozen=True, slots=True)
 class Postcode:
-    """How postcodes look: a regular expression for the whole code, and examples."""
+    """The format of postcodes: a regular expression for the whole code, and examples."""
 
     pattern: str
     examples: tuple[str, ...]
@@ -90,7 +90,7 @@ class Plate:
 
 @dataclass(frozen=True, slots=True)
 class CountryFacts:
-    """One country or territory with a code of its own; what is not known is None or empty.
+    """A country, or a territory with a code of its own; unknown facts are None or empty.
 
     ``road_km`` is the World Factbook's figure of 2015, ``population`` and ``area_km2`` those of 2025. ``neighbours``
     share a land border. ``date_format`` is CLDR's short pattern (``dd/MM/y``).
@@ -122,7 +122,7 @@ class CountryFacts:
 
     @property
     def scripts(self) -> tuple[str, ...]:
-        """ISO 15924 codes of the scripts in use, that of most people first."""
+        """ISO 15924 codes of the scripts in use, the most used first."""
         return tuple(script_shares(self))
 
     @property
@@ -132,10 +132,10 @@ class CountryFacts:
 
 
 def country_facts(code_or_name: str) -> CountryFacts:
-    """The facts of a country, by ISO code or by its name in any language.
+    """Return the facts of a country, by ISO code or by its name in any language.
 
     Raises:
-        BadInput: that names no one country.
+        BadInput: there is no such country, or the name is ambiguous.
     """
     found = all_countries().get(code_or_name) or all_countries().get(country_code(code_or_name) or "")
     if found is None:
@@ -147,7 +147,7 @@ def country_facts(code_or_name: str) -> CountryFacts:
 
 @cache
 def all_countries() -> Mapping[str, CountryFacts]:
-    """Every country by its ISO 3166-1 alpha-2 code, with XK for Kosovo."""
+    """Return every country by its ISO 3166-1 alpha-2 code, with XK for Kosovo."""
     table = country_tables()
     try:
         currencies = {code: _currency(code, row) for code, row in table["currencies"].items()}
@@ -158,13 +158,13 @@ def all_countries() -> Mapping[str, CountryFacts]:
 
 @cache
 def country_tables() -> dict[str, Any]:
-    """The shipped table as it is, for the look-ups that turn it round."""
+    """Return the table of countries as JSON values, for look-ups from a clue to countries."""
     table: dict[str, Any] = read_json("countries.json.gz")
     return table
 
 
 def country_names(code: str) -> Mapping[str, str]:
-    """A country's name by language, empty for an unknown code."""
+    """Return a country's name by language; empty for an unknown code."""
     return _names().get(code, {})
 
 
@@ -175,10 +175,10 @@ def _names() -> dict[str, dict[str, str]]:
 
 
 def script_shares(country: CountryFacts) -> dict[str, float]:
-    """Percent of a country's people by script, the most used first, from the languages that they use.
+    """Return the percentage of a country's people who use each script, the most used first.
 
-    People use several languages, so the figures may add up to more than 100; official languages whose share is unknown
-    count as 1 percent.
+    People use several languages, so the percentages may add up to more than 100. Languages whose share is unknown count
+    as 1 percent.
     """
     percent: dict[str, float] = {}
     for language in country.languages:
@@ -226,16 +226,22 @@ def _country(
 
 
 COUNTRIES_OF_THE_WORLD = 250
-"""How many codes a clue chooses from; only the scale of `Evidence.specificity` hangs on it."""
+"""How many codes a clue chooses from; only affects the scale of `Evidence.specificity`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The countries that a clue speaks for.
+    """The countries that a clue points to.
 
-    ``shares`` holds ISO 3166-1 alpha-2 codes, the likeliest first, with weights that add up to 1; it is empty where the
-    clue says nothing. ``basis`` tells what the weights rest on. ``caution`` names what may mislead, None if nothing is
-    known to.
+    Attributes:
+        kind: the kind of clue.
+        clue: the clue as it was understood.
+        shares: weight by ISO 3166-1 alpha-2 code, the likeliest first; they add up to 1, or are empty if the clue says
+            nothing.
+        note: an explanation, for people.
+        basis: what the weights are based on.
+        caution: why the clue may mislead; None if no reason is known.
+        regions: the first-level region by country, if the clue shows it.
     """
 
     kind: str
@@ -244,9 +250,7 @@ class Evidence:
     note: str
     basis: str = "equal shares"
     caution: str | None = None
-    regions: Mapping[str, str] = field(
-        default_factory=dict, hash=False
-    )  # first-level region by country, where it shows
+    regions: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def countries(self) -> tuple[str, ...]:
@@ -255,7 +259,7 @@ class Evidence:
 
     @property
     def specificity(self) -> float:
-        """1 where one country is left, 0 where the clue leaves the world as it was; by the entropy of the shares."""
+        """1 if the clue leaves one country, 0 if it excludes none; computed from the entropy of the shares."""
         if not self.shares:
             return 0.0
         entropy = -sum(share * math.log(share) for share in self.shares.values() if share > 0)
@@ -266,13 +270,13 @@ class Evidence:
 
 
 def equal_shares(codes: Iterable[str]) -> dict[str, float]:
-    """One country as likely as the other."""
+    """Return the same share for each country."""
     unique = sorted(set(codes))
     return {code: 1 / len(unique) for code in unique}
 
 
 def weighted_shares(weights: Mapping[str, float]) -> dict[str, float]:
-    """Shares in proportion to weights, the largest first; countries without weight are left out."""
+    """Return shares in proportion to weights, the largest first; countries without weight are left out."""
     total = sum(weight for weight in weights.values() if weight > 0)
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
     return {code: weight / total for code, weight in ranked if weight > 0}
@@ -282,7 +286,7 @@ ROWS, COLUMNS, BAND_ROWS = 6480, 12960, 12
 CELLS_PER_DEGREE = 36
 BANDS = ROWS // BAND_ROWS
 CACHED_BANDS = 128
-"""Bands kept unpacked, 155 kB each."""
+"""How many decompressed bands are cached, 155 kB each."""
 
 CODES = (
     "Af", "Am", "As", "Aw", "BSh", "BSk", "BWh", "BWk", "Cfa", "Cfb", "Cfc", "Csa", "Csb", "Csc", "Cwa", "Cwb",
@@ -307,14 +311,14 @@ _WHOLE = {
 
 @dataclass(frozen=True, slots=True)
 class KoppenClass:
-    """A climate class: its letters (``Cfb``) and what they mean in words."""
+    """A Köppen climate class: its letters (``Cfb``) and their meaning."""
 
     code: str
     description: str
 
 
 def climate_at(point: LatLon) -> KoppenClass | None:
-    """The climate class of a point on land, in cells of 100 arc seconds (3 km at the equator); None at sea."""
+    """Return the climate class of a point, in cells of 100 arc seconds (3 km at the equator); None at sea."""
     row = min(ROWS - 1, int((90 - point.lat) * CELLS_PER_DEGREE))
     column = int((point.lon + 180) * CELLS_PER_DEGREE) % COLUMNS
     number = _band(row // BAND_ROWS)[row % BAND_ROWS * COLUMNS + column]
@@ -322,7 +326,7 @@ def climate_at(point: LatLon) -> KoppenClass | None:
 
 
 def describe_climate(code: str) -> str:
-    """The letters of a class in words: ``BWh`` is ``dry, hot desert``."""
+    """Return a climate class in words: "dry, hot desert" for ``BWh``."""
     if code in _WHOLE:
         return _WHOLE[code]
     group, second, third = code[0], code[1], code[2]
@@ -350,7 +354,7 @@ def _file() -> tuple[bytes, tuple[int, ...]]:
 
 @lru_cache(maxsize=CACHED_BANDS)
 def _band(number: int) -> bytes:
-    """One band of rows, one byte a cell."""
+    """Return a band of rows, one byte per cell."""
     data, starts = _file()
     try:
         coded = zlib.decompress(data[starts[number] : starts[number + 1]])

@@ -1,10 +1,10 @@
-"""Search in passages about countries: the World Factbook, the atlas's own facts, and a Kiwix ZIM file of the user's.
+"""Search passages about countries (the World Factbook and the atlas's own facts) and the user's Kiwix ZIM files.
 
-Passages are ranked by BM25 with weights for country, section and body. What has too little of the query is left out: a
-passage that shares one common word with a shop's name says nothing about the shop.
+Passages are ranked by BM25 with weights for country, section and body. Those with too little of the query are left out:
+a passage that shares one common word with a shop's name says nothing about the shop.
 
-The index is built once, in about a second, into the cache folder from a table that ships with the package, and is read
-only from then on. Its name carries a checksum of that table, so a new version of the package builds its own.
+The index is built once, in about a second, into the cache folder from a table that ships with the package, and is never
+changed. Its file name has a checksum of the table, so a new version of the package builds a new index.
 """
 
 import os
@@ -31,25 +31,24 @@ from .countries import CountryFacts, all_countries, read_bytes, read_json
 MAX_QUERY_CHARS = 1000
 MAX_QUERY_WORDS = 16
 SCHEMA = 3
-"""To be raised when what is built from the same table changes."""
+"""Incremented with every change of what is built from the table."""
 
 FACTBOOK, OWN_FACTS = "World Factbook", "geosleuth facts"
 
 _TABLE = "documents.json.gz"
 _WORD = re.compile(r"\w+(?:[.,]\w+)*")
 _SNIPPET_WORDS = 40
-_MOST_RANKED = 200
+_MAX_RANKED = 200
 _MAX_SNIPPET_CHARS = 600
 _SHORT_COUNTRY_NAMES = frozenset({
     "UK", "US", "USA", "UAE", "PRC", "DRC", "Chad", "Cuba", "Fiji", "Guam", "Iran", "Iraq", "Laos", "Mali", "Niue",
     "Oman", "Peru", "Togo",
 })  # fmt: skip
 _MORE_THAN_A_COUNTRY = frozenset({"america"})
-"""South America is not the United States."""
+"""Names that are not taken for a country: South America is not the United States."""
 
-_LEAST_COVERED, _LEAST_OF_A_COUNTRY = 0.6, 0.45
-"""The least share of a query that a passage must have, by the weights of its words, where rare ones weigh most; and
-where the query names the passage's country beside."""
+_MIN_COVERED, _MIN_COVERED_OF_COUNTRY = 0.6, 0.45
+"""The share of a query's words, weighted by rarity, that a passage must have; the latter if a country is named."""
 
 _FIELDS = "{title section body}"
 
@@ -64,10 +63,10 @@ _building = threading.Lock()
 
 
 def search_documents(query: str, limit: int = 10, folder: Path | None = None) -> list[Document]:
-    """Passages that fit a query, best first; any text is accepted, an empty one gives an empty list.
+    """Return the passages that match a query, best first; an empty query has none.
 
-    Where the query names a country, only its passages count. A passage must have most of the other words, rare ones
-    before all; where none has, the list is empty. ``folder`` is where the index is kept, by default the cache folder.
+    If the query names a country, only passages about it are returned. A passage must have most of the other words,
+    weighted by rarity. ``folder`` is where the index is stored, by default the cache folder.
 
     Raises:
         BadInput: the index can't be written to that folder.
@@ -77,14 +76,14 @@ def search_documents(query: str, limit: int = 10, folder: Path | None = None) ->
     if limit < 1 or not (country or words):
         return []
     connection = _connection(folder or cache_dir())
-    covered = _covered(connection, country, words)
+    covered = _well_covered(connection, country, words)
     if words and not covered:
         return []
-    return list(_run(connection, country, words, covered, limit))
+    return list(_rank(connection, country, words, covered, limit))
 
 
-def _covered(connection: sqlite3.Connection, country: str | None, words: list[str]) -> dict[int, float]:
-    """The passages that have enough of the words, by number, and how much of them."""
+def _well_covered(connection: sqlite3.Connection, country: str | None, words: list[str]) -> dict[int, float]:
+    """Return the weighted share of the words that each passage has, for passages that have enough."""
     (total,) = connection.execute("SELECT count(*) FROM passages_docsize").fetchone()
     holders = [
         {row for (row,) in connection.execute("SELECT rowid FROM passages WHERE passages MATCH ?", (match,))}
@@ -95,18 +94,18 @@ def _covered(connection: sqlite3.Connection, country: str | None, words: list[st
     for rows, weight in zip(holders, weights, strict=True):
         for row in rows:
             shares[row] = shares.get(row, 0.0) + weight / sum(weights)
-    least = _LEAST_COVERED if country is None else _LEAST_OF_A_COUNTRY
-    enough = {row: share for row, share in shares.items() if share >= least}
+    min_share = _MIN_COVERED if country is None else _MIN_COVERED_OF_COUNTRY
+    enough = {row: share for row, share in shares.items() if share >= min_share}
     if country is None or not enough:
         return enough
     only = connection.execute("SELECT rowid FROM passages WHERE passages MATCH ?", (f'country : "{country.lower()}"',))
     return {row: enough[row] for (row,) in only if row in enough}
 
 
-def _run(
+def _rank(
     connection: sqlite3.Connection, country: str | None, words: list[str], covered: dict[int, float], limit: int
 ) -> Iterator[Document]:
-    """The best of the covered passages; those that introduce a country where it is all that was asked for."""
+    """Yield the best of the passages in ``covered``; for a query of only a country, those that introduce it."""
     quoted = " OR ".join(f'"{word}"' for word in words or ("background", "country", "overview"))
     only = f'country : "{country.lower()}" AND ' if country else ""
     rows = connection.execute(
@@ -122,13 +121,13 @@ def _run(
         score = covered.get(row, 1.0) * (0.5 + 0.5 * strength / (strength + 5))
         heading = f"{title}: {section}"
         found.append(Document(key, heading, snippet[:_MAX_SNIPPET_CHARS], round(score, 4), source))
-        if len(found) >= _MOST_RANKED:
+        if len(found) >= _MAX_RANKED:
             break
-    yield from sorted(found, key=lambda one: -one.score)[:limit]
+    yield from sorted(found, key=lambda document: -document.score)[:limit]
 
 
 def _country_and_words(text: str) -> tuple[str | None, list[str]]:
-    """The first country that the text names, and its other words without those that say nothing."""
+    """Return the first country that a text names, and its other words without stop words."""
     words = [word for word in _WORD.findall(text)[: 4 * MAX_QUERY_WORDS] if len(word) <= 60]
     for count in range(min(4, len(words)), 0, -1):
         for start in range(len(words) - count + 1):
@@ -138,11 +137,12 @@ def _country_and_words(text: str) -> tuple[str | None, list[str]]:
             if (len(name) > 4 and name.lower() not in _MORE_THAN_A_COUNTRY) or name in _SHORT_COUNTRY_NAMES:
                 code = country_code(name)
                 if code is not None:
-                    return code, _telling(words[:start] + words[start + count :])
-    return None, _telling(words)
+                    return code, _content_words(words[:start] + words[start + count :])
+    return None, _content_words(words)
 
 
-def _telling(words: Iterable[str]) -> list[str]:
+def _content_words(words: Iterable[str]) -> list[str]:
+    """Return the words in lower case without stop words, or all if there are no others."""
     lowered = dict.fromkeys(word.lower() for word in words)
     return ([word for word in lowered if word not in _STOP_WORDS] or list(lowered))[:MAX_QUERY_WORDS]
 
@@ -162,20 +162,20 @@ def _checksum() -> int:
 
 def _open(path: Path) -> sqlite3.Connection:
     with _building:
-        if not _is_whole(path):
+        if not _is_intact(path):
             _build(path)
     return open_readonly(path, any_thread=True)
 
 
-def _is_whole(path: Path) -> bool:
-    """Whether the index is there and can be read; a damaged one is built again."""
+def _is_intact(path: Path) -> bool:
+    """Return whether the index exists and is undamaged; a damaged one is built again."""
     if not path.exists():
         return False
     try:
         connection = open_readonly(path)
         try:
-            whole = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
-            return whole and bool(connection.execute("SELECT count(*) FROM passages").fetchone()[0])
+            is_sound = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+            return is_sound and bool(connection.execute("SELECT count(*) FROM passages").fetchone()[0])
         finally:
             connection.close()
     except sqlite3.DatabaseError:
@@ -187,12 +187,12 @@ def _build(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".documents-", suffix=".part")
         os.close(handle)
-        neighbour = Path(name)
+        partial = Path(name)
         try:
-            _fill(neighbour)
-            neighbour.replace(path)
+            _fill(partial)
+            partial.replace(path)
         except BaseException:
-            neighbour.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise BadInput(f"{path.parent}: the document index can't be written: {error.strerror or error}") from error
@@ -236,7 +236,7 @@ def _rows() -> Iterator[tuple[str, str, str, str, str, str]]:
 
 
 def describe(country: CountryFacts) -> str:
-    """A country's facts in a few plain sentences."""
+    """Return a country's facts in a few plain sentences."""
     known = all_countries()
     official = [language.name for language in country.languages if language.status]
     neighbours = [known[code].name for code in country.neighbours if code in known]
@@ -267,18 +267,20 @@ MAX_ARTICLE_CHARS = 100_000
 SNIPPET_CHARS = 400
 
 _ZIM_WORD = re.compile(r"\w+")
-_UNSEEN = frozenset({"script", "style", "head", "template", "noscript", "svg", "math"})
-_BREAKS = frozenset({"p", "div", "li", "br", "tr", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "section", "table"})
+_INVISIBLE_TAGS = frozenset({"script", "style", "head", "template", "noscript", "svg", "math"})
+_BLOCK_TAGS = frozenset(
+    {"p", "div", "li", "br", "tr", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "section", "table"}
+)
 
 
 class ZimDocuments:
-    """One ZIM file, searched with the index that it carries: full text where it has one, else its titles."""
+    """A ZIM file, searched by its own full-text index or, if it has none, by its titles."""
 
     def __init__(self, path: Path) -> None:
         """Open the file.
 
         Raises:
-            BadInput: it is missing or no ZIM file.
+            BadInput: it is missing or not a ZIM file.
             MissingExtra: libzim is not installed.
         """
         reader = require("libzim.reader", extra="zim")
@@ -287,16 +289,16 @@ class ZimDocuments:
         try:
             self._archive: Any = reader.Archive(path)
         except (RuntimeError, ValueError, OSError) as error:
-            raise BadInput(f"{path}: not a whole ZIM file; download it again") from error
+            raise BadInput(f"{path}: not a complete ZIM file; download it again") from error
         self.path = path
         self.title = self._metadata("Title") or path.stem
         self.language = self._metadata("Language")
 
     def search(self, query: str, limit: int = 10) -> list[Document]:
-        """Articles that fit a query, best first, with the part of each that has most of its words.
+        """Return the articles that match a query, best first, each with the part that has most of the query's words.
 
         Raises:
-            BadInput: the file is damaged where the answer lies.
+            BadInput: the file is damaged.
         """
         words = [word for word in _ZIM_WORD.findall(query[:MAX_QUERY_CHARS].lower()) if len(word) <= 60][
             :MAX_QUERY_WORDS
@@ -340,34 +342,34 @@ class ZimDocuments:
 
 
 class _Text(HTMLParser):
-    """Gathers what a reader would see, up to a limit."""
+    """Collects the visible text of a page, up to a limit."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.pieces: list[str] = []
         self.length = 0
-        self._unseen_depth = 0
+        self._invisible_depth = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
-        if tag in _UNSEEN:
-            self._unseen_depth += 1
-        elif tag in _BREAKS:
+        if tag in _INVISIBLE_TAGS:
+            self._invisible_depth += 1
+        elif tag in _BLOCK_TAGS:
             self.pieces.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in _UNSEEN and self._unseen_depth:
-            self._unseen_depth -= 1
-        elif tag in _BREAKS:
+        if tag in _INVISIBLE_TAGS and self._invisible_depth:
+            self._invisible_depth -= 1
+        elif tag in _BLOCK_TAGS:
             self.pieces.append("\n")
 
     def handle_data(self, data: str) -> None:
-        if not self._unseen_depth and self.length < MAX_ARTICLE_CHARS:
+        if not self._invisible_depth and self.length < MAX_ARTICLE_CHARS:
             self.pieces.append(data[: MAX_ARTICLE_CHARS - self.length])
             self.length += len(data)
 
 
 def plain_text(markup: str) -> str:
-    """The visible text of an HTML page, one line a paragraph, at most `MAX_ARTICLE_CHARS` long."""
+    """Return the visible text of an HTML page, one line per paragraph, at most `MAX_ARTICLE_CHARS` long."""
     parser = _Text()
     parser.feed(markup)
     parser.close()
@@ -376,7 +378,7 @@ def plain_text(markup: str) -> str:
 
 
 def best_part(text: str, words: list[str]) -> str:
-    """The stretch of a text with most of the words, about `SNIPPET_CHARS` long."""
+    """Return the part of a text with most of the words, about `SNIPPET_CHARS` long."""
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = text

@@ -1,10 +1,10 @@
-"""Places that signs and people name besides settlements: airports, railway stations, ports, famous sights.
+"""Read the landmarks that ship with the package: airports, railway stations, ports and famous sights.
 
-There are airports of the world with an IATA code (and with an ICAO code outside the USA), seaports by UN/LOCODE,
+These are the world's airports with an IATA code (outside the USA also those with an ICAO code), seaports by UN/LOCODE,
 railway stations of Germany and of much of Europe, and about a hundred world-famous sights, museums and mountains.
-Missing, since no package has them with positions under clear terms: stations outside Europe, universities, World
-Heritage sites, and peaks, museums, stadiums, castles and lighthouses other than the most famous. An OpenStreetMap
-extract brings all of them for its region.
+Missing, as no package has them with positions under clear terms: stations outside Europe, universities, World Heritage
+sites, and peaks, museums, stadiums, castles and lighthouses other than the most famous. An OpenStreetMap extract has
+all of these for its region.
 """
 
 import csv
@@ -21,7 +21,7 @@ from geosleuth.geo import Disc, LatLon
 from .countries import read_bytes
 
 RADIUS_KM = {"airport": 2.5, "port": 2.5, "station": 0.3, "nature": 5.0, "peak": 2.0, "volcano": 5.0}
-"""How far a place of each kind reaches from its point, roughly; others half a kilometre."""
+"""The approximate radius of places by kind; of others see ``_OTHER_RADIUS_KM``."""
 
 _OTHER_RADIUS_KM = 0.5
 _SOURCES = {"airport": "airportsdata", "port": "searoute", "station": "Deutsche Bahn"}
@@ -37,7 +37,7 @@ class Landmark:
 
 
 def landmarks() -> Iterator[Landmark]:
-    """Every landmark that ships with the package, for building indexes: the tables are read anew each time.
+    """Yield every landmark that ships with the package; the tables are read anew each time, for building indexes.
 
     Raises:
         DataFault: a table is missing or damaged.

@@ -1,4 +1,4 @@
-"""From a clue to the countries it fits: domains, phone numbers, currencies, postcodes, languages, rules of the road."""
+"""Find the countries that match a clue: domains, phone numbers, currencies, postcodes, languages, rules of the road."""
 
 import re
 from collections import defaultdict
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from phonenumbers import PhoneNumber
 
 MAX_CLUE_CHARS = 200
-"""Longer clues are cut before any work: no domain, price or postcode is like that."""
+"""Longer clues are cut: no domain, price or postcode is that long."""
 
 BY_PEOPLE = "people of each country"
 
@@ -25,7 +25,7 @@ _POSTCODE_SEPARATORS = re.compile(r"[\s-]+")
 
 
 def by_tld(address: str) -> Evidence:
-    """Countries of a top-level domain, given alone (``.mc``) or in a web or mail address."""
+    """Return the countries of a top-level domain, given alone (``.mc``) or in a web or mail address."""
     address = address[:MAX_CLUE_CHARS].strip().lower()
     match = _HOST.match(address)
     tld = (match[1] if match else "").rstrip(".").rsplit(".", 1)[-1]
@@ -47,7 +47,7 @@ def by_tld(address: str) -> Evidence:
 
 
 def by_calling_code(number: str) -> Evidence:
-    """Countries of an international number or its beginning (``+377 93 15``), the longest known prefix deciding."""
+    """Return the countries of an international number, or its beginning (``+377 93``), by the longest known prefix."""
     text = number[:MAX_CLUE_CHARS].strip()
     digits = re.sub(r"\D", "", text)
     if text.startswith("00"):
@@ -76,7 +76,7 @@ def _countries_by_prefix() -> dict[str, tuple[str, ...]]:
 
 
 def by_currency(text: str) -> Evidence:
-    """Countries that pay so: a sign, code or word of a currency (``€``, ``Kč``, ``CHF``), alone or with a price."""
+    """Return the countries of a currency by its sign, code or name (``€``, ``Kč``, ``CHF``), alone or with a price."""
     text = text[:MAX_CLUE_CHARS].strip()
     symbols = _currencies_by_symbol()
     words = [text, *(word for word in _NUMBERS.split(text) if word)]
@@ -112,10 +112,10 @@ def _plain_symbol(text: str) -> str:
 
 
 def by_postcode(postcode: str) -> Evidence:
-    """Countries whose postcodes look so, weighted by how many of their people share one such code.
+    """Return the countries whose format a postcode has, weighted by people per possible code.
 
-    A pattern that leaves few codes speaks louder than one that any five digits fit: 98000 is one of Monaco's hundred
-    and one of France's hundred thousand.
+    So a format with few possible codes counts for more than one that any five digits match: 98000 is one of Monaco's
+    hundred codes and one of France's hundred thousand.
     """
     text = " ".join(postcode[:MAX_CLUE_CHARS].upper().split())
     length = len(_POSTCODE_SEPARATORS.sub("", text))
@@ -157,7 +157,7 @@ def _postcode_regions() -> dict[str, tuple[tuple[str, re.Pattern[str]], ...]]:
 
 
 def by_language(language: str) -> Evidence:
-    """Countries where a language is used, by ISO 639 code or name, weighted by how many people use it there."""
+    """Return the countries where a language is used, by ISO 639 code or name, weighted by the number of speakers."""
     text = language[:MAX_CLUE_CHARS].strip()
     code = _language_codes().get(text.casefold().replace("_", "-").split("-")[0]) or _language_codes().get(fold(text))
     speakers = speakers_by_country().get(code or "", {})
@@ -179,7 +179,7 @@ def _language_codes() -> dict[str, str]:
 
 @cache
 def speakers_by_country() -> dict[str, dict[str, float]]:
-    """For each language the number of people who use it in each country; at least one where the share is unknown."""
+    """Return the number of speakers of each language by country; 1 if their share is unknown."""
     found: dict[str, dict[str, float]] = defaultdict(dict)
     for country in all_countries().values():
         for language in country.languages:
@@ -189,18 +189,19 @@ def speakers_by_country() -> dict[str, dict[str, float]]:
 
 
 def by_driving_side(side: DrivingSide) -> Evidence:
-    """Countries that drive on the ``left`` or on the ``right``."""
+    """Return the countries that drive on the ``left`` or on the ``right``."""
     codes = [country.code for country in all_countries().values() if country.driving_side == side]
     return Evidence("driving side", side, _by_people(codes), f"traffic keeps to the {side}", BY_PEOPLE)
 
 
 def by_speed_unit(unit: SpeedUnit) -> Evidence:
-    """Countries whose signs give speeds in ``km/h`` or in ``mph``."""
+    """Return the countries whose signs give speeds in ``km/h`` or in ``mph``."""
     codes = [country.code for country in all_countries().values() if country.speed_unit == unit]
     return Evidence("speed unit", unit, _by_people(codes), f"speed limits in {unit}", BY_PEOPLE)
 
 
 def _by_people(codes: Iterable[str]) -> dict[str, float]:
+    """Return the shares of countries by population, or equal shares if none has a known one."""
     known = all_countries()
     codes = [code for code in codes if code in known]
     if not any(known[code].population for code in codes):
@@ -209,7 +210,7 @@ def _by_people(codes: Iterable[str]) -> dict[str, float]:
 
 
 MAX_PHONE_CHARS = 60
-"""Longer texts are cut: with extension and words around it no number is like that."""
+"""Longer texts are cut: no number is that long, even with an extension and words around it."""
 
 _KINDS = {
     0: "fixed line", 1: "mobile", 2: "fixed line or mobile", 3: "toll free", 4: "premium rate", 5: "shared cost",
@@ -220,12 +221,11 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class PhoneInfo:
-    """What a telephone number says.
+    """What a telephone number reveals.
 
-    ``countries`` has every country in which the number is valid, the likeliest first; ``country`` is set where only one
-    is left. ``place`` is what the numbering plan knows of the region or town, ``places`` the same for each country. A
-    number without country code and hint is tried in all countries, and those that group its digits just so come first;
-    ``same_grouping`` has them.
+    ``countries`` are those in which the number is valid, the likeliest first; ``country`` is set if there is only one.
+    ``place`` is the region or town by the numbering plan, ``places`` the same by country. A number without country code
+    and hint is tried in all countries; those that group digits in the same way, ``same_grouping``, come first.
     """
 
     text: str
@@ -244,10 +244,10 @@ class PhoneInfo:
 
 
 def phone(number: str, region: str | None = None) -> PhoneInfo:
-    """Look a telephone number up, as it is written; ``region`` (an ISO code) says where numbers without ``+`` are from.
+    """Look up a telephone number as written; ``region`` (an ISO code) is the country of numbers without ``+``.
 
-    Any text is accepted; what is no number gives ``valid=False`` and no countries. With ``+`` or a hint this takes
-    well under a millisecond, without either some 20 ms, since every country's numbering plan is tried.
+    Any text is accepted; if it is not a number, ``valid`` is False and there are no countries. With ``+`` or a region
+    this takes well under a millisecond, otherwise some 20 ms, as every country's numbering plan is tried.
     """
     text = " ".join(number[:MAX_PHONE_CHARS].split())
     hint = region.strip().upper() if region else None
@@ -279,7 +279,7 @@ def _describe(text: str, number: "PhoneNumber") -> PhoneInfo:
         code for code in candidates if code in known and phonenumbers.is_valid_number_for_region(number, code)
     )
     valid = bool(countries) or phonenumbers.is_valid_number(number)
-    place = _place(number) if valid else ""
+    place = _place_of_number(number) if valid else ""
     zones = tuple(zone for zone in timezone.time_zones_for_number(number) if "/" in zone and zone != "Etc/Unknown")
     write = phonenumbers.format_number
     return PhoneInfo(
@@ -298,8 +298,8 @@ def _describe(text: str, number: "PhoneNumber") -> PhoneInfo:
     )
 
 
-def _place(number: "PhoneNumber") -> str:
-    """What the numbering plan knows below the country, empty where nothing."""
+def _place_of_number(number: "PhoneNumber") -> str:
+    """Return the region or town of a number by the numbering plan, "" if it has none."""
     from phonenumbers import geocoder
 
     described = geocoder.description_for_number(number, "en")
@@ -320,7 +320,7 @@ def _in_all_countries(text: str) -> PhoneInfo:
             continue
         if phonenumbers.is_valid_number_for_region(number, country.code):
             national = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.NATIONAL)
-            found[country.code] = (re.findall(r"\d+", national) == groups, _place(number))
+            found[country.code] = (re.findall(r"\d+", national) == groups, _place_of_number(number))
     people = {code: all_countries()[code].population for code in found}
     ranked = sorted(found, key=lambda code: (not found[code][0], -people[code], code))
     if len(ranked) == 1:

@@ -1,9 +1,9 @@
-"""Road numbers on signs, and the countries that number roads so: a partial table, for clues and not for law.
+"""Find the countries that use a road number's format, by a partial table.
 
-Each scheme is a pattern for the whole number without blanks, the countries that number so, and what it means there.
-Sources: UNECE's AGR agreement (E roads) and UNESCAP's Asian Highway agreement (AH) with their annexes of routes; the
-national road acts and sign manuals that define the classes; MUTCD for the USA; otherwise general knowledge of the
-signs. A scheme that is missing says nothing about a country.
+Each scheme is a pattern for the whole number without blanks, the countries that use it, and its meaning there. Sources:
+UNECE's AGR agreement (E roads) and UNESCAP's Asian Highway agreement (AH) with their annexes of routes; the national
+road acts and sign manuals that define the classes; MUTCD for the USA; otherwise general knowledge of the signs. That a
+scheme is missing from the table does not exclude a country.
 """
 
 import re
@@ -16,7 +16,7 @@ from .countries import Evidence, all_countries, weighted_shares
 
 
 class RoadScheme(NamedTuple):
-    """A pattern, the ISO codes of the countries that use it, and what such a road is."""
+    """A pattern, the ISO codes of the countries that use it, and the class of such roads."""
 
     pattern: str
     countries: str
@@ -161,20 +161,19 @@ E_ROUTES = {
     119: "RU AZ", 125: "RU KZ KG",
 }  # fmt: skip
 """Countries that an E road runs through. Source: annex I of UNECE's AGR (European Agreement on Main International
-Traffic Arteries). Three-digit branches are left out but for a few, and so is
-Britain, whose signs do not show them."""
+Traffic Arteries). Most three-digit branches are left out, and so is Britain, whose signs do not show E roads."""
 
 E_COUNTRIES = (
     "AL AM AT AZ BA BE BG BY CH CY CZ DE DK EE ES FI FR GE GR HR HU IE IT KG KZ LT LU LV MD ME MK NL NO PL PT RO RS RU "
     "SE SI SK TJ TM TR UA UZ XK"
 )
-"""Countries with E roads; Britain has them on paper but not on its signs."""
+"""Countries with E roads; Britain has them officially but not on its signs."""
 
 
 MAX_ROAD_CHARS = 40
 
 _LOOKALIKES = str.maketrans("АВЕКМНОРСТХЕ", "ABEKMHOPCTXE")
-"""Cyrillic capitals to the Latin letters that look the same: М-4 on a Russian sign, M4 in a transcription."""
+"""Maps Cyrillic capitals to Latin letters of the same shape, so that М-4 on a Russian sign and M4 are the same."""
 
 _WORDS = (
     (re.compile(r"^(?:INTERSTATE)(?=\d)"), "I"),
@@ -187,7 +186,7 @@ _WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class RoadNumber:
-    """A road number as read, the meaning and countries of each scheme that fits, and the evidence of all together."""
+    """A normalized road number, the meaning and countries of each matching scheme, and their combined evidence."""
 
     number: str
     schemes: tuple[tuple[str, tuple[str, ...]], ...]
@@ -195,10 +194,10 @@ class RoadNumber:
 
 
 def by_road_number(text: str) -> RoadNumber:
-    """Countries that number a road so (``A8``, ``E45``, ``BR-101``, ``I-95``, ``D 906``, ``国道1号``).
+    """Return the countries that use a road number's format: ``A8``, ``E45``, ``BR-101``, ``D 906``, ``国道1号``.
 
-    The table is partial: a number that it does not know says nothing. Countries count with the length of their roads,
-    a stand-in for how often such a sign is seen.
+    The table is partial, so an unknown number says nothing. Countries are weighted by the length of their roads, as a
+    proxy for how often such a sign is seen.
     """
     number = _normalised(text)
     found: list[tuple[str, tuple[str, ...]]] = []
@@ -238,6 +237,6 @@ def _compiled() -> tuple[tuple[re.Pattern[str], tuple[str, ...], str], ...]:
 
 
 def _road_km(code: str) -> float:
-    """Length of roads, from the people where the Factbook has none."""
+    """Return the length of a country's roads, estimated from its population if the Factbook has no figure."""
     country = all_countries()[code]
     return country.road_km or max(country.population / 100, 1.0)

@@ -1,4 +1,7 @@
-"""Scripts and telling letters of a text, and the countries that write so. Written by hand; not complete."""
+"""Recognize scripts and distinctive letters of a text, and find the countries that use them.
+
+The tables are written by hand and incomplete.
+"""
 
 import unicodedata
 from collections import Counter, defaultdict
@@ -48,7 +51,7 @@ _SHARED = {
 _VIETNAMESE = "ạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ"
 
 TELLING_LETTERS = {**_SHARED, **dict.fromkeys(_VIETNAMESE, "vi")}
-"""Letters that few languages have, with those languages' ISO 639 codes. Source: the alphabets themselves."""
+"""Distinctive letters, with the ISO 639 codes of the few languages that have them. Source: the alphabets themselves."""
 
 SIMPLIFIED_ONLY = frozenset(
     "们这个为时对说发经现过还进样车东书长门问间见马鸟鱼龙风飞电话语请谢谁让认识读买卖红银铁钱钟头质贵费资贸购运远"
@@ -62,23 +65,23 @@ TRADITIONAL_ONLY = frozenset(
     "們這來對說發經讓讀賣鐵錢遲專嚴豐樂眾價單廠廳歷壓縣雙變號聽圍圖團圓壞獎寶實歲帶幫莊應廢彈歸當錄戀戰戶擴擔擇據"
     "歡歐氣淚澤濟燒獨獵稱簽臺灣國學區銷檢樓權條產"
 )
-"""Characters that Chinese writes in one way only and that Japanese does not write so; the commonest on signs."""
+"""Characters that only simplified or only traditional Chinese has, and Japanese has not; the commonest on signs."""
 
 
 MAX_TEXT_CHARS = 5000
-"""What is looked at of a text; the shares of scripts settle long before."""
+"""Longer texts are cut; the shares of scripts converge long before."""
 
 SIGNIFICANT_SHARE = 0.1
-"""A script other than Latin with at least this share of the letters decides: Latin words stand on signs everywhere."""
+"""The share of letters from which scripts other than Latin decide, as Latin words are on signs everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How a text is written.
+    """The scripts and distinctive letters of a text.
 
     ``scripts`` are shares of its letters by ISO 15924 code (``Hani`` for characters that Chinese, Japanese and Korean
-    share). ``languages`` are those whose alphabets have all of the ``telling_letters``, empty where there is no such
-    letter. ``evidence`` is what both say about countries, weighted by people.
+    share). ``languages`` are those whose alphabets have all of the ``telling_letters``, empty if there are no such
+    letters. ``evidence`` are the countries of both, weighted by the people who use them.
     """
 
     scripts: Mapping[str, float] = field(hash=False)
@@ -88,12 +91,12 @@ class Writing:
 
 
 def by_script(text: str) -> Writing:
-    """The scripts of a text with their shares, and the countries that use them.
+    """Return the scripts of a text with their shares, and the countries that use them.
 
     Kana means Japanese and hangul Korean even among Chinese characters; characters that only simplified or only
-    traditional Chinese has tell the two apart. Accented and special letters narrow Latin, Cyrillic and Arabic writing
-    down to languages (``ő`` is Hungarian). Countries count with the people who use a language in that script there,
-    if the language has legal status: those are the ones on signs.
+    traditional Chinese has distinguish the two. Accented and special letters narrow Latin, Cyrillic and Arabic down to
+    languages (``ő`` is Hungarian). Countries are weighted by the people who use the script there in a language with
+    legal status, as such languages are the ones on signs.
     """
     text = unicodedata.normalize("NFC", text[:MAX_TEXT_CHARS])
     letters = Counter(script for character in text if (script := script_of(character)) is not None)
@@ -117,7 +120,7 @@ def by_script(text: str) -> Writing:
 
 @lru_cache(maxsize=1 << 14)
 def script_of(character: str) -> str | None:
-    """ISO 15924 code of a letter's script; None for what is no letter, or of a script not in the table."""
+    """Return the ISO 15924 code of a letter's script; None if it is not a letter, or its script not in the table."""
     if not character.isalpha():
         return None
     name = unicodedata.name(character, "")
@@ -125,7 +128,7 @@ def script_of(character: str) -> str | None:
 
 
 def _deciding_scripts(scripts: Mapping[str, float], text: str) -> tuple[str, ...]:
-    """The scripts that CLDR knows languages by: Jpan, Kore, Hans and Hant in place of their parts."""
+    """Return the scripts that decide, by CLDR's codes: Jpan, Kore, Hans and Hant in place of their parts."""
     if scripts.keys() & {"Hira", "Kana"}:
         return ("Jpan",)
     if "Bopo" in scripts:
@@ -145,6 +148,7 @@ def _deciding_scripts(scripts: Mapping[str, float], text: str) -> tuple[str, ...
 
 
 def _chinese(text: str) -> tuple[str, ...]:
+    """Return the scripts that a text in Chinese characters may be in."""
     simplified = sum(character in SIMPLIFIED_ONLY for character in text)
     traditional = sum(character in TRADITIONAL_ONLY for character in text)
     if simplified > traditional:
@@ -155,7 +159,7 @@ def _chinese(text: str) -> tuple[str, ...]:
 
 
 def _telling(text: str) -> tuple[str, tuple[str, ...]]:
-    """The letters that few languages have, and the languages that have all of them."""
+    """Return the distinctive letters of a text, and the languages that have all of them."""
     present = [letter for letter in dict.fromkeys(text.lower()) if letter in TELLING_LETTERS]
     if not present:
         return "", ()
@@ -164,6 +168,7 @@ def _telling(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _people_by_country(scripts: tuple[str, ...], languages: tuple[str, ...]) -> dict[str, float]:
+    """Return how many people use the scripts in each country, in some languages or, if there are none, in any."""
     people: dict[str, float] = defaultdict(float)
     for script in scripts:
         for code, by_language in _writers().get(script, {}).items():
@@ -175,7 +180,7 @@ def _people_by_country(scripts: tuple[str, ...], languages: tuple[str, ...]) -> 
 
 @cache
 def _writers() -> dict[str, dict[str, dict[str, float]]]:
-    """For each script, country and language the number of people who use that language there."""
+    """Return the number of people by script, country and language."""
     found: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for country in all_countries().values():
         for language, script, people in _expected_on_signs(country):
@@ -184,6 +189,7 @@ def _writers() -> dict[str, dict[str, dict[str, float]]]:
 
 
 def _expected_on_signs(country: CountryFacts) -> list[tuple[str, str, float]]:
+    """Return language, script and number of people of the languages with legal status, or else of the first."""
     expected = [language for language in country.languages if language.status] or list(country.languages[:1])
     people = max(country.population, 1)
     return [(language.code, language.script, max(people * (language.percent or 0) / 100, 1.0)) for language in expected]

@@ -1,4 +1,4 @@
-"""Gazetteers that users add: named features from GeoNames dumps and Natural Earth files."""
+"""Import and query gazetteers: named features from GeoNames dumps and Natural Earth files."""
 
 from .geonames import import_geonames
 from .natural_earth import files_in, import_natural_earth

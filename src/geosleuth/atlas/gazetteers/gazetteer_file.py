@@ -1,13 +1,13 @@
-"""A gazetteer's file: named features of a country or the world, a few to tens of millions of them.
+"""Write a gazetteer file: a few to tens of millions of named features of a country or the world.
 
-It lies in the folder beside that of the regions, and is listed, described and removed as a region file is
-(`geosleuth.atlas.regions.region_file`). Tables:
+Gazetteer files have a folder of their own beside that of the regions, and are listed, described and removed like region
+files (`geosleuth.atlas.regions.region_file`). Tables:
 
-- ``meta``: as in a region file, with ``kinds``, the words that ``feature.kind`` counts through, and ``refused``.
-- ``feature``: ``id`` is the source's own number, positions count 1e-5 degrees, ``fame`` is 0 to 255.
-- the index of names of `geosleuth.atlas.gazetteers.name_index`, owned by feature ids.
-- ``area`` and its R-tree ``feature_box``: the ground or course of features that are more than a point, as WKB.
-- ``shape``, ``shape_box``: what a map draws, as in a region file.
+- ``meta``: as in a region file, with ``kinds``, the words that ``feature.kind`` is an index into, and ``refused``.
+- ``feature``: ``id`` is the source's own number, positions are in units of 1e-5 degrees, ``fame`` is 0 to 255.
+- the name index of `geosleuth.atlas.gazetteers.name_index`, whose owners are feature ids.
+- ``area`` and its R-tree ``feature_box``: the area or line of features that are more than a point, as WKB.
+- ``shape``, ``shape_box``: the shapes that a map draws, as in a region file.
 """
 
 import sqlite3
@@ -28,12 +28,12 @@ from . import name_index
 
 E5: Final = 100_000
 CELL: Final = "(lat_e5 + 9000000) / 5000 * 7201 + (lon_e5 + 18000000) / 5000"
-"""The twentieth of a degree that a feature lies in, row by row from the south-west; an index holds it."""
+"""SQL for the cell of a twentieth of a degree that a feature lies in, counted by rows from the south-west; indexed."""
 
 CELL_COLUMNS: Final = 7201
 MAX_NAMES: Final = 250
 MAX_NAME_CHARS: Final = 200
-_BATCH: Final = 10_000
+_BATCH_ROWS: Final = 10_000
 _CACHE_KB: Final = 262_144
 
 KINDS: Final = (
@@ -43,8 +43,8 @@ KINDS: Final = (
     "reef", "undersea", "park", "forest", "area", "road", "railway", "airport", "bridge", "dam", "mine", "site",
     "building", "water", "terrain", "continent",
 )  # fmt: skip
-_STANDS_ALONE: Final = frozenset({"lake", "reservoir", "peak", "volcano", "river"})
-_NUMBERS: Final = {kind: number for number, kind in enumerate(KINDS)}
+_FOUND_WITHOUT_KIND: Final = frozenset({"lake", "reservoir", "peak", "volcano", "river"})
+_KIND_NUMBERS: Final = {kind: number for number, kind in enumerate(KINDS)}
 
 _TABLES: Final = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -59,8 +59,8 @@ CREATE VIRTUAL TABLE shape_box USING rtree(id, west, east, south, north);
 {name_index.TABLES}"""
 
 
-class Named(NamedTuple):
-    """A feature as it goes into the file; ``names`` are its other names."""
+class FeatureRow(NamedTuple):
+    """A feature to write; ``names`` are its names besides the main one."""
 
     number: int
     name: str
@@ -77,7 +77,7 @@ class Named(NamedTuple):
 
 @contextmanager
 def writing_gazetteer(folder: Path, name: str) -> Iterator["GazetteerWriter"]:
-    """A writer whose file takes its place when the block ends well, and is gone when it does not."""
+    """Open a writer; the file replaces one of the same name if the block succeeds, and is deleted if it fails."""
     with new_database(folder, name) as conn:
         conn.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
         run_script(conn, _TABLES)
@@ -87,35 +87,35 @@ def writing_gazetteer(folder: Path, name: str) -> Iterator["GazetteerWriter"]:
 
 
 class GazetteerWriter:
-    """Collects rows and writes them in batches; what can't be taken is counted, by reason."""
+    """Writes rows in batches, and counts refused ones by reason."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
-        """Work on an open, writable database that has the tables."""
+        """Use an open, writable database that has the tables."""
         self.conn = conn
         self.refused: dict[str, int] = {}
         self._features: list[tuple[Any, ...]] = []
         self._names: list[tuple[Any, ...]] = []
         self._shapes = 0
 
-    def refuse(self, why: str) -> None:
-        """Count a row that was not taken."""
-        self.refused[why] = self.refused.get(why, 0) + 1
+    def refuse(self, reason: str) -> None:
+        """Count a row that is not written."""
+        self.refused[reason] = self.refused.get(reason, 0) + 1
 
-    def add(self, one: Named) -> None:
-        """Write a feature with its names; the first of a number stands."""
-        fame = max(0, min(255, round(255 * one.fame)))
+    def add(self, row: FeatureRow) -> None:
+        """Write a feature with its names; of several with one number, the first is kept."""
+        fame = max(0, min(255, round(255 * row.fame)))
         self._features.append(
-            (one.number, one.name, _NUMBERS[one.kind], round(one.lat * E5), round(one.lon * E5), fame, one.country,
-             one.admin1, one.population, one.elevation)
+            (row.number, row.name, _KIND_NUMBERS[row.kind], round(row.lat * E5), round(row.lon * E5), fame, row.country,
+             row.admin1, row.population, row.elevation)
         )  # fmt: skip
-        self.add_names(one.number, fame, one.name, one.names, alone=one.kind in _STANDS_ALONE)
-        if len(self._features) >= _BATCH:
+        self.add_names(row.number, fame, row.name, row.names, without_kind=row.kind in _FOUND_WITHOUT_KIND)
+        if len(self._features) >= _BATCH_ROWS:
             self.flush()
 
     def add_names(
-        self, number: int, fame: int, main: str | None, others: Iterable[str], *, alone: bool = False
+        self, number: int, fame: int, main: str | None, others: Iterable[str], *, without_kind: bool = False
     ) -> None:
-        """Write names of a feature, each spelling once; ``alone`` adds "Balaton" to "Lake Balaton"."""
+        """Write names of a feature, each spelling once; ``without_kind`` adds "Balaton" for "Lake Balaton"."""
         seen: set[str] = set()
         if main is not None:
             for at, key in enumerate(name_index.keys_of(main)):
@@ -126,13 +126,13 @@ class GazetteerWriter:
                 if key not in seen:
                     seen.add(key)
                     self._names.append((number, OTHER, fame, text, key))
-        if alone:
-            for key in [one for one in map(name_index.without_kind, seen) if one and one not in seen]:
+        if without_kind:
+            for key in [short for short in map(name_index.without_kind, seen) if short and short not in seen]:
                 seen.add(key)
                 self._names.append((number, OTHER, fame, main or key, key))
 
     def add_area(self, number: int, geometry: shapely.Geometry) -> None:
-        """Write the ground or course of a feature."""
+        """Write the area or line of a feature."""
         west, south, east, north = shapely.bounds(geometry).tolist()
         self.conn.execute("INSERT OR IGNORE INTO area VALUES (?, ?)", (number, shapely.to_wkb(geometry)))
         self.conn.execute(
@@ -140,7 +140,7 @@ class GazetteerWriter:
         )
 
     def add_shape(self, layer: Layer, rank: int, name: str, geometry: shapely.Geometry) -> None:
-        """Write a shape to draw."""
+        """Write a shape for maps."""
         self._shapes += 1
         west, south, east, north = shapely.bounds(geometry).tolist()
         self.conn.execute(
@@ -149,24 +149,25 @@ class GazetteerWriter:
         self.conn.execute("INSERT INTO shape_box VALUES (?, ?, ?, ?, ?)", (self._shapes, west, east, south, north))
 
     def flush(self) -> None:
-        """Write what is waiting."""
+        """Write the rows of the current batch."""
         self.conn.executemany("INSERT OR IGNORE INTO feature VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._features)
         self.conn.executemany("INSERT INTO name (owner, role, fame, text, key) VALUES (?, ?, ?, ?, ?)", self._names)
         self._features.clear()
         self._names.clear()
 
     def finish(self, meta: Mapping[str, str], progress: Progress) -> None:
-        """Build the indexes and say what the file is; nothing may be added afterwards.
+        """Build the indexes and write the metadata; nothing may be added afterwards.
 
         Raises:
-            BadInput: nothing was added.
+            BadInput: no feature was added.
         """
         self.flush()
         progress("indexing", 0, 3)
         (features,) = self.conn.execute("SELECT count(*) FROM feature").fetchone()
         if not features:
-            why = ", ".join(f"{count} with {reason}" for reason, count in sorted(self.refused.items()))
-            raise BadInput(f"{meta['source']} holds no named feature" + (f" ({why})" if why else ""))
+            reasons = ", ".join(f"{count} with {reason}" for reason, count in sorted(self.refused.items()))
+            refused = f"; rows refused: {reasons}" if reasons else ""
+            raise BadInput(f"{meta['source']} holds no named feature{refused}")
         (names,) = self.conn.execute("SELECT count(*) FROM name").fetchone()
         self.conn.execute(f"CREATE INDEX feature_cell ON feature ({CELL}, fame DESC)")
         progress("indexing", 1, 3)
@@ -174,7 +175,7 @@ class GazetteerWriter:
         progress("indexing", 2, 3)
         counts = {"features": features, "names": names, "shapes": self._shapes, "streets": 0, "addresses": 0,
                   "junctions": 0, "refused": sum(self.refused.values())}  # fmt: skip
-        about = {
+        rows = {
             "format": GAZETTEER_FORMAT,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "kinds": ",".join(KINDS),
@@ -182,10 +183,11 @@ class GazetteerWriter:
             **meta,
             **{key: str(count) for key, count in counts.items()},
         }
-        self.conn.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
+        self.conn.executemany("INSERT INTO meta VALUES (?, ?)", rows.items())
         progress("indexing", 3, 3)
 
     def _bounds(self) -> str:
+        """Return "south,west,north,east" of all features."""
         query = "SELECT min(lat_e5), min(lon_e5), max(lat_e5), max(lon_e5) FROM feature"
         edges = [edge / E5 for edge in self.conn.execute(query).fetchone()]
         boxes = self.conn.execute("SELECT min(south), min(west), max(north), max(east) FROM feature_box").fetchone()

@@ -1,7 +1,7 @@
-"""Importing GeoNames dumps: ``allCountries``, one country's or the cities', as text, gzip or zip.
+"""Import GeoNames dumps: ``allCountries``, one country's or the cities', as text, gzip or zip.
 
-Rows are read one at a time, so that the size of a dump does not matter to memory. A row that is not what GeoNames
-writes is counted and passed over; a file that is packed tighter than text can be is refused.
+Rows are read one at a time, so memory does not depend on the size of the dump. Malformed rows are counted and skipped;
+a file that is compressed further than text can be is refused.
 """
 
 import gzip
@@ -18,19 +18,19 @@ from geosleuth.atlas.regions.region_file import Progress, check_readable, digest
 from geosleuth.errors import BadFile
 from geosleuth.names import required_country_code
 
-from .gazetteer_file import MAX_NAME_CHARS, MAX_NAMES, GazetteerWriter, Named, writing_gazetteer
+from .gazetteer_file import MAX_NAME_CHARS, MAX_NAMES, FeatureRow, GazetteerWriter, writing_gazetteer
 
 MAX_BYTES: Final = 16 << 30
-"""Unpacked; the whole world is a tenth of it."""
+"""The largest dump after decompression; that of the whole world has a tenth of it."""
 
 MAX_RATIO: Final = 60
-"""Unpacked to packed. Names and numbers pack to a quarter; what packs to a hundredth is no dump."""
+"""The highest compression ratio. Names and numbers compress to a quarter; a hundredth is no GeoNames dump."""
 
-_MAX_LINE: Final = 1 << 16
+_MAX_LINE_BYTES: Final = 1 << 16
 _COLUMNS: Final = 19
 _NAME_COLUMNS: Final = range(4, 11)
 _REPORT_EVERY: Final = 50_000
-_NO_LANGUAGES: Final = frozenset({"link", "post", "iata", "icao", "faac", "tcid", "unlc", "wkdt", "phon", "abbr"})
+_NOT_LANGUAGES: Final = frozenset({"link", "post", "iata", "icao", "faac", "tcid", "unlc", "wkdt", "phon", "abbr"})
 
 _CLASSES: Final = {
     "A": "region", "H": "water", "L": "area", "P": "city", "R": "road", "S": "site", "T": "terrain", "U": "undersea",
@@ -73,19 +73,19 @@ def import_geonames(
     progress: Progress | None = None,
     origin: Mapping[str, str] | None = None,
 ) -> RegionInfo:
-    """Add a GeoNames dump as a gazetteer; one of the same name is replaced when done.
+    """Import a GeoNames dump as a gazetteer; one of the same name is replaced at the end.
 
     Args:
         path: ``allCountries.txt``, ``FR.txt``, ``cities500.txt`` and the like, or the zip or gzip file of one.
-        name: what to call it; the file's name without it.
-        folder: where gazetteers lie.
-        countries: only these, by name or code; all without any.
+        name: the name of the gazetteer; by default that of the file.
+        folder: the folder of gazetteers.
+        countries: the countries to import, by name or code; by default all.
         more_names: ``alternateNamesV2``, as text, gzip or zip.
-        progress: hears how far it is.
-        origin: what its record says of where the file is from.
+        progress: called with the current step, what is done of it, and its total.
+        origin: metadata on where the file is from.
 
     Raises:
-        BadInput: a file is missing, no dump or packed too tightly; nothing has been changed then.
+        BadInput: a file is missing, not a dump, or decompresses to too much; nothing has been changed then.
     """
     wanted = frozenset(required_country_code(country) for country in countries)
     report = progress or no_progress
@@ -117,26 +117,26 @@ def _add_features(writer: GazetteerWriter, path: Path, wanted: frozenset[str], r
     for line in _lines(path, writer, "reading", report):
         fields = line.split("\t")
         if len(fields) != _COLUMNS:
-            writer.refuse("other columns")
+            writer.refuse("a wrong number of columns")
             continue
         country = fields[8]
         if wanted and country not in wanted:
             continue
         try:
-            found = _feature(fields, country)
+            feature = _feature(fields, country)
         except ValueError as error:
             writer.refuse(str(error))
             continue
-        writer.add(found)
+        writer.add(feature)
 
 
-def _feature(fields: list[str], country: str) -> Named:
-    """A row as a feature.
+def _feature(fields: list[str], country: str) -> FeatureRow:
+    """Parse a row of a dump.
 
     Raises:
-        ValueError: it is none; the message is the reason.
+        ValueError: the row is malformed; the message is the reason.
     """
-    number = _whole(fields[0])
+    number = _integer(fields[0])
     if number is None or number <= 0:
         raise ValueError("no number")
     name = fields[1].strip() or fields[2].strip()
@@ -149,36 +149,37 @@ def _feature(fields: list[str], country: str) -> Named:
     if not (-90 <= lat <= 90 and -180 <= lon <= 180):
         raise ValueError("no position")
     kind = _CODES.get(fields[7]) or _CLASSES.get(fields[6], "site")
-    population = None if fields[14] == "0" else _whole(fields[14])
-    elevation = _whole(fields[15]) if fields[15] else None
-    others = [one[:MAX_NAME_CHARS] for one in fields[3].split(",")] if fields[3] else []
+    population = None if fields[14] == "0" else _integer(fields[14])
+    elevation = _integer(fields[15]) if fields[15] else None
+    others = [other[:MAX_NAME_CHARS] for other in fields[3].split(",")] if fields[3] else []
     fame = _FAME.get(kind, 0.05) + 0.004 * min(len(others), 50)
     if population and population > 0:
         fame = max(fame, 0.1 + 0.1 * log10(population))
     if fields[2] and fields[2] != name:
         others.append(fields[2][:MAX_NAME_CHARS])
-    return Named(
+    return FeatureRow(
         number, name[:MAX_NAME_CHARS], kind, lat, lon, min(fame, 1.0), others[:MAX_NAMES],
         country if len(country) == 2 and country.isascii() and country.isupper() else None,
         fields[10][:20] or None, population, elevation,
     )  # fmt: skip
 
 
-def _whole(text: str) -> int | None:
+def _integer(text: str) -> int | None:
+    """Parse an integer of up to twelve digits; None for anything else."""
     digits = text.removeprefix("-")
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 12 else None
 
 
 def _add_names(writer: GazetteerWriter, path: Path, report: Progress) -> None:
-    """Names of ``alternateNamesV2`` for the features that are there already."""
+    """Add the names of ``alternateNamesV2`` to the features written so far."""
     writer.flush()
     for line in _lines(path, writer, "reading names", report):
         fields = line.split("\t")
-        number = _whole(fields[1]) if len(fields) in _NAME_COLUMNS else None
+        number = _integer(fields[1]) if len(fields) in _NAME_COLUMNS else None
         if number is None or not fields[3].strip():
-            writer.refuse("other columns of names")
+            writer.refuse("a wrong number of columns of names")
             continue
-        if fields[2] in _NO_LANGUAGES:
+        if fields[2] in _NOT_LANGUAGES:
             continue
         row = writer.conn.execute("SELECT fame, name FROM feature WHERE id = ?", (number,)).fetchone()
         if row is not None and row[1] != fields[3]:
@@ -186,32 +187,32 @@ def _add_names(writer: GazetteerWriter, path: Path, report: Progress) -> None:
     writer.flush()
 
 
-def _lines(path: Path, writer: GazetteerWriter, what: str, report: Progress) -> Iterator[str]:
-    """The lines of a dump. One that is too long, or no text, is refused and read past."""
-    with _opened(path) as (stream, size):
-        most = min(size * MAX_RATIO + (1 << 20), MAX_BYTES)
+def _lines(path: Path, writer: GazetteerWriter, step: str, report: Progress) -> Iterator[str]:
+    """Yield the lines of a dump; lines that are too long or not UTF-8 are refused and skipped."""
+    with _open_dump(path) as (stream, size):
+        max_bytes = min(size * MAX_RATIO + (1 << 20), MAX_BYTES)
         done = count = 0
-        whole = True
+        at_line_start = True
         try:
-            while block := stream.readline(_MAX_LINE):
+            while block := stream.readline(_MAX_LINE_BYTES):
                 done += len(block)
-                if done > most:
+                if done > max_bytes:
                     raise BadFile(path, "unpacks to far more than a dump of its size could", "it was not added")
-                ends = block.endswith(b"\n") or len(block) < _MAX_LINE
-                if not (whole and ends):
+                ends = block.endswith(b"\n") or len(block) < _MAX_LINE_BYTES
+                if not (at_line_start and ends):
                     # The beginning, middle or end of a line that is too long.
-                    if whole:
-                        writer.refuse("a line too long")
-                    whole = ends
+                    if at_line_start:
+                        writer.refuse("too long a line")
+                    at_line_start = ends
                     continue
                 count += 1
                 if count % _REPORT_EVERY == 0:
                     writer.flush()
-                    report(f"{what}, {count:,} rows", done, 0)
+                    report(f"{step}, {count:,} rows", done, 0)
                 try:
                     line = block.decode("utf-8").rstrip("\r\n")
                 except UnicodeDecodeError:
-                    writer.refuse("no text")
+                    writer.refuse("invalid UTF-8")
                     continue
                 if line and not line.startswith("#"):
                     yield line
@@ -220,8 +221,11 @@ def _lines(path: Path, writer: GazetteerWriter, what: str, report: Progress) -> 
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
-    """A dump's bytes, unpacked, and its packed size; a zip file holds one dump and perhaps a readme."""
+def _open_dump(path: Path) -> Iterator[tuple[IO[bytes], int]]:
+    """Open a dump; yield a stream of its decompressed bytes and its compressed size.
+
+    A zip file may hold a readme besides the dump.
+    """
     size = path.stat().st_size
     suffix = path.suffix.lower()
     if suffix == ".gz":
@@ -230,16 +234,17 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
         return
     if suffix != ".zip":
         with path.open("rb") as stream:
-            yield stream, MAX_BYTES  # plain text may be as long as it likes
+            yield stream, MAX_BYTES  # no compression ratio to check
         return
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise BadFile(path, f"is no zip file, or damaged ({error})", "download it again") from error
+        raise BadFile(path, f"is no zip file, or is damaged ({error})", "download it again") from error
     with archive:
         dumps = [
-            one for one in archive.infolist() if one.filename.endswith(".txt") and "readme" not in one.filename.lower()
-            and not one.filename.startswith("iso-")
+            entry for entry in archive.infolist()
+            if entry.filename.endswith(".txt") and "readme" not in entry.filename.lower()
+            and not entry.filename.startswith("iso-")
         ]  # fmt: skip
         if len(dumps) != 1:
             raise BadFile(path, f"holds {len(dumps)} text files", "a GeoNames dump holds one")

@@ -1,12 +1,12 @@
-"""Find one name among tens of millions, misread or not, in a few milliseconds.
+"""Find a name among tens of millions in a few milliseconds, even if it is misspelled.
 
-The index of regions (`geosleuth.atlas.search`) weighs every name at each question, which is too slow here. This one has
-three differences. Letter triples point to distinct spellings instead of names, so that the thousand places called Santa
-Cruz count once. Their lists are kept apart by the length of the spelling, and a question reads those of nearly its own
-length, the nearest first. And of a common triple nothing is read once rarer ones have given enough to choose from.
+The index of regions (`geosleuth.atlas.search`) scores every name for each query, which is too slow here. This one
+differs in three ways. Letter triples point to distinct spellings instead of names, so that the thousand places called
+Santa Cruz count once. The lists of spellings are split by length, and a query reads those of nearly its own length, the
+closest first. And lists of common triples are skipped once rarer ones have given enough candidates.
 
-What it gives up: a part of a name ("Kosciuszko" for "Mount Kosciuszko National Park") is found only where the rest are
-words that say what a thing is ("lake", "mount").
+The price: a part of a name ("Kosciuszko" for "Mount Kosciuszko National Park") is found only if the other words are
+generic ("lake", "mount").
 """
 
 import sqlite3
@@ -43,31 +43,31 @@ CREATE TABLE spelling (length INTEGER NOT NULL, first INTEGER NOT NULL, names BL
 CREATE TABLE gram (gram TEXT NOT NULL, length INTEGER NOT NULL, part INTEGER NOT NULL, count INTEGER NOT NULL,
                    spellings BLOB NOT NULL, PRIMARY KEY (gram, length, part)) WITHOUT ROWID
 """
-"""Spellings of each length are numbered from 0. ``spelling`` has for each the first name that is spelled so, ``gram``
-those that hold a triple. Lists are little-endian 32-bit numbers."""
+"""Spellings of each length are numbered from 0. ``spelling`` lists the first name of each spelling, ``gram`` the
+spellings that contain a triple. Lists are little-endian 32-bit numbers."""
 
 _BATCH: Final = 200_000
 _MAX_LENGTH: Final = 40
-_LATER: Final = (1.0, 1.3, 2.0)
-"""A list of spellings that are so many letters longer or shorter is read as if it were so much longer itself."""
+_LENGTH_PENALTIES: Final = (1.0, 1.3, 2.0)
+"""Factors on the length of a list by the difference of its spellings' length from the query's: long lists come last."""
 
-_LOOKED_AT: Final = (36, 24, 12)
-"""How many spellings are compared that are so many letters longer or shorter."""
+_MAX_COMPARED: Final = (36, 24, 12)
+"""How many spellings are compared, by the difference of their length from the query's."""
 
-_SLACK: Final = len(_LATER) - 1
-_ID_BITS: Final = 20  # a batch has fewer spellings than 2 ** 20
+_MAX_LENGTH_DIFFERENCE: Final = len(_LENGTH_PENALTIES) - 1
+_ID_BITS: Final = 20  # a batch has fewer than 2 ** 20 spellings
 _LENGTH_BITS: Final = 6
 _HELD_BYTES: Final = 400_000_000
-_LIST_BYTES: Final = 300  # of a list and its key, besides what it holds: most lists are short
-_MOST_READ: Final = 60_000
-_MOST_TRIPLES: Final = 60
-_LEAST_SIMILARITY: Final = 0.72
-_LEAST_SPELLED: Final = 0.85
-_LEAST_TELLING: Final = 0.78
-_SURE: Final = 0.88
+_LIST_BYTES: Final = 300  # of a list and its key, besides the content: most lists are short
+_MAX_READ: Final = 60_000
+_MAX_TRIPLES: Final = 60
+_MIN_SIMILARITY: Final = 0.72
+_MIN_TRANSLITERATED_SIMILARITY: Final = 0.85
+_MIN_DISTINCTIVE_SIMILARITY: Final = 0.78
+_SURE_SIMILARITY: Final = 0.88
 _LATIN_SHARE: Final = 0.95
 _GENERIC_SHARE: Final = 0.96
-_LEAST_ALONE: Final = 5
+_MIN_CHARS_WITHOUT_KIND: Final = 5
 
 _GENERIC: Final = frozenset(
     {"lake", "lakes", "lac", "lago", "laguna", "loch", "mount", "mountain", "mountains", "mt", "mts", "mont", "monte",
@@ -76,53 +76,53 @@ _GENERIC: Final = frozenset(
      "peninsula", "strait", "falls", "waterfall", "glacier", "valley", "volcano", "peak", "hill", "hills", "creek",
      "reservoir", "dam", "the", "of", "de", "du", "del"}
 )  # fmt: skip
-"""Words that say what a thing is; a name may have them or not."""
+"""Generic words, which a name may have or lack."""
 
 
 def keys_of(text: str) -> tuple[str, ...]:
-    """What a name is found by: its folded form, and that spelled in Latin letters where it is in another script."""
+    """Return the keys of a name: its folded form and, for other scripts, its folded transliteration to Latin."""
     text = text[:MAX_QUERY_CHARS]
-    if text.isascii() and text.replace(" ", "").isalnum():  # most names, and most of the time
+    if text.isascii() and text.replace(" ", "").isalnum():  # a shortcut for most names
         return (" ".join(text.lower().split()),)
     key = fold_once(text)
     if all(ord(character) < 0x370 for character in text):
         return (key,) if key else ()
     spelled = fold_once(anyascii(text))
-    return tuple(dict.fromkeys(one for one in (key, spelled) if one))
+    return tuple(dict.fromkeys(name_key for name_key in (key, spelled) if name_key))
 
 
-_BESIDE_A_NAME: Final = frozenset(
+_KIND_WORDS: Final = frozenset(
     {"lake", "l", "lac", "lago", "loch", "mount", "mt", "monte", "river", "reservoir", "peak", "volcano"}
 )
 
 
 def without_kind(key: str) -> str | None:
-    """What is left of a folded name without the word that says what it is; None where that is too little."""
+    """Return a folded name without a generic first or last word; None if it has none, or if too little is left."""
     first, _, rest = key.partition(" ")
-    if first in _BESIDE_A_NAME:
+    if first in _KIND_WORDS:
         left = rest
     else:
         start, _, last = key.rpartition(" ")
-        left = start if last in _BESIDE_A_NAME else ""
-    return left if len(left) >= _LEAST_ALONE else None
+        left = start if last in _KIND_WORDS else ""
+    return left if len(left) >= _MIN_CHARS_WITHOUT_KIND else None
 
 
 def finish(conn: sqlite3.Connection) -> None:
-    """Index all names added so far; call once, last. Memory stays bounded however many there are."""
+    """Index all names of the file, in bounded memory; call once, after the last name was added."""
     conn.execute("CREATE INDEX name_key ON name (key, fame DESC)")
     held: dict[tuple[str, int], bytearray] = {}
     part = held_bytes = 0
-    taken = np.zeros(_MAX_LENGTH + 1, dtype=np.int64)
+    counts = np.zeros(_MAX_LENGTH + 1, dtype=np.int64)
     for batch in _batches(conn.execute("SELECT key, min(id) FROM name GROUP BY key")):
         lengths = np.fromiter((_length(key) for key, _ in batch), dtype=np.int64, count=len(batch))
-        numbers = _numbered(conn, batch, lengths, taken)
-        for where, found in _lists("".join(f"{key}\n" for key, _ in batch), lengths, numbers):
-            known = held.get(where)
-            if known is None:
+        numbers = _number_spellings(conn, batch, lengths, counts)
+        for where, found in _triple_lists("".join(f"{key}\n" for key, _ in batch), lengths, numbers):
+            spellings = held.get(where)
+            if spellings is None:
                 held[where] = bytearray(found)
                 held_bytes += _LIST_BYTES
             else:
-                known.extend(found)
+                spellings.extend(found)
             held_bytes += len(found)
         if held_bytes > _HELD_BYTES:
             _write(conn, held, part)
@@ -136,25 +136,28 @@ def _batches(rows: Iterable[tuple[str, int]]) -> Iterator[Sequence[tuple[str, in
         yield batch
 
 
-def _numbered(
-    conn: sqlite3.Connection, batch: Sequence[tuple[str, int]], lengths: NDArray[np.int64], taken: NDArray[np.int64]
+def _number_spellings(
+    conn: sqlite3.Connection, batch: Sequence[tuple[str, int]], lengths: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The number of each spelling among those of its length, which are written with the names they stand for."""
+    """Number the spellings of each length, write the names they stand for, and return the numbers.
+
+    ``counts`` is how many spellings of each length have been numbered before; it is updated.
+    """
     names = np.fromiter((number for _, number in batch), dtype="<u4", count=len(batch))
     numbers = np.empty(len(batch), dtype=np.int64)
     for length in np.unique(lengths).tolist():
         chosen = np.flatnonzero(lengths == length)
-        first = int(taken[length])
+        first = int(counts[length])
         numbers[chosen] = np.arange(first, first + len(chosen))
         conn.execute("INSERT INTO spelling VALUES (?, ?, ?)", (length, first, names[chosen].tobytes()))
-        taken[length] += len(chosen)
+        counts[length] += len(chosen)
     return numbers
 
 
-def _lists(
+def _triple_lists(
     keys: str, lengths: NDArray[np.int64], numbers: NDArray[np.int64]
 ) -> Iterator[tuple[tuple[str, int], bytes]]:
-    """For each triple and length, the numbers of the spellings that have them."""
+    """Yield for each triple and length the numbers of the spellings that have both."""
     codes, holders = text_triples(keys)
     distinct, ranks = np.unique(codes, return_inverse=True)
     spelled = spell_triples(distinct)
@@ -174,6 +177,7 @@ def _lists(
 
 
 def _length(key: str) -> int:
+    """Return the number of letters without blanks, up to the longest that is told apart."""
     return min(_MAX_LENGTH, len(key) - key.count(" "))
 
 
@@ -185,43 +189,50 @@ def _write(conn: sqlite3.Connection, held: dict[tuple[str, int], bytearray], par
 
 
 class GazetteerNames:
-    """Reads the index of one open database."""
+    """Looks names up in the index of one open database."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
-        """Nothing is read until the first question; the names of each length that was asked for stay in memory."""
+        """Use an open database; the spellings of each length are read when first needed and stay in memory."""
         self._conn = conn
         self._spellings: dict[int, NDArray[np.uint32]] = {}
-        self._memory: dict[int, NDArray[np.uint8]] = {}
+        self._sum_buffers: dict[int, NDArray[np.uint8]] = {}
 
     def exact(self, query: str, limit: int) -> list[NameHit]:
-        """Names equal to the query or its Latin spelling but for case, accents and punctuation; best known first."""
+        """Return names that equal the query or its transliteration, ignoring case, accents and punctuation.
+
+        The best known come first.
+        """
         key = exact_key(query)
-        hits = self._called(key, 1.0, limit) if key else []
+        hits = self._names_with_key(key, 1.0, limit) if key else []
         spelled = latin_key(query)
         if not hits and spelled and spelled != key:
-            hits = self._called(spelled, _LATIN_SHARE, limit)
+            hits = self._names_with_key(spelled, _LATIN_SHARE, limit)
         return hits
 
     def search(self, query: str, limit: int) -> list[NameHit]:
-        """Exact names; without any, those that differ by a word that says what it is; else those spelled alike."""
+        """Return exact matches, else names that differ only in generic words, else names of similar spelling."""
         if hits := self.exact(query, limit):
             return hits
         key = exact_key(query)
-        telling = _telling(key)
-        if telling != key and len(telling) >= 4 and (hits := self._called(telling, _GENERIC_SHARE, limit)):
+        distinctive = _distinctive_words(key)
+        if (
+            distinctive != key
+            and len(distinctive) >= 4
+            and (hits := self._names_with_key(distinctive, _GENERIC_SHARE, limit))
+        ):
             return hits
         best: dict[int, NameHit] = {}
-        for score, found in self._alike(key, latin_key(query)):
-            for hit in self._called(found, score, limit):
-                # A name in another script has many spellings in Latin letters, and ours is like many a word.
-                if hit.owner not in best and (score >= _LEAST_SPELLED or exact_key(hit.text) == found):
+        for score, found in self._similar_keys(key, latin_key(query)):
+            for hit in self._names_with_key(found, score, limit):
+                # A transliterated name is similar to many words by chance, so it needs a higher score.
+                if hit.owner not in best and (score >= _MIN_TRANSLITERATED_SIMILARITY or exact_key(hit.text) == found):
                     best[hit.owner] = hit
             if len(best) >= limit:
                 break
         return list(best.values())[:limit]
 
     def prefix(self, text: str, limit: int) -> list[NameHit]:
-        """Names that begin so, the best known of the first few thousand in order."""
+        """Return names that begin with a text: the best known of the first few thousand in alphabetical order."""
         key = exact_key(text)
         if not key:
             return []
@@ -232,34 +243,34 @@ class GazetteerNames:
         )
         return [NameHit(owner, name, role, len(key) / len(full), _match(role)) for owner, name, role, full in rows]
 
-    def _called(self, key: str, score: float, limit: int) -> list[NameHit]:
+    def _names_with_key(self, key: str, score: float, limit: int) -> list[NameHit]:
         rows = self._conn.execute(
             "SELECT owner, text, role FROM name WHERE key = ? ORDER BY fame DESC LIMIT ?", (key, limit)
         )
         sure = score >= _LATIN_SHARE
         return [NameHit(owner, text, role, score, _match(role) if sure else "fuzzy") for owner, text, role in rows]
 
-    def _alike(self, key: str, spelled: str | None) -> list[tuple[float, str]]:
-        """Spellings like the query, best first, each with its likeness."""
+    def _similar_keys(self, key: str, spelled: str | None) -> list[tuple[float, str]]:
+        """Return keys that are spelled like the query, each preceded by its similarity, the most similar first."""
         found: dict[str, float] = {}
-        for asked, share in ((key, 1.0), (spelled, _LATIN_SHARE)):
-            if not asked or (share < 1.0 and asked == key):
+        for query, share in ((key, 1.0), (spelled, _LATIN_SHARE)):
+            if not query or (share < 1.0 and query == key):
                 continue
-            for name in self._keys(self._candidates(asked)):
-                alike = share * min(similarity(asked, name), _LATIN_SHARE - 0.001)
+            for name in self._keys(self._candidates(query)):
+                score = share * min(similarity(query, name), _LATIN_SHARE - 0.001)
                 if (
-                    alike >= _LEAST_SIMILARITY
-                    and (alike >= _SURE or _tell_alike(asked, name))
-                    and alike > found.get(name, 0.0)
+                    score >= _MIN_SIMILARITY
+                    and (score >= _SURE_SIMILARITY or _distinctive_words_match(query, name))
+                    and score > found.get(name, 0.0)
                 ):
-                    found[name] = alike
-        return sorted(((alike, name) for name, alike in found.items()), key=lambda one: (-one[0], one[1]))
+                    found[name] = score
+        return sorted(((score, name) for name, score in found.items()), key=lambda hit: (-hit[0], hit[1]))
 
     def _candidates(self, key: str) -> list[int]:
-        """First names of the spellings of about that length that share most triples with it; rare ones count more."""
-        wanted = triples(squeeze(key))[:_MOST_TRIPLES]
+        """Return names whose spellings are about as long as the key and share most triples with it, rare ones first."""
+        wanted = triples(squeeze(key))[:_MAX_TRIPLES]
         length = _length(key)
-        within = range(max(1, length - _SLACK), min(_MAX_LENGTH, length + _SLACK) + 1)
+        within = range(max(1, length - _MAX_LENGTH_DIFFERENCE), min(_MAX_LENGTH, length + _MAX_LENGTH_DIFFERENCE) + 1)
         marks = ",".join("?" * len(wanted))
         rows = self._conn.execute(
             f"SELECT gram, length, sum(count) FROM gram WHERE gram IN ({marks}) AND length BETWEEN ? AND ? "  # noqa: S608
@@ -269,26 +280,32 @@ class GazetteerNames:
         counts: Counter[str] = Counter()
         for gram, _, count in rows:
             counts[gram] += count
-        total = sum(len(self._of_length(one)) for one in within)
-        # Weights of a byte: the sum of all of them fits into one, too.
-        most = 255 // len(wanted)
+        total = sum(len(self._names_of_length(other_length)) for other_length in within)
+        # Small enough for the sum of all weights to fit into a byte.
+        max_weight = 255 // len(wanted)
         lists: dict[int, list[tuple[np.uint8, NDArray[np.uint32]]]] = {}
         read = 0
-        for gram, one, count in sorted(rows, key=lambda row: row[2] * _LATER[abs(row[1] - length)]):
-            if read and read + count > _MOST_READ:
+        for gram, other_length, count in sorted(rows, key=lambda row: row[2] * _LENGTH_PENALTIES[abs(row[1] - length)]):
+            if read and read + count > _MAX_READ:
                 break
             read += count
-            weight = np.uint8(max(1, round(most * log(1 + total / counts[gram]) / log(1 + total))))
-            for (found,) in self._conn.execute("SELECT spellings FROM gram WHERE gram = ? AND length = ?", (gram, one)):
-                lists.setdefault(one, []).append((weight, np.frombuffer(found, dtype="<u4")))
-        return [name for one, some in lists.items() for name in self._best(one, some, _LOOKED_AT[abs(one - length)])]
+            weight = np.uint8(max(1, round(max_weight * log(1 + total / counts[gram]) / log(1 + total))))
+            for (found,) in self._conn.execute(
+                "SELECT spellings FROM gram WHERE gram = ? AND length = ?", (gram, other_length)
+            ):
+                lists.setdefault(other_length, []).append((weight, np.frombuffer(found, dtype="<u4")))
+        return [
+            name
+            for other_length, weighted in lists.items()
+            for name in self._best(other_length, weighted, _MAX_COMPARED[abs(other_length - length)])
+        ]
 
     def _best(self, length: int, lists: Sequence[tuple[np.uint8, NDArray[np.uint32]]], most: int) -> list[int]:
-        """The first names of the spellings of a length that have the largest sums of weights.
+        """Return the first names of the ``most`` spellings of a length with the largest sums of weights.
 
-        Only what the lists name is touched, so that the time depends on them and not on how many spellings there are.
+        Only spellings in the lists are touched, so the time does not depend on the number of all spellings.
         """
-        sums = self._sums(length)
+        sums = self._sum_buffer(length)
         for weight, numbers in lists:
             sums[numbers] += weight  # each number stands once in a list
         numbers = np.concatenate([numbers for _, numbers in lists])
@@ -298,37 +315,38 @@ class GazetteerNames:
         largest = np.argpartition(found, len(found) - many)[len(found) - many :]
         distinct, at = np.unique(numbers[largest], return_index=True)
         order = np.argsort(-found[largest[at]].astype(np.int16), kind="stable")[:most]
-        chosen: list[int] = self._of_length(length)[distinct[order]].tolist()
+        chosen: list[int] = self._names_of_length(length)[distinct[order]].tolist()
         return chosen
 
-    def _sums(self, length: int) -> NDArray[np.uint8]:
-        """A zero for each spelling of a length, in memory that is used again."""
-        known = self._memory.get(length)
-        if known is None:
-            known = self._memory[length] = np.zeros(len(self._of_length(length)), dtype=np.uint8)
-        return known
+    def _sum_buffer(self, length: int) -> NDArray[np.uint8]:
+        """Return a zero for each spelling of a length, in a buffer that is reused."""
+        buffer = self._sum_buffers.get(length)
+        if buffer is None:
+            buffer = self._sum_buffers[length] = np.zeros(len(self._names_of_length(length)), dtype=np.uint8)
+        return buffer
 
-    def _of_length(self, length: int) -> NDArray[np.uint32]:
-        """The first name of each spelling of a length."""
-        known = self._spellings.get(length)
-        if known is None:
+    def _names_of_length(self, length: int) -> NDArray[np.uint32]:
+        """Return the first name of each spelling of a length."""
+        first_names = self._spellings.get(length)
+        if first_names is None:
             rows = self._conn.execute("SELECT names FROM spelling WHERE length = ? ORDER BY first", (length,))
-            known = self._spellings[length] = np.frombuffer(b"".join(names for (names,) in rows), dtype="<u4")
-        return known
+            first_names = self._spellings[length] = np.frombuffer(b"".join(names for (names,) in rows), dtype="<u4")
+        return first_names
 
     def _keys(self, ids: Sequence[int]) -> Iterator[str]:
         for (key,) in rows_with(self._conn, "SELECT key FROM name WHERE id", ids):
             yield key
 
 
-def _telling(key: str) -> str:
+def _distinctive_words(key: str) -> str:
+    """Return a key without its generic words."""
     return " ".join(word for word in key.split() if word not in _GENERIC)
 
 
-def _tell_alike(asked: str, name: str) -> bool:
-    """Whether two keys are alike in more than the words that say what a thing is: Ballston Lake is not Lake Balaton."""
-    one, other = _telling(asked), _telling(name)
-    return (one, other) == (asked, name) or not (one and other) or similarity(one, other) >= _LEAST_TELLING
+def _distinctive_words_match(query: str, name: str) -> bool:
+    """Return whether two keys are similar in more than generic words: Ballston Lake is not Lake Balaton."""
+    one, other = _distinctive_words(query), _distinctive_words(name)
+    return (one, other) == (query, name) or not (one and other) or similarity(one, other) >= _MIN_DISTINCTIVE_SIMILARITY
 
 
 def _match(role: int) -> Literal["exact", "alias"]:

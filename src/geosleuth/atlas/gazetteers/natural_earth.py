@@ -1,7 +1,7 @@
-"""Importing Natural Earth files: named ranges, islands, lakes, rivers, peaks, capes and seas with their shapes.
+"""Import Natural Earth files: named ranges, islands, lakes, rivers, peaks, capes and seas with their shapes.
 
-A file is GeoJSON, packed with gzip or not; a folder of such files becomes one gazetteer. Features are read one at a
-time. One that has no name, no shape or no place on Earth is counted and passed over.
+A file is GeoJSON, optionally compressed with gzip; a folder of such files becomes one gazetteer. Features are read one
+at a time. Those without a name or a valid shape are counted and skipped.
 """
 
 import codecs
@@ -20,14 +20,14 @@ from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
 from geosleuth.atlas.regions.region_file import Progress, check_readable, no_progress
 from geosleuth.errors import BadFile, BadInput
 
-from .gazetteer_file import MAX_NAME_CHARS, GazetteerWriter, Named, writing_gazetteer
+from .gazetteer_file import MAX_NAME_CHARS, FeatureRow, GazetteerWriter, writing_gazetteer
 
 SUFFIXES: Final = (".geojson", ".geojson.gz", ".json", ".json.gz")
 MAX_BYTES: Final = 2 << 30
 _MAX_FEATURE: Final = 64 << 20
-_BLOCK: Final = 1 << 20
+_BLOCK_BYTES: Final = 1 << 20
 _MAX_POINTS: Final = 2_000_000
-_OWN_NUMBERS: Final = 1 << 40  # for features without one; those of Natural Earth have ten digits
+_FIRST_OWN_NUMBER: Final = 1 << 40  # for features without a number; those of Natural Earth have ten digits
 
 _KINDS: Final = {
     "range/mtn": "range", "mountain": "peak", "spot elevation": "peak", "foothills": "range", "island": "island",
@@ -44,7 +44,7 @@ _KINDS: Final = {
 _NAME_KEYS: Final = ("label", "name_abb", "name_alt", "namealt", "name_local", "nameascii", "unit_name", "note_name")
 _DRAWN: Final = frozenset({"lake", "reservoir", "river", "canal"})
 _SMALL_WORDS: Final = frozenset({"Of", "The", "De", "Do", "Da", "Du", "Des", "And", "La", "El"})
-_WRONG: Final = (
+_MALFORMED_ERRORS: Final = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, shapely.errors.ShapelyError, RecursionError,
 )  # fmt: skip
 
@@ -52,10 +52,10 @@ _WRONG: Final = (
 def import_natural_earth(
     path: Path, name: str | None = None, *, folder: Path, progress: Progress | None = None
 ) -> RegionInfo:
-    """Add a Natural Earth file, or all those in a folder, as one gazetteer; one of the same name is replaced when done.
+    """Import a Natural Earth file, or all in a folder, as a gazetteer; one of the same name is replaced at the end.
 
     Raises:
-        BadInput: a file is missing, no GeoJSON, or unpacks to too much; nothing has been changed then.
+        BadInput: a file is missing, not GeoJSON, or decompresses to too much; nothing has been changed then.
     """
     files = files_in(path)
     if not files:
@@ -85,27 +85,28 @@ def import_natural_earth(
 
 
 def files_in(path: Path) -> list[Path]:
-    """The file itself, or the Natural Earth files of a folder."""
+    """Return the file itself, or the Natural Earth files of a folder."""
     found = sorted(path.iterdir()) if path.is_dir() else [path]
     return [file for file in found if file.name.lower().endswith(SUFFIXES)]
 
 
-def _features(path: Path, heard: Any) -> Iterator[Mapping[str, Any]]:
-    """The features of a collection, one at a time, so that only one is ever in memory."""
-    opened: Any = partial(gzip.open, path, "rb") if path.name.lower().endswith(".gz") else partial(path.open, "rb")
+def _features(path: Path, on_block: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the features of a file one at a time; ``on_block`` is called with each decompressed block."""
+    open_file: Any = partial(gzip.open, path, "rb") if path.name.lower().endswith(".gz") else partial(path.open, "rb")
     try:
-        with opened() as stream:
-            yield from _decoded(path, stream, heard)
+        with open_file() as stream:
+            yield from _parse_features(path, stream, on_block)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise BadFile(path, f"can't be read ({error})", "download it again") from error
 
 
-def _decoded(path: Path, stream: IO[bytes], heard: Any) -> Iterator[Mapping[str, Any]]:
+def _parse_features(path: Path, stream: IO[bytes], on_block: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the features of a GeoJSON collection as they are read, so that only one is in memory."""
     decoder, decode = json.JSONDecoder(), codecs.getincrementaldecoder("utf-8")()
-    text, at, read, wanted = "", -1, 0, _BLOCK
+    text, at, read, wanted = "", -1, 0, _BLOCK_BYTES
     while True:
         block = stream.read(wanted)
-        heard(block)
+        on_block(block)
         read += len(block)
         if read > MAX_BYTES:
             raise BadFile(path, f"unpacks to more than {MAX_BYTES >> 30} GB", "it was not added")
@@ -119,22 +120,22 @@ def _decoded(path: Path, stream: IO[bytes], heard: Any) -> Iterator[Mapping[str,
                 at = -1
                 continue
         while True:
-            at = _skipped(text, at)
+            at = _skip_separators(text, at)
             if text[at : at + 1] == "]":
                 return
             try:
                 found, at = decoder.raw_decode(text, at)
             except (ValueError, RecursionError) as error:
-                # Only text that ends too early may go on in the next block; a number of 5,000 digits may not.
+                # Only truncated text may continue in the next block; other errors, such as too long a number, may not.
                 if not block or len(text) - at > _MAX_FEATURE or not isinstance(error, json.JSONDecodeError):
                     raise BadFile(path, f"is cut short, or no GeoJSON ({error})") from error
                 break
             yield found
         text, at = text[at:], 0
-        wanted = max(_BLOCK, len(text))  # a feature of many blocks is not begun anew for each
+        wanted = max(_BLOCK_BYTES, len(text))  # doubles, so that a feature of many blocks is not parsed anew for each
 
 
-def _skipped(text: str, at: int) -> int:
+def _skip_separators(text: str, at: int) -> int:
     while at < len(text) and text[at] in " \t\r\n,":
         at += 1
     return at
@@ -151,7 +152,7 @@ def _add(writer: GazetteerWriter, feature: Any) -> None:
         return
     try:
         shape = _shape(feature["geometry"])
-    except _WRONG:
+    except _MALFORMED_ERRORS:
         writer.refuse("no shape")
         return
     kind = _KINDS.get(str(properties.get("featurecla", "")).lower(), "area")
@@ -160,10 +161,10 @@ def _add(writer: GazetteerWriter, feature: Any) -> None:
     point = shape if shape.geom_type == "Point" else _middle(shape)
     height = properties.get("elevation")
     number = properties.get("ne_id")
-    if not (isinstance(number, int) and 0 < number < _OWN_NUMBERS):
+    if not (isinstance(number, int) and 0 < number < _FIRST_OWN_NUMBER):
         number = _own_number(names[0], kind, point)
     writer.add(
-        Named(
+        FeatureRow(
             number, names[0], kind, point.y, point.x, 1.0 - 0.06 * rank, names[1:],
             elevation=round(height) if isinstance(height, int | float) and abs(height) < 12_000 else None,
         )
@@ -177,7 +178,7 @@ def _add(writer: GazetteerWriter, feature: Any) -> None:
 
 
 def _names(properties: Mapping[str, Any]) -> list[str]:
-    """The main name, then those in other languages; an all-capital label is written as a name is."""
+    """Return the main name, then those in other languages; names in capitals are converted to title case."""
     keys = ("name", "name_en", *_NAME_KEYS, *sorted(key for key in properties if key.startswith("name_")))
     found: dict[str, None] = {}
     for key in keys:
@@ -194,10 +195,10 @@ def _as_a_name(text: str) -> str:
 
 
 def _shape(geometry: Any) -> shapely.Geometry:
-    """A geometry on Earth.
+    """Parse a geometry, and repair it if it is invalid.
 
     Raises:
-        ValueError, TypeError, KeyError, ShapelyError: it is none.
+        ValueError, TypeError, KeyError, ShapelyError: it is malformed or not on Earth.
     """
     if _points_in(geometry["coordinates"]) > _MAX_POINTS:
         raise ValueError("too many points")
@@ -217,7 +218,7 @@ def _points_in(coordinates: Any) -> int:
 
 
 def _middle(shape: shapely.Geometry) -> shapely.Point:
-    """A point on a shape: inside its largest part, or half-way along its longest line."""
+    """Return a point inside a shape's largest part, or half-way along its longest line."""
     parts = shapely.get_parts(shape)
     sizes = shapely.area(parts) if shapely.get_dimensions(shape) == 2 else shapely.length(parts)
     largest = parts[int(sizes.argmax())]
@@ -227,12 +228,12 @@ def _middle(shape: shapely.Geometry) -> shapely.Point:
 
 
 def _own_number(name: str, kind: str, point: shapely.Point) -> int:
-    """A number for a feature that has none; the same for the same feature in every import."""
+    """Return a number for a feature without one; the same feature gets the same number in every import."""
     key = f"{name}|{kind}|{point.x:.2f}|{point.y:.2f}".encode()
-    return _OWN_NUMBERS + int.from_bytes(sha256(key).digest()[:4], "big")
+    return _FIRST_OWN_NUMBER + int.from_bytes(sha256(key).digest()[:4], "big")
 
 
 def _label_rank(kind: str, rank: float) -> int:
-    """From which zoom on a map names it, as the ranks of places in a region file."""
+    """Return the rank by which a map labels a feature, as for places in a region file."""
     large = kind in ("ocean", "sea", "continent", "range", "desert", "gulf", "island group")
     return max(1, min(5, round(rank / 2) + (0 if large else 1)))

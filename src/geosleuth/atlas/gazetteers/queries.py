@@ -1,4 +1,4 @@
-"""Questions that gazetteers answer: features by name, around a point, and the nearest of a kind."""
+"""Query gazetteers: features by name, around a point, and the nearest of a kind."""
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -27,15 +27,15 @@ _log = logging.getLogger(__name__)
 
 _COLUMNS: Final = "id, name, kind, lat_e5, lon_e5, fame, country, admin1, population, elevation"
 _SOURCES: Final = {"geonames": "GeoNames", "naturalearth": "Natural Earth"}
-_FIRST_REACH_M: Final = 3000.0
+_FIRST_RADIUS_M: Final = 3000.0
 _PENALTY: Final = {"exact": 0.0, "alias": 0.05}
-_MANY: Final = 1000
-_POOL: Final = 40
-_AT_ONCE: Final = 4000
-_NEAR_KM: Final = 50.0  # at this distance nearness counts half
+_MAX_FILTERED_NAMES: Final = 1000
+_MAX_RANKED_NAMES: Final = 40
+_MAX_ROWS_PER_LINE: Final = 4000
+_NEAR_KM: Final = 50.0  # the distance at which proximity counts half
 
-_EVERYWHERE: Final = frozenset({"continent", "country"})
-_MEANT: Final[dict[str, tuple[str, ...]]] = {
+_TOO_LARGE_FOR_NEARBY: Final = frozenset({"continent", "country"})
+_KINDS_OF_CATEGORY: Final[dict[str, tuple[str, ...]]] = {
     "mountain": ("peak", "volcano", "range", "hill"), "mount": ("peak", "volcano"), "summit": ("peak", "volcano"),
     "mountain range": ("range",), "water": ("lake", "reservoir", "river", "stream", "water", "bay", "lagoon", "sea"),
     "national park": ("park",), "reserve": ("park",), "island": ("island", "island group"),
@@ -47,10 +47,10 @@ _MEANT: Final[dict[str, tuple[str, ...]]] = {
 
 
 class Gazetteers:
-    """All that can be asked of the gazetteers in a folder."""
+    """Queries all gazetteers in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Nothing is opened until the first question; the folder need not exist."""
+        """Use a folder, which need not exist; no file is opened before the first query."""
         self.store = RegionStore(folder)
 
     def search(
@@ -62,35 +62,37 @@ class Gazetteers:
         category: str | None = None,
         limit: int = 10,
     ) -> list[Hit]:
-        """Features of that name; only where none has it, those that are spelled alike."""
+        """Return features of a name, or of similar names if there are none, best first."""
 
-        def found_in(one: OpenRegion) -> list[Hit]:
-            narrow = within is not None or category is not None or near is not None
-            names = _names(one).search(text, _MANY if narrow else max(_POOL, limit))
-            return _hits(one, names, near=near, within=within, kinds=_kinds(one, category))
+        def found_in(gazetteer: OpenRegion) -> list[Hit]:
+            is_filtered = within is not None or category is not None or near is not None
+            names = _names(gazetteer).search(
+                text, _MAX_FILTERED_NAMES if is_filtered else max(_MAX_RANKED_NAMES, limit)
+            )
+            return _hits(gazetteer, names, near=near, within=within, kinds=_kind_numbers(gazetteer, category))
 
         return _best(self._ask(found_in))[:limit]
 
     def suggest(self, prefix: str, *, limit: int = 10) -> list[Hit]:
-        """Features whose name begins so, the best known first."""
-        return _best(self._ask(lambda one: _hits(one, _names(one).prefix(prefix, 4 * limit))))[:limit]
+        """Return features whose name begins with a text, the best known first."""
+        return _best(self._ask(lambda gazetteer: _hits(gazetteer, _names(gazetteer).prefix(prefix, 4 * limit))))[:limit]
 
     def place(self, place_id: str) -> Place | None:
-        """A feature by its id, "geonames:2988507"; None where there is none."""
+        """Return a feature by its id, such as "geonames:2988507"; None if there is none."""
         owner, _, number = place_id[:300].partition(":")
         if not (number.isascii() and number.isdigit() and len(number) <= 15):
             return None
 
-        def found_in(one: OpenRegion) -> list[Hit]:
-            rows = _rows(one, [int(number)]) if one.info.kind == owner else {}
-            return [Hit(_place(one, row), 1.0, "exact", row[1]) for row in rows.values()]
+        def found_in(gazetteer: OpenRegion) -> list[Hit]:
+            rows = _rows(gazetteer, [int(number)]) if gazetteer.info.kind == owner else {}
+            return [Hit(_place(gazetteer, row), 1.0, "exact", row[1]) for row in rows.values()]
 
         return next((hit.place for hit in self._ask(found_in)), None)
 
     def nearby(self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20) -> list[Hit]:
-        """Features around a point, nearest first; a lake, river or range is as near as its nearest part."""
-        reach_m = min(radius_m, _FIRST_REACH_M)
-        while True:  # widened step by step: nobody wants the thousand features of a county to see the twenty nearest
+        """Return features around a point, nearest first; a lake, river or range counts from its nearest part."""
+        reach_m = min(radius_m, _FIRST_RADIUS_M)
+        while True:  # widened step by step, so as not to read a thousand features for the twenty nearest
             hits = self._ask(partial(_around, point=point, radius_m=reach_m, category=category))
             if len(hits) >= limit or reach_m >= radius_m:
                 break
@@ -101,24 +103,24 @@ class Gazetteers:
         ]
 
     def labels(self, box: Box, limit: int) -> list[Place]:
-        """The best known features in a box that are points, for maps; settlements are left to the base atlas."""
+        """Return the best known natural features in a box, for maps; settlements come from the base atlas."""
 
-        def found_in(one: OpenRegion) -> list[Hit]:
-            if one.info.kind != "geonames":  # others say themselves what a map shows
+        def found_in(gazetteer: OpenRegion) -> list[Hit]:
+            if gazetteer.info.kind != "geonames":  # others have shapes for maps
                 return []
-            kinds = [number for number, kind in enumerate(one.kinds) if kind in _LABELLED]
-            rows = _in_cells(one, box, kinds, limit)
-            return [Hit(_place(one, row), row[5] / 255, "near", text_of(row[1])) for row in rows]
+            kinds = [number for number, kind in enumerate(gazetteer.kinds) if kind in _LABELLED]
+            rows = _in_cells(gazetteer, box, kinds, limit)
+            return [Hit(_place(gazetteer, row), row[5] / 255, "near", text_of(row[1])) for row in rows]
 
         return [hit.place for hit in sorted(self._ask(found_in), key=lambda hit: -hit.score)[:limit]]
 
     def _ask(self, found_in: Callable[[OpenRegion], list[Hit]]) -> list[Hit]:
-        """What each gazetteer answers; a damaged one is passed over."""
+        """Return the hits of all gazetteers; damaged ones are skipped and logged."""
         hits: list[Hit] = []
-        for one in self.store.open_all():
+        for gazetteer in self.store.open_all():
             try:
-                with self.store.explained(one.info.name):
-                    hits.extend(found_in(one))
+                with self.store.explained(gazetteer.info.name):
+                    hits.extend(found_in(gazetteer))
             except DamagedRegion as error:
                 _log.warning("%s", error)
         return hits
@@ -130,53 +132,57 @@ _LABELLED: Final = frozenset(
 )  # fmt: skip
 
 
-def _around(one: OpenRegion, point: LatLon, radius_m: float, category: str | None) -> list[Hit]:
-    kinds = _kinds(one, category)
-    if kinds is None:  # what one is always inside of tells nothing
-        kinds = [number for number, kind in enumerate(one.kinds) if kind not in _EVERYWHERE]
+def _around(gazetteer: OpenRegion, point: LatLon, radius_m: float, category: str | None) -> list[Hit]:
+    kinds = _kind_numbers(gazetteer, category)
+    if kinds is None:  # every point lies in a country and on a continent
+        kinds = [number for number, kind in enumerate(gazetteer.kinds) if kind not in _TOO_LARGE_FOR_NEARBY]
     closest: dict[int, tuple[float, Any]] = {}
-    for far, row in (*_points_around(one, point, radius_m, kinds), *_areas_around(one, point, radius_m, kinds)):
+    for far, row in (
+        *_points_around(gazetteer, point, radius_m, kinds),
+        *_areas_around(gazetteer, point, radius_m, kinds),
+    ):
         if far * 1000 <= radius_m and (row[0] not in closest or far < closest[row[0]][0]):
             closest[row[0]] = (far, row)
-    return [Hit(_place(one, row), 1.0, "near", text_of(row[1]), far) for far, row in closest.values()]
+    return [Hit(_place(gazetteer, row), 1.0, "near", text_of(row[1]), far) for far, row in closest.values()]
 
 
-def _names(one: OpenRegion) -> GazetteerNames:
-    known = one.memory.get("names")
-    if not isinstance(known, GazetteerNames):
-        one.conn.execute("PRAGMA mmap_size = 17179869184")
-        known = one.memory["names"] = GazetteerNames(one.conn)
-    return known
+def _names(gazetteer: OpenRegion) -> GazetteerNames:
+    """Return the name index of an open gazetteer, which is kept with it."""
+    names = gazetteer.memory.get("names")
+    if not isinstance(names, GazetteerNames):
+        gazetteer.conn.execute("PRAGMA mmap_size = 17179869184")
+        names = gazetteer.memory["names"] = GazetteerNames(gazetteer.conn)
+    return names
 
 
-def _kinds(one: OpenRegion, category: str | None) -> Sequence[int] | None:
-    """Numbers of the kinds that a category means; None for all, none where it means no kind of ours."""
+def _kind_numbers(gazetteer: OpenRegion, category: str | None) -> Sequence[int] | None:
+    """Return the numbers of a category's kinds; None if there is no category, [] if gazetteers have no such kind."""
     if category is None:
         return None
-    meant = _meant(category)
-    return [number for number, kind in enumerate(one.kinds) if kind in meant]
+    words = _kinds_of_category(category)
+    return [number for number, kind in enumerate(gazetteer.kinds) if kind in words]
 
 
 def is_category(category: str) -> bool:
-    """Whether a category means something that gazetteers have."""
-    return not set(KINDS).isdisjoint(_meant(category))
+    """Return whether gazetteers have features of a category."""
+    return not set(KINDS).isdisjoint(_kinds_of_category(category))
 
 
-def _meant(category: str) -> Sequence[str]:
+def _kinds_of_category(category: str) -> Sequence[str]:
     word = fold(category.rpartition("=")[2].replace("_", " "))[:60]
     forms = (word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ies") + "y")
-    return next((_MEANT[form] for form in forms if form in _MEANT), forms)
+    return next((_KINDS_OF_CATEGORY[form] for form in forms if form in _KINDS_OF_CATEGORY), forms)
 
 
 def _hits(
-    one: OpenRegion,
+    gazetteer: OpenRegion,
     found: Sequence[NameHit],
     *,
     near: LatLon | None = None,
     within: Extent | None = None,
     kinds: Sequence[int] | None = None,
 ) -> list[Hit]:
-    rows = _rows(one, [hit.owner for hit in found])
+    rows = _rows(gazetteer, [hit.owner for hit in found])
     scored = []
     for hit in found:
         row = rows.get(hit.owner)
@@ -187,42 +193,45 @@ def _hits(
             continue
         far = distance_km(near, point) if near else None
         bonus = row[5] / 255 if far is None else 0.3 * row[5] / 255 + 0.7 * _NEAR_KM / (_NEAR_KM + far)
-        # As the base atlas scores its places, so that the two can stand in one list.
-        known = 0.6 + 0.3 * bonus
-        score = 0.78 * hit.score + 0.17 * known if hit.match == "fuzzy" else known - _PENALTY[hit.match]
+        # The base atlas scores places in the same way, so that both fit into one list.
+        base_score = 0.6 + 0.3 * bonus
+        score = 0.78 * hit.score + 0.17 * base_score if hit.match == "fuzzy" else base_score - _PENALTY[hit.match]
         scored.append((score, hit, row, far))
     scored.sort(key=lambda item: -item[0])
-    return [Hit(_place(one, row), score, hit.match, text_of(hit.text), far) for score, hit, row, far in scored[:_POOL]]
+    return [
+        Hit(_place(gazetteer, row), score, hit.match, text_of(hit.text), far)
+        for score, hit, row, far in scored[:_MAX_RANKED_NAMES]
+    ]
 
 
 def _best(hits: Sequence[Hit]) -> list[Hit]:
-    """Best first, each place once, exact before misspelled."""
+    """Return hits best first, each place once, exact matches before similar spellings."""
     ranked = sorted(hits, key=lambda hit: (hit.match == "fuzzy", -hit.score, hit.place.id))
     return list({hit.place.id: hit for hit in reversed(ranked)}.values())[::-1]
 
 
-def _rows(one: OpenRegion, numbers: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    return {row[0]: row for row in rows_with(one.conn, f"SELECT {_COLUMNS} FROM feature WHERE id", list(numbers))}  # noqa: S608
+def _rows(gazetteer: OpenRegion, numbers: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    return {row[0]: row for row in rows_with(gazetteer.conn, f"SELECT {_COLUMNS} FROM feature WHERE id", list(numbers))}  # noqa: S608
 
 
 def _point(row: Sequence[Any]) -> LatLon:
     return LatLon(row[3] / E5, row[4] / E5)
 
 
-def _place(one: OpenRegion, row: Sequence[Any]) -> Place:
+def _place(gazetteer: OpenRegion, row: Sequence[Any]) -> Place:
     number, name, kind, _, _, _, country, admin1, population, elevation = row
     point = _point(row)
     region = _region_names().get(f"{country}.{admin1}") if country and admin1 else None
     parts = (text_of(name), region, country_name(country) if country else None)
     details = {"population": population, "elevation": elevation}
     return Place(
-        id=f"{one.info.kind}:{number}",
+        id=f"{gazetteer.info.kind}:{number}",
         name=text_of(name),
-        kind=one.kinds[kind],
+        kind=gazetteer.kinds[kind],
         point=point,
-        extent=_extent(one, number)
+        extent=_extent(gazetteer, number)
         or Disc(point, float(radius_km(np.array(float(population)))) if population else 1.0),
-        source=f"{_SOURCES.get(one.info.kind, one.info.kind)}, gazetteer {one.info.name}",
+        source=f"{_SOURCES.get(gazetteer.info.kind, gazetteer.info.kind)}, gazetteer {gazetteer.info.name}",
         country=country,
         region=region,
         address=", ".join(dict.fromkeys(part for part in parts if part)),
@@ -230,8 +239,8 @@ def _place(one: OpenRegion, row: Sequence[Any]) -> Place:
     )
 
 
-def _extent(one: OpenRegion, number: int) -> Box | None:
-    row = one.conn.execute("SELECT south, west, north, east FROM feature_box WHERE id = ?", (number,)).fetchone()
+def _extent(gazetteer: OpenRegion, number: int) -> Box | None:
+    row = gazetteer.conn.execute("SELECT south, west, north, east FROM feature_box WHERE id = ?", (number,)).fetchone()
     return None if row is None else Box(max(row[0], -90.0), max(row[1], -180.0), min(row[2], 90.0), min(row[3], 180.0))
 
 
@@ -241,45 +250,47 @@ def _region_names() -> dict[str, str]:
 
 
 def _in_cells(
-    one: OpenRegion, box: Box, kinds: Collection[int] | None, limit: int = _AT_ONCE
+    gazetteer: OpenRegion, box: Box, kinds: Collection[int] | None, best_per_line: int | None = None
 ) -> Iterator[tuple[Any, ...]]:
-    """Rows of the features that are in the cells of a box, a row of cells at a time."""
-    some = "" if kinds is None else f" AND kind IN ({','.join(map(str, kinds))})"
+    """Yield the features in the cells that a box touches, or only the best known of each row of cells."""
+    of_kinds = "" if kinds is None else f" AND kind IN ({','.join(map(str, kinds))})"
+    order = "" if best_per_line is None else " ORDER BY fame DESC"
+    limit = _MAX_ROWS_PER_LINE if best_per_line is None else best_per_line
     west, east = (round((lon + 180) * E5) // 5000 for lon in (box.west, box.east))
     for line in range(round((box.south + 90) * E5) // 5000, round((box.north + 90) * E5) // 5000 + 1):
         begin = line * CELL_COLUMNS
-        yield from one.conn.execute(
-            f"SELECT {_COLUMNS} FROM feature WHERE {CELL} BETWEEN ? AND ?{some} LIMIT ?",  # noqa: S608
+        yield from gazetteer.conn.execute(
+            f"SELECT {_COLUMNS} FROM feature WHERE {CELL} BETWEEN ? AND ?{of_kinds}{order} LIMIT ?",  # noqa: S608
             (begin + west, begin + east, limit),
         )
 
 
 def _points_around(
-    one: OpenRegion, point: LatLon, radius_m: float, kinds: Collection[int] | None
+    gazetteer: OpenRegion, point: LatLon, radius_m: float, kinds: Collection[int] | None
 ) -> Iterator[tuple[float, tuple[Any, ...]]]:
     for edges in boxes_around(point, radius_m):
-        for row in _in_cells(one, Box(*edges), kinds):
+        for row in _in_cells(gazetteer, Box(*edges), kinds):
             yield distance_km(point, _point(row)), row
 
 
 def _areas_around(
-    one: OpenRegion, point: LatLon, radius_m: float, kinds: Collection[int] | None
+    gazetteer: OpenRegion, point: LatLon, radius_m: float, kinds: Collection[int] | None
 ) -> Iterator[tuple[float, tuple[Any, ...]]]:
     for south, west, north, east in boxes_around(point, radius_m):
-        found = one.conn.execute(
+        found = gazetteer.conn.execute(
             "SELECT area.feature, area.geom FROM feature_box AS box JOIN area ON area.feature = box.id "
             "WHERE west <= ? AND east >= ? AND south <= ? AND north >= ?",
             (east, west, north, south),
         ).fetchall()
-        rows = _rows(one, [number for number, _ in found])
+        rows = _rows(gazetteer, [number for number, _ in found])
         for number, geom in found:
             if number in rows and (kinds is None or rows[number][2] in kinds):
                 yield _distance_to(point, shapely.from_wkb(geom)), rows[number]
 
 
 def _distance_to(point: LatLon, shape: shapely.Geometry) -> float:
-    """Kilometres to the nearest part; 0 inside."""
-    # A degree of longitude is shorter than one of latitude; without the stretch "nearest" would lean east and west.
+    """Return the distance in kilometres to the nearest part of a shape; 0 inside."""
+    # A degree of longitude is shorter than one of latitude; unscaled, the wrong part could be the nearest.
     squeeze = max(cos(radians(point.lat)), 1e-6)
     flat = shapely.transform(shape, lambda xy: xy * [squeeze, 1.0])
     x, y = shapely.get_coordinates(shapely.shortest_line(flat, shapely.Point(point.lon * squeeze, point.lat)))[0]

@@ -1,4 +1,4 @@
-"""Pictures of places: maps drawn offline from region files, and pictures from above out of the user's tiles."""
+"""Pictures of places: maps drawn offline from region files, and satellite images assembled from tiles."""
 
 from .draw import MapSources, draw_map
 from .satellite import open_tiles, satellite, satellite_from

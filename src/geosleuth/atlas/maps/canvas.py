@@ -1,4 +1,4 @@
-"""Maps on a Pillow image: the piece of the Web Mercator plane it shows, and shapes with smooth edges."""
+"""Draw antialiased shapes on a Pillow image (`Canvas`), and convert degrees to its pixels in Web Mercator (`View`)."""
 
 import io
 import math
@@ -22,9 +22,11 @@ _SHARP_COSINE = 0.985  # a bend of some ten degrees
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Lines in a canvas's own coordinates: the corners of each, and the spots where a wide stroke must be rounded.
+    """Lines in the pixels of a canvas's enlarged image, ready for drawing.
 
-    Those are ends and bends, where Pillow leaves notches.
+    Attributes:
+        corners: x, y, x, y, … of each line.
+        joints: the ends and sharp bends, where Pillow leaves notches in wide strokes that must be rounded.
     """
 
     corners: tuple[list[float], ...]
@@ -32,7 +34,7 @@ class Paths:
 
 
 class Canvas:
-    """A picture in the making. Geometries are in its pixels, y downwards."""
+    """An image to draw on, kept two or three times too large until `reduced`. Geometries are in pixels, y downwards."""
 
     def __init__(self, width: int, height: int, background: str) -> None:
         self.factor = 3 if width * height <= 1_000_000 else 2
@@ -41,31 +43,31 @@ class Canvas:
         self._draw = ImageDraw.Draw(self._image)
 
     def reduced(self) -> Image.Image:
-        """The picture in its own size."""
+        """Return the image in its final size."""
         return self._image.reduce(self.factor)
 
     def rectangle(self, left: float, top: float, right: float, bottom: float, colour: str) -> None:
-        """Fill a rectangle, edges between pixels."""
+        """Fill a rectangle whose edges lie between pixels."""
         f = self.factor
         if right > left and bottom > top:
             self._draw.rectangle((left * f, top * f, right * f - 1, bottom * f - 1), fill=colour)
 
     def replace(self, colour: str, picture: Image.Image, width: float, height: float) -> None:
-        """Put a coarse picture of so many pixels, from the upper left corner on, wherever that colour is by now."""
+        """Paint a coarse picture, enlarged to ``width`` x ``height``, over every pixel that has the colour."""
         size = round(width * self.factor), round(height * self.factor)
         fine = picture.resize(size, Image.Resampling.BILINEAR).crop((0, 0, *self._image.size))
         plain = (np.asarray(self._image) == ImageColor.getrgb(colour)).all(axis=-1)
         self._image.paste(fine, mask=Image.fromarray(plain))
 
     def fill(self, geometries: Geometries, colour: str, edge: str | None = None) -> None:
-        """Fill polygons, with holes left open; everything else is passed over."""
+        """Fill polygons, leaving their holes open; other geometries are skipped."""
         parts = shapely.get_parts(geometries)
         parts = parts[shapely.get_type_id(parts) == shapely.GeometryType.POLYGON]
         if not len(parts):
             return
         holes = shapely.get_num_interior_rings(parts)
-        whole = shapely.get_exterior_ring(parts[holes == 0])
-        for ring in self._corner_lists(whole):
+        simple = shapely.get_exterior_ring(parts[holes == 0])
+        for ring in self._corner_lists(simple):
             if len(ring) >= 2 * 3:
                 self._draw.polygon(ring, fill=colour, outline=edge)
         rings, owner = shapely.get_rings(parts[holes > 0], return_index=True)
@@ -75,7 +77,7 @@ class Canvas:
             self._fill_with_holes(corners[begin:end], colour, edge)
 
     def stroke(self, lines: Geometries | Paths, colour: str, width_px: float) -> None:
-        """Draw lines, and the rings of polygons, with round ends and joints."""
+        """Draw lines and the rings of polygons with round ends and joints."""
         paths = lines if isinstance(lines, Paths) else self.paths(lines)
         width = max(1, round(width_px * self.factor))
         ink = ImageColor.getrgb(colour)
@@ -89,7 +91,7 @@ class Canvas:
                 self._draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=ink)
 
     def paths(self, geometries: Geometries) -> Paths:
-        """Lines and rings made ready for drawing, for those who draw them more than once."""
+        """Prepare lines and the rings of polygons, so that they can be drawn more than once."""
         parts = shapely.get_parts(geometries)
         polygons = shapely.get_type_id(parts) == shapely.GeometryType.POLYGON
         if polygons.any():
@@ -106,7 +108,7 @@ class Canvas:
         return Paths(tuple(piece.ravel().tolist() for piece in pieces if len(piece) > 1), coords[joint])
 
     def dashes(self, lines: Geometries, colour: str, width_px: float, dash_px: float, gap_px: float) -> None:
-        """Draw lines as dashes."""
+        """Draw dashed lines."""
         coords, index = shapely.get_coordinates(shapely.get_parts(lines), return_index=True)
         if len(coords) < 2:
             return
@@ -119,21 +121,21 @@ class Canvas:
         from_line, to_line = (index[np.searchsorted(along, at)] for at in (starts, ends))
         x, y = coords.T
         pieces = np.column_stack([np.interp(at, along, axis) for at in (starts, ends) for axis in (x, y)])
-        pieces = pieces[(from_line == to_line) & self._in_reach(pieces)]
+        pieces = pieces[(from_line == to_line) & self._starts_in_view(pieces)]
         ink = ImageColor.getrgb(colour)
         width = max(1, round(width_px * self.factor))
         for piece in pieces.tolist():
             self._draw.line(piece, fill=ink, width=width)
 
-    def _in_reach(self, pieces: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Which rows of (x, y, x, y) begin in the picture or near it."""
+    def _starts_in_view(self, pieces: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Return which rows of (x, y, x, y) begin in the image or near it."""
         margin = 64
         x, y = pieces[:, 0], pieces[:, 1]
         right, bottom = self.width * self.factor + margin, self.height * self.factor + margin
         return (x > -margin) & (x < right) & (y > -margin) & (y < bottom)
 
     def _corners(self, parts: Geometries) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-        """Corners in the enlarged image's pixels, less those that fall on the one before, and whose they are."""
+        """Return corners in whole pixels of the enlarged image, without repeats, and the index of each one's part."""
         coords, index = shapely.get_coordinates(parts, return_index=True)
         coords = np.rint(coords * self.factor)
         keep = np.ones(len(coords), dtype=bool)
@@ -148,7 +150,7 @@ class Canvas:
         return [piece.ravel().tolist() for piece in np.split(coords, cuts)]
 
     def _fill_with_holes(self, rings: Sequence[list[float]], colour: str, edge: str | None) -> None:
-        """Through a stencil as large as the polygon's visible part: Pillow's polygons know no holes."""
+        """Fill a polygon through a mask of its visible part, as Pillow can't draw polygons with holes."""
         outer = rings[0] if rings else []
         if len(outer) < 2 * 3:
             return
@@ -157,30 +159,30 @@ class Canvas:
         bottom = min(int(max(outer[1::2])) + 1, self.height * self.factor)
         if right <= left or bottom <= top:
             return
-        stencil = Image.new("1", (right - left, bottom - top))
-        pen = ImageDraw.Draw(stencil)
+        mask = Image.new("1", (right - left, bottom - top))
+        pen = ImageDraw.Draw(mask)
         for number, ring in enumerate(rings):
             if len(ring) >= 2 * 3:
                 shifted = [value - (top if at % 2 else left) for at, value in enumerate(ring)]
                 pen.polygon(shifted, fill=0 if number else 1)
-        self._image.paste(colour, (left, top, right, bottom), stencil)
+        self._image.paste(colour, (left, top, right, bottom), mask)
         if edge:
             for ring in rings:
                 self._draw.line(ring, fill=edge, width=1)
 
 
-_LEVEL = 3  # from 4 on, zlib takes twice as long for a map and saves nothing
+_PNG_COMPRESS_LEVEL = 3  # from 4 on, zlib takes twice as long for a map and saves nothing
 
 
 def to_png(image: Image.Image) -> bytes:
-    """The same picture, the same bytes."""
+    """Return the image as PNG; the same image gives the same bytes."""
     out = io.BytesIO()
-    image.save(out, "PNG", compress_level=_LEVEL)
+    image.save(out, "PNG", compress_level=_PNG_COMPRESS_LEVEL)
     return out.getvalue()
 
 
 TILE_PX = 256
-MAX_LAT_DEG = 85.05112877980659  # where the plane is as high as it is wide
+MAX_LAT_DEG = 85.05112877980659  # where the Web Mercator plane ends, as high as it is wide
 MAX_ZOOM = 20
 MAX_SIZE_PX = 2048
 METRES_ROUND_THE_EQUATOR = 40_075_016.686
@@ -190,7 +192,10 @@ Pixels = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One stretch of the view that does not cross the antimeridian; ``turns`` times 360 degrees bring it into place."""
+    """A part of a view that does not cross the antimeridian.
+
+    Adding ``turns`` times 360 degrees to its longitudes gives its position in the view.
+    """
 
     south: float
     west: float
@@ -200,16 +205,16 @@ class Strip:
 
     @property
     def box(self) -> Box:
-        """The same ground as a box."""
+        """The bounding box."""
         return Box(self.south, self.west, self.north, self.east)
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Centre, zoom and size of a picture. Beyond 85.05 degrees the plane ends; a centre there is moved to its edge.
+    """The centre, zoom and size in pixels of a map image. A centre beyond 85.05 degrees is moved to the plane's edge.
 
     Raises:
-        BadInput: zoom or size out of range.
+        BadInput: zoom or size are out of range.
     """
 
     centre: LatLon
@@ -229,19 +234,19 @@ class View:
         object.__setattr__(self, "_top", float(_fraction_down(lat)) * world_px - self.height / 2)
 
     def pixels(self, lonlat: FloatArray, turns: int = 0) -> Pixels:
-        """Pixels (right, down) of rows of (longitude, latitude)."""
+        """Convert rows of (longitude, latitude) to pixels (x, y)."""
         out = np.empty_like(lonlat)
         out[:, 0] = (lonlat[:, 0] + (180 + 360 * turns)) * (self.world_px / 360) - self._left
         out[:, 1] = _fraction_down(np.clip(lonlat[:, 1], -MAX_LAT_DEG, MAX_LAT_DEG)) * self.world_px - self._top
         return out
 
     def pixel(self, point: LatLon, turns: int = 0) -> tuple[float, float]:
-        """Where a point lies in the picture, or beside it."""
+        """Return the pixel (x, y) of a point, which may lie outside the image."""
         x, y = self.pixels(np.array([[point.lon, point.lat]]), turns)[0]
         return float(x), float(y)
 
     def strips(self, margin_px: float = 0.0) -> Iterator[Strip]:
-        """The view with a margin, cut at the antimeridian; several times the whole world where it is narrower."""
+        """Cut the view with a margin at the antimeridian; a wide view may show the whole world more than once."""
         degrees_per_px = 360 / self.world_px
         west = (self._left - margin_px) * degrees_per_px - 180
         east = west + (self.width + 2 * margin_px) * degrees_per_px
@@ -253,22 +258,17 @@ class View:
 
     @property
     def world_rows(self) -> tuple[float, float]:
-        """Pixel rows of the plane's upper and lower end; rows beyond them show nothing."""
+        """The pixel rows of the upper and lower edge of the plane; rows beyond them show nothing."""
         return -self._top, self.world_px - self._top
 
     @property
-    def world_left(self) -> float:
-        """Pixel column of longitude -180."""
-        return -self._left
-
-    @property
     def origin(self) -> tuple[float, float]:
-        """The picture's upper left corner in pixels of the whole plane."""
+        """The image's upper left corner in pixels of the whole plane."""
         return self._left, self._top
 
     @property
     def box(self) -> Box:
-        """The ground that the picture shows."""
+        """The bounding box of the view."""
         degrees_per_px = 360 / self.world_px
         north, south = (_lat((self._top + offset) / self.world_px) for offset in (0, self.height))
         if self.width >= self.world_px:
@@ -278,7 +278,7 @@ class View:
 
     @property
     def metres_per_px(self) -> float:
-        """On the ground in the middle of the picture."""
+        """The ground distance that a pixel covers at the centre of the image."""
         lat = math.radians(min(max(self.centre.lat, -MAX_LAT_DEG), MAX_LAT_DEG))
         return METRES_ROUND_THE_EQUATOR * math.cos(lat) / self.world_px
 
@@ -291,13 +291,13 @@ def _check(zoom: float, width: int, height: int) -> None:
 
 
 def _fraction_down(lats: float | FloatArray) -> FloatArray:
-    """How far down the plane a latitude lies: 0 at its upper end, 1 at its lower."""
+    """Return the vertical position of latitudes on the plane: 0 at its upper edge, 1 at its lower."""
     radians = np.radians(lats)
     down: FloatArray = 0.5 - np.arcsinh(np.tan(radians)) / (2 * math.pi)
     return down
 
 
 def _lat(fraction_down: float) -> float:
-    """Latitude of a height in the plane, with everything beyond its ends brought back to them."""
+    """Return the latitude of a vertical position on the plane, clamped to the plane's edges."""
     bounded = min(max(fraction_down, 0.0), 1.0)
     return math.degrees(math.atan(math.sinh(math.pi * (1 - 2 * bounded))))

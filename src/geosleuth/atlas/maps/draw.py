@@ -1,4 +1,4 @@
-"""Maps drawn offline: land and sea, what region files hold, names, pins, scale bar and credit line."""
+"""Draw maps offline: land and sea, the shapes of region files, names, pins, scale bar and credit line."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -14,10 +14,10 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
 
 from . import style
-from .bare import Altitudes, Settlement, draw_towns, paint_settlements, tint_relief
+from .basemap import Altitudes, Settlement, draw_towns, paint_settlements, tint_relief
 from .canvas import Canvas, Geometries, Strip, View, to_png
-from .labels import Labels, Lettered, stencil, writable
-from .layers import EMPTY, MARGIN_PX, Layer, Part, RegionFile, cut, is_inside, open_region, paint_ground
+from .labels import Labels, LabelStyle, stencil, writable
+from .layers import EMPTY, MARGIN_PX, Layer, Part, cut, is_inside, may_reach, open_region, paint_ground
 
 _COUNTRIES_TO_ZOOM = 7
 _MAX_COUNTRIES = 60
@@ -27,29 +27,29 @@ _MAX_STREETS = 250
 _TOWNS_FROM_ZOOM = 6.5
 _NAMED_AREA_PX = 3_500
 _PLACE_STYLE = {
-    1: Lettered(17, style.INK, bold=True),
-    2: Lettered(15, style.INK, bold=True),
-    3: Lettered(14, style.INK, bold=True),
-    4: Lettered(13, style.INK),
-    5: Lettered(12, style.INK),
+    1: LabelStyle(17, style.INK, bold=True),
+    2: LabelStyle(15, style.INK, bold=True),
+    3: LabelStyle(14, style.INK, bold=True),
+    4: LabelStyle(13, style.INK),
+    5: LabelStyle(12, style.INK),
 }
 _TOWN_SHIFTS_PX = (16, -16, -38)  # a pin often stands right where a town's name would be
-_COUNTRY_STYLE = Lettered(12, style.COUNTRY_INK, bold=True)
-_MINOR_PLACE = Lettered(11, style.INK)
+_COUNTRY_STYLE = LabelStyle(12, style.COUNTRY_INK, bold=True)
+_MINOR_PLACE = LabelStyle(11, style.INK)
 
 
 def name_countries(labels: Labels, view: View, countries: Sequence[tuple[shapely.Geometry, str]]) -> None:
-    """Countries that fill a fair part of a wide view, the largest first."""
+    """Label the countries that fill a fair part of a wide view, the largest first."""
     if view.zoom > _COUNTRIES_TO_ZOOM:
         return
     found = []
     for geometry, name in countries:
         pieces = shapely.get_parts(geometry)
         largest = pieces[int(np.argmax(shapely.area(pieces)))] if len(pieces) else geometry
-        seen = cut(largest, 0, 0, view.width, view.height)
-        if seen.area > _NAMED_COUNTRY_PX:
-            spot = shapely.point_on_surface(seen)
-            found.append((seen.area, spot.x, spot.y, name))
+        visible = cut(largest, 0, 0, view.width, view.height)
+        if visible.area > _NAMED_COUNTRY_PX:
+            spot = shapely.point_on_surface(visible)
+            found.append((visible.area, spot.x, spot.y, name))
     for _, x, y, name in sorted(found, key=lambda country: -country[0])[:_MAX_COUNTRIES]:
         labels.at(x, y, [name], _COUNTRY_STYLE, once=True)
 
@@ -61,26 +61,26 @@ def name_places(
     place_labels: Callable[[Box, float], Iterable[tuple[LatLon, str, int]]] | None,
     parts: Sequence[Part],
 ) -> None:
-    """Settlements, the greatest first; a region's own names go before the world's."""
-    wanted: list[tuple[int, float, float, str]] = []
+    """Label settlements, the most important first; of one rank, those of region files before the world's."""
+    places: list[tuple[int, float, float, str]] = []
     for part in parts:
         layer = part.layers.get("place", EMPTY)
         points = shapely.get_coordinates(shapely.centroid(layer.geometries))
         for (x, y), rank, name in zip(points.tolist(), layer.ranks.tolist(), layer.names, strict=True):
             if name:
-                wanted.append((rank, x, y, name))
+                places.append((rank, x, y, name))
     if place_labels is not None:
         for strip in strips:
             for point, name, rank in place_labels(strip.box, view.zoom):
-                wanted.append((rank, *view.pixel(point, strip.turns), name))
-    wanted.sort(key=lambda place: place[0])
-    for rank, x, y, name in wanted[: 4 * _MAX_PLACES]:
+                places.append((rank, *view.pixel(point, strip.turns), name))
+    places.sort(key=lambda place: place[0])
+    for rank, x, y, name in places[: 4 * _MAX_PLACES]:
         shifts = _TOWN_SHIFTS_PX if rank <= 3 else ()
         labels.at(x, y, [name], _PLACE_STYLE.get(max(rank, 1), _MINOR_PLACE), shifts_px=shifts, once=True)
 
 
 def name_shapes(labels: Labels, view: View, parts: Sequence[Part]) -> None:
-    """Streets by importance, then waters and parks, then what stands along the streets."""
+    """Label the largest waters and parks, then streets by importance, then smaller areas, then points of interest."""
     streets: dict[str, tuple[int, list[shapely.Geometry]]] = {}
     for part in parts:
         layer = part.layers.get("road", EMPTY)
@@ -91,19 +91,19 @@ def name_shapes(labels: Labels, view: View, parts: Sequence[Part]) -> None:
                 streets[name] = (min(best, rank), lines)
     areas = _named_areas(view, parts)
     for x, y, name, ink in areas[:12]:
-        labels.at(x, y, [name], Lettered(12, ink))
+        labels.at(x, y, [name], LabelStyle(12, ink))
     order = sorted(streets.items(), key=lambda street: street[1][0])
     for name, (rank, lines) in order[:_MAX_STREETS]:
         size_px = 12 if rank <= 4 and view.zoom >= 15 else 11
-        labels.along(np.array(lines, dtype=object), [name], Lettered(size_px, style.STREET_INK))
+        labels.along(np.array(lines, dtype=object), [name], LabelStyle(size_px, style.STREET_INK))
     for x, y, name, ink in areas[12:40]:
-        labels.at(x, y, [name], Lettered(11, ink))
+        labels.at(x, y, [name], LabelStyle(11, ink))
     if view.zoom >= style.POI_FROM_ZOOM:
         _name_pois(labels, view, parts)
 
 
 def _named_areas(view: View, parts: Sequence[Part]) -> list[tuple[float, float, str, str]]:
-    """Waters and green areas large enough for a name, the largest first: a point inside the visible part, name, ink."""
+    """Return x, y, name and ink of waters and green areas with room for a name, the largest first."""
     found = []
     for part in parts:
         for layer_name, ink in (("water", style.WATER_INK), ("green", style.GREEN_INK)):
@@ -112,25 +112,25 @@ def _named_areas(view: View, parts: Sequence[Part]) -> list[tuple[float, float, 
                 [bool(n) for n in layer.names], dtype=bool
             )
             for i in np.flatnonzero(large):
-                seen = cut(layer.geometries[i], 0, 0, view.width, view.height)
-                if seen.area > _NAMED_AREA_PX:
-                    spot = shapely.point_on_surface(seen)
-                    found.append((seen.area, spot.x, spot.y, layer.names[i], ink))
+                visible = cut(layer.geometries[i], 0, 0, view.width, view.height)
+                if visible.area > _NAMED_AREA_PX:
+                    spot = shapely.point_on_surface(visible)
+                    found.append((visible.area, spot.x, spot.y, layer.names[i], ink))
     found.sort(key=lambda area: -area[0])
     return [(x, y, name, ink) for _, x, y, name, ink in found]
 
 
 def _name_pois(labels: Labels, view: View, parts: Sequence[Part]) -> None:
-    """A dot and a name for features, as many as the zoom has room for."""
-    room = 24 if view.zoom < 17 else 60
+    """Draw a dot and a name for points of interest, up to a number that depends on the zoom."""
+    max_pois = 24 if view.zoom < 17 else 60
     for part in parts:
         shown = 0
         for poi in part.region.pois(part.strip):
             x, y = view.pixel(poi.point, part.strip.turns)
             ink = style.POI_INK[style.poi_family(poi.kind) or "other"]
             if 0 < x < view.width and 0 < y < view.height:
-                shown += labels.dotted(x, y, [poi.name], Lettered(11, ink))
-            if shown >= room:
+                shown += labels.dotted(x, y, [poi.name], LabelStyle(11, ink))
+            if shown >= max_pois:
                 break
 
 
@@ -143,10 +143,10 @@ _PANEL = (255, 255, 255, 190)
 
 
 def check_markers(markers: Sequence[Marker]) -> None:
-    """Refuse what can't be drawn.
+    """Check that markers can be drawn.
 
     Raises:
-        BadInput: too many markers, or a colour that is none.
+        BadInput: there are too many, or a colour is invalid.
     """
     if len(markers) > MAX_MARKERS:
         raise BadInput(f"a map takes up to {MAX_MARKERS} markers, not {len(markers)}")
@@ -155,7 +155,7 @@ def check_markers(markers: Sequence[Marker]) -> None:
 
 
 def draw_markers(image: Image.Image, view: View, markers: Sequence[Marker], labels: Labels) -> None:
-    """Pins with their tips on the points, and their labels; the first marker lies on top."""
+    """Draw pins with their tips on the points, and their labels; the first marker is on top."""
     spots = [
         (marker, *view.pixel(marker.point, strip.turns)) for marker in markers for strip in view.strips(PIN_HEIGHT_PX)
     ]
@@ -166,11 +166,11 @@ def draw_markers(image: Image.Image, view: View, markers: Sequence[Marker], labe
     for marker, x, y in visible:
         if marker.label:
             middle = y - PIN_HEIGHT_PX + _PIN_RADIUS_PX
-            labels.at(x, middle, [marker.label], Lettered(13, style.INK, bold=True), beside_px=_PIN_RADIUS_PX + 2)
+            labels.at(x, middle, [marker.label], LabelStyle(13, style.INK, bold=True), beside_px=_PIN_RADIUS_PX + 2)
 
 
 def draw_scale_bar(image: Image.Image, view: View, labels: Labels) -> None:
-    """A bar of a round length in the lower left corner, and a place kept free for it."""
+    """Draw a bar of a round length in the lower left corner and keep other labels off it."""
     length_m, text = _round_length(view.metres_per_px * min(110, view.width / 3))
     length_px = length_m / view.metres_per_px
     drawn = stencil([text], 11)
@@ -189,7 +189,7 @@ def draw_scale_bar(image: Image.Image, view: View, labels: Labels) -> None:
 
 
 def draw_credit(image: Image.Image, text: str, labels: Labels | None = None) -> None:
-    """Whom to credit, in the lower right corner."""
+    """Write the attribution in the lower right corner and keep other labels off it."""
     shown = writable([text])
     if not shown:
         return
@@ -203,13 +203,13 @@ def draw_credit(image: Image.Image, text: str, labels: Labels | None = None) -> 
 
 
 def _panel(image: Image.Image, box: tuple[int, int, int, int]) -> None:
-    """A pale ground under small letters."""
+    """Paint a pale, translucent box as a background for small text."""
     pale = Image.new("RGBA", (box[2] - box[0], box[3] - box[1]), _PANEL)
     image.paste(pale.convert("RGB"), box[:2], pale.getchannel("A"))
 
 
 def _paste_pin(image: Image.Image, x: float, y: float, colour: tuple[int, int, int]) -> None:
-    """A drop with a white dot, drawn large and reduced."""
+    """Draw a pin with a white dot, antialiased by drawing it large and reducing it."""
     width, height = 2 * _PIN_RADIUS_PX + 4, PIN_HEIGHT_PX + 4
     pin = Image.new("RGBA", (width * _OVERSIZE, height * _OVERSIZE))
     pen = ImageDraw.Draw(pin)
@@ -229,10 +229,10 @@ def _paste_pin(image: Image.Image, x: float, y: float, colour: tuple[int, int, i
     image.paste(small.convert("RGB"), (round(x - width / 2), round(y - PIN_HEIGHT_PX - 2)), small.getchannel("A"))
 
 
-def _round_length(most_m: float) -> tuple[float, str]:
-    """The longest round length up to some metres, and how it is written."""
-    power = 10.0 ** (len(str(int(max(most_m, 1)))) - 1)
-    length_m = max((step * power for step in (1, 2, 5) if step * power <= max(most_m, 1)), default=1.0)
+def _round_length(max_m: float) -> tuple[float, str]:
+    """Return the longest round length (1, 2 or 5 times a power of ten) up to a limit, and its label."""
+    power = 10.0 ** (len(str(int(max(max_m, 1)))) - 1)
+    length_m = max((step * power for step in (1, 2, 5) if step * power <= max(max_m, 1)), default=1.0)
     return length_m, f"{length_m / 1000:g} km" if length_m >= 1000 else f"{length_m:g} m"
 
 
@@ -245,28 +245,36 @@ def _colour(text: str) -> tuple[int, int, int]:
 
 
 Outlines = Callable[[Box, float], Iterable[tuple[shapely.Geometry, str, str]]]
-"""Shapes of the whole world inside a box at a zoom: geometry (x = longitude), kind, name.
+"""Returns the world's shapes inside a box at a zoom: geometry (x = longitude), kind, name.
 
 Kinds are "land" and "country" (filled as land), "lake" (as water) and "region" (only its edge is drawn)."""
 
 PlaceLabels = Callable[[Box, float], Iterable[tuple[LatLon, str, int]]]
-"""Places to name inside a box at a zoom: point, name, rank from 1 (a city of millions) to 8."""
+"""Returns the places to label inside a box at a zoom: point, name, rank from 1 (a city of millions) to 8."""
 
 
 @dataclass(frozen=True, slots=True)
 class MapSources:
-    """What a map is drawn from: region files, and shapes and names of the world where there are none."""
+    """The data that a map is drawn from: region files and, where there are none, shapes and names of the world.
+
+    Attributes:
+        regions: region files.
+        outlines: returns the land and borders of the world.
+        place_labels: returns the places of the world to label.
+        base_attribution: whom to credit for ``outlines`` and ``place_labels``.
+        towns: returns the settlements in and around a view without regions, those to label first in front.
+        altitudes: returns the altitudes that colour the land outside regions.
+        gazetteers: files with lakes, rivers and names for wide views; coarser than regions, so not used in closer
+            views of a region.
+    """
 
     regions: Sequence[Path] = ()
     outlines: Outlines | None = None
     place_labels: PlaceLabels | None = None
     base_attribution: str = ""
     towns: Callable[[View], Sequence[Settlement]] | None = None
-    """Settlements in and around a view without regions, those to be named first in front."""
     altitudes: Altitudes | None = None
-    """Heights for the colours of land outside regions."""
     gazetteers: Sequence[Path] = ()
-    """Files with lakes, rivers and names for wide views; coarser than a region, and so left out where one is near."""
 
 
 def draw_map(
@@ -276,10 +284,11 @@ def draw_map(
     size: tuple[int, int] = (640, 640),
     markers: Sequence[Marker] = (),
 ) -> Picture:
-    """A map as PNG, in Web Mercator.
+    """Draw a map in Web Mercator as PNG.
 
     Raises:
-        BadInput: zoom outside 0 to 20, size outside 1 to 2048, a colour that is none, a damaged region file.
+        BadInput: the zoom is outside 0 to 20, the size is outside 1 to 2048, there are too many markers, a colour is
+            invalid, or a region file is damaged.
     """
     view = View(centre, zoom, *size)
     check_markers(markers)
@@ -290,20 +299,20 @@ def draw_map(
             Part(region, strip, region.layers(view, strip))
             for region in regions
             for strip in strips
-            if _meet(region, strip)
+            if may_reach(region.bounds, strip)
         ]
         canvas = Canvas(view.width, view.height, style.SEA if sources.outlines else style.LAND)
         countries = paint_ground(canvas, view, strips, sources.outlines, parts)
-        bare = not any(part.layers for part in parts)
-        if bare and sources.altitudes is not None:
+        is_empty = not any(part.layers for part in parts)
+        if is_empty and sources.altitudes is not None:
             tint_relief(canvas, view, sources.altitudes)
-        towns = sources.towns(view) if bare and sources.towns is not None else ()
+        towns = sources.towns(view) if is_empty and sources.towns is not None else ()
         paint_settlements(canvas, view, strips, towns)
         if view.zoom < _GAZETTEERS_TO_ZOOM or not parts:
-            wide = [stack.enter_context(open_region(path)) for path in sources.gazetteers]
-            parts += [Part(file, strip, file.layers(view, strip)) for file in wide for strip in strips]
+            gazetteers = [stack.enter_context(open_region(path)) for path in sources.gazetteers]
+            parts += [Part(file, strip, file.layers(view, strip)) for file in gazetteers for strip in strips]
         _paint_shapes(canvas, [part.layers for part in parts], view)
-        _paint_beyond(canvas, view)
+        _paint_outside_world(canvas, view)
         image = canvas.reduced()
         labels = Labels(image)
         credit = _credit(view, parts, sources.base_attribution if sources.outlines or sources.place_labels else "")
@@ -318,25 +327,8 @@ def draw_map(
     return Picture(png=to_png(image), extent=view.box, attribution=credit, source="map")
 
 
-def _meet(region: RegionFile, strip: Strip) -> bool:
-    """Whether a region has anything to show there; one that does not say how far it reaches may."""
-    if region.bounds is None:
-        return True
-    south, west, north, east = region.bounds
-    if west > east:
-        return True
-    # whole ways reach beyond the frame of an extract
-    slack = 0.2
-    return (
-        south - slack < strip.north
-        and north + slack > strip.south
-        and west - slack < strip.east
-        and east + slack > strip.west
-    )
-
-
 def _paint_shapes(canvas: Canvas, parts: Sequence[dict[str, Layer]], view: View) -> None:
-    """Everything between the ground and the names, from the bottom up, each layer of all regions together."""
+    """Paint the layers between land and labels from the bottom up, each for all regions at once."""
     zoom = view.zoom
 
     def layers(name: str) -> list[Layer]:
@@ -361,7 +353,7 @@ def _paint_shapes(canvas: Canvas, parts: Sequence[dict[str, Layer]], view: View)
 
 
 def _paint_waters(canvas: Canvas, waters: Sequence[Layer], zoom: float) -> None:
-    """Lines first: those of rivers run on through their own areas and lakes."""
+    """Paint river lines, then water areas over them, as the lines continue through lakes and wide rivers."""
     for layer in waters:
         for rank, widths in style.RIVER_WIDTH_PX.items():
             lines = _lines_only(layer, rank)
@@ -394,7 +386,7 @@ def _paint_paths(canvas: Canvas, roads: Sequence[Layer], zoom: float) -> None:
 
 
 def _paint_roads(canvas: Canvas, roads: Sequence[Layer], zoom: float) -> None:
-    """All edges first and then all roadways, the smallest roads first: so crossings stay open."""
+    """Paint all casings, then all fills, minor roads first, so that no casing crosses a junction."""
     shown = [rank for rank, start in style.ROAD_FROM_ZOOM.items() if zoom >= start and rank != style.PATH_RANK]
     cased = zoom >= style.CASING_FROM_ZOOM
     strokes = [
@@ -420,13 +412,14 @@ def _paint_rails(canvas: Canvas, layer: Layer, zoom: float) -> None:
                 canvas.dashes(lines, style.RAIL_SLEEPERS, wide - 1.2, 5, 5)
 
 
-def _paint_beyond(canvas: Canvas, view: View) -> None:
-    """Above and below the plane there is nothing to show."""
+def _paint_outside_world(canvas: Canvas, view: View) -> None:
+    """Paint the image above and below the Mercator plane."""
     top, bottom = view.world_rows
-    canvas.rectangle(0, 0, view.width, min(top, view.height), style.BEYOND)
-    canvas.rectangle(0, max(bottom, 0), view.width, view.height, style.BEYOND)
+    canvas.rectangle(0, 0, view.width, min(top, view.height), style.OUTSIDE_WORLD)
+    canvas.rectangle(0, max(bottom, 0), view.width, view.height, style.OUTSIDE_WORLD)
 
 
 def _credit(view: View, parts: Sequence[Part], base: str) -> str:
+    """Return the attributions of all data in view."""
     named = [part.region.attribution for part in parts if part.layers or is_inside(view, part)] + [base]
     return " · ".join(dict.fromkeys(name for name in named if name))

@@ -1,4 +1,4 @@
-"""Names on a map in any script: which font has the letters, and where each name goes so that none covers another."""
+"""Write names on a map in any script: choose fonts that have the letters, and place labels so that none overlap."""
 
 import io
 import json
@@ -25,14 +25,14 @@ HALO_PX = 3
 PLAIN, BOLD = "sans", "sans-semibold"
 _KOREAN, _JAPANESE, _CHINESE = "korean", "japanese", "chinese-simplified"
 _EAST_ASIAN = (_KOREAN, _JAPANESE, _CHINESE)
-_JOINERS = "\u200c\u200d"  # invisible, but they shape the letters around them
+_JOINERS = "\u200c\u200d"  # zero-width; they control whether the letters around them join
 _LOCK = threading.Lock()
-"""FreeType's fonts must not be used from two threads at once."""
+"""FreeType fonts must not be used by two threads at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Letters that one font has."""
+    """Consecutive letters that are drawn with one font."""
 
     text: str
     font: str
@@ -40,7 +40,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of text, ready to be drawn: its runs from left to right."""
+    """One line of text as runs from left to right."""
 
     runs: tuple[Run, ...]
     right_to_left: bool
@@ -48,12 +48,12 @@ class Line:
 
 @lru_cache(maxsize=1)
 def can_shape() -> bool:
-    """Whether this Pillow joins and reorders letters as Arabic, Hebrew and Indic scripts need."""
+    """Return whether this Pillow can join and reorder letters as Arabic, Hebrew and Indic scripts require."""
     return bool(features.check("raqm"))
 
 
 def clean(name: str) -> str:
-    """A name fit for one line: no control or direction characters, single spaces, at most 60 letters."""
+    """Return a name without control and direction characters, with single spaces, cut to 60 letters."""
     kept = (
         char if char in _JOINERS or unicodedata.category(char)[0] not in "CZ" else " " if char.isspace() else ""
         for char in unicodedata.normalize("NFC", name[: 8 * MAX_LETTERS])
@@ -63,7 +63,7 @@ def clean(name: str) -> str:
 
 
 def writable(names: Sequence[str], *, shaping: bool | None = None) -> str:
-    """The first of the names that the fonts can write; else the first one spelled in Latin letters; else nothing."""
+    """Return the first name that the fonts can write, else the first one transliterated to Latin, else ""."""
     from anyascii import anyascii
 
     cleaned = [text for name in names if (text := clean(name))]
@@ -74,13 +74,13 @@ def writable(names: Sequence[str], *, shaping: bool | None = None) -> str:
 
 
 def line(text: str, *, bold: bool = False, shaping: bool | None = None) -> Line | None:
-    """The text as runs of one font each, from left to right; None where a letter is in no font."""
-    return _laid(text, bold, can_shape() if shaping is None else shaping)
+    """Split a text into runs of one font each, from left to right; None if a letter is in no font."""
+    return _lay_out(text, bold, can_shape() if shaping is None else shaping)
 
 
 @lru_cache(maxsize=4096)
-def _laid(text: str, bold: bool, shaping: bool) -> Line | None:  # noqa: FBT001
-    order = _order(text, bold=bold, shaping=shaping)
+def _lay_out(text: str, bold: bool, shaping: bool) -> Line | None:  # noqa: FBT001
+    order = _font_order(text, bold=bold, shaping=shaping)
     runs: list[Run] = []
     for char in text:
         font = _font_for(char, runs[-1].font if runs else None, order)
@@ -96,34 +96,35 @@ def _laid(text: str, bold: bool, shaping: bool) -> Line | None:  # noqa: FBT001
 
 
 def width_px(text: str, size_px: int, *, bold: bool = False) -> float:
-    """How wide a text will be, without its margin."""
+    """Return the width of a text without its margin."""
     return sum(_advances(text, 2 * size_px, bold)) / 2
 
 
 def measure(lines: Sequence[str], size_px: int, *, bold: bool = False) -> tuple[int, int]:
-    """Width and height of the mask that ``stencil`` makes of the same lines when it does not turn them."""
+    """Return width and height of the mask that `stencil` makes of the same lines at an angle of 0."""
     width, height, *_ = _layout(lines, 2 * size_px, bold)
     return (width + 1) // 2, (height + 1) // 2
 
 
 def stencil(lines: Sequence[str], size_px: int, *, bold: bool = False, angle_deg: float = 0.0) -> Image.Image:
-    """Lines of writable text, centred under each other, as a mask with a margin for the halo.
+    """Return centred lines of text as a mask with a margin for the halo, rotated clockwise by ``angle_deg``.
 
-    They may be turned clockwise; the mask is as large as they then need. Letters are drawn twice too large and
-    reduced: at small sizes FreeType would otherwise move them to whole pixels, which tears words apart.
+    Letters are drawn at twice the size and reduced: at small sizes FreeType would otherwise move them to whole pixels,
+    which makes their spacing uneven.
     """
     size = 2 * size_px
     width, height, first, leading = _layout(lines, size, bold)
     mask = Image.new("L", (width, height))
     pen = ImageDraw.Draw(mask)
     for row, text in enumerate(lines):
-        own = line(text, bold=bold)
+        laid_out = line(text, bold=bold)
+        direction = _direction(laid_out)
         advances = _advances(text, size, bold)
         x = (width - sum(advances)) / 2
-        for run, advance in zip(own.runs if own else (), advances, strict=True):
+        for run, advance in zip(laid_out.runs if laid_out else (), advances, strict=True):
             spot = (x, first + row * leading)
             with _LOCK:
-                pen.text(spot, run.text, fill=255, font=_face(run.font, size), anchor="ls", direction=_direction(own))
+                pen.text(spot, run.text, fill=255, font=_face(run.font, size), anchor="ls", direction=direction)
             x += advance
     if angle_deg:
         mask = mask.rotate(-angle_deg, resample=Image.Resampling.BICUBIC, expand=True)
@@ -131,9 +132,9 @@ def stencil(lines: Sequence[str], size_px: int, *, bold: bool = False, angle_deg
 
 
 def _layout(lines: Sequence[str], size: int, bold: bool) -> tuple[int, int, int, int]:  # noqa: FBT001
-    """Width and height of the mask for some lines, the first baseline, and the distance to the next."""
-    laid = [own for text in lines if (own := line(text, bold=bold))]
-    tall = any(run.font not in (PLAIN, BOLD) for own in laid for run in own.runs)
+    """Return the mask's width and height, the position of the first baseline, and the distance between baselines."""
+    laid_out = [runs for text in lines if (runs := line(text, bold=bold))]
+    tall = any(run.font not in (PLAIN, BOLD) for text_line in laid_out for run in text_line.runs)
     ascent, descent = (round(size * share) for share in ((1.3, 0.55) if tall else (1.0, 0.3)))
     leading = round(size * (1.45 if tall else 1.2))
     pad = 2 * HALO_PX
@@ -142,12 +143,12 @@ def _layout(lines: Sequence[str], size: int, bold: bool) -> tuple[int, int, int,
 
 
 def halo(mask: Image.Image) -> Image.Image:
-    """The soft margin around letters that keeps them legible on any ground."""
+    """Return the mask of the soft margin that keeps letters legible on any background."""
     return mask.filter(ImageFilter.GaussianBlur(1.3)).point([min(255, level * 5) for level in range(256)])
 
 
 def wrapped(text: str, letters_a_line: int = 16) -> list[str]:
-    """A name on up to three lines, broken between words where it is long."""
+    """Break a name between words into up to three lines."""
     lines: list[str] = []
     for word in text.split(" "):
         if lines and (len(lines[-1]) + 1 + len(word) <= letters_a_line or len(lines) == 3):
@@ -157,8 +158,8 @@ def wrapped(text: str, letters_a_line: int = 16) -> list[str]:
     return lines
 
 
-def _order(text: str, *, bold: bool, shaping: bool) -> tuple[str, ...]:
-    """Fonts to try for each letter of a text. Han letters look Japanese beside kana, Chinese otherwise."""
+def _font_order(text: str, *, bold: bool, shaping: bool) -> tuple[str, ...]:
+    """Return the fonts to try for each letter. Han characters are drawn in Japanese style beside kana, else Chinese."""
     kana = any("\u3041" <= char <= "\u30ff" for char in text)
     chosen = (_KOREAN, _JAPANESE, _CHINESE) if kana else (_KOREAN, _CHINESE, _JAPANESE)
     others = tuple(
@@ -169,7 +170,7 @@ def _order(text: str, *, bold: bool, shaping: bool) -> tuple[str, ...]:
 
 
 def _font_for(char: str, current: str | None, order: Sequence[str]) -> str | None:
-    """Marks and joiners stay in the font of the letter they belong to."""
+    """Return the first font that has a character; marks and joiners keep the font of the letter before them."""
     coverage = _coverage()
     code = ord(char)
     joined = unicodedata.category(char)[0] == "M" or char in _JOINERS or char == " "
@@ -183,16 +184,18 @@ def _font_for(char: str, current: str | None, order: Sequence[str]) -> str | Non
 
 @lru_cache(maxsize=4096)
 def _advances(text: str, size: int, bold: bool) -> tuple[float, ...]:  # noqa: FBT001
-    """How far each run of a text moves the pen."""
-    own = line(text, bold=bold)
-    if own is None:
+    """Return the width of each run of a text."""
+    laid_out = line(text, bold=bold)
+    if laid_out is None:
         return ()
+    direction = _direction(laid_out)
     with _LOCK:
-        return tuple(_face(run.font, size).getlength(run.text, direction=_direction(own)) for run in own.runs)
+        return tuple(_face(run.font, size).getlength(run.text, direction=direction) for run in laid_out.runs)
 
 
-def _direction(own: Line | None) -> str | None:
-    return ("rtl" if own.right_to_left else "ltr") if own and can_shape() else None
+def _direction(laid_out: Line | None) -> str | None:
+    """Return Pillow's name of the writing direction; None if Pillow can't use it."""
+    return ("rtl" if laid_out.right_to_left else "ltr") if laid_out and can_shape() else None
 
 
 @lru_cache(maxsize=64)
@@ -207,7 +210,7 @@ def _face(name: str, size_px: int) -> ImageFont.FreeTypeFont:
 
 @lru_cache(maxsize=1)
 def _coverage() -> dict[str, tuple[bool, frozenset[int]]]:
-    """For each font, whether its script needs shaping, and the characters that it has."""
+    """Return for each font whether its script needs shaping, and its characters."""
     table = json.loads((files("geosleuth.atlas.maps") / "fonts" / "coverage.json").read_text(encoding="ascii"))
     coverage = {}
     for name, entry in table.items():
@@ -221,17 +224,17 @@ def _coverage() -> dict[str, tuple[bool, frozenset[int]]]:
 
 _GAP_PX = 3
 _STREET_STEP_PX = 10.0
-_STREET_TRIES = 5
+_MAX_TRIES_PER_LINE = 5
 _SAME_NAME_APART_PX = 280.0
-_NARROWEST = 0.3  # width of a narrow letter by its size: saves measuring names that can't fit
-_STRAIGHT = 0.985  # chord of the stretch that carries a name, by its length
+_MIN_LETTER_WIDTH = 0.3  # width of a narrow letter relative to its size: saves measuring names that can't fit
+_MIN_STRAIGHTNESS = 0.985  # chord of the stretch under a name, relative to the stretch's length
 
 Rectangle = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Lettered:
-    """How a kind of label is written."""
+class LabelStyle:
+    """The size, colour and weight of a kind of label."""
 
     size_px: int
     ink: str
@@ -239,7 +242,7 @@ class Lettered:
 
 
 class Labels:
-    """The labels of one picture. Those asked for first win; one that would touch another is left out."""
+    """The labels of one image, placed in the order of the calls; one that would touch another is left out."""
 
     def __init__(self, image: Image.Image) -> None:
         self._image = image
@@ -255,7 +258,7 @@ class Labels:
         self._count += 1
 
     def is_free(self, rectangles: Sequence[Rectangle]) -> bool:
-        """Whether all of them lie in the picture and touch nothing."""
+        """Return whether all rectangles lie inside the image and overlap no label or blocked area."""
         width, height = self._image.size
         taken = self._taken[: self._count]
         for left, top, right, bottom in rectangles:
@@ -270,72 +273,81 @@ class Labels:
         x: float,
         y: float,
         names: Sequence[str],
-        how: Lettered,
+        label_style: LabelStyle,
         *,
         beside_px: float | None = None,
         shifts_px: Sequence[float] = (),
         once: bool = False,
     ) -> bool:
-        """Write a name over a point, or beside it at a distance; says whether there was room.
+        """Write a name centred on a point or beside it; return whether there was room.
 
-        ``names`` are spellings in order of preference: the first one that the fonts can write is taken. Near the same
-        name it is left out; with ``once``, anywhere in the picture. ``shifts_px`` are ways down to try where the spot
-        itself is taken.
+        Args:
+            x: the point's column.
+            y: the point's row.
+            names: spellings in order of preference; the first one that the fonts can write is used.
+            label_style: size, colour and weight.
+            beside_px: the distance from the point; None to centre the label on it.
+            shifts_px: vertical offsets to try if there is no room at the point.
+            once: whether to write the same name only once in the image, rather than once in its neighbourhood.
         """
         text = writable(names)
-        if not text or not self._in_reach(x, y) or self._is_repeated(text, x, y) or (once and text in self._shown):
+        if not text or not self._is_near_image(x, y) or self._is_repeated(text, x, y) or (once and text in self._shown):
             return False
         lines = wrapped(text)
-        width, height = measure(lines, how.size_px, bold=how.bold)
+        width, height = measure(lines, label_style.size_px, bold=label_style.bold)
         for left, top in _anchors(x, y, width, height, beside_px, shifts_px):
             box = (left, top, left + width, top + height)
             if self.is_free([box]):
-                self._write(stencil(lines, how.size_px, bold=how.bold), round(left), round(top), how.ink)
+                self._write(
+                    stencil(lines, label_style.size_px, bold=label_style.bold), round(left), round(top), label_style.ink
+                )
                 self.block((box[0] - _GAP_PX, box[1] - _GAP_PX, box[2] + _GAP_PX, box[3] + _GAP_PX))
                 self._shown.setdefault(text, []).append((x, y))
                 return True
         return False
 
-    def dotted(self, x: float, y: float, names: Sequence[str], how: Lettered) -> bool:
-        """Mark a point with a dot and write its name beside it; neither where there is no room for both."""
+    def dotted(self, x: float, y: float, names: Sequence[str], label_style: LabelStyle) -> bool:
+        """Draw a dot and a name beside it if there is room for both; return whether there was."""
         dot = (x - 4, y - 4, x + 4, y + 4)
-        if not self.is_free([dot]) or not self.at(x, y, names, how, beside_px=4):
+        if not self.is_free([dot]) or not self.at(x, y, names, label_style, beside_px=4):
             return False
         self._image.paste(style.HALO, (round(x) - 4, round(y) - 4), _disc(9))
-        self._image.paste(how.ink, (round(x) - 3, round(y) - 3), _disc(7))
+        self._image.paste(label_style.ink, (round(x) - 3, round(y) - 3), _disc(7))
         self.block(dot)
         return True
 
-    def along(self, lines: Geometries, names: Sequence[str], how: Lettered) -> None:
-        """Write a street's name along its straight stretches, once in every few hundred pixels."""
+    def along(self, lines: Geometries, names: Sequence[str], label_style: LabelStyle) -> None:
+        """Write a street's name along its straight stretches, once every few hundred pixels."""
         text = writable(names)
         if not text:
             return
         width, height = self._image.size
         inside = shapely.get_parts(shapely.clip_by_rect(lines, 0, 0, width, height))
         inside = inside[shapely.get_type_id(inside) == shapely.GeometryType.LINESTRING]
-        room = float(shapely.length(inside).sum())
-        if room < len(text) * how.size_px * _NARROWEST:
+        room_px = float(shapely.length(inside).sum())
+        if room_px < len(text) * label_style.size_px * _MIN_LETTER_WIDTH:
             return
-        wide = width_px(text, how.size_px, bold=how.bold)
-        if room < wide + 6:
+        wide = width_px(text, label_style.size_px, bold=label_style.bold)
+        if room_px < wide + 6:
             return
         merged = shapely.get_parts(shapely.line_merge(shapely.multilinestrings(inside)))
         for piece in merged[np.argsort(-shapely.length(merged), kind="stable")][:4]:
             for x, y, angle_deg in _stretches(shapely.get_coordinates(piece), wide + 6):
-                if self._is_repeated(text, x, y) or not self.is_free(_tiles(x, y, wide, how.size_px, angle_deg)):
+                if self._is_repeated(text, x, y) or not self.is_free(
+                    _covering_squares(x, y, wide, label_style.size_px, angle_deg)
+                ):
                     continue
-                drawn = stencil([text], how.size_px, bold=how.bold, angle_deg=angle_deg)
-                self._write(drawn, round(x - drawn.width / 2), round(y - drawn.height / 2), how.ink)
-                for tile in _tiles(x, y, wide, how.size_px + 2 * _GAP_PX, angle_deg):
-                    self.block(tile)
+                drawn = stencil([text], label_style.size_px, bold=label_style.bold, angle_deg=angle_deg)
+                self._write(drawn, round(x - drawn.width / 2), round(y - drawn.height / 2), label_style.ink)
+                for square in _covering_squares(x, y, wide, label_style.size_px + 2 * _GAP_PX, angle_deg):
+                    self.block(square)
                 self._shown.setdefault(text, []).append((x, y))
                 break
 
     def _is_repeated(self, text: str, x: float, y: float) -> bool:
         return any(math.dist(spot, (x, y)) < _SAME_NAME_APART_PX for spot in self._shown.get(text, ()))
 
-    def _in_reach(self, x: float, y: float) -> bool:
+    def _is_near_image(self, x: float, y: float) -> bool:
         return -200 < x < self._image.width + 200 and -100 < y < self._image.height + 100
 
     def _write(self, drawn: Image.Image, left: int, top: int, ink: str) -> None:
@@ -353,7 +365,7 @@ def _disc(size_px: int) -> Image.Image:
 def _anchors(
     x: float, y: float, width: int, height: int, beside_px: float | None, shifts_px: Sequence[float]
 ) -> Iterator[tuple[float, float]]:
-    """Upper left corners to try for a label: over the point, or to the right of it, left, above and below."""
+    """Yield upper left corners to try for a label: centred on the point, or right, left, above and below of it."""
     middle_x, middle_y = x - width / 2, y - height / 2
     if beside_px is None:
         for down in (0.0, *shifts_px):
@@ -366,9 +378,9 @@ def _anchors(
 
 
 def _stretches(corners: npt.NDArray[np.float64], wide: float) -> Iterator[tuple[float, float, float]]:
-    """Middles and angles of stretches straight enough for a name so wide, nearest to the line's middle first.
+    """Yield centre and angle of stretches that are straight and long enough for a name, the most central first.
 
-    The angle is clockwise from the x axis, as y grows downwards, and within 90 degrees, so that names stand upright.
+    Angles are clockwise from the x axis, as y grows downwards, and within 90 degrees, so that names are upright.
     """
     along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(corners, axis=0).T))))
     room = along[-1] - wide
@@ -383,23 +395,23 @@ def _stretches(corners: npt.NDArray[np.float64], wide: float) -> Iterator[tuple[
     chord = last - first
     straight = np.hypot(chord[:, 0], chord[:, 1]) / wide
     sag = np.hypot(*(centre - (first + last) / 2).T)
-    fit = np.flatnonzero((straight > _STRAIGHT) & (sag < 4))
+    fit = np.flatnonzero((straight > _MIN_STRAIGHTNESS) & (sag < 4))
     best = fit[np.argsort(np.abs(starts[fit] - room / 2), kind="stable")]
-    for i in best[:: max(1, len(best) // _STREET_TRIES)]:
+    for i in best[:: max(1, len(best) // _MAX_TRIES_PER_LINE)]:
         angle_deg = math.degrees(math.atan2(chord[i, 1], chord[i, 0]))
         upright = angle_deg - 180 if angle_deg > 90 else angle_deg + 180 if angle_deg < -90 else angle_deg
         x, y = (first[i] + last[i]) / 2 * 0.5 + centre[i] * 0.5
         yield float(x), float(y), upright
 
 
-def _tiles(x: float, y: float, wide: float, high: float, angle_deg: float) -> list[Rectangle]:
-    """Squares that cover a slanted name."""
+def _covering_squares(x: float, y: float, wide: float, high: float, angle_deg: float) -> list[Rectangle]:
+    """Return squares that together cover a slanted name."""
     count = max(1, math.ceil(wide / high))
     radians = math.radians(angle_deg)
     half = high * 0.6
-    tiles = []
+    squares = []
     for number in range(count):
         shift = (number + 0.5) / count * wide - wide / 2
         at_x, at_y = x + shift * math.cos(radians), y + shift * math.sin(radians)
-        tiles.append((at_x - half, at_y - half, at_x + half, at_y + half))
-    return tiles
+        squares.append((at_x - half, at_y - half, at_x + half, at_y + half))
+    return squares

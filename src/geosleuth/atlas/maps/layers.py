@@ -1,4 +1,4 @@
-"""Layers of a map: land and sea from coastlines, and the shapes of region files in the picture's pixels."""
+"""Read the layers of region files in the image's pixels, and divide land from sea by their coastlines."""
 
 import sqlite3
 import struct
@@ -22,65 +22,65 @@ from geosleuth.geo import Box, LatLon, is_valid
 from . import style
 from .canvas import Canvas, Geometries, Strip, View
 
-_PROBE_PX = 0.35
-_ROUGH_PX = 0.4  # finer detail of a coast can't be seen
+_PROBE_OFFSET_PX = 0.35  # how far beside a coast the faces on its two sides are looked up
+_COAST_TOLERANCE_PX = 0.4  # finer detail of a coast can't be seen
 
 Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 @dataclass(frozen=True, slots=True)
 class LandAndSea:
-    """An area divided into land and sea, in pixels."""
+    """The land and sea polygons of an area, in pixels."""
 
     land: Geometries
     sea: Geometries
 
 
 def divide(coast: Geometries, area: Rectangle) -> LandAndSea | None:
-    """Divide a rectangle by the coastlines that run through it; None where none of them divides it.
+    """Divide a rectangle into land and sea by the coastlines that cross it; None if none does.
 
-    Every coastline piece says on which side of it land lies. Coast and rectangle together make faces, and each face
-    takes what most of the coast along its edge says. An end that stops inside the rectangle is led to the next start or
-    to the nearest point of the edge; such a made-up piece of coast has no say.
+    OpenStreetMap's coastlines have land on their left. Coast and rectangle together enclose faces, and each face is
+    land or sea by the majority of the coast along its edge, measured in pixels. A coastline that ends inside the
+    rectangle is extended to the nearest start of another or to the nearest edge; extensions don't count in the vote.
     """
     frame = shapely.box(*area)
     lines = _pieces(coast, area)
     if not len(lines):
         return None
-    edges = shapely.union_all([*lines, *_extensions(lines, area), frame.exterior])
+    edges = shapely.union_all([*lines, *_gap_closing_lines(lines, area), frame.exterior])
     faces = shapely.get_parts(shapely.polygonize(shapely.get_parts(edges)))
     if not len(faces):
         return None
     votes = _votes(lines, faces)
     if not votes.any():
         return None
-    # joined, because neighbours filled one by one leave a seam between them
+    # Joined, because neighbours that are filled one by one leave a seam between them.
     land, sea = (shapely.get_parts(shapely.union_all(faces[side])) for side in (votes > 0, votes < 0))
     return LandAndSea(land=land, sea=sea)
 
 
 def _pieces(coast: Geometries, area: Rectangle) -> Geometries:
-    """Coastlines joined end to end, thinned out, and cut at the rectangle, each still in its own direction."""
+    """Return coastlines joined end to end, simplified and clipped to the rectangle, with their direction kept."""
     kinds = shapely.get_type_id(coast)
     lines: Geometries = coast[(kinds == shapely.GeometryType.LINESTRING) & ~shapely.is_empty(coast)]
     if not len(lines):
         return lines
     joined = shapely.get_parts(shapely.line_merge(shapely.multilinestrings(lines), directed=True))
-    thinned = shapely.simplify(joined, _ROUGH_PX, preserve_topology=False)
+    thinned = shapely.simplify(joined, _COAST_TOLERANCE_PX, preserve_topology=False)
     pieces = shapely.get_parts(shapely.clip_by_rect(thinned, *area))
     are_lines = shapely.get_type_id(pieces) == shapely.GeometryType.LINESTRING
     sound: Geometries = pieces[are_lines & ~shapely.is_empty(pieces)]
     return sound
 
 
-def _extensions(lines: Geometries, area: Rectangle) -> Geometries:
-    """Straight lines that close gaps: from an end inside the rectangle to the next start, or to the nearest edge."""
+def _gap_closing_lines(lines: Geometries, area: Rectangle) -> Geometries:
+    """Return straight lines from each end inside the rectangle to the nearest start, or to the nearest edge."""
     left, top, right, bottom = area
     open_ended = lines[~shapely.is_closed(lines)]
     starts, ends = (shapely.get_coordinates(shapely.get_point(open_ended, at)) for at in (0, -1))
     starts, ends = (points[_inside(points, area)] for points in (starts, ends))
     free = np.ones(len(starts), dtype=bool)
-    loose = []
+    unmatched = []
     added = []
     for x, y in ends.tolist():
         gaps = np.where(free, np.hypot(starts[:, 0] - x, starts[:, 1] - y), np.inf)
@@ -89,10 +89,10 @@ def _extensions(lines: Geometries, area: Rectangle) -> Geometries:
             free[nearest] = False
             added.append(shapely.LineString([(x, y), starts[nearest]]))
         else:
-            loose.append((x, y))
-    for x, y in [*loose, *starts[free].tolist()]:
-        ways = ((x - left, (left, y)), (right - x, (right, y)), (y - top, (x, top)), (bottom - y, (x, bottom)))
-        added.append(shapely.LineString([(x, y), min(ways)[1]]))
+            unmatched.append((x, y))
+    for x, y in [*unmatched, *starts[free].tolist()]:
+        to_edges = ((x - left, (left, y)), (right - x, (right, y)), (y - top, (x, top)), (bottom - y, (x, bottom)))
+        added.append(shapely.LineString([(x, y), min(to_edges)[1]]))
     return np.array(added, dtype=object)
 
 
@@ -104,7 +104,7 @@ def _inside(points: npt.NDArray[np.float64], area: Rectangle) -> npt.NDArray[np.
 
 
 def _votes(lines: Geometries, faces: Geometries) -> npt.NDArray[np.float64]:
-    """For each face, pixels of coast that call it land, less those that call it sea."""
+    """Return for each face the length of coast, in pixels, that has it on its land side, less that on its sea side."""
     coords, index = shapely.get_coordinates(lines, return_index=True)
     start, end = coords[:-1], coords[1:]
     same_line = index[:-1] == index[1:]
@@ -115,7 +115,7 @@ def _votes(lines: Geometries, faces: Geometries) -> npt.NDArray[np.float64]:
     start, step, length = start[keep], step[keep], length[keep]
     middle = start + step / 2
     # y grows downwards, so the left-hand side of (dx, dy) is (dy, -dx)
-    to_left = np.column_stack([step[:, 1], -step[:, 0]]) / length[:, None] * _PROBE_PX
+    to_left = np.column_stack([step[:, 1], -step[:, 0]]) / length[:, None] * _PROBE_OFFSET_PX
     tree = shapely.STRtree(faces)
     votes = np.zeros(len(faces))
     for sign, probes in ((1, middle + to_left), (-1, middle - to_left)):
@@ -127,23 +127,25 @@ def _votes(lines: Geometries, faces: Geometries) -> npt.NDArray[np.float64]:
 MARGIN_PX = 48
 MAX_SHAPES = 60_000
 MAX_POIS = 300
-_POINT_DEG = 5e-5  # the R-tree keeps 32-bit numbers, rounded outwards, so a point has a size
-_SMALL_PX = 1.5  # areas less than this across are not worth reading
-_SMALL_FROM_AFAR_PX = 3.5  # where there are tens of thousands
-_FAR_PX = 4 * 2048  # Pillow walks every pixel of a thin line, seen or not, so long shapes are cut
+_POINT_DEG = 5e-5  # the R-tree stores 32-bit numbers, rounded outwards, so the box of a point has a size
+_MIN_AREA_PX = 1.5  # areas less than this across are not read
+_MIN_AREA_FAR_OUT_PX = 3.5  # the same at zooms where there are tens of thousands
+_MAX_REACH_PX = 4 * 2048  # Pillow visits every pixel of a thin line, seen or not, so longer shapes are clipped
+
+_SLACK_DEG = 0.2  # extracts hold ways whole, so their shapes reach beyond their bounds
 
 _IN_BOX = "box.west <= :east AND box.east >= :west AND box.south <= :north AND box.north >= :south"
-_SHOWN = """(shape.layer = 'coast'
+_SHOWN_AT_ZOOM = """(shape.layer = 'coast'
        OR (shape.layer = 'road' AND shape.rank <= :road)
        OR (shape.layer = 'rail' AND shape.rank <= :rail)
        OR (shape.layer = 'water' AND shape.rank <= :water)
        OR (shape.layer = 'place' AND shape.rank <= :place)
        OR ({size} > :area AND ((shape.layer = 'building' AND :building) OR (shape.layer = 'landuse' AND :landuse)
                                OR (shape.layer = 'green' AND :green))))"""
-# A row of a region file has many shapes of about one size; the largest come first.
+# A row of a region file holds many shapes of similar size; the largest come first.
 _LAYERS_SQL = f"""
 SELECT shape.layer, shape.rank, shape.shapes FROM shape_box AS box JOIN shape ON shape.id = box.id
-WHERE {_IN_BOX} AND (shape.size > :line OR shape.size < {_POINT_DEG}) AND {_SHOWN.format(size="shape.size")}
+WHERE {_IN_BOX} AND (shape.size > :line OR shape.size < {_POINT_DEG}) AND {_SHOWN_AT_ZOOM.format(size="shape.size")}
 ORDER BY shape.size DESC, shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608  # only our own numbers are put in
 _COAST_SQL = f"""
 SELECT shape.layer, shape.rank, shape.shapes FROM shape_box AS box JOIN shape ON shape.id = box.id
@@ -158,16 +160,16 @@ WHERE {_IN_BOX} AND feature.name <> ''
   AND feature.lat BETWEEN :south * 1e7 AND :north * 1e7 AND feature.lon BETWEEN :west * 1e7 AND :east * 1e7
 ORDER BY feature.rank DESC, feature.id LIMIT {4 * MAX_POIS}"""  # noqa: S608
 
-# A gazetteer has a row for each shape.
-_EACH_LAYERS_SQL = f"""
+# A gazetteer has one row for each shape.
+_GAZETTEER_LAYERS_SQL = f"""
 SELECT shape.layer, shape.rank, shape.name, shape.geom FROM shape_box AS box JOIN shape ON shape.id = box.id
 WHERE {_IN_BOX}
-  -- of the box alone, so that it spares looking up the shape: long enough to see, or a point
+  -- tests the box alone, which saves reading the shape: long enough to see, or a point
   AND (box.east - box.west > :line OR box.north - box.south > :line
        OR (box.east - box.west < {_POINT_DEG} AND box.north - box.south < {_POINT_DEG}))
-  AND {_SHOWN.format(size="max(box.east - box.west, box.north - box.south)")}
+  AND {_SHOWN_AT_ZOOM.format(size="max(box.east - box.west, box.north - box.south)")}
 ORDER BY shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
-_EACH_COAST_SQL = f"""
+_GAZETTEER_COAST_SQL = f"""
 SELECT shape.layer, shape.rank, shape.name, shape.geom FROM shape_box AS box JOIN shape ON shape.id = box.id
 WHERE {_IN_BOX} AND shape.layer = 'coast' ORDER BY shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
 
@@ -176,26 +178,26 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Shapes of one kind: geometry in pixels, rank and name."""
+    """Shapes of one kind with their ranks and names; geometries are in pixels."""
 
     geometries: Geometries
     ranks: IntArray
     names: tuple[str, ...]
 
     def of_rank(self, rank: int) -> Geometries:
-        """The shapes of one rank."""
+        """Return the shapes of one rank."""
         chosen: Geometries = self.geometries[self.ranks == rank]
         return chosen
 
     def of_name(self, name: str) -> Geometries:
-        """The shapes of one name."""
-        chosen: Geometries = self.geometries[np.array([own == name for own in self.names], dtype=bool)]
+        """Return the shapes of one name."""
+        chosen: Geometries = self.geometries[np.array([other == name for other in self.names], dtype=bool)]
         return chosen
 
 
 @dataclass(frozen=True, slots=True)
 class Poi:
-    """A named feature."""
+    """A point of interest with its OpenStreetMap kind, such as "amenity=cafe"."""
 
     point: LatLon
     name: str
@@ -206,10 +208,10 @@ EMPTY = Layer(np.empty(0, dtype=object), np.empty(0, dtype=np.int64), ())
 
 
 class RegionFile:
-    """One region file, open for reading.
+    """A region file or gazetteer, open for reading.
 
     Raises:
-        BadInput: no such file, or not a region file.
+        BadInput: the file is not a region file, or damaged.
     """
 
     def __init__(self, conn: sqlite3.Connection, path: Path) -> None:
@@ -220,31 +222,31 @@ class RegionFile:
         self._in_blocks = any(row[1] == "shapes" for row in self._rows("PRAGMA table_info(shape)"))
 
     def layers(self, view: View, strip: Strip) -> dict[str, Layer]:
-        """Everything that a map of this view shows, by layer; an absent layer has nothing."""
-        px = 360 / view.world_px
-        small = px * (_SMALL_PX if view.zoom >= 13 else _SMALL_FROM_AFAR_PX)
-        values = {**_box(strip), **_ranks(view.zoom), "line": px / 2, "area": small}
-        rows, geometries = self._shapes(_LAYERS_SQL if self._in_blocks else _EACH_LAYERS_SQL, values)
+        """Return all shapes that a map of this view shows, by layer; layers without any are left out."""
+        degrees_per_px = 360 / view.world_px
+        min_area = degrees_per_px * (_MIN_AREA_PX if view.zoom >= 13 else _MIN_AREA_FAR_OUT_PX)
+        values = {**_box_values(strip), **_rank_limits(view.zoom), "line": degrees_per_px / 2, "area": min_area}
+        rows, geometries = self._shapes(_LAYERS_SQL if self._in_blocks else _GAZETTEER_LAYERS_SQL, values)
         if not rows:
             return {}
         names = np.array([row[0] for row in rows], dtype=object)
         geometries = to_pixels(geometries, view, strip.turns)
         ranks = np.array([row[1] if isinstance(row[1], int) else 99 for row in rows], dtype=np.int64)
-        sound = ~shapely.is_empty(geometries) & ~shapely.is_missing(geometries)
+        usable = ~shapely.is_empty(geometries) & ~shapely.is_missing(geometries)
         layers = {}
         for name in sorted({str(name) for name in names}):
-            chosen = np.flatnonzero((names == name) & sound)
+            chosen = np.flatnonzero((names == name) & usable)
             labels = tuple(str(rows[i][2] or "") for i in chosen)
             layers[name] = Layer(geometries[chosen], ranks[chosen], labels)
         return layers
 
     def coast(self, view: View, strip: Strip, margin_px: float) -> Geometries:
-        """Only the coastline, of a frame wider than the picture by a margin."""
-        _, geometries = self._shapes(_COAST_SQL if self._in_blocks else _EACH_COAST_SQL, _box(strip))
+        """Return the coastline of a view with a margin."""
+        _, geometries = self._shapes(_COAST_SQL if self._in_blocks else _GAZETTEER_COAST_SQL, _box_values(strip))
         return to_pixels(geometries, view, strip.turns, margin_px)
 
     def _shapes(self, sql: str, values: Mapping[str, float]) -> tuple[list[tuple[Any, ...]], Geometries]:
-        """Layer, rank and name of the shapes inside a box, and their geometries; in degrees."""
+        """Return layer, rank and name of the shapes inside a box, and their geometries in degrees."""
         found = self._rows(sql, values)
         if not self._in_blocks:
             return found, unpack([row[3] for row in found])
@@ -254,7 +256,7 @@ class RegionFile:
             try:
                 names, geoms = unpack_shapes(shapes)
             except (zlib.error, struct.error, ValueError, TypeError):
-                continue  # the rest of a damaged map is better than none
+                continue  # show the rest of a damaged map
             rows.extend((layer, rank, name) for name in names)
             packed.extend(geoms)
             if len(rows) >= 2 * MAX_SHAPES:
@@ -270,8 +272,8 @@ class RegionFile:
         return [rows[at] for at in chosen.tolist()], geometries[chosen]
 
     def pois(self, strip: Strip) -> list[Poi]:
-        """Named features in view, the best known first."""
-        rows = self._rows(_POIS_SQL, _box(strip))
+        """Return the points of interest in view, the best known first."""
+        rows = self._rows(_POIS_SQL, _box_values(strip))
         found = [
             Poi(LatLon(lat, lon), str(name), str(kind))
             for lat, lon, name, kind in rows
@@ -288,7 +290,7 @@ class RegionFile:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One region file's share of one strip of the view."""
+    """The layers that one region file has for one strip of the view."""
 
     region: RegionFile
     strip: Strip
@@ -297,38 +299,57 @@ class Part:
 
 @contextmanager
 def open_region(path: Path) -> Iterator[RegionFile]:
-    """Open a region file read-only for as long as it is needed."""
+    """Open a region file for reading.
+
+    Raises:
+        BadInput: there is no such file, or it is not a region file.
+    """
     if not path.is_file():
         raise BadInput(f"{path}: no such region file; add the region again")
     with closing(open_readonly(path)) as conn:
         yield RegionFile(conn, path)
 
 
-def to_pixels(geometries: Geometries, view: View, turns: int, margin_px: float = MARGIN_PX) -> Geometries:
-    """The same geometries in the picture's pixels; what reaches far beyond the picture is cut off at the margin.
+def may_reach(bounds: tuple[float, float, float, float] | None, strip: Strip) -> bool:
+    """Return whether a region may have shapes in a strip, by its south, west, north and east; None if unknown."""
+    if bounds is None:
+        return True
+    south, west, north, east = bounds
+    if west > east:
+        return True
+    return (
+        south - _SLACK_DEG < strip.north
+        and north + _SLACK_DEG > strip.south
+        and west - _SLACK_DEG < strip.east
+        and east + _SLACK_DEG > strip.west
+    )
 
-    What is missing, not finite, or can't be cut becomes an empty geometry.
+
+def to_pixels(geometries: Geometries, view: View, turns: int, margin_px: float = MARGIN_PX) -> Geometries:
+    """Convert geometries from degrees to the image's pixels; those that reach far outside are clipped at the margin.
+
+    Geometries that are missing, not finite or impossible to clip become empty.
     """
-    nothing = shapely.Point()
-    out = np.where(shapely.is_missing(geometries), nothing, shapely.force_2d(geometries))
+    empty = shapely.Point()
+    out = np.where(shapely.is_missing(geometries), empty, shapely.force_2d(geometries))
     coords = shapely.get_coordinates(out)
     if not len(coords):
-        return np.full(len(out), nothing, dtype=object)
+        return np.full(len(out), empty, dtype=object)
     out = shapely.set_coordinates(out, view.pixels(coords, turns))
     west, north, east, south = shapely.bounds(out).T
     with np.errstate(invalid="ignore"):
-        reach = margin_px + _FAR_PX
+        reach = margin_px + _MAX_REACH_PX
         far = (west < -reach) | (north < -reach) | (east > view.width + reach) | (south > view.height + reach)
     for i in np.flatnonzero(far):
         out[i] = cut(out[i], -margin_px, -margin_px, view.width + margin_px, view.height + margin_px)
-    odd = ~np.isfinite(shapely.bounds(out)).all(axis=1)
-    out[odd] = nothing
+    not_finite = ~np.isfinite(shapely.bounds(out)).all(axis=1)
+    out[not_finite] = empty
     pixels: Geometries = out
     return pixels
 
 
 def cut(geometry: shapely.Geometry, left: float, top: float, right: float, bottom: float) -> shapely.Geometry:
-    """The part of a geometry inside a rectangle; nothing where the geometry is too broken to cut."""
+    """Clip a geometry to a rectangle; return an empty one if it is too invalid to clip."""
     try:
         return shapely.clip_by_rect(geometry, left, top, right, bottom)
     except shapely.GEOSException:
@@ -338,21 +359,21 @@ def cut(geometry: shapely.Geometry, left: float, top: float, right: float, botto
             return shapely.Point()
 
 
-def _box(strip: Strip) -> dict[str, float]:
+def _box_values(strip: Strip) -> dict[str, float]:
     return {"south": strip.south, "west": strip.west, "north": strip.north, "east": strip.east}
 
 
-def _ranks(zoom: float) -> dict[str, float]:
-    """The least important rank that each layer shows at a zoom; 0 for nothing."""
+def _rank_limits(zoom: float) -> dict[str, float]:
+    """Return the least important rank (the highest number) that each layer shows at a zoom; 0 hides the layer."""
 
-    def least(starts: Mapping[int, float]) -> int:
+    def last_rank(starts: Mapping[int, float]) -> int:
         return max((rank for rank, start in starts.items() if zoom >= start), default=0)
 
     return {
-        "road": least(style.ROAD_FROM_ZOOM),
-        "rail": least(style.RAIL_FROM_ZOOM),
-        "water": max(1, least(style.RIVER_FROM_ZOOM)),
-        "place": least(style.PLACE_FROM_ZOOM),
+        "road": last_rank(style.ROAD_FROM_ZOOM),
+        "rail": last_rank(style.RAIL_FROM_ZOOM),
+        "water": max(1, last_rank(style.RIVER_FROM_ZOOM)),
+        "place": last_rank(style.PLACE_FROM_ZOOM),
         "building": zoom >= style.BUILDING_FROM_ZOOM,
         "landuse": zoom >= style.LANDUSE_FROM_ZOOM,
         "green": zoom >= style.GREEN_FROM_ZOOM,
@@ -360,7 +381,7 @@ def _ranks(zoom: float) -> dict[str, float]:
 
 
 def _bounds(text: str) -> tuple[float, float, float, float] | None:
-    """South, west, north, east as the file's own table says; None where it does not."""
+    """Parse "south,west,north,east" of a file's metadata; None if it is missing or invalid."""
     try:
         south, west, north, east = (float(part) for part in text.split(","))
     except ValueError:
@@ -368,9 +389,9 @@ def _bounds(text: str) -> tuple[float, float, float, float] | None:
     return (south, west, north, east) if is_valid(south, west) and is_valid(north, east) else None
 
 
-_COAST_FROM_ZOOM = 8.5  # coarser maps take the outlines, which are made for them
-_BORDERS_TO_ZOOM = 11.5  # outlines are too coarse to show a border closer than that
-_WIDER = (4, 16)
+_COAST_FROM_ZOOM = 8.5  # wider views use the outlines, which are made for them
+_BORDERS_TO_ZOOM = 11.5  # outlines are too coarse to show borders in closer views
+_WIDER_FRAMES = (4, 16)  # times the size of the view, searched for a coast if none is in view
 NamedShape = tuple[shapely.Geometry, str]
 
 
@@ -381,7 +402,7 @@ def paint_ground(
     outlines: Callable[[Box, float], Iterable[tuple[shapely.Geometry, str, str]]] | None,
     parts: Sequence[Part],
 ) -> list[NamedShape]:
-    """Paint land and sea; returns the countries that outlines gave, in pixels."""
+    """Paint land and sea; return geometry (in pixels) and name of the countries in view."""
     countries: list[NamedShape] = []
     if outlines is not None:
         for strip in strips:
@@ -412,8 +433,12 @@ def _paint_outlines(
 
 
 def _paint_region(canvas: Canvas, view: View, part: Part) -> None:
-    """Land and sea inside one region's frame; where its coast is out of view, by what stands there or lies around."""
-    area = _area(view, part)
+    """Paint land and sea inside one region's bounds.
+
+    If no coast is in view, the view is land if it shows something that stands on land, else whatever the nearest coast
+    around it implies.
+    """
+    area = _covered_rectangle(view, part)
     if area is None:
         return
     coast = part.layers.get("coast", EMPTY).geometries
@@ -425,9 +450,8 @@ def _paint_region(canvas: Canvas, view: View, part: Part) -> None:
     if _stands_on_land(part):
         canvas.rectangle(*area, style.LAND)
         return
-    for times in _WIDER:
-        wider, rectangle = _wider(view, part, times)
-        divided = divide(wider, rectangle)
+    for times in _WIDER_FRAMES:
+        divided = divide(*_coast_around(view, part, times))
         if divided is not None:
             middle = shapely.Point((area[0] + area[2]) / 2, (area[1] + area[3]) / 2)
             at_sea = bool(shapely.intersects(divided.sea, middle).any())
@@ -436,28 +460,29 @@ def _paint_region(canvas: Canvas, view: View, part: Part) -> None:
 
 
 def is_inside(view: View, part: Part) -> bool:
-    """Whether the picture shows ground inside the region's frame."""
-    return _area(view, part) is not None
+    """Return whether the view overlaps the region's bounds."""
+    return _covered_rectangle(view, part) is not None
 
 
 def _stands_on_land(part: Part) -> bool:
-    """Whether the view shows something that only land bears."""
+    """Return whether the view shows something that stands only on land."""
     if any(len(part.layers.get(name, EMPTY).geometries) for name in ("building", "green")):
         return True
     return not style.OVER_WATER.issuperset(part.layers.get("landuse", EMPTY).names)
 
 
-def _wider(view: View, part: Part, times: int) -> tuple[Geometries, Rectangle]:
-    """The coast of a frame so many times as large as the view, and that frame."""
-    more = view.width * (times - 1) / 2
-    strip = next((s for s in view.strips(more) if s.turns == part.strip.turns), part.strip)
-    return part.region.coast(view, strip, more), (-more, -more, view.width + more, view.height + more)
+def _coast_around(view: View, part: Part, times: int) -> tuple[Geometries, Rectangle]:
+    """Return the coast in a frame some times as large as the view, and that frame."""
+    margin_px = view.width * (times - 1) / 2
+    strip = next((s for s in view.strips(margin_px) if s.turns == part.strip.turns), part.strip)
+    frame = (-margin_px, -margin_px, view.width + margin_px, view.height + margin_px)
+    return part.region.coast(view, strip, margin_px), frame
 
 
-def _area(view: View, part: Part) -> Rectangle | None:
-    """The part of the picture that lies inside the region's frame, a little beyond the picture's edge."""
-    edge = 8.0
-    left, top, right, bottom = -edge, -edge, view.width + edge, view.height + edge
+def _covered_rectangle(view: View, part: Part) -> Rectangle | None:
+    """Return the part of the view, with a small margin, that lies inside the region's bounds; None if there is none."""
+    margin_px = 8.0
+    left, top, right, bottom = -margin_px, -margin_px, view.width + margin_px, view.height + margin_px
     if part.region.bounds is not None:
         south, west, north, east = part.region.bounds
         if west <= east:

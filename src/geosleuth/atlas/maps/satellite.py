@@ -1,4 +1,4 @@
-"""Pictures from above, put together from the user's tiles: MBTiles or PMTiles version 3."""
+"""Assemble satellite images from raster tiles: an MBTiles file, a PMTiles 3 file, or a tile service."""
 
 import asyncio
 import io
@@ -29,27 +29,27 @@ MAX_TILE_BYTES = 8_000_000
 _MAX_DIRECTORY_BYTES = 16_000_000
 _PMTILES_HEADER = Struct("<7sB11Q6B4iB2i")
 _NO_COMPRESSION, _GZIP = 1, 2
-_VECTOR = 1
+_VECTOR_TILES = 1
 _MAX_DEPTH = 4
 
 
 class Tiles(Protocol):
-    """Where tiles come from. Rows count from the north, as in web addresses."""
+    """A source of tiles. Rows count from the north, as in tile URLs."""
 
     max_zoom: int
     attribution: str
 
     def tile(self, z: int, x: int, y: int) -> bytes | None:
-        """The bytes of one tile, None where there is none."""
+        """Return the bytes of a tile; None if there is none."""
         ...
 
 
 @contextmanager
 def open_tiles(path: Path) -> Iterator[Tiles]:
-    """Open a file of picture tiles for reading.
+    """Open a file of raster tiles for reading.
 
     Raises:
-        BadInput: no such file, neither MBTiles nor PMTiles 3, or vector tiles.
+        BadInput: there is no such file, it is neither MBTiles nor PMTiles 3, or it holds vector tiles.
     """
     try:
         stream = path.open("rb")
@@ -67,7 +67,7 @@ def open_tiles(path: Path) -> Iterator[Tiles]:
 
 
 class MBTiles:
-    """Tiles in an SQLite file, whose rows count from the south."""
+    """Tiles in an SQLite file. MBTiles count rows from the south."""
 
     def __init__(self, conn: sqlite3.Connection, path: Path) -> None:
         self._conn, self._path = conn, path
@@ -82,7 +82,11 @@ class MBTiles:
         self.attribution = meta.get("attribution", "")
 
     def tile(self, z: int, x: int, y: int) -> bytes | None:
-        """One tile; a damaged file reads as having none."""
+        """Return the bytes of a tile; None if there is none, or if it is too large.
+
+        Raises:
+            BadInput: the file is damaged.
+        """
         try:
             row = self._conn.execute(
                 "SELECT tile_data FROM tiles WHERE zoom_level = ? AND tile_column = ? AND tile_row = ?",
@@ -94,7 +98,7 @@ class MBTiles:
 
 
 class PMTiles:
-    """Tiles along a Hilbert curve, found through directories inside one file."""
+    """Tiles in a PMTiles file: numbered along a Hilbert curve and found through directories inside the file."""
 
     def __init__(self, stream: BinaryIO, path: Path) -> None:
         self._stream, self._path = stream, path
@@ -108,26 +112,30 @@ class PMTiles:
         self._root = (fields[2], fields[3])
         self._leaves_at, self._tiles_at = fields[6], fields[8]
         self._compression, tile_compression, kind = fields[14], fields[15], fields[16]
-        if kind == _VECTOR:
+        if kind == _VECTOR_TILES:
             raise BadInput(f"{path}: holds vector tiles; satellite needs pictures (png, jpg or webp)")
         if self._compression not in (_NO_COMPRESSION, _GZIP) or tile_compression not in (0, _NO_COMPRESSION, _GZIP):
             raise BadInput(f"{path}: compressed in a way that can't be read; convert it with gzip compression")
         self._gzipped_tiles = tile_compression == _GZIP
         self.max_zoom = int(fields[18])
         self.attribution = ""
-        self._known: dict[tuple[int, int], list[tuple[int, int, int, int]]] = {}
+        self._directories: dict[tuple[int, int], list[tuple[int, int, int, int]]] = {}
 
     def tile(self, z: int, x: int, y: int) -> bytes | None:
-        """One tile."""
-        wanted = _curve_number(z, x, y)
+        """Return the bytes of a tile; None if there is none, or if it is too large.
+
+        Raises:
+            BadInput: the file is damaged.
+        """
+        tile_id = _tile_id(z, x, y)
         offset, length = self._root
         for _ in range(_MAX_DEPTH):
-            entry = _find(self._directory(offset, length), wanted)
+            entry = _find_entry(self._directory(offset, length), tile_id)
             if entry is None:
                 return None
             first, run, at, size = entry
             if run:
-                if wanted >= first + run or size > MAX_TILE_BYTES:
+                if tile_id >= first + run or size > MAX_TILE_BYTES:
                     return None
                 data = self._read(self._tiles_at + at, size)
                 return self._unzip(data, MAX_TILE_BYTES) if self._gzipped_tiles else data
@@ -135,19 +143,19 @@ class PMTiles:
         return None
 
     def _directory(self, offset: int, length: int) -> list[tuple[int, int, int, int]]:
-        known = self._known.get((offset, length))
-        if known is None:
+        directory = self._directories.get((offset, length))
+        if directory is None:
             if length > _MAX_DIRECTORY_BYTES:
                 raise self._damaged()
             data = self._read(offset, length)
             if self._compression == _GZIP:
                 data = self._unzip(data, _MAX_DIRECTORY_BYTES)
             try:
-                known = _entries(data)
+                directory = _parse_directory(data)
             except (IndexError, ValueError) as error:
                 raise self._damaged() from error
-            self._known[offset, length] = known
-        return known
+            self._directories[offset, length] = directory
+        return directory
 
     def _read(self, offset: int, length: int) -> bytes:
         try:
@@ -160,7 +168,7 @@ class PMTiles:
         return data
 
     def _unzip(self, data: bytes, limit: int) -> bytes:
-        """Unpacked with a limit, so that a small file can't fill the memory."""
+        """Decompress gzip data up to a limit, so that a small file can't fill the memory."""
         try:
             unpacker = zlib.decompressobj(wbits=31)
             out = unpacker.decompress(data, limit)
@@ -174,8 +182,8 @@ class PMTiles:
         return BadInput(f"{self._path}: damaged, or cut off; fetch the PMTiles file again")
 
 
-def _curve_number(z: int, x: int, y: int) -> int:
-    """The number of a tile: all tiles of lower zooms, then its place on the Hilbert curve of its own zoom."""
+def _tile_id(z: int, x: int, y: int) -> int:
+    """Return a tile's PMTiles id: the number of tiles of lower zooms plus its position on its zoom's Hilbert curve."""
     number = ((1 << (2 * z)) - 1) // 3
     for level in range(z - 1, -1, -1):
         side = 1 << level
@@ -189,9 +197,12 @@ def _curve_number(z: int, x: int, y: int) -> int:
     return number
 
 
-def _entries(data: bytes) -> list[tuple[int, int, int, int]]:
-    """A directory: first tile, how many tiles in a row share the bytes (0: a further directory), offset, length."""
-    numbers = _varints(data)
+def _parse_directory(data: bytes) -> list[tuple[int, int, int, int]]:
+    """Parse a directory into rows of first tile id, run length, offset and length.
+
+    ``run length`` is how many consecutive tiles share the bytes; 0 marks a further directory.
+    """
+    numbers = _read_varints(data)
     count = next(numbers, -1)
     if not 0 <= count <= len(data):
         raise ValueError("no count of entries, or more entries than bytes")
@@ -208,7 +219,7 @@ def _entries(data: bytes) -> list[tuple[int, int, int, int]]:
     return entries
 
 
-def _varints(data: bytes) -> Iterator[int]:
+def _read_varints(data: bytes) -> Iterator[int]:
     value = shift = 0
     for byte in data:
         value |= (byte & 0x7F) << shift
@@ -220,33 +231,33 @@ def _varints(data: bytes) -> Iterator[int]:
             raise ValueError("a number is too long")
 
 
-def _find(entries: list[tuple[int, int, int, int]], wanted: int) -> tuple[int, int, int, int] | None:
-    """The last entry that begins at or before a tile."""
-    at = bisect_right(entries, wanted, key=lambda entry: entry[0]) - 1
+def _find_entry(entries: list[tuple[int, int, int, int]], tile_id: int) -> tuple[int, int, int, int] | None:
+    """Return the last entry that begins at or before a tile."""
+    at = bisect_right(entries, tile_id, key=lambda entry: entry[0]) - 1
     return entries[at] if at >= 0 else None
 
 
 NO_SOURCE = "satellite needs a tile source: set GEOSLEUTH_TILES to an MBTiles or PMTiles file, or to an XYZ address"
 MAX_TILES = 400
-_MAX_STEPS_UP = 8
+_MAX_ZOOMS_UP = 8
 _MAX_TILE_SIDE_PX = 2048
-_GREY = "#8f9499"
-_AT_ONCE = 4
+_MISSING_TILE_COLOUR = "#8f9499"
+_MAX_CONCURRENT = 4
 
 Key = tuple[int, int, int]  # zoom, column, row from the north
-AsyncTile = Callable[[int, int, int], Awaitable[bytes | None]]
+FetchTile = Callable[[int, int, int], Awaitable[bytes | None]]
 
 
 def satellite(
     source: Tiles | Path | None, centre: LatLon, zoom: float = 16, size: tuple[int, int] = (640, 640)
 ) -> Picture:
-    """A picture from above as PNG, from tiles or from a file of them.
+    """Return a satellite image as PNG, from a source of tiles or a file of them.
 
-    Where a tile is missing, the part of a coarser one is enlarged. A damaged tile becomes a grey square, and the
-    picture says how many there are.
+    A missing tile is replaced by the enlarged part of a coarser one. A damaged tile becomes a grey square, and a note
+    on the image says how many there are.
 
     Raises:
-        BadInput: no source is set, it can't be read or has nothing here, or zoom or size are out of range.
+        BadInput: no source is set, it can't be read or has no tiles here, or zoom or size are out of range.
     """
     view = View(centre, zoom, *size)
     if source is None:
@@ -254,19 +265,19 @@ def satellite(
     if isinstance(source, Path):
         with open_tiles(source) as tiles:
             return satellite(tiles, centre, zoom, size)
-    sheet = _Sheet(view, min(round(zoom), source.max_zoom))
-    found: dict[Key, bytes | None] = {}
-    for wanted in sheet.needed():
-        for key in _upwards(wanted):
-            if key not in found:
-                found[key] = source.tile(*key)
-            if found[key] is not None:
+    mosaic = _Mosaic(view, min(round(zoom), source.max_zoom))
+    tiles_found: dict[Key, bytes | None] = {}
+    for wanted in mosaic.needed():
+        for key in _ancestors(wanted):
+            if key not in tiles_found:
+                tiles_found[key] = source.tile(*key)
+            if tiles_found[key] is not None:
                 break
-    return sheet.picture(found, source.attribution)
+    return mosaic.picture(tiles_found, source.attribution)
 
 
 async def satellite_from(
-    fetch: AsyncTile,
+    fetch: FetchTile,
     centre: LatLon,
     zoom: float = 16,
     size: tuple[int, int] = (640, 640),
@@ -274,28 +285,28 @@ async def satellite_from(
     max_zoom: int = 19,
     attribution: str = "",
 ) -> Picture:
-    """The same from a service that is asked tile by tile, a few at once."""
+    """Return a satellite image as `satellite` does, from a tile service that is asked for a few tiles at once."""
     view = View(centre, zoom, *size)
-    sheet = _Sheet(view, min(round(zoom), max_zoom))
-    found: dict[Key, bytes | None] = {}
-    gate = asyncio.Semaphore(_AT_ONCE)
+    mosaic = _Mosaic(view, min(round(zoom), max_zoom))
+    tiles_found: dict[Key, bytes | None] = {}
+    semaphore = asyncio.Semaphore(_MAX_CONCURRENT)
 
-    async def ask(key: Key) -> None:
-        async with gate:
-            found[key] = await fetch(*key)
+    async def fetch_one(key: Key) -> None:
+        async with semaphore:
+            tiles_found[key] = await fetch(*key)
 
-    wanted = list(sheet.needed())
-    for _ in range(_MAX_STEPS_UP + 1):
-        await asyncio.gather(*(ask(key) for key in dict.fromkeys(wanted) if key not in found))
-        wanted = [(z - 1, x >> 1, y >> 1) for z, x, y in wanted if found[z, x, y] is None and z > 0]
+    wanted = list(mosaic.needed())
+    for _ in range(_MAX_ZOOMS_UP + 1):
+        await asyncio.gather(*(fetch_one(key) for key in dict.fromkeys(wanted) if key not in tiles_found))
+        wanted = [(z - 1, x >> 1, y >> 1) for z, x, y in wanted if tiles_found[z, x, y] is None and z > 0]
         if not wanted:
             break
-    return sheet.picture(found, attribution)
+    return mosaic.picture(tiles_found, attribution)
 
 
 @dataclass(slots=True)
-class _Sheet:
-    """The tiles of one zoom that cover a view, side by side."""
+class _Mosaic:
+    """The grid of tiles of one zoom that covers a view."""
 
     view: View
     zoom: int
@@ -303,7 +314,7 @@ class _Sheet:
     top: int = field(init=False)
     columns: int = field(init=False)
     rows: int = field(init=False)
-    scale: float = field(init=False)  # pixels of the picture by pixels of the tiles
+    scale: float = field(init=False)  # pixels of the image per pixel of the tiles
 
     def __post_init__(self) -> None:
         self.scale = 2.0 ** (self.view.zoom - self.zoom)
@@ -313,10 +324,12 @@ class _Sheet:
         self.columns = math.ceil((x + self.view.width) / side) - self.left
         self.rows = math.ceil((y + self.view.height) / side) - self.top
         if self.columns * self.rows > MAX_TILES:
-            raise BadInput(f"this picture needs {self.columns * self.rows} tiles; make it smaller")
+            raise BadInput(
+                f"this picture needs {self.columns * self.rows} tiles, more than {MAX_TILES}; make it smaller"
+            )
 
     def spots(self) -> Iterator[tuple[int, int, Key]]:
-        """Column and row in the sheet, and the tile that lies there; beyond the poles there is none."""
+        """Yield column and row in the mosaic and the tile that belongs there; beyond the poles there is none."""
         world = 1 << self.zoom
         for row in range(self.rows):
             if 0 <= self.top + row < world:
@@ -324,32 +337,32 @@ class _Sheet:
                     yield column, row, (self.zoom, (self.left + column) % world, self.top + row)
 
     def needed(self) -> Iterator[Key]:
-        """Every tile needed, once each."""
+        """Yield the tiles of the mosaic, each once."""
         return iter(dict.fromkeys(key for _, _, key in self.spots()))
 
     def picture(self, found: dict[Key, bytes | None], attribution: str) -> Picture:
-        """Put the tiles together, cut and scale them to the view, and write the credit."""
+        """Assemble the tiles, crop and scale them to the view, and write the attribution."""
         if not any(data is not None for data in found.values()):
             raise BadInput("the tile source has no picture of this place; choose another zoom or another source")
-        sheet = Image.new("RGB", (self.columns * TILE_PX, self.rows * TILE_PX), _GREY)
-        opened: dict[Key, Image.Image | None] = {}
+        mosaic = Image.new("RGB", (self.columns * TILE_PX, self.rows * TILE_PX), _MISSING_TILE_COLOUR)
+        decoded: dict[Key, Image.Image | None] = {}
         damaged: set[Key] = set()
         for column, row, wanted in self.spots():
-            key = next((key for key in _upwards(wanted) if found.get(key) is not None), None)
+            key = next((key for key in _ancestors(wanted) if found.get(key) is not None), None)
             if key is None:
                 continue
-            if key not in opened:
-                opened[key] = _opened(found[key] or b"")
-            whole = opened[key]
-            if whole is None:
+            if key not in decoded:
+                decoded[key] = _decode_tile(found[key] or b"")
+            tile = decoded[key]
+            if tile is None:
                 damaged.add(wanted)
             else:
-                sheet.paste(_part(whole, key, wanted), (column * TILE_PX, row * TILE_PX))
+                mosaic.paste(_crop(tile, key, wanted), (column * TILE_PX, row * TILE_PX))
         x, y = self.view.origin
         left, top = x / self.scale - self.left * TILE_PX, y / self.scale - self.top * TILE_PX
         right, bottom = left + self.view.width / self.scale, top + self.view.height / self.scale
-        frame = (left, top, min(right, sheet.width), min(bottom, sheet.height))
-        image = sheet.resize((self.view.width, self.view.height), Image.Resampling.BICUBIC, box=frame)
+        frame = (left, top, min(right, mosaic.width), min(bottom, mosaic.height))
+        image = mosaic.resize((self.view.width, self.view.height), Image.Resampling.BICUBIC, box=frame)
         draw_credit(image, attribution)
         note = f"{len(damaged)} of {self.columns * self.rows} tiles are damaged" if damaged else ""
         if note:
@@ -358,25 +371,25 @@ class _Sheet:
         return Picture(png=to_png(image), extent=self.view.box, attribution=attribution, source=source)
 
 
-def _upwards(key: Key) -> Iterator[Key]:
-    """A tile and the coarser ones that cover it."""
+def _ancestors(key: Key) -> Iterator[Key]:
+    """Yield a tile and the coarser ones that cover it."""
     z, x, y = key
-    for step in range(min(z, _MAX_STEPS_UP) + 1):
+    for step in range(min(z, _MAX_ZOOMS_UP) + 1):
         yield z - step, x >> step, y >> step
 
 
-def _part(whole: Image.Image, key: Key, wanted: Key) -> Image.Image:
-    """The part of a tile that shows another one inside it, as large as a tile."""
+def _crop(image: Image.Image, key: Key, wanted: Key) -> Image.Image:
+    """Return the part of a tile that covers a finer tile, enlarged to the size of a tile."""
     steps = wanted[0] - key[0]
     if steps == 0:
-        return whole
+        return image
     side = TILE_PX / (1 << steps)
     left, top = (wanted[1] - (key[1] << steps)) * side, (wanted[2] - (key[2] << steps)) * side
-    return whole.resize((TILE_PX, TILE_PX), Image.Resampling.BICUBIC, box=(left, top, left + side, top + side))
+    return image.resize((TILE_PX, TILE_PX), Image.Resampling.BICUBIC, box=(left, top, left + side, top + side))
 
 
-def _opened(data: bytes) -> Image.Image | None:
-    """A tile in its usual size; None where it is no picture, or not a whole one."""
+def _decode_tile(data: bytes) -> Image.Image | None:
+    """Decode a tile at the usual size; None if it is not an image, truncated or too large."""
     if len(data) > MAX_TILE_BYTES:
         return None
     try:

@@ -1,4 +1,4 @@
-"""How maps look: colours, widths by zoom, and from which zoom on each thing is shown."""
+"""The style of maps: colours, widths by zoom, and the zoom from which each feature is shown."""
 
 from typing import Final
 
@@ -13,9 +13,9 @@ RELIEF: Final = (
     (3500.0, (203, 180, 162)),
     (5000.0, (240, 238, 238)),
 )
-"""Colours of the land by its height in metres."""
+"""Land colours by altitude in metres."""
 
-BEYOND: Final = "#dfe3e6"  # past the ends of the Mercator plane
+OUTSIDE_WORLD: Final = "#dfe3e6"  # above and below the Mercator plane
 WATER_LINE: Final = "#8fbfd8"
 COAST_LINE: Final = "#86b3c9"
 GREEN: Final = "#cce1b8"
@@ -44,7 +44,7 @@ LANDUSE: Final = {
     "beach": "#f5e9c0",
     "sand": "#f5e9c0",
 }
-"""Kinds of land use by colour, from the bottom up; others are left as plain land."""
+"""Colours of land use by kind, from the bottom up; other kinds are drawn as plain land."""
 
 PAVED: Final = {
     "apron": "#d5d4dc",
@@ -60,10 +60,10 @@ PAVED: Final = {
     "taxiway": "#c6c5d0",
     "runway": "#c6c5d0",
 }
-"""Made surfaces, drawn above parks and water."""
+"""Colours of paved surfaces and structures, drawn above parks and water."""
 
 OVER_WATER: Final = frozenset({"pier", "breakwater", "bridge"})
-"""Land use that stands in the sea, and so says nothing about where land is."""
+"""Land use that may stand in the sea, and so is no evidence of land."""
 
 RUNWAY_WIDTH_M: Final = {"runway": 45.0, "taxiway": 18.0}
 
@@ -86,7 +86,7 @@ ROAD_WIDTH_PX: Final = {
     7: ((14.5, 0.8), (16, 2.4), (17, 4.5), (20, 16)),
     8: ((15.5, 0.8), (17, 1.4), (20, 4)),
 }
-"""Width of the roadway at some zooms, by rank; in between it grows in a straight line."""
+"""Width of the road fill by rank, as (zoom, pixels) steps; interpolated linearly in between."""
 
 CASING_FROM_ZOOM: Final = 12.5
 PATH_RANK: Final = 8
@@ -149,7 +149,7 @@ _HIDDEN = {
 
 
 def poi_family(kind: str) -> str | None:
-    """Which ink a feature's label takes; None for kinds that a map does not name."""
+    """Return the key of `POI_INK` for a kind such as "amenity=cafe"; None for kinds that a map does not label."""
     key, _, value = kind.partition("=")
     family = _POI_KEYS.get(key)
     if family is None or value in _HIDDEN.get(key, ()):
@@ -160,7 +160,7 @@ def poi_family(kind: str) -> str | None:
 
 
 def at_zoom(steps: tuple[tuple[float, float], ...], zoom: float) -> float:
-    """A width at a zoom: straight lines between the steps, flat beyond them."""
+    """Interpolate a width linearly between (zoom, width) steps; constant beyond them."""
     low_zoom, low = steps[0]
     for high_zoom, high in steps:
         if zoom <= high_zoom:

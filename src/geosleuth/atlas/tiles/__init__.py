@@ -1,4 +1,4 @@
-"""Vector tiles and map styles for browsers, made from the offline atlas."""
+"""Vector tiles and map styles for the browser, made from the offline atlas."""
 
 from .mvt import MAX_ZOOM
 from .tiles import LAYERS, Tiles

@@ -1,7 +1,7 @@
-"""Shaded relief of the world as picture tiles, from the altitude grid that comes with the atlas.
+"""Draw the world's shaded relief as raster tiles, from the altitude grid that comes with the atlas.
 
-Light comes from the north-west. A tile is black or white with as much opacity as the slope deserves, so that it lies
-over any colour of the ground. The grid has cells of 9 km: hills show, valleys do not.
+Light comes from the north-west. Pixels are black or white, and more opaque the steeper the slope, so that a tile can be
+laid over any colour. The grid has cells of 9 km: hills show, valleys do not.
 """
 
 import io
@@ -17,20 +17,20 @@ from .mvt import Frame
 
 MAX_ZOOM = 5
 SIDE_PX = 256
-_LEVELS = 6
+_MAX_LEVELS = 6
 _KM_PER_DEGREE = 111.32
-_STEEPER = 18.0
-"""Slopes of cells are gentle; they are drawn so much steeper."""
+_EXAGGERATION = 18.0
+"""The vertical exaggeration of slopes, which are gentle between cells of 9 km."""
 
-_QUIET = 0.06
-"""Shade that is left out: the grid's steps of 28 m in flat land."""
+_MIN_SHADE = 0.06
+"""Fainter shades are not drawn: they show the grid's steps of 28 m in flat land."""
 
-_MOST_OPACITY = 150
+_MAX_OPACITY = 150
 
 
 @lru_cache(maxsize=128)
 def relief_tile(z: int, x: int, y: int) -> bytes:
-    """Return a tile as PNG.
+    """Return a tile of shaded relief as PNG.
 
     Raises:
         BadInput: there is no such tile.
@@ -40,33 +40,33 @@ def relief_tile(z: int, x: int, y: int) -> bytes:
     frame = Frame(z, x, y)
     shade = _shade(frame.z, frame.x, frame.y)
     grey = np.where(shade > 0, 255, 0).astype(np.uint8)
-    opacity = np.clip((np.abs(shade) - _QUIET) * 2 * _MOST_OPACITY, 0, _MOST_OPACITY).astype(np.uint8)
+    opacity = np.clip((np.abs(shade) - _MIN_SHADE) * 2 * _MAX_OPACITY, 0, _MAX_OPACITY).astype(np.uint8)
     stream = io.BytesIO()
     Image.fromarray(np.dstack([grey, opacity]), "LA").save(stream, "PNG", optimize=True)
     return stream.getvalue()
 
 
 def _shade(z: int, x: int, y: int) -> FloatArray:
-    """Return how much lighter (above 0) or darker than flat land each pixel is."""
+    """Return how much lighter (above 0) or darker (below 0) than flat land each pixel is."""
     count = SIDE_PX * 2**z
-    # One pixel more on every side, for the slopes of those at the edge.
+    # One more pixel on every side, for the slopes at the edge.
     right = (np.arange(-1, SIDE_PX + 1) + 0.5 + x * SIDE_PX) / count
     down = (np.arange(-1, SIDE_PX + 1) + 0.5 + y * SIDE_PX) / count
     lons = right * 360 - 180
     lats = np.degrees(np.arctan(np.sinh(np.pi * (1 - 2 * np.clip(down, 0, 1)))))
     heights_km = _heights(lats, lons, 360 / count) / 1000
     pixel_km = _KM_PER_DEGREE * 360 / count * np.maximum(np.cos(np.radians(lats[1:-1])), 0.05)[:, None]
-    # Smaller scales show larger slopes less steep, and need more.
-    steeper = _STEEPER * 2 ** (0.45 * (MAX_ZOOM - z))
-    east = (heights_km[1:-1, 2:] - heights_km[1:-1, :-2]) / (2 * pixel_km) * steeper
-    north = (heights_km[:-2, 1:-1] - heights_km[2:, 1:-1]) / (2 * pixel_km) * steeper
+    # Coarser pixels average slopes out, so smaller scales need more exaggeration.
+    exaggeration = _EXAGGERATION * 2 ** (0.45 * (MAX_ZOOM - z))
+    east = (heights_km[1:-1, 2:] - heights_km[1:-1, :-2]) / (2 * pixel_km) * exaggeration
+    north = (heights_km[:-2, 1:-1] - heights_km[2:, 1:-1]) / (2 * pixel_km) * exaggeration
     slope: FloatArray = (east - north) / np.sqrt(2 * (1 + east**2 + north**2))
     return np.where(heights_km[1:-1, 1:-1] == 0, 0.0, slope)
 
 
 def _heights(lats: FloatArray, lons: FloatArray, step_deg: float) -> FloatArray:
-    """Return metres at every crossing of these parallels and meridians, between the middles of cells."""
-    level = int(np.clip(np.floor(np.log2(max(1.0, step_deg * 12))), 0, _LEVELS - 1))
+    """Return the altitude in metres at every pair of a latitude and a longitude, interpolated between cell centres."""
+    level = int(np.clip(np.floor(np.log2(max(1.0, step_deg * 12))), 0, _MAX_LEVELS - 1))
     grid = _grids()[level]
     rows, columns = grid.shape
     down = np.clip((90 - lats) * rows / 180 - 0.5, 0, rows - 1.001)
@@ -76,16 +76,16 @@ def _heights(lats: FloatArray, lons: FloatArray, step_deg: float) -> FloatArray:
     at = [[grid[np.ix_(top + dy, (left + dx) % columns)] for dx in (0, 1)] for dy in (0, 1)]
     upper_row = at[0][0] * (1 - beside) + at[0][1] * beside
     lower_row = at[1][0] * (1 - beside) + at[1][1] * beside
-    made: FloatArray = upper_row * (1 - lower) + lower_row * lower
-    return made
+    heights_m: FloatArray = upper_row * (1 - lower) + lower_row * lower
+    return heights_m
 
 
 @lru_cache(maxsize=1)
 def _grids() -> list[NDArray[np.int16]]:
-    """Return the grid, and every further one half as fine."""
+    """Return the altitude grid and coarser versions of it, each with half the resolution of the one before."""
     grid = altitude_grid()
     grids = [grid]
-    while len(grids) < _LEVELS and grid.shape[0] % 2 == 0:
+    while len(grids) < _MAX_LEVELS and grid.shape[0] % 2 == 0:
         grid = grid.reshape(grid.shape[0] // 2, 2, grid.shape[1] // 2, 2).mean(axis=(1, 3)).astype(np.int16)
         grids.append(grid)
     return grids

@@ -1,4 +1,7 @@
-"""The MapLibre style of the tiles and its colours. Zooms are one higher than on drawn maps: tiles are 512 px wide."""
+"""Build the MapLibre style of the tiles.
+
+MapLibre counts zooms by tiles of 512 pixels, drawn maps by tiles of 256: zoom z here is zoom z + 1 of drawn maps.
+"""
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +18,7 @@ from .world_tiles import Detail
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """A colour for everything that a map shows."""
+    """The colours of a theme."""
 
     sea: str
     coast: str
@@ -128,32 +131,32 @@ SOURCE: Final = "atlas"
 RELIEF: Final = "relief"
 _RELIEF_TO_ZOOM: Final = 9
 _THEMES: Final = {"light": LIGHT, "dark": DARK}
-# Names of fonts on the reader's machine; a weight in the first one's name counts for whichever is found.
+# Fonts on the user's machine; the weight in the first name applies to whichever font is found.
 _PLAIN: Final = ("Noto Sans Regular", "Noto Sans", "system-ui")
 _STRONG: Final = ("Noto Sans Semibold", "Noto Sans", "system-ui")
 _ITALIC: Final = ("Noto Sans Italic", "Noto Sans", "system-ui")
 _NAME: Final = ["coalesce", ["get", "label"], ["get", "name"]]
 _RUNWAY_FROM = 12
-_FINER = 0.75
+_LINE_WIDTH_FACTOR = 0.75
 
 Layer = dict[str, Any]
 
 
 def make_style(theme: str, detail: Detail, tiles_url: str, relief_url: str, attribution: str) -> dict[str, Any]:
-    """A style for one theme with the layers that a granularity admits.
+    """Return a theme's style with the layers that a granularity allows.
 
     Raises:
-        BadInput: no such theme.
+        BadInput: there is no such theme.
     """
     if theme not in _THEMES:
-        raise BadInput(f"{theme[:40]!r} is no theme of the map; use light or dark")
+        raise BadInput(f"the map has no theme {theme[:40]!r}; use light or dark")
     colours = _THEMES[theme]
     layers = [*_ground(colours), *(_areas(colours) if detail.ground else ())]
     if detail.streets:
         layers += [*_buildings(colours), *_roads(colours), *_rails(colours)]
     layers += _borders(colours, detail)
-    # Of names, those on top are placed first.
-    layers += _pois(colours) if detail.spots else ()
+    # MapLibre places the labels of upper layers first.
+    layers += _pois(colours) if detail.pois else ()
     layers += _area_names(colours) if detail.ground else ()
     layers += _street_names(colours) if detail.streets else ()
     layers += _places(colours, detail)
@@ -167,7 +170,7 @@ def make_style(theme: str, detail: Detail, tiles_url: str, relief_url: str, attr
                 "tiles": [tiles_url],
                 "minzoom": 0,
                 "maxzoom": detail.max_zoom,
-                # MapLibre shows this as HTML, and regions are files from anywhere.
+                # MapLibre shows this as HTML, and region files are untrusted.
                 "attribution": html.escape(attribution),
             },
             RELIEF: {"type": "raster", "tiles": [relief_url], "tileSize": SIDE_PX, "maxzoom": MAX_ZOOM},
@@ -180,43 +183,43 @@ def _layer(name: str, kind: str, source_layer: str, paint: Mapping[str, Any], **
     return {"id": name, "type": kind, "source": SOURCE, "source-layer": source_layer, "paint": dict(paint), **more}
 
 
-def _is(key: str, value: str | int) -> list[Any]:
+def _equals(key: str, value: str | int) -> list[Any]:
     return ["==", ["get", key], value]
 
 
-def _by(key: str, table: Mapping[Any, Any], other: Any) -> list[Any]:
+def _match(key: str, table: Mapping[Any, Any], other: Any) -> list[Any]:
     return ["match", ["get", key], *(part for item in table.items() for part in item), other]
 
 
-def _steps(steps: Iterable[tuple[float, float]], *, more: float = 0.0) -> list[Any]:
-    """A width that grows with the zoom, from the drawn maps' table, finer: here the map is what lies behind."""
+def _widths_by_zoom(steps: Iterable[tuple[float, float]], *, more: float = 0.0) -> list[Any]:
+    """Interpolate a width from drawn maps' (zoom, pixels) steps; lines are thinner here, as the map is a background."""
     return [
         "interpolate",
         ["linear"],
         ["zoom"],
-        *(part for zoom, px in steps for part in (zoom - 1, _FINER * px + more)),
+        *(part for zoom, px in steps for part in (zoom - 1, _LINE_WIDTH_FACTOR * px + more)),
     ]
 
 
-def _grown(*steps: tuple[float, float]) -> list[Any]:
+def _interpolate(*steps: tuple[float, float]) -> list[Any]:
     return ["interpolate", ["linear"], ["zoom"], *(part for step in steps for part in step)]
 
 
 def _ground(colours: Palette) -> list[Layer]:
     world = {"fill-color": colours.land, "fill-outline-color": colours.coast}
-    local = {"fill-color": _by("class", {"local-sea": colours.sea}, colours.land)}
+    local = {"fill-color": _match("class", {"local-sea": colours.sea}, colours.land)}
     return [
         {"id": "sea", "type": "background", "paint": {"background-color": colours.sea}},
-        _layer("land", "fill", "land", world, filter=_is("class", "land")),
-        # Below the land of added regions: it is for where there is none, and too coarse for streets.
+        _layer("land", "fill", "land", world, filter=_equals("class", "land")),
+        # Below the land of added regions, as the relief is too coarse for street maps.
         {
             "id": RELIEF,
             "type": "raster",
             "source": RELIEF,
             "maxzoom": _RELIEF_TO_ZOOM,
-            "paint": {"raster-opacity": _grown((1, 0.35), (4, 0.6), (6, 0.5), (_RELIEF_TO_ZOOM, 0))},
+            "paint": {"raster-opacity": _interpolate((1, 0.35), (4, 0.6), (6, 0.5), (_RELIEF_TO_ZOOM, 0))},
         },
-        # A layer of its own, since a layer's edges lie above all of its fills: so the coarser coast is covered.
+        # A layer of its own, to cover the outline of the coarser coast, which lies above all fills of its layer.
         _layer("local-land", "fill", "land", local, filter=["!=", ["get", "class"], "land"]),
     ]
 
@@ -227,7 +230,11 @@ def _areas(colours: Palette) -> list[Layer]:
     def land_use(name: str, table: Mapping[str, str]) -> Layer:
         kinds = ["match", ["get", "class"], list(table), True, False]
         return _layer(
-            name, "fill", "landuse", {"fill-color": _by("class", table, colours.land)}, filter=["all", surface, kinds]
+            name,
+            "fill",
+            "landuse",
+            {"fill-color": _match("class", table, colours.land)},
+            filter=["all", surface, kinds],
         )
 
     rivers = [
@@ -235,8 +242,8 @@ def _areas(colours: Palette) -> list[Layer]:
             f"river-{rank}",
             "line",
             "water",
-            {"line-color": colours.water_line, "line-width": _steps(widths)},
-            filter=["all", _is("class", "line"), _is("rank", rank)],
+            {"line-color": colours.water_line, "line-width": _widths_by_zoom(widths)},
+            filter=["all", _equals("class", "line"), _equals("rank", rank)],
             minzoom=look.RIVER_FROM_ZOOM[rank] - 1,
             layout={"line-cap": "round", "line-join": "round"},
         )
@@ -247,7 +254,7 @@ def _areas(colours: Palette) -> list[Layer]:
         "line",
         "landuse",
         {
-            "line-color": _by("class", {kind: colours.paved[kind] for kind in look.RUNWAY_WIDTH_M}, colours.land),
+            "line-color": _match("class", {kind: colours.paved[kind] for kind in look.RUNWAY_WIDTH_M}, colours.land),
             "line-width": ["interpolate", ["exponential", 2], ["zoom"], 11, 1, 16, 20],
         },
         filter=["==", ["geometry-type"], "LineString"],
@@ -258,7 +265,7 @@ def _areas(colours: Palette) -> list[Layer]:
         _layer("green", "fill", "green", {"fill-color": colours.green}),
         *rivers,
         _layer("water", "fill", "water", {"fill-color": colours.sea}, filter=surface),
-        _layer("coast", "line", "water", {"line-color": colours.coast}, filter=_is("class", "coast")),
+        _layer("coast", "line", "water", {"line-color": colours.coast}, filter=_equals("class", "coast")),
         land_use("paved", colours.paved),
         runways,
     ]
@@ -268,18 +275,18 @@ def _buildings(colours: Palette) -> list[Layer]:
     paint = {
         "fill-color": colours.building,
         "fill-outline-color": colours.building_edge,
-        "fill-opacity": _grown((13, 0.5), (14.5, 1)),
+        "fill-opacity": _interpolate((13, 0.5), (14.5, 1)),
     }
     return [_layer("buildings", "fill", "buildings", paint, minzoom=look.BUILDING_FROM_ZOOM - 1)]
 
 
 def _roads(colours: Palette) -> list[Layer]:
-    """Paths, then all edges, then all roadways, the smallest roads first: so crossings stay open."""
+    """Return paths, then all casings, then all fills, minor roads first, so that no casing crosses a junction."""
     ranks = sorted(look.ROAD_FILL, reverse=True)
     smooth = {"line-cap": "round", "line-join": "round"}
 
     def road(name: str, rank: int, paint: Mapping[str, Any], from_zoom: float) -> Layer:
-        return _layer(name, "line", "roads", paint, filter=_is("rank", rank), minzoom=from_zoom, layout=smooth)
+        return _layer(name, "line", "roads", paint, filter=_equals("rank", rank), minzoom=from_zoom, layout=smooth)
 
     paths = _layer(
         "paths",
@@ -287,17 +294,20 @@ def _roads(colours: Palette) -> list[Layer]:
         "roads",
         {
             "line-color": colours.path,
-            "line-width": _steps(look.ROAD_WIDTH_PX[look.PATH_RANK]),
+            "line-width": _widths_by_zoom(look.ROAD_WIDTH_PX[look.PATH_RANK]),
             "line-dasharray": [2.5, 2],
         },
-        filter=_is("rank", look.PATH_RANK),
+        filter=_equals("rank", look.PATH_RANK),
         minzoom=look.ROAD_FROM_ZOOM[look.PATH_RANK] - 1,
     )
     edges = [
         road(
             f"road-edge-{rank}",
             rank,
-            {"line-color": colours.road_casing[rank], "line-width": _steps(look.ROAD_WIDTH_PX[rank], more=1.3)},
+            {
+                "line-color": colours.road_casing[rank],
+                "line-width": _widths_by_zoom(look.ROAD_WIDTH_PX[rank], more=1.3),
+            },
             max(look.ROAD_FROM_ZOOM[rank], look.CASING_FROM_ZOOM) - 1,
         )
         for rank in ranks
@@ -306,7 +316,7 @@ def _roads(colours: Palette) -> list[Layer]:
         road(
             f"road-{rank}",
             rank,
-            {"line-color": colours.road_fill[rank], "line-width": _steps(look.ROAD_WIDTH_PX[rank])},
+            {"line-color": colours.road_fill[rank], "line-width": _widths_by_zoom(look.ROAD_WIDTH_PX[rank])},
             look.ROAD_FROM_ZOOM[rank] - 1,
         )
         for rank in ranks
@@ -320,24 +330,24 @@ def _rails(colours: Palette) -> list[Layer]:
             f"rail-{rank}",
             "line",
             "rails",
-            {"line-color": colours.rail, "line-width": _grown((8, 0.8), (13, 2.2 if rank == 1 else 1.2))},
-            filter=_is("rank", rank),
+            {"line-color": colours.rail, "line-width": _interpolate((8, 0.8), (13, 2.2 if rank == 1 else 1.2))},
+            filter=_equals("rank", rank),
             minzoom=start - 1,
         )
         for rank, start in look.RAIL_FROM_ZOOM.items()
     ]
     sleepers = {"line-color": colours.rail_sleepers, "line-width": 1.0, "line-dasharray": [5, 5]}
-    return [*lines, _layer("rail-sleepers", "line", "rails", sleepers, filter=_is("rank", 1), minzoom=13)]
+    return [*lines, _layer("rail-sleepers", "line", "rails", sleepers, filter=_equals("rank", 1), minzoom=13)]
 
 
 def _borders(colours: Palette, detail: Detail) -> list[Layer]:
-    """As far as the lines are true: closer than that they would run through houses."""
+    """Return border lines up to the zoom at which they would visibly run through buildings."""
     country = _layer(
         "country-borders",
         "line",
         "borders",
-        {"line-color": colours.border, "line-width": _grown((1, 0.5), (4, 0.9), (8, 1.6)), "line-opacity": 0.8},
-        filter=_is("class", "country"),
+        {"line-color": colours.border, "line-width": _interpolate((1, 0.5), (4, 0.9), (8, 1.6)), "line-opacity": 0.8},
+        filter=_equals("class", "country"),
         maxzoom=12,
         layout={"line-join": "round"},
     )
@@ -347,22 +357,22 @@ def _borders(colours: Palette, detail: Detail) -> list[Layer]:
         "borders",
         {
             "line-color": colours.region_border,
-            "line-width": _grown((3, 0.4), (8, 1.0)),
+            "line-width": _interpolate((3, 0.4), (8, 1.0)),
             "line-dasharray": [3, 2],
-            "line-opacity": _grown((3, 0.4), (5, 1)),
+            "line-opacity": _interpolate((3, 0.4), (5, 1)),
         },
-        filter=_is("class", "region"),
+        filter=_equals("class", "region"),
         minzoom=3,
         maxzoom=12,
     )
     return [region, country] if detail.region_borders else [country]
 
 
-def _text(colours: Palette, ink: Any, *, halo_px: float = 1.4) -> dict[str, Any]:
+def _text_paint(colours: Palette, ink: Any, *, halo_px: float = 1.4) -> dict[str, Any]:
     return {"text-color": ink, "text-halo-color": colours.halo, "text-halo-width": halo_px, "text-halo-blur": 0.4}
 
 
-def _letters(font: Sequence[Any], size: Any, **more: Any) -> dict[str, Any]:
+def _text_layout(font: Sequence[Any], size: Any, **more: Any) -> dict[str, Any]:
     base = {"text-field": _NAME, "text-font": list(font), "text-size": size}
     return {**base, **{key.replace("_", "-"): value for key, value in more.items()}}
 
@@ -373,12 +383,12 @@ def _street_names(colours: Palette) -> list[Layer]:
             f"street-names-{rank}",
             "symbol",
             "roads",
-            _text(colours, colours.street_ink),
-            filter=["all", _is("rank", rank), ["has", "name"]],
+            _text_paint(colours, colours.street_ink),
+            filter=["all", _equals("rank", rank), ["has", "name"]],
             minzoom=start - 1,
-            layout=_letters(
+            layout=_text_layout(
                 _PLAIN,
-                _grown((start - 1, 10 if rank > 4 else 11), (17, 13 if rank > 4 else 14)),
+                _interpolate((start - 1, 10 if rank > 4 else 11), (17, 13 if rank > 4 else 14)),
                 symbol_placement="line",
                 symbol_spacing=320,
                 text_max_angle=35,
@@ -391,24 +401,26 @@ def _street_names(colours: Palette) -> list[Layer]:
 
 
 def _area_names(colours: Palette) -> list[Layer]:
-    ink = _by("class", {"water": colours.water_ink}, colours.green_ink)
-    layout = _letters(_ITALIC, _grown((10, 10), (16, 12.5)), symbol_sort_key=["get", "order"], text_max_width=7)
-    return [_layer("area-names", "symbol", "names", _text(colours, ink), minzoom=10, layout=layout)]
+    ink = _match("class", {"water": colours.water_ink}, colours.green_ink)
+    layout = _text_layout(
+        _ITALIC, _interpolate((10, 10), (16, 12.5)), symbol_sort_key=["get", "order"], text_max_width=7
+    )
+    return [_layer("area-names", "symbol", "names", _text_paint(colours, ink), minzoom=10, layout=layout)]
 
 
 def _pois(colours: Palette) -> list[Layer]:
-    ink = _by("class", colours.poi_ink, colours.poi_ink["other"])
+    ink = _match("class", colours.poi_ink, colours.poi_ink["other"])
     start = look.POI_FROM_ZOOM - 1
     dots = {
         "circle-color": ink,
-        "circle-radius": _grown((start, 1.6), (18, 3.2)),
+        "circle-radius": _interpolate((start, 1.6), (18, 3.2)),
         "circle-stroke-color": colours.halo,
         "circle-stroke-width": 1,
         "circle-opacity": 0.9,
     }
-    layout = _letters(
+    layout = _text_layout(
         _PLAIN,
-        _grown((start, 10), (18, 12)),
+        _interpolate((start, 10), (18, 12)),
         text_variable_anchor=["left", "right", "top", "bottom"],
         text_radial_offset=0.55,
         text_justify="auto",
@@ -418,7 +430,7 @@ def _pois(colours: Palette) -> list[Layer]:
     )
     return [
         _layer("poi-dots", "circle", "pois", dots, minzoom=start),
-        _layer("poi-names", "symbol", "pois", _text(colours, ink), minzoom=start, layout=layout),
+        _layer("poi-names", "symbol", "pois", _text_paint(colours, ink), minzoom=start, layout=layout),
     ]
 
 
@@ -426,17 +438,23 @@ def _places(colours: Palette, detail: Detail) -> list[Layer]:
     towns = ["match", ["get", "class"], ["city", "capital", "village"], True, False]
     wide = ["interpolate", ["linear"], ["zoom"]]
     size = [
-        *wide, 2, _by("rank", {1: 11.5, 2: 10.5}, 10), 6, _by("rank", {1: 16, 2: 14, 3: 12.5}, 11),
-        11, _by("rank", {1: 21, 2: 18, 3: 16, 4: 14.5, 5: 13}, 12), 16, _by("rank", {1: 24, 2: 21, 3: 18, 4: 16}, 14),
+        *wide, 2, _match("rank", {1: 11.5, 2: 10.5}, 10), 6, _match("rank", {1: 16, 2: 14, 3: 12.5}, 11),
+        11, _match("rank", {1: 21, 2: 18, 3: 16, 4: 14.5, 5: 13}, 12),
+        16, _match("rank", {1: 24, 2: 21, 3: 18, 4: 16}, 14),
     ]  # fmt: skip
-    font = ["case", ["any", ["<=", ["get", "rank"], 2], _is("class", "capital")], _literal(_STRONG), _literal(_PLAIN)]
+    font = [
+        "case",
+        ["any", ["<=", ["get", "rank"], 2], _equals("class", "capital")],
+        _literal(_STRONG),
+        _literal(_PLAIN),
+    ]
     dots = _layer(
         "town-dots",
         "circle",
         "places",
         {
             "circle-color": colours.halo,
-            "circle-radius": [*wide, 2, 1.3, 8, _by("rank", {1: 3, 2: 2.8, 3: 2.5}, 2)],
+            "circle-radius": [*wide, 2, 1.3, 8, _match("rank", {1: 3, 2: 2.8, 3: 2.5}, 2)],
             "circle-stroke-color": colours.ink,
             "circle-stroke-width": [*wide, 2, 0.8, 8, 1.2],
             "circle-opacity": 0.95,
@@ -449,10 +467,10 @@ def _places(colours: Palette, detail: Detail) -> list[Layer]:
         "town-names",
         "symbol",
         "places",
-        _text(colours, colours.ink),
+        _text_paint(colours, colours.ink),
         filter=towns,
         minzoom=2,
-        layout=_letters(
+        layout=_text_layout(
             font,
             size,
             text_variable_anchor=["bottom", "top", "left", "right"],
@@ -467,35 +485,35 @@ def _places(colours: Palette, detail: Detail) -> list[Layer]:
         "quarter-names",
         "symbol",
         "places",
-        _text(colours, colours.soft_ink),
-        filter=_is("class", "quarter"),
+        _text_paint(colours, colours.soft_ink),
+        filter=_equals("class", "quarter"),
         minzoom=11,
-        layout=_letters(
+        layout=_text_layout(
             _STRONG,
-            _grown((11, 10), (16, 13)),
+            _interpolate((11, 10), (16, 13)),
             text_letter_spacing=0.06,
             text_max_width=7,
             text_padding=8,
             symbol_sort_key=["get", "order"],
         ),
     )
-    nations = _layer(
+    countries = _layer(
         "country-names",
         "symbol",
         "places",
-        _text(colours, colours.country_ink, halo_px=1.6),
-        filter=_is("class", "country"),
+        _text_paint(colours, colours.country_ink, halo_px=1.6),
+        filter=_equals("class", "country"),
         maxzoom=min(COUNTRIES_TO_ZOOM + 1, 24) if detail.max_zoom > COUNTRIES_TO_ZOOM else 24,
-        layout=_letters(
+        layout=_text_layout(
             _STRONG,
-            [*wide, 0, _by("rank", {1: 10, 2: 9.5}, 9), 4, _by("rank", {1: 17, 2: 15, 3: 13}, 11.5), 7, 18],
+            [*wide, 0, _match("rank", {1: 10, 2: 9.5}, 9), 4, _match("rank", {1: 17, 2: 15, 3: 13}, 11.5), 7, 18],
             text_letter_spacing=0.08,
             text_max_width=6,
             text_padding=4,
             symbol_sort_key=["get", "order"],
         ),
     )
-    return [dots, *([quarters] if detail.streets else []), names, nations]
+    return [dots, *([quarters] if detail.streets else []), names, countries]
 
 
 def _literal(font: Sequence[str]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Maps for the atlas: what is there, what a name would bring, and its download. For the person at this machine only."""
+"""Routes that list maps, find the map of a place, and download it. Only for the user of this machine."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -25,13 +25,13 @@ class MapQuestion(Asked):
 
 
 class NewMap(MapQuestion):
-    """A map to fetch; its size as it was shown."""
+    """A map to download, and the size that was shown for it."""
 
     size_bytes: Annotated[int, Field(ge=1, le=2**53)]
 
 
 class MapOfferShown(Shown):
-    """What a map takes: bytes to download, bytes of disk for good, seconds of work after the download."""
+    """A map that can be downloaded: bytes to download, bytes on disk afterwards, seconds to import."""
 
     place: str
     name: str
@@ -46,7 +46,7 @@ class MapOfferShown(Shown):
 
 
 class MapJobShown(Shown):
-    """The map that is being fetched, or was last."""
+    """The current or most recent download."""
 
     place: str
     host: str
@@ -63,7 +63,7 @@ class MapJobShown(Shown):
 
 
 class RegionShown(Shown):
-    """A map that is there; its edges are degrees."""
+    """A map that this machine has; its bounds are in degrees."""
 
     name: str
     kind: str
@@ -77,7 +77,7 @@ class RegionShown(Shown):
 
 
 class MapsShown(Shown):
-    """Who is asked for maps, which are there, and what is being fetched."""
+    """The map server, the maps that this machine has, and the current download."""
 
     host: str
     regions: list[RegionShown]
@@ -85,13 +85,13 @@ class MapsShown(Shown):
 
 
 async def local_user(request: Request) -> None:
-    """Refuse other machines: downloads fill this machine's disk.
+    """Refuse requests from other machines, as downloads fill this machine's disk.
 
     Raises:
         Refused: the request comes from another machine.
     """
     if request.client is None or not is_loopback(request.client.host):
-        raise Refused(403, "local", "maps are fetched on the machine itself; run there: geosleuth atlas get PLACE")
+        raise Refused(403, "local", "maps can be added only on the server itself; run there: geosleuth atlas get PLACE")
 
 
 router = APIRouter(prefix="/api/maps", tags=["maps"], responses=REFUSALS, dependencies=[Depends(local_user)])
@@ -99,7 +99,7 @@ router = APIRouter(prefix="/api/maps", tags=["maps"], responses=REFUSALS, depend
 
 @router.get("")
 async def maps(request: Request) -> MapsShown:
-    """Maps on this machine, and the one that is being fetched."""
+    """List the maps on this machine and the current download."""
     fetcher = State.of(request).service.maps
     job = fetcher.job
     return MapsShown(
@@ -111,7 +111,7 @@ async def maps(request: Request) -> MapsShown:
 
 @router.post("/offers")
 async def offer_map(asked: MapQuestion, request: Request) -> MapOfferShown:
-    """Ask how large the map of a place is. The host must be named: without it, 409 says which it is."""
+    """Ask how large the map of a place is. Without the name of the host as consent, 409 returns that name."""
     service = State.of(request).service
     found = await service.maps.offer(asked.place, asked.host, offline=service.settings.offline)
     return MapOfferShown(**asdict(found))
@@ -119,7 +119,7 @@ async def offer_map(asked: MapQuestion, request: Request) -> MapOfferShown:
 
 @router.post("", status_code=202)
 async def get_map(asked: NewMap, request: Request) -> MapJobShown:
-    """Download a map and add it to the atlas; `GET /api/maps` says how far it is."""
+    """Start to download a map and add it to the atlas; `GET /api/maps` reports the progress."""
     service = State.of(request).service
     return MapJobShown.of(
         service.maps.start(asked.place, asked.host, asked.size_bytes, offline=service.settings.offline)
@@ -128,7 +128,7 @@ async def get_map(asked: NewMap, request: Request) -> MapJobShown:
 
 @router.delete("/job", status_code=204, responses=EMPTY)
 async def cancel_map(request: Request) -> None:
-    """Stop the download; the next one goes on from what is there."""
+    """Stop the download; the next one resumes it."""
     await State.of(request).service.maps.cancel()
 
 
@@ -139,9 +139,9 @@ def _regions() -> list[RegionShown]:
 
     return [
         RegionShown(
-            name=one.name, kind=one.kind, source=host_of(one.origin) if one.origin else one.source,
-            day=(one.data_date or "")[:10] or None, size_bytes=one.size_bytes,
-            south=one.extent.south, west=one.extent.west, north=one.extent.north, east=one.extent.east,
+            name=info.name, kind=info.kind, source=host_of(info.origin) if info.origin else info.source,
+            day=(info.data_date or "")[:10] or None, size_bytes=info.size_bytes,
+            south=info.extent.south, west=info.extent.west, north=info.extent.north, east=info.extent.east,
         )
-        for one in RegionStore(regions_dir()).list()
+        for info in RegionStore(regions_dir()).list()
     ]  # fmt: skip
