@@ -33,7 +33,7 @@ from geosleuth.atlas.search import (
     latin_key,
     similarities,
     squeeze,
-    summed,
+    sum_weights,
     text_triples,
     triple_codes,
     triples,
@@ -569,7 +569,7 @@ def _candidates(
     read = np.zeros(len(wanted), dtype=bool)
     read[places] = True
     least = _LEAST_SHARE * float(weights[read].sum())
-    numbers, shared = summed(int(ends[-1]) + 1, numbers, np.repeat(weights[places], counts), least)
+    numbers, shared = sum_weights(int(ends[-1]) + 1, numbers, np.repeat(weights[places], counts), least)
     size = np.empty(len(numbers), dtype=np.float32)
     kept = np.ones(len(numbers), dtype=bool)
     cuts = numbers.searchsorted(ends + 1)
