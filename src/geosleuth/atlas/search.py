@@ -275,7 +275,7 @@ _TRIPLES_PER_SLIP = 4  # triples that change if two letters swap places; as many
 _MAX_SIZE_RATIO, _SIZE_SLACK = 1.8, 6
 _MIN_SIMILARITY = 0.5
 _MIN_WEIGHT_SHARE = 0.2
-_SHARED_TRIPLE = 1024.0  # see `NameIndex._candidates`
+_SHARED_TRIPLE = 1024.0  # or a multiple, for very long queries; see `NameIndex._candidates`
 _LIST_FORMAT = b"\0"  # the first byte of each list; no zlib stream starts with it
 _CONTINUED = 0x80  # the bit of a byte that is followed by another one of the same number
 _SHIFTS = (7, 14, 21, 28)
@@ -499,13 +499,13 @@ class NameIndex:
         weights = np.log(1 + total / counts)
         # Add a constant to each weight that exceeds their sum: then one sum holds both the number of shared triples
         # (quotient) and the sum of their weights (remainder).
+        all_weights = float(weights.sum())
+        constant = _SHARED_TRIPLE * (1 + all_weights // _SHARED_TRIPLE)
         fewest = max(0, len(counts) - (max_lost - (len(wanted) - len(rows))))
-        least = max(_MIN_WEIGHT_SHARE * float(weights.sum()) + _SHARED_TRIPLE, _SHARED_TRIPLE * fewest)
-        ids, sums = sum_weights(
-            total, ids_read, np.repeat((weights + _SHARED_TRIPLE).astype(np.float32), counts), least
-        )
-        shared, sums = np.divmod(sums, _SHARED_TRIPLE)
-        kept = sums >= _MIN_WEIGHT_SHARE * float(weights.sum()) - 1e-2
+        least = max(_MIN_WEIGHT_SHARE * all_weights + constant, constant * fewest)
+        ids, sums = sum_weights(total, ids_read, np.repeat((weights + constant).astype(np.float32), counts), least)
+        shared, sums = np.divmod(sums, constant)
+        kept = sums >= _MIN_WEIGHT_SHARE * all_weights - 1e-2
         sizes = self.sizes[ids].astype(np.float32)
         # A name with far more or far fewer triples is neither a misspelling of the query nor contains its words.
         kept &= (sizes <= _MAX_SIZE_RATIO * len(wanted) + _SIZE_SLACK) & (sizes >= len(wanted) / 2 - _SIZE_SLACK)
