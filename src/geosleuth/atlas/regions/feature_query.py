@@ -329,7 +329,7 @@ def _named(
     found: list[list[tuple[Ints, float | FloatArray]]] = [[] for _ in regions]
     for region, reach, candidates in zip(regions, reaches, found, strict=True):
         with store.explained(region.info.name):
-            row = region.index.row_called(key)
+            row = region.index.find_spelling(key)
             exact = owners_of(row[2]) if row else []
             if any(role < ATTRIBUTE for role, _ in exact):  # not what has the name in its address or operator
                 exact = [one for one in exact if one[0] < ATTRIBUTE]
@@ -338,7 +338,7 @@ def _named(
                 candidates.append((wanted[:_MOST_EXACT], 1.0))
                 exactly += len(wanted)
             if alike:
-                borne = list(region.index.beginning(f"{key} ", _BEGINNING // len(regions)))
+                borne = list(region.index.with_prefix(f"{key} ", _BEGINNING // len(regions)))
                 owners = [all_owners(names) for _, names in borne]
                 if owners:
                     lengths = np.array([len(name) for name, _ in borne]).repeat([len(one) for one in owners])
