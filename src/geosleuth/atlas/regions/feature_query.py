@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from typing import Final, NamedTuple, cast
 
@@ -383,3 +383,12 @@ def _best_of(candidates: Sequence[tuple[Ints, float | FloatArray]]) -> tuple[Int
     order = np.lexsort((-scores, ids))
     ids, first = np.unique(ids[order], return_index=True)
     return ids, scores[order][first]
+
+
+def by_region(regions: Sequence[OpenRegion], features: FeatureSet, places: Ints) -> Iterator[tuple[OpenRegion, Ints]]:
+    """Yield some places in a set, ascending, for each region that has one."""
+    if len(places):
+        cuts = features.regions[places].searchsorted(np.arange(len(regions) + 1)).tolist()
+        for region, (begin, end) in zip(regions, pairwise(cuts), strict=True):
+            if begin < end:
+                yield region, places[begin:end]

@@ -1,0 +1,187 @@
+"""Discard features that have no company."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely import STRtree
+
+from geosleuth.geo import EARTH_RADIUS_KM, FloatArray
+
+from .cells import NARROWEST_M, ROW, cell_numbers, in_company
+from .feature_query import FeatureSet, Ints, by_region
+from .geometry import E7
+from .pbf import spans
+from .region_store import OpenRegion, RegionStore, boxes_of
+
+_FEW: Final = 100
+_MOST_COMPARED: Final = 200_000
+_MOST_CELLS: Final = 300_000
+_POLAR: Final = 85.0
+_TABLE: Final = (1 << 20) - 1
+
+
+def feature_boxes(store: RegionStore, regions: Sequence[OpenRegion], features: FeatureSet) -> FloatArray:
+    """Return west, south, east and north of each feature."""
+    if features.boxes is not None:
+        return features.boxes
+    lats, lons = features.lats, features.lons
+    boxes = np.column_stack([lons, lats, lons, lats])
+    for region, streets in by_region(regions, features, features.streets.nonzero()[0]):
+        with store.explained(region.info.name):
+            ids = features.ids[streets].tolist()
+            edges = boxes_of(region, ids)
+            wide = [at for at, number in zip(streets.tolist(), ids, strict=True) if number in edges]
+            packed = b"".join([edges[number] for number in ids if number in edges])
+            boxes[wide] = np.frombuffer(packed, dtype="<i4").reshape(-1, 4)[:, [1, 0, 3, 2]] / E7
+    return boxes
+
+
+def boxes_around_features(
+    store: RegionStore, regions: Sequence[OpenRegion], features: FeatureSet, within_m: float
+) -> FloatArray | None:
+    """West, south, east and north of what may be near each feature; None close to a pole or to 180 degrees."""
+    boxes = feature_boxes(store, regions, features)
+    farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0))
+    reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
+    wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
+    if farthest > _POLAR or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + wide > 180:
+        return None
+    grown: FloatArray = boxes + np.array([-wide, -reach, wide, reach])
+    return grown
+
+
+def preselect(
+    store: RegionStore, regions: Sequence[OpenRegion], feature_sets: Sequence[FeatureSet], within_m: float
+) -> Sequence[FeatureSet]:
+    """Only those features whose box has one of the rarest feature, and that in turn all others, near enough.
+
+    A street of a common name is looked at along its whole course later; most of its namesakes have no such company.
+    """
+    counts = [len(features) for features in feature_sets]
+    if max(counts) < _FEW:
+        return feature_sets
+    if not any(features.streets.any() for features in feature_sets):
+        return _preselect_points(feature_sets, within_m)
+    rarest = int(np.argmin(counts))
+    around = feature_boxes(store, regions, feature_sets[rarest])
+    feature_sets = _points_near_rarest(feature_sets, rarest, around, within_m)
+    counts = [len(features) for features in feature_sets]
+    boxes = [
+        around if number == rarest else feature_boxes(store, regions, features)
+        for number, features in enumerate(feature_sets)
+    ]
+    every = np.concatenate(boxes)
+    farthest = float(np.abs(every[:, [1, 3]]).max())
+    reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
+    wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
+    if farthest > _POLAR or float(np.abs(every[:, [0, 2]]).max()) + wide > 180:
+        return feature_sets
+    margin = np.array([-wide, -reach, wide, reach])
+    near = boxes[rarest] + margin
+    keep = np.ones(len(near), dtype=bool)
+    pairs = {}
+    for number, some in enumerate(boxes):
+        if number != rarest:
+            rows = np.flatnonzero(keep)
+            one, two = _intersecting(near[rows], some)
+            pairs[number] = rows[one], two
+            keep &= np.isin(np.arange(len(near)), rows[one])
+    pairs = {number: (one[keep[one]], two[keep[one]]) for number, (one, two) in pairs.items()}
+    kept = {number: np.isin(np.arange(counts[number]), two) for number, (_, two) in pairs.items()}
+    kept[rarest] = keep
+    # Of a long street only what lies near a feature of each other set can matter.
+    windows = {number: _hulls(two, near[one], counts[number]) for number, (one, two) in pairs.items()}
+    grown = [_hulls(one, boxes[number][two] + margin, counts[rarest]) for number, (one, two) in pairs.items()]
+    windows[rarest] = np.concatenate(
+        [np.max([hull[:, :2] for hull in grown], axis=0), np.min([hull[:, 2:] for hull in grown], axis=0)], axis=1
+    )
+    return [
+        replace(features.chosen(kept[number]), windows=windows[number][kept[number]])
+        for number, features in enumerate(feature_sets)
+    ]
+
+
+def _preselect_points(feature_sets: Sequence[FeatureSet], within_m: float) -> Sequence[FeatureSet]:
+    """Return only those of the points that may have one of every other set near enough."""
+    reach = math.degrees(max(within_m, NARROWEST_M) / 1000 / EARTH_RADIUS_KM) * 1.01
+    farthest = max(_largest(features.lats_e7) for features in feature_sets)
+    wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
+    if farthest > _POLAR or max(_largest(features.lons_e7) for features in feature_sets) + wide > 180:
+        return feature_sets
+    positions = [(features.lats_e7, features.lons_e7) for features in feature_sets]
+    kept = in_company(positions, reach * E7, wide * E7)
+    return [features.chosen(some) for features, some in zip(feature_sets, kept, strict=True)]
+
+
+def _largest(e7: NDArray[np.int32]) -> float:
+    """Return the largest of some latitudes or longitudes, north or south, in degrees."""
+    return max(int(e7.max()), -int(e7.min())) / E7 if len(e7) else 0.0
+
+
+def _points_near_rarest(
+    feature_sets: Sequence[FeatureSet], rarest: int, boxes: FloatArray, within_m: float
+) -> Sequence[FeatureSet]:
+    """All streets, and those of the points that may have one of the rarest feature, with these boxes, near enough."""
+    reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
+    farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0)) + reach
+    wide = reach / max(math.cos(math.radians(min(farthest, 90.0))), 1e-3)
+    if farthest > _POLAR or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + 2 * wide > 180:
+        return feature_sets
+    west, east = cell_numbers(boxes[:, 0] - wide, 180, wide), cell_numbers(boxes[:, 2] + wide, 180, wide)
+    south, north = cell_numbers(boxes[:, 1] - reach, 90, reach), cell_numbers(boxes[:, 3] + reach, 90, reach)
+    rows = north - south + 1
+    if int((rows * (east - west + 1)).sum()) > _MOST_CELLS:
+        return feature_sets
+    table = np.zeros(_TABLE + 1, dtype=bool)
+    of, row = np.repeat(np.arange(len(boxes)), rows), spans(south, rows)
+    long = (east - west + 1)[of]
+    table[(np.repeat(row, long) * ROW + spans(west[of], long)) & _TABLE] = True
+    found = list(feature_sets)
+    for number, features in enumerate(feature_sets):
+        if number != rarest:
+            cells = cell_numbers(features.lats, 90, reach) * ROW + cell_numbers(features.lons, 180, wide)
+            kept = table[cells & _TABLE]
+            found[number] = features.chosen(kept | features.streets)
+    return found
+
+
+def _hulls(of: Ints, boxes: FloatArray, count: int) -> FloatArray:
+    """Return the box around all boxes of each of so many features; ``of`` says whose each of the boxes is."""
+    hulls = np.tile([math.inf, math.inf, -math.inf, -math.inf], (count, 1))
+    for column, edge in enumerate((np.minimum, np.minimum, np.maximum, np.maximum)):
+        edge.at(hulls[:, column], of, boxes[:, column])
+    return hulls
+
+
+def _intersecting(near: FloatArray, some: FloatArray) -> tuple[Ints, Ints]:
+    """Which boxes meet which others."""
+    points = (some[:, 0] == some[:, 2]) & (some[:, 1] == some[:, 3])
+    found = [_points_in(near, some, points.nonzero()[0]), _boxes_in(near, some, (~points).nonzero()[0])]
+    one, two = (np.concatenate(column) for column in zip(*found, strict=True))
+    return one, two
+
+
+def _points_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Ints]:
+    """Which boxes hold which points."""
+    rows = rows[some[rows, 1].argsort(kind="stable")]
+    lats, lons = some[rows, 1], some[rows, 0]
+    begins = lats.searchsorted(near[:, 1])
+    counts = lats.searchsorted(near[:, 3], side="right") - begins
+    one, two = np.repeat(np.arange(len(near)), counts), spans(begins, counts)
+    met = (lons[two] >= near[one, 0]) & (lons[two] <= near[one, 2])
+    return one[met], rows[two[met]]
+
+
+def _boxes_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Ints]:
+    if len(near) * len(rows) > _MOST_COMPARED:
+        one, two = STRtree(shapely.box(*some[rows].T)).query(shapely.box(*near.T))
+        return one, rows[two]
+    wests, souths, easts, norths = (edge[:, None] for edge in some[rows].T)
+    west, south, east, north = near.T
+    two, one = ((norths >= south) & (souths <= north) & (easts >= west) & (wests <= east)).nonzero()
+    return one, rows[two]
