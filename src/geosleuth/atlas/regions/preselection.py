@@ -25,6 +25,17 @@ _POLAR: Final = 85.0
 _TABLE: Final = (1 << 20) - 1
 
 
+def _margins_deg(within_m: float, farthest: float) -> tuple[float, float]:
+    """Return a distance, enlarged a little, in degrees of latitude and of longitude.
+
+    Args:
+        within_m: the distance.
+        farthest: the largest latitude of the features, north or south, in degrees.
+    """
+    lat_deg = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
+    return lat_deg, lat_deg / max(math.cos(math.radians(min(farthest + lat_deg, 90.0))), 1e-3)
+
+
 def feature_boxes(store: RegionStore, regions: Sequence[OpenRegion], features: FeatureSet) -> FloatArray:
     """Return west, south, east and north of each feature."""
     if features.boxes is not None:
@@ -35,9 +46,9 @@ def feature_boxes(store: RegionStore, regions: Sequence[OpenRegion], features: F
         with store.explained(region.info.name):
             ids = features.ids[streets].tolist()
             edges = boxes_of(region, ids)
-            wide = [at for at, number in zip(streets.tolist(), ids, strict=True) if number in edges]
+            found = [at for at, number in zip(streets.tolist(), ids, strict=True) if number in edges]
             packed = b"".join([edges[number] for number in ids if number in edges])
-            boxes[wide] = np.frombuffer(packed, dtype="<i4").reshape(-1, 4)[:, [1, 0, 3, 2]] / E7
+            boxes[found] = np.frombuffer(packed, dtype="<i4").reshape(-1, 4)[:, [1, 0, 3, 2]] / E7
     return boxes
 
 
@@ -47,11 +58,10 @@ def boxes_around_features(
     """West, south, east and north of what may be near each feature; None close to a pole or to 180 degrees."""
     boxes = feature_boxes(store, regions, features)
     farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0))
-    reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
-    wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
-    if farthest > _POLAR or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + wide > 180:
+    lat_deg, lon_deg = _margins_deg(within_m, farthest)
+    if farthest > _POLAR or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + lon_deg > 180:
         return None
-    grown: FloatArray = boxes + np.array([-wide, -reach, wide, reach])
+    grown: FloatArray = boxes + np.array([-lon_deg, -lat_deg, lon_deg, lat_deg])
     return grown
 
 
@@ -77,11 +87,10 @@ def preselect(
     ]
     every = np.concatenate(boxes)
     farthest = float(np.abs(every[:, [1, 3]]).max())
-    reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
-    wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
-    if farthest > _POLAR or float(np.abs(every[:, [0, 2]]).max()) + wide > 180:
+    lat_deg, lon_deg = _margins_deg(within_m, farthest)
+    if farthest > _POLAR or float(np.abs(every[:, [0, 2]]).max()) + lon_deg > 180:
         return feature_sets
-    margin = np.array([-wide, -reach, wide, reach])
+    margin = np.array([-lon_deg, -lat_deg, lon_deg, lat_deg])
     near = boxes[rarest] + margin
     keep = np.ones(len(near), dtype=bool)
     pairs = {}
@@ -108,13 +117,12 @@ def preselect(
 
 def _preselect_points(feature_sets: Sequence[FeatureSet], within_m: float) -> Sequence[FeatureSet]:
     """Return only those of the points that may have one of every other set near enough."""
-    reach = math.degrees(max(within_m, NARROWEST_M) / 1000 / EARTH_RADIUS_KM) * 1.01
     farthest = max(_largest(features.lats_e7) for features in feature_sets)
-    wide = reach / max(math.cos(math.radians(min(farthest + reach, 90.0))), 1e-3)
-    if farthest > _POLAR or max(_largest(features.lons_e7) for features in feature_sets) + wide > 180:
+    lat_deg, lon_deg = _margins_deg(max(within_m, NARROWEST_M), farthest)
+    if farthest > _POLAR or max(_largest(features.lons_e7) for features in feature_sets) + lon_deg > 180:
         return feature_sets
     positions = [(features.lats_e7, features.lons_e7) for features in feature_sets]
-    kept = in_company(positions, reach * E7, wide * E7)
+    kept = in_company(positions, lat_deg * E7, lon_deg * E7)
     return [features.chosen(some) for features, some in zip(feature_sets, kept, strict=True)]
 
 
@@ -127,13 +135,12 @@ def _points_near_rarest(
     feature_sets: Sequence[FeatureSet], rarest: int, boxes: FloatArray, within_m: float
 ) -> Sequence[FeatureSet]:
     """All streets, and those of the points that may have one of the rarest feature, with these boxes, near enough."""
-    reach = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * 1.01
-    farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0)) + reach
-    wide = reach / max(math.cos(math.radians(min(farthest, 90.0))), 1e-3)
-    if farthest > _POLAR or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + 2 * wide > 180:
+    farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0))
+    lat_deg, lon_deg = _margins_deg(within_m, farthest)
+    if farthest + lat_deg > _POLAR or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + 2 * lon_deg > 180:
         return feature_sets
-    west, east = cell_numbers(boxes[:, 0] - wide, 180, wide), cell_numbers(boxes[:, 2] + wide, 180, wide)
-    south, north = cell_numbers(boxes[:, 1] - reach, 90, reach), cell_numbers(boxes[:, 3] + reach, 90, reach)
+    west, east = cell_numbers(boxes[:, 0] - lon_deg, 180, lon_deg), cell_numbers(boxes[:, 2] + lon_deg, 180, lon_deg)
+    south, north = cell_numbers(boxes[:, 1] - lat_deg, 90, lat_deg), cell_numbers(boxes[:, 3] + lat_deg, 90, lat_deg)
     rows = north - south + 1
     if int((rows * (east - west + 1)).sum()) > _MOST_CELLS:
         return feature_sets
@@ -144,7 +151,7 @@ def _points_near_rarest(
     found = list(feature_sets)
     for number, features in enumerate(feature_sets):
         if number != rarest:
-            cells = cell_numbers(features.lats, 90, reach) * ROW + cell_numbers(features.lons, 180, wide)
+            cells = cell_numbers(features.lats, 90, lat_deg) * ROW + cell_numbers(features.lons, 180, lon_deg)
             kept = table[cells & _TABLE]
             found[number] = features.chosen(kept | features.streets)
     return found
