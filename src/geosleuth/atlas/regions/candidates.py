@@ -1,4 +1,8 @@
-"""Candidates for colocated features: features with the positions that count for them."""
+"""Candidates: the features that a word may mean, with positions to measure distances from.
+
+A feature has its one point; a street has a position every 11 m or so. An object that several regions contain, as they
+overlap, becomes one candidate.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,26 +20,26 @@ from .feature_query import FeatureQuery, FeatureSet, Ints, by_region
 from .geometry import E7
 from .region_store import OpenRegion, RegionStore, check_positions, grounds_of, inside, sources_of
 
-_REMEMBERED: Final = 20_000
+_MOST_CACHED: Final = 20_000  # entries in the cache of a region
 _STREET_STEP_DEG: Final = 0.0001  # about 11 m
-_REGION_BITS: Final = 40
-_SHORT: Final = 200  # positions: to cut a shorter street takes longer than to look at all of it
+_REGION_BITS: Final = 40  # an object number is the feature's id, plus the region's number shifted by this
+_SHORT: Final = 200  # positions; to clip a shorter street takes longer than to compare all of it
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Features that one word may stand for, and their positions: one each, or a row of them along a street."""
+    """Features that a word may mean, and their positions: one each, or many along a street."""
 
-    regions: Ints  # number of the region, one for each owner
-    owners: Ints  # id of the feature
-    scores: FloatArray  # one for each owner
-    keys: Ints  # one for each owner: equal where two regions hold the same object
-    lats: FloatArray
+    regions: Ints  # number of the region, for each feature
+    owners: Ints  # ids of the features
+    scores: FloatArray  # how well each feature matches the word
+    keys: Ints  # object number of each feature, equal if two regions contain the same object
+    lats: FloatArray  # of each position
     lons: FloatArray
-    owner_of: Ints  # index into owners, for each position
+    owner_of: Ints  # for each position the index of its feature
 
     def __len__(self) -> int:
-        """How many features."""
+        """Return the number of features."""
         return len(self.owners)
 
 
@@ -46,7 +50,15 @@ def resolve(
     within: Extent | None,
     known: dict[tuple[str, int | str], int],
 ) -> Candidates:
-    """Everything that a name or a category may mean; ``known`` numbers objects across calls and regions."""
+    """Return all features that a name or a category may mean.
+
+    Args:
+        store: opens the regions.
+        regions: the regions to search.
+        text: the name or category.
+        within: positions outside are left out.
+        known: numbers of objects, extended by this function, so that they are the same across calls.
+    """
     query = FeatureQuery.of(store, regions, text, within)
     return candidates_of(store, regions, query.all(), within, known)
 
@@ -58,9 +70,9 @@ def candidates_of(
     within: Extent | None,
     known: dict[tuple[str, int | str], int],
 ) -> Candidates:
-    """Return features as candidates: each object once, with its positions inside an extent."""
+    """Return features as candidates: each object once, with its positions inside an extent; see `resolve`."""
     keys = _object_numbers(store, regions, features, known)
-    if (keys < 0).any():  # the first of each object stands for it
+    if (keys < 0).any():  # keep the first feature of each object
         _, first = np.unique(keys, return_index=True)
         first.sort()
         features, keys = features.chosen(first), keys[first]
@@ -74,24 +86,25 @@ def candidates_of(
 def _object_numbers(
     store: RegionStore, regions: Sequence[OpenRegion], features: FeatureSet, known: dict[tuple[str, int | str], int]
 ) -> Ints:
-    """Numbers of the objects, the same for one that several regions hold.
+    """Return a number for the object of each feature: the same if two regions contain the same object.
 
-    The source's own id is looked at for what lies at the same point, and for streets, which regions may cut.
+    To save time, the source's id is read (giving a negative number) only for features of different regions at the same
+    point, and for streets that may be cut by the boundary between regions.
     """
     objects = features.ids + (features.regions << _REGION_BITS)
     if len(regions) == 1:
         return objects
-    every, long = features.lats_e7.astype(np.int64) << 32 ^ features.lons_e7, features.streets
-    order = np.sort(every)
-    twice = order[1:][order[1:] == order[:-1]]
-    doubtful = np.zeros(len(every), dtype=bool)
-    if len(twice):  # features of one region that lie at one point are several objects
-        places = np.isin(every, twice).nonzero()[0]
-        _, first, spot = np.unique(every[places], return_index=True, return_inverse=True)
-        elsewhere = features.regions[places] != features.regions[places[first]][spot]
-        doubtful[places] = np.isin(spot, spot[elsewhere])
-    if long.any():
-        doubtful[long] |= _may_be_cut(every[long], features.regions[long])
+    points, streets = features.lats_e7.astype(np.int64) << 32 ^ features.lons_e7, features.streets
+    sorted_points = np.sort(points)
+    shared_points = sorted_points[1:][sorted_points[1:] == sorted_points[:-1]]
+    doubtful = np.zeros(len(points), dtype=bool)
+    if len(shared_points):  # features of one region at one point are different objects
+        places = np.isin(points, shared_points).nonzero()[0]
+        _, first, point_of = np.unique(points[places], return_index=True, return_inverse=True)
+        elsewhere = features.regions[places] != features.regions[places[first]][point_of]
+        doubtful[places] = np.isin(point_of, point_of[elsewhere])
+    if streets.any():
+        doubtful[streets] |= _may_be_cut(points[streets], features.regions[streets])
     for region, places in by_region(regions, features, doubtful.nonzero()[0]):
         with store.explained(region.info.name):
             ids = features.ids[places].tolist()
@@ -102,7 +115,12 @@ def _object_numbers(
 
 
 def _may_be_cut(spots: Ints, of: Ints) -> NDArray[np.bool_]:
-    """Which streets have another of another region within a degree, so that they may be parts of one."""
+    """Return for each street whether one of another region is within a cell, so that both may be parts of one street.
+
+    Args:
+        spots: latitude and longitude of each, packed into one number.
+        of: number of the region of each.
+    """
     lats, lons = spots >> 32, (spots << 32) >> 32
     cells, spot = np.unique(hashed_cells(lats / E7, lons / E7), return_inverse=True)
     least, most = np.full(len(cells), np.iinfo(np.int64).max), np.full(len(cells), -1)
@@ -117,32 +135,32 @@ def _may_be_cut(spots: Ints, of: Ints) -> NDArray[np.bool_]:
 
 
 def _positions(store: RegionStore, regions: Sequence[OpenRegion], features: FeatureSet) -> tuple[FloatArray, Ints]:
-    """(lon, lat) rows, and for each row which of the features it belongs to; in each region streets come last."""
+    """Return positions as rows of longitude and latitude, and the index of the feature of each; streets last."""
     at = np.column_stack([features.lons, features.lats])
     streets = features.streets.nonzero()[0]
     if not len(streets):
         return at, np.arange(len(features))
     points = (~features.streets).nonzero()[0]
-    spots: list[FloatArray] = []
+    parts: list[FloatArray] = []
     belongs: list[Ints] = []
     done = 0
-    for region, some in by_region(regions, features, streets):
-        number = features.regions[some[0]]
-        before = points[done : int(features.regions[points].searchsorted(number, side="right"))]
-        done += len(before)
-        spots.append(at[before])
-        belongs.append(before)
+    for region, own_streets in by_region(regions, features, streets):
+        number = features.regions[own_streets[0]]
+        own_points = points[done : int(features.regions[points].searchsorted(number, side="right"))]
+        done += len(own_points)
+        parts.append(at[own_points])
+        belongs.append(own_points)
         with store.explained(region.info.name):
-            along = _along_streets(region, features.ids[some].tolist())
+            along = _along_streets(region, features.ids[own_streets].tolist())
         if features.windows is not None:
-            along = [*map(_inside_window, along, features.windows[some].tolist())]
-        spots += along
-        belongs.append(some.repeat([len(one) for one in along]))
-    return np.concatenate([*spots, at[points[done:]]]), np.concatenate([*belongs, points[done:]])
+            along = [*map(_inside_window, along, features.windows[own_streets].tolist())]
+        parts += along
+        belongs.append(own_streets.repeat([len(one) for one in along]))
+    return np.concatenate([*parts, at[points[done:]]]), np.concatenate([*belongs, points[done:]])
 
 
 def _along_streets(region: OpenRegion, streets: Sequence[int]) -> list[FloatArray]:
-    """Positions along all the ways of streets; remembered, since they take a while to make."""
+    """Return longitudes and latitudes along each street, sorted; cached, since they are slow to compute."""
     if not streets:
         return []
     known: dict[int, Any] = {street: region.memory.get(f"street {street}") for street in streets}
@@ -158,13 +176,13 @@ def _along_streets(region: OpenRegion, streets: Sequence[int]) -> list[FloatArra
     cuts = np.searchsorted(of, np.arange(len(drawn) + 1)).tolist()
     for number, street in enumerate(drawn):
         along = known[street] = np.unique(points[cuts[number] : cuts[number + 1]], axis=0)
-        if len(region.memory) < _REMEMBERED:
+        if len(region.memory) < _MOST_CACHED:
             region.memory[f"street {street}"] = along
     return [np.empty((0, 2)) if known[street] is None else known[street] for street in streets]
 
 
 def _inside_window(points: FloatArray, window: Sequence[float]) -> FloatArray:
-    """Return those points of a street that lie in a window; points ascend by their longitudes."""
+    """Return the positions of a street that are in a window, or all if they are few; they are sorted by longitude."""
     if len(points) <= _SHORT:
         return points
     west, south, east, north = window

@@ -1,4 +1,14 @@
-"""Find places where several features stand near each other."""
+"""Find places where several features are near each other, such as a pharmacy, a bank and a street of a given name.
+
+`find_colocated` looks each feature up (a `FeatureQuery`). The features of the rarest query are the anchors. Then
+`_ColocationSearch` decides which features to read and how far apart they may be; it starts small, so that not all
+features of a country are compared if there are enough combinations within 80 m. Each of its attempts
+
+1. reads the features, only those near the anchors if anchors are few (`feature_query`);
+2. discards features that have none of the others nearby (`preselection`);
+3. reads the positions of the rest (`candidates`);
+4. searches around each anchor, in a widening radius, for the tightest combination (`combinations`).
+"""
 
 import math
 from collections.abc import Sequence
@@ -20,17 +30,17 @@ from .preselection import boxes_around_features, feature_boxes, preselect
 from .region_store import OpenRegion, RegionStore, places_of, rows_of
 
 _FIRST_RADIUS_M: Final = 15.0
-_FEW_ANCHORS: Final = 100
-_FAR_M: Final = 1000.0
-_A_LITTLE_M: Final = 0.001
-_SAMPLE: Final = 600  # so many candidates of the rarest feature are looked at first
-_LEAST_SHARE: Final = 0.02  # but no smaller a share of them
-_STRIPE: Final = 16  # candidates that follow each other from south to north
-_WORTH_A_SAMPLE: Final = 4000
-_MORE_THAN_ENOUGH: Final = 3.0  # times as many as wanted should be as close as the sample tells
-_MANY: Final = 200
-_MOST_BOXES: Final = 2000
-_WORTH_A_BOX: Final = 200  # to look what lies in a box takes as long as to compare so many features
+_FEW_ANCHORS: Final = 100  # for so few, only features near them are read
+_MOST_BOXES: Final = 2000  # also for so many, if there are enough other features to make it worth
+_WORTH_A_BOX: Final = 200  # to query the spatial index for a box takes as long as to compare so many features
+_MANY_ANCHORS: Final = 200  # from so many, the search starts with a small radius
+_WORTH_A_SAMPLE: Final = 4000  # from so many anchors, that radius is estimated from a sample
+_SAMPLE: Final = 600  # anchors in the sample
+_LEAST_SHARE: Final = 0.02  # but at least this share of all anchors
+_STRIPE: Final = 16  # anchors in a stripe of the sample, from south to north
+_FAR_M: Final = 1000.0  # the largest radius around the sample
+_SAFETY_FACTOR: Final = 3.0  # combinations expected within the estimated radius, as a multiple of the limit
+_ROUNDING_M: Final = 0.001
 
 
 def find_colocated(
@@ -44,27 +54,37 @@ def find_colocated(
     in_order: bool,
     limit: int,
 ) -> list[Colocation]:
-    """The closest combination around each candidate of the rarest feature, the tightest first.
+    """Return the tightest combination around each feature of the rarest query, the tightest first.
 
-    A feature plays one part only. Streets count with every stretch, in steps of about 11 m, other features with their
-    one point. ``spread_m`` is the largest great-circle distance between any two. The answer is exact as long as
-    ``MAX_LOOKED_AT`` combinations are enough to find it; beyond that the widest ones are given up.
+    A combination has one feature for each text, all different. Streets count along their whole course, in steps of
+    about 11 m, other features by their one point. The result is exact unless more than `MAX_LOOKED_AT`
+    combinations are compared; then some of the wider ones may be missing.
+
+    Args:
+        store: opens the regions.
+        regions: the regions to search.
+        features: names or categories, two to five.
+        within_m: the largest great-circle distance between any two features.
+        within: the area to search; None for everywhere.
+        bearings_deg: the direction from the first feature to each other one, None for any.
+        in_order: whether the features must lie along a line in the given order.
+        limit: the maximum number of combinations.
 
     Raises:
-        BadInput: not two to five features, a distance that is none, or bearings that don't go with the features.
+        BadInput: the number of features, the distance or the bearings are invalid.
     """
-    _check(features, within_m)
+    _check_features(features, within_m)
     rules = CombinationRules(_checked_bearings(bearings_deg, len(features)), in_order)
     queries: list[FeatureQuery] = []
     for text in features:
         queries.append(FeatureQuery.of(store, regions, text, within))
         if not queries[-1].count:
             return []
-    return _ColocationSearch(store, regions, queries, within_m, within, rules, limit).answer()
+    return _ColocationSearch(store, regions, queries, within_m, within, rules, limit).run()
 
 
 class _ColocationSearch:
-    """A question about features of which there is at least one each."""
+    """Decides which features to compare, and in which radius, until enough combinations are found."""
 
     def __init__(
         self,
@@ -83,95 +103,114 @@ class _ColocationSearch:
         self._within = within
         self._rules = rules
         self._limit = limit
-        self._known: dict[tuple[str, int | str], int] = {}
-        self._whole: dict[int, FeatureSet] = {}
-        counts = [one.count if within is None else len(self._all(number)) for number, one in enumerate(queries)]
+        self._object_numbers: dict[tuple[str, int | str], int] = {}
+        self._features_read: dict[int, FeatureSet] = {}
+        counts = [one.count if within is None else len(self._features_of(number)) for number, one in enumerate(queries)]
         self._anchor = anchor = counts.index(min(counts))
-        self._whole[anchor] = replace(self._all(anchor), boxes=feature_boxes(store, regions, self._all(anchor)))
+        self._features_read[anchor] = replace(
+            self._features_of(anchor), boxes=feature_boxes(store, regions, self._features_of(anchor))
+        )
         worth_boxes = min(_MOST_BOXES, sum(counts) // (_WORTH_A_BOX * (len(queries) - 1)))
-        self._few = len(self._all(anchor)) <= max(_FEW_ANCHORS, worth_boxes)
+        self._anchors_are_few = len(self._features_of(anchor)) <= max(_FEW_ANCHORS, worth_boxes)
 
-    def answer(self) -> list[Colocation]:
-        """Return the tightest combinations, looking no farther than it takes to find enough of them."""
-        candidates = len(self._all(self._anchor))
-        radii_m = [min(CLOSE_M, self._within_m), self._within_m] if candidates > _MANY else [self._within_m]
+    def run(self) -> list[Colocation]:
+        """Return the tightest combinations; the radius is no larger than it takes to find enough of them."""
+        anchors = len(self._features_of(self._anchor))
+        radii_m = [min(CLOSE_M, self._within_m), self._within_m] if anchors > _MANY_ANCHORS else [self._within_m]
         first_m = min(_FIRST_RADIUS_M, self._within_m)
-        if candidates >= _WORTH_A_SAMPLE and not self._few:
-            radii_m, first_m = self._guessed(radii_m, first_m)
+        if anchors >= _WORTH_A_SAMPLE and not self._anchors_are_few:
+            radii_m, first_m = self._radii_from_sample(radii_m, first_m)
         for radius_m in dict.fromkeys(radii_m):
-            sets, found = self._tightest(self._near_rarest(radius_m), radius_m, first_m)
+            sets, found = self._tightest(self._features_near_anchors(radius_m), radius_m, first_m)
             if len(found) >= self._limit:
                 break
             first_m = WIDEN_BY * radius_m
         return _colocations(self._store, self._regions, sets, found, self._within_m)
 
-    def _guessed(self, radii_m: Sequence[float], first_m: float) -> tuple[list[float], float]:
-        """Return the radii to look within, and where to begin, by what a sample of the rarest feature has near it.
+    def _radii_from_sample(self, radii_m: Sequence[float], first_m: float) -> tuple[list[float], float]:
+        """Return the radii to try, and the first radius around an anchor, estimated from a sample of the anchors.
 
-        Of what stands everywhere, enough stands close together.
+        Features that are everywhere have many tight combinations, so a small radius is likely to be enough.
         """
-        share = max(_LEAST_SHARE, _SAMPLE / len(self._all(self._anchor)))
-        enough = math.ceil(_MORE_THAN_ENOUGH * self._limit * share)
-        every = [self._all(number) for number in range(len(self._queries))]
+        share = max(_LEAST_SHARE, _SAMPLE / len(self._features_of(self._anchor)))
+        enough = math.ceil(_SAFETY_FACTOR * self._limit * share)
+        feature_sets = [self._features_of(number) for number in range(len(self._queries))]
         for radius_m in dict.fromkeys((radii_m[0], min(_FAR_M, self._within_m))):
-            _, found = self._tightest(_in_stripes(every, self._anchor, share, radius_m), radius_m, first_m)
+            _, found = self._tightest(_in_stripes(feature_sets, self._anchor, share, radius_m), radius_m, first_m)
             first_m = radius_m
             if len(found) >= enough:
-                likely_m = min(float(found.spreads_m[enough - 1]) + _A_LITTLE_M, self._within_m)
+                likely_m = min(float(found.spreads_m[enough - 1]) + _ROUNDING_M, self._within_m)
                 return [likely_m, *(radius_m for radius_m in radii_m if radius_m > likely_m)], likely_m
-        return [self._within_m], first_m  # few stand so close that it is worth looking there first
+        return [self._within_m], first_m  # too few combinations for a small radius
 
     def _tightest(
         self, feature_sets: Sequence[FeatureSet], radius_m: float, first_m: float
     ) -> tuple[list[Candidates], Combinations]:
-        """Return candidates, and the tightest combinations of them."""
+        """Return the candidates, and their tightest combinations within a radius.
+
+        Args:
+            feature_sets: the features of each query.
+            radius_m: the largest spread.
+            first_m: the radius around an anchor to start with.
+        """
         if not all(map(len, feature_sets)):
             return [], Combinations.none(len(feature_sets))
         near = preselect(self._store, self._regions, feature_sets, radius_m)
-        sets = [candidates_of(self._store, self._regions, features, self._within, self._known) for features in near]
+        sets = [
+            candidates_of(self._store, self._regions, features, self._within, self._object_numbers) for features in near
+        ]
         if not all(map(len, sets)):
             return [], Combinations.none(len(sets))
         return sets, CombinationSearch(sets, radius_m, self._rules, self._anchor).run(self._limit, first_m)
 
-    def _near_rarest(self, radius_m: float) -> list[FeatureSet]:
-        """Return all features; where the rarest one is rare, only those of the others that may be near it."""
+    def _features_near_anchors(self, radius_m: float) -> list[FeatureSet]:
+        """Return the features of each query; if anchors are few, only those that may be near one."""
         boxes = (
-            boxes_around_features(self._store, self._regions, self._all(self._anchor), radius_m) if self._few else None
+            boxes_around_features(self._store, self._regions, self._features_of(self._anchor), radius_m)
+            if self._anchors_are_few
+            else None
         )
         return [
-            self._all(number) if boxes is None or number == self._anchor else query.near(boxes)
+            self._features_of(number) if boxes is None or number == self._anchor else query.near(boxes)
             for number, query in enumerate(self._queries)
         ]
 
-    def _all(self, number: int) -> FeatureSet:
-        """Return all features of a query, read once."""
-        if number not in self._whole:
-            self._whole[number] = self._queries[number].all()
-        return self._whole[number]
+    def _features_of(self, number: int) -> FeatureSet:
+        """Return all features of a query; they are read once."""
+        if number not in self._features_read:
+            self._features_read[number] = self._queries[number].all()
+        return self._features_read[number]
 
 
 def _in_stripes(feature_sets: Sequence[FeatureSet], anchor: int, share: float, within_m: float) -> list[FeatureSet]:
-    """Return what lies in stripes along parallels that hold about a share of the rarest feature's candidates.
+    """Return a sample: a share of the anchors in stripes along parallels, and all other features near the stripes.
 
-    Each candidate comes with all that is near it. Features of each region are in the order of their latitudes.
+    Args:
+        feature_sets: the features of each query; in each region they are sorted by latitude.
+        anchor: the index of the set of anchors.
+        share: the share of the anchors.
+        within_m: how far from a stripe other features may be.
     """
     margin = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * E7 * 1.01
     last = max(int(features.regions[-1]) for features in feature_sets)
     cuts = [features.regions.searchsorted(np.arange(last + 2)).tolist() for features in feature_sets]
-    places: list[list[Ints]] = [[] for _ in feature_sets]
+    parts: list[list[Ints]] = [[] for _ in feature_sets]
     for region in range(last + 1):
         begin, end = cuts[anchor][region : region + 2]
         stripes = np.arange(0, end - begin, max(1, round(_STRIPE / share)))
         lats = feature_sets[anchor].lats_e7[begin:end].astype(np.float64)
         souths, norths = lats[stripes], lats[np.minimum(stripes + _STRIPE, end - begin) - 1]
-        for number, (features, cut, some) in enumerate(zip(feature_sets, cuts, places, strict=True)):
+        for number, (features, cut, chosen_parts) in enumerate(zip(feature_sets, cuts, parts, strict=True)):
             reach = 0.0 if number == anchor else margin
-            part = features.lats_e7[cut[region] : cut[region + 1]]
-            begins = part.searchsorted(souths - reach)
-            ends = part.searchsorted(norths + reach, side="right")
-            begins[1:] = np.maximum(begins[1:], ends[:-1])  # stripes may overlap
-            some.append(spans(begins + cut[region], np.maximum(ends - begins, 0)))
-    return [features.chosen(np.concatenate(some)) for features, some in zip(feature_sets, places, strict=True)]
+            lats_e7 = features.lats_e7[cut[region] : cut[region + 1]]
+            begins = lats_e7.searchsorted(souths - reach)
+            ends = lats_e7.searchsorted(norths + reach, side="right")
+            begins[1:] = np.maximum(begins[1:], ends[:-1])  # if stripes overlap, count features once
+            chosen_parts.append(spans(begins + cut[region], np.maximum(ends - begins, 0)))
+    return [
+        features.chosen(np.concatenate(chosen_parts))
+        for features, chosen_parts in zip(feature_sets, parts, strict=True)
+    ]
 
 
 def _colocations(
@@ -181,6 +220,7 @@ def _colocations(
     found: Combinations,
     within_m: float,
 ) -> list[Colocation]:
+    """Return combinations with their places; tight ones whose features match well score higher."""
     if not len(found):
         return []
     columns = list(zip(sets, found.parts.T, strict=True))
@@ -199,8 +239,8 @@ def _colocations(
             places.update(((number, feature), place) for feature, place in zip(wanted, made, strict=True))
     lats, lons = (np.stack([getattr(one, axis)[at] for one, at in columns]) for axis in ("lats", "lons"))
     middle_lons = normalize_lon(lons[0] + normalize_lon(lons - lons[0]).mean(axis=0))
-    fits = np.prod([one.scores[some] for one, some in zip(sets, owners, strict=True)], axis=0) ** (1 / len(sets))
-    scores = fits * (1 - 0.5 * found.spreads_m / within_m)
+    matches = np.prod([one.scores[some] for one, some in zip(sets, owners, strict=True)], axis=0) ** (1 / len(sets))
+    scores = matches * (1 - 0.5 * found.spreads_m / within_m)
     return [
         Colocation(tuple(places[one] for one in some), LatLon(lat, lon), spread_m, score)
         for some, lat, lon, spread_m, score in zip(
@@ -214,7 +254,7 @@ def _colocations(
     ]
 
 
-def _check(features: Sequence[str], within_m: float) -> None:
+def _check_features(features: Sequence[str], within_m: float) -> None:
     if not 2 <= len(features) <= 5:
         raise BadInput(f"name two to five features that stand near each other, not {len(features)}")
     for text in features:

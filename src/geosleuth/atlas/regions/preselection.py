@@ -1,4 +1,12 @@
-"""Discard features that have no company."""
+"""Discard features that can't be part of a combination, before their positions are read.
+
+- `preselect` keeps the features that have one of each other set nearby. It judges by bounding boxes or, if there are
+  only points, by cells of a grid, and may keep a few too many. It also marks which stretch of a long street matters
+  (its window).
+- `boxes_around_features` returns the boxes in which to look for others.
+
+Near the poles and the 180th meridian nothing is discarded.
+"""
 
 import math
 from collections.abc import Sequence
@@ -18,11 +26,11 @@ from .geometry import E7
 from .pbf import spans
 from .region_store import OpenRegion, RegionStore, boxes_of
 
-_FEW: Final = 100
-_MOST_COMPARED: Final = 200_000
+_FEW: Final = 100  # so few features are not worth preselecting
+_MOST_COMPARED: Final = 200_000  # pairs of boxes; for more, a tree is faster
 _MOST_CELLS: Final = 300_000
-_POLAR: Final = 85.0
-_TABLE: Final = (1 << 20) - 1
+_POLAR_DEG: Final = 85.0
+_TABLE_MASK: Final = (1 << 20) - 1
 
 
 def _margins_deg(within_m: float, farthest: float) -> tuple[float, float]:
@@ -37,7 +45,7 @@ def _margins_deg(within_m: float, farthest: float) -> tuple[float, float]:
 
 
 def feature_boxes(store: RegionStore, regions: Sequence[OpenRegion], features: FeatureSet) -> FloatArray:
-    """Return west, south, east and north of each feature."""
+    """Return the bounding box of each feature: west, south, east and north in degrees."""
     if features.boxes is not None:
         return features.boxes
     lats, lons = features.lats, features.lons
@@ -55,11 +63,11 @@ def feature_boxes(store: RegionStore, regions: Sequence[OpenRegion], features: F
 def boxes_around_features(
     store: RegionStore, regions: Sequence[OpenRegion], features: FeatureSet, within_m: float
 ) -> FloatArray | None:
-    """West, south, east and north of what may be near each feature; None close to a pole or to 180 degrees."""
+    """Return the bounding boxes of features, enlarged by a distance; None near a pole or the 180th meridian."""
     boxes = feature_boxes(store, regions, features)
     farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0))
     lat_deg, lon_deg = _margins_deg(within_m, farthest)
-    if farthest > _POLAR or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + lon_deg > 180:
+    if farthest > _POLAR_DEG or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + lon_deg > 180:
         return None
     grown: FloatArray = boxes + np.array([-lon_deg, -lat_deg, lon_deg, lat_deg])
     return grown
@@ -68,9 +76,10 @@ def boxes_around_features(
 def preselect(
     store: RegionStore, regions: Sequence[OpenRegion], feature_sets: Sequence[FeatureSet], within_m: float
 ) -> Sequence[FeatureSet]:
-    """Only those features whose box has one of the rarest feature, and that in turn all others, near enough.
+    """Return the features of each set that may be within a distance of one of each other set.
 
-    A street of a common name is looked at along its whole course later; most of its namesakes have no such company.
+    A feature of the smallest set is kept if each other set has one near it, and another feature if it is near one that
+    is kept. That discards most streets of a common name, whose many positions would have to be compared later.
     """
     counts = [len(features) for features in feature_sets]
     if max(counts) < _FEW:
@@ -78,34 +87,34 @@ def preselect(
     if not any(features.streets.any() for features in feature_sets):
         return _preselect_points(feature_sets, within_m)
     rarest = int(np.argmin(counts))
-    around = feature_boxes(store, regions, feature_sets[rarest])
-    feature_sets = _points_near_rarest(feature_sets, rarest, around, within_m)
+    rarest_boxes = feature_boxes(store, regions, feature_sets[rarest])
+    feature_sets = _points_near_rarest(feature_sets, rarest, rarest_boxes, within_m)
     counts = [len(features) for features in feature_sets]
     boxes = [
-        around if number == rarest else feature_boxes(store, regions, features)
+        rarest_boxes if number == rarest else feature_boxes(store, regions, features)
         for number, features in enumerate(feature_sets)
     ]
-    every = np.concatenate(boxes)
-    farthest = float(np.abs(every[:, [1, 3]]).max())
+    all_boxes = np.concatenate(boxes)
+    farthest = float(np.abs(all_boxes[:, [1, 3]]).max())
     lat_deg, lon_deg = _margins_deg(within_m, farthest)
-    if farthest > _POLAR or float(np.abs(every[:, [0, 2]]).max()) + lon_deg > 180:
+    if farthest > _POLAR_DEG or float(np.abs(all_boxes[:, [0, 2]]).max()) + lon_deg > 180:
         return feature_sets
     margin = np.array([-lon_deg, -lat_deg, lon_deg, lat_deg])
     near = boxes[rarest] + margin
     keep = np.ones(len(near), dtype=bool)
     pairs = {}
-    for number, some in enumerate(boxes):
+    for number, others in enumerate(boxes):
         if number != rarest:
             rows = np.flatnonzero(keep)
-            one, two = _intersecting(near[rows], some)
-            pairs[number] = rows[one], two
-            keep &= np.isin(np.arange(len(near)), rows[one])
-    pairs = {number: (one[keep[one]], two[keep[one]]) for number, (one, two) in pairs.items()}
-    kept = {number: np.isin(np.arange(counts[number]), two) for number, (_, two) in pairs.items()}
+            here, there = _intersecting(near[rows], others)
+            pairs[number] = rows[here], there
+            keep &= np.isin(np.arange(len(near)), rows[here])
+    pairs = {number: (here[keep[here]], there[keep[here]]) for number, (here, there) in pairs.items()}
+    kept = {number: np.isin(np.arange(counts[number]), there) for number, (_, there) in pairs.items()}
     kept[rarest] = keep
-    # Of a long street only what lies near a feature of each other set can matter.
-    windows = {number: _hulls(two, near[one], counts[number]) for number, (one, two) in pairs.items()}
-    grown = [_hulls(one, boxes[number][two] + margin, counts[rarest]) for number, (one, two) in pairs.items()]
+    # Of a long street, only the stretch near features of the other sets matters.
+    windows = {number: _hulls(there, near[here], counts[number]) for number, (here, there) in pairs.items()}
+    grown = [_hulls(here, boxes[number][there] + margin, counts[rarest]) for number, (here, there) in pairs.items()]
     windows[rarest] = np.concatenate(
         [np.max([hull[:, :2] for hull in grown], axis=0), np.min([hull[:, 2:] for hull in grown], axis=0)], axis=1
     )
@@ -116,10 +125,10 @@ def preselect(
 
 
 def _preselect_points(feature_sets: Sequence[FeatureSet], within_m: float) -> Sequence[FeatureSet]:
-    """Return only those of the points that may have one of every other set near enough."""
+    """Do `preselect` for sets without streets, with a grid."""
     farthest = max(_largest(features.lats_e7) for features in feature_sets)
     lat_deg, lon_deg = _margins_deg(max(within_m, NARROWEST_M), farthest)
-    if farthest > _POLAR or max(_largest(features.lons_e7) for features in feature_sets) + lon_deg > 180:
+    if farthest > _POLAR_DEG or max(_largest(features.lons_e7) for features in feature_sets) + lon_deg > 180:
         return feature_sets
     positions = [(features.lats_e7, features.lons_e7) for features in feature_sets]
     kept = in_company(positions, lat_deg * E7, lon_deg * E7)
@@ -127,38 +136,51 @@ def _preselect_points(feature_sets: Sequence[FeatureSet], within_m: float) -> Se
 
 
 def _largest(e7: NDArray[np.int32]) -> float:
-    """Return the largest of some latitudes or longitudes, north or south, in degrees."""
+    """Return the largest absolute value of latitudes or longitudes, in degrees."""
     return max(int(e7.max()), -int(e7.min())) / E7 if len(e7) else 0.0
 
 
 def _points_near_rarest(
     feature_sets: Sequence[FeatureSet], rarest: int, boxes: FloatArray, within_m: float
 ) -> Sequence[FeatureSet]:
-    """All streets, and those of the points that may have one of the rarest feature, with these boxes, near enough."""
+    """Return the sets without points that are far from all features of the smallest set; streets are kept.
+
+    Args:
+        feature_sets: all sets.
+        rarest: the index of the smallest set.
+        boxes: the bounding boxes of its features.
+        within_m: the distance.
+    """
     farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0))
     lat_deg, lon_deg = _margins_deg(within_m, farthest)
-    if farthest + lat_deg > _POLAR or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + 2 * lon_deg > 180:
+    if farthest + lat_deg > _POLAR_DEG or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + 2 * lon_deg > 180:
         return feature_sets
     west, east = cell_numbers(boxes[:, 0] - lon_deg, 180, lon_deg), cell_numbers(boxes[:, 2] + lon_deg, 180, lon_deg)
     south, north = cell_numbers(boxes[:, 1] - lat_deg, 90, lat_deg), cell_numbers(boxes[:, 3] + lat_deg, 90, lat_deg)
     rows = north - south + 1
     if int((rows * (east - west + 1)).sum()) > _MOST_CELLS:
         return feature_sets
-    table = np.zeros(_TABLE + 1, dtype=bool)
-    of, row = np.repeat(np.arange(len(boxes)), rows), spans(south, rows)
-    long = (east - west + 1)[of]
-    table[(np.repeat(row, long) * ROW + spans(west[of], long)) & _TABLE] = True
+    table = np.zeros(_TABLE_MASK + 1, dtype=bool)
+    box_of, row = np.repeat(np.arange(len(boxes)), rows), spans(south, rows)
+    columns = (east - west + 1)[box_of]
+    table[(np.repeat(row, columns) * ROW + spans(west[box_of], columns)) & _TABLE_MASK] = True
     found = list(feature_sets)
     for number, features in enumerate(feature_sets):
         if number != rarest:
             cells = cell_numbers(features.lats, 90, lat_deg) * ROW + cell_numbers(features.lons, 180, lon_deg)
-            kept = table[cells & _TABLE]
+            kept = table[cells & _TABLE_MASK]
             found[number] = features.chosen(kept | features.streets)
     return found
 
 
 def _hulls(of: Ints, boxes: FloatArray, count: int) -> FloatArray:
-    """Return the box around all boxes of each of so many features; ``of`` says whose each of the boxes is."""
+    """Return for each feature the box around all of its boxes.
+
+    Args:
+        of: the index of the feature that each box belongs to.
+        boxes: west, south, east and north.
+        count: the number of features.
+    """
     hulls = np.tile([math.inf, math.inf, -math.inf, -math.inf], (count, 1))
     for column, edge in enumerate((np.minimum, np.minimum, np.maximum, np.maximum)):
         edge.at(hulls[:, column], of, boxes[:, column])
@@ -166,29 +188,30 @@ def _hulls(of: Ints, boxes: FloatArray, count: int) -> FloatArray:
 
 
 def _intersecting(near: FloatArray, some: FloatArray) -> tuple[Ints, Ints]:
-    """Which boxes meet which others."""
+    """Return the pairs of intersecting boxes, as indexes into ``near`` and ``some``."""
     points = (some[:, 0] == some[:, 2]) & (some[:, 1] == some[:, 3])
     found = [_points_in(near, some, points.nonzero()[0]), _boxes_in(near, some, (~points).nonzero()[0])]
-    one, two = (np.concatenate(column) for column in zip(*found, strict=True))
-    return one, two
+    here, there = (np.concatenate(column) for column in zip(*found, strict=True))
+    return here, there
 
 
 def _points_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Ints]:
-    """Which boxes hold which points."""
+    """Do `_intersecting` for those rows of ``some`` that are points."""
     rows = rows[some[rows, 1].argsort(kind="stable")]
     lats, lons = some[rows, 1], some[rows, 0]
     begins = lats.searchsorted(near[:, 1])
     counts = lats.searchsorted(near[:, 3], side="right") - begins
-    one, two = np.repeat(np.arange(len(near)), counts), spans(begins, counts)
-    met = (lons[two] >= near[one, 0]) & (lons[two] <= near[one, 2])
-    return one[met], rows[two[met]]
+    here, there = np.repeat(np.arange(len(near)), counts), spans(begins, counts)
+    met = (lons[there] >= near[here, 0]) & (lons[there] <= near[here, 2])
+    return here[met], rows[there[met]]
 
 
 def _boxes_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Ints]:
+    """Do `_intersecting` for those rows of ``some`` that are not points."""
     if len(near) * len(rows) > _MOST_COMPARED:
-        one, two = STRtree(shapely.box(*some[rows].T)).query(shapely.box(*near.T))
-        return one, rows[two]
+        here, there = STRtree(shapely.box(*some[rows].T)).query(shapely.box(*near.T))
+        return here, rows[there]
     wests, souths, easts, norths = (edge[:, None] for edge in some[rows].T)
     west, south, east, north = near.T
-    two, one = ((norths >= south) & (souths <= north) & (easts >= west) & (wests <= east)).nonzero()
-    return one, rows[two]
+    there, here = ((norths >= south) & (souths <= north) & (easts >= west) & (wests <= east)).nonzero()
+    return here, rows[there]
