@@ -171,10 +171,10 @@ def similarities(query: str, names: Sequence[str]) -> NDArray[np.float64]:
     if not query or not names:
         return np.zeros(len(names))
     tight_query, tight = squeeze(query), [squeeze(name) for name in names]
-    alike = _each(OSA.normalized_similarity, tight_query, tight)
-    same = np.flatnonzero(alike == 1.0).tolist()
+    scores = _each(OSA.normalized_similarity, tight_query, tight)
+    same = np.flatnonzero(scores == 1.0).tolist()
     spaced = np.array([" " in name for name in names]) | (" " in query)
-    alike = np.where(spaced, np.maximum(alike, 0.97 * _each(fuzz.token_sort_ratio, query, names) / 100), alike)
+    scores = np.where(spaced, np.maximum(scores, 0.97 * _each(fuzz.token_sort_ratio, query, names) / 100), scores)
     lengths = np.array([len(name) for name in tight])
     shorter, longer = np.minimum(lengths, len(tight_query)), np.maximum(lengths, len(tight_query))
     # See `similarity` for why parts and single words count less.
@@ -185,12 +185,12 @@ def similarities(query: str, names: Sequence[str]) -> NDArray[np.float64]:
         words[~spaced[parts]] = 0.0
         share = 0.6 + 0.35 * shorter[parts] / longer[parts]
         containment = np.maximum(part, words) ** 2 * share * np.where(spaced[parts], 1.0, 0.8)
-        alike[parts] = np.maximum(alike[parts], containment)
-    alike = np.minimum(alike, 0.98)
+        scores[parts] = np.maximum(scores[parts], containment)
+    scores = np.minimum(scores, 0.98)
     for at in same:
-        alike[at] = 1.0 if query.replace(" ", "") == names[at].replace(" ", "") else 0.985
-    alike[lengths == 0] = 0.0
-    return alike
+        scores[at] = 1.0 if query.replace(" ", "") == names[at].replace(" ", "") else 0.985
+    scores[lengths == 0] = 0.0
+    return scores
 
 
 def _each(scorer: Any, query: str, names: Sequence[str]) -> NDArray[np.float64]:
@@ -493,9 +493,11 @@ class NameIndex:
             return np.empty(0, dtype=np.int64)
         total = len(self.sizes)
         # Rare triples are the most selective: read the shortest lists, up to a limit.
-        lists = sorted((packed for (packed,) in rows), key=len)
-        bytes_until = np.cumsum([len(packed) for packed in lists])
-        ids_read, counts = _unpack_lists(lists[: max(1, int(bytes_until.searchsorted(_MAX_READ_BYTES, side="right")))])
+        shortest_first = sorted((packed for (packed,) in rows), key=len)
+        bytes_until = np.cumsum([len(packed) for packed in shortest_first])
+        ids_read, counts = _unpack_lists(
+            shortest_first[: max(1, int(bytes_until.searchsorted(_MAX_READ_BYTES, side="right")))]
+        )
         weights = np.log(1 + total / counts)
         # Add a constant to each weight that exceeds their sum: then one sum holds both the number of shared triples
         # (quotient) and the sum of their weights (remainder).
@@ -538,13 +540,13 @@ class NameIndex:
         scores = similarities(key, names)
         if latin:
             scores = np.maximum(scores, 0.95 * similarities(latin, names))
-        for alike, (name_id, owner, text, role, _) in zip(scores.tolist(), rows, strict=True):
-            if alike < _MIN_SIMILARITY:
+        for score, (name_id, owner, text, role, _) in zip(scores.tolist(), rows, strict=True):
+            if score < _MIN_SIMILARITY:
                 continue
             kind: Literal["exact", "alias", "fuzzy"] = "fuzzy"
-            if alike == 1.0:
+            if score == 1.0:
                 kind = "exact" if role == MAIN else "alias"
-            yield name_id, NameHit(owner, text, role, alike * (1.0 if role <= OTHER else 0.97), kind)
+            yield name_id, NameHit(owner, text, role, score * (1.0 if role <= OTHER else 0.97), kind)
 
 
 def best_of_both(one: NDArray[np.floating[Any]], other: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:

@@ -141,7 +141,7 @@ class FeatureQuery:
                 of_kind.append(count_of_category(region, text))
         named: list[_Part] = []
         if "=" not in text and fold(text):
-            found = _named(store, regions, text, reaches, alike=not any(of_kind))
+            found = _named(store, regions, text, reaches, similar=not any(of_kind))
             for number, (region, (owners, scores)) in enumerate(zip(regions, found, strict=True)):
                 if len(owners):
                     with store.explained(region.info.name):
@@ -326,11 +326,11 @@ def _points_inside(found: FeaturePoints, boxes: FloatArray) -> Ints:
 
 
 def _named(
-    store: RegionStore, regions: Sequence[OpenRegion], text: str, reaches: Sequence[Keep | None], *, alike: bool
+    store: RegionStore, regions: Sequence[OpenRegion], text: str, reaches: Sequence[Keep | None], *, similar: bool
 ) -> list[tuple[Ints, FloatArray]]:
     """Return for each region the ids and scores of features with that name.
 
-    If ``alike``, also those whose name starts with it, contains all of its words, or is spelled similarly.
+    If ``similar``, also those whose name starts with it, contains all of its words, or is spelled similarly.
     """
     key, exact_count = fold(text), 0
     found: list[list[tuple[Ints, float | FloatArray]]] = [[] for _ in regions]
@@ -344,13 +344,13 @@ def _named(
                 wanted = name_owners if reach is None else name_owners[reach(name_owners)]
                 candidates.append((wanted[:_MOST_EXACT], 1.0))
                 exact_count += len(wanted)
-            if alike:
+            if similar:
                 longer = list(region.index.with_prefix(f"{key} ", _MOST_WITH_PREFIX // len(regions)))
                 owners = [all_owners(names) for _, names in longer]
                 if owners:
                     lengths = np.array([len(name) for name, _ in longer]).repeat([len(one) for one in owners])
                     candidates.append((np.array([*chain(*owners)], dtype=np.int64), 0.6 + 0.35 * len(key) / lengths))
-    if alike and exact_count < _POOL:  # similar spellings include the name itself
+    if similar and exact_count < _POOL:  # similar spellings include the name itself
         _add_similar(store, regions, text, reaches, found)
     return [_best_of(candidates) for candidates in found]
 
@@ -369,14 +369,14 @@ def _add_similar(
 
     words = set(fold(text).split())
     spellings = search_spellings([region.index for region in regions], text, keeps=reaches, reading=reading)
-    wanted, pool = max(_MIN_SCORE, spellings[0].alike - _CUT_BELOW_BEST) if spellings else 0.0, _POOL
+    min_score, pool = max(_MIN_SCORE, spellings[0].similarity - _CUT_BELOW_BEST) if spellings else 0.0, _POOL
     for spelling in spellings:
-        least = _MIN_SCORE_WITH_ALL_WORDS if words <= set(spelling.key.split()) else wanted
-        if spelling.alike < _MIN_SCORE_WITH_ALL_WORDS or pool <= 0:
+        min_similarity = _MIN_SCORE_WITH_ALL_WORDS if words <= set(spelling.key.split()) else min_score
+        if spelling.similarity < _MIN_SCORE_WITH_ALL_WORDS or pool <= 0:
             return
-        for role, owners in spelling.owners(reading) if spelling.alike >= least else ():
-            score = spelling.alike * (1.0 if role < ATTRIBUTE else OF_ATTRIBUTE)
-            if score >= least:
+        for role, owners in spelling.owners(reading) if spelling.similarity >= min_similarity else ():
+            score = spelling.similarity * (1.0 if role < ATTRIBUTE else OF_ATTRIBUTE)
+            if score >= min_similarity:
                 found[spelling.index].append((owners[:_POOL], score))
                 pool -= len(owners)
 

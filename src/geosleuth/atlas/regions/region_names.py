@@ -127,8 +127,8 @@ def keys_of(text: str) -> list[tuple[str, bool]]:
     key = exact_key(text)
     if not key:
         return []
-    spelled = latin_key(text)
-    return [(key, False), (spelled, True)] if spelled and spelled != key else [(key, False)]
+    latin = latin_key(text)
+    return [(key, False), (latin, True)] if latin and latin != key else [(key, False)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,36 +150,36 @@ def spellings_of(rows: Iterable[NameRow]) -> Spellings:
     return Spellings(
         [length for length, *_ in found],
         [(key, names) for _, key, names, _ in found],
-        [len(borne) for *_, borne in found],
-        np.fromiter((one for *_, borne in found for one in borne), dtype=np.uint32),
+        [len(owners) for *_, owners in found],
+        np.fromiter((one for *_, owners in found for one in owners), dtype=np.uint32),
         codes,
         holders,
     )
 
 
 def write_names(conn: sqlite3.Connection, parts: Iterable[Spellings]) -> int:
-    """Write the index of all spellings, which must be sorted by class and key; return the number of names."""
+    """Write the index of all spellings, sorted by class and key; return the number of names, counted once per owner."""
     owner_counts: list[int] = []
     owners: list[NDArray[np.uint32]] = []
     firsts = np.zeros(_CLASSES + 1, dtype=np.int64)
     sizes: list[NDArray[np.uint8]] = []
-    spelled = 0
+    spelling_count = 0
     with TemporaryFile() as scratch:
         runs: list[tuple[int, int]] = []
         for part in parts:
             conn.executemany(
                 "INSERT INTO spelling VALUES (?, ?, ?)",
-                ((number, key, names) for number, (key, names) in enumerate(part.rows, start=spelled + 1)),
+                ((number, key, names) for number, (key, names) in enumerate(part.rows, start=spelling_count + 1)),
             )
-            _write_steps(conn, part, spelled)
+            _write_steps(conn, part, spelling_count)
             firsts[1:] += np.bincount(np.array(part.lengths, dtype=np.int64), minlength=_CLASSES)
             owner_counts.extend(part.owner_counts)
             owners.append(part.owners)
             sizes.append(np.minimum(np.bincount(part.holders, minlength=len(part.rows)), 255).astype(np.uint8))
             scratch.write(part.codes.tobytes())
-            scratch.write((part.holders + spelled + 1).astype("<u4").tobytes())
+            scratch.write((part.holders + spelling_count + 1).astype("<u4").tobytes())
             runs.append((scratch.tell() - 12 * len(part.codes), len(part.codes)))
-            spelled += len(part.rows)
+            spelling_count += len(part.rows)
         firsts = np.cumsum(firsts) + 1  # id of the first spelling of each class
         scratch.flush()
         codes, counts = _write_grams(conn, scratch, runs, firsts)
@@ -195,6 +195,7 @@ def write_names(conn: sqlite3.Connection, parts: Iterable[Spellings]) -> int:
 
 
 def _joined(parts: Sequence[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
+    """Join arrays, of which there may be none."""
     return np.concatenate([np.empty(0, dtype=kind), *parts])
 
 
@@ -204,17 +205,17 @@ def _spellings(
     """Yield class, key, names (as in the table) and owners of each spelling."""
     for (length, key), rows in groups:
         _, _, owner, role, text = next(iter(rows))
-        borne = [(role, text, owner)]
-        borne.extend((role, text, owner) for _, _, owner, role, text in rows)
-        if len(borne) == 1:
+        entries = [(role, text, owner)]
+        entries.extend((role, text, owner) for _, _, owner, role, text in rows)
+        if len(entries) == 1:
             yield length, key, f"{role}{'' if text == key.title() else text}\t{owner}", [owner]
             continue
         lines = []
-        for (role, text), same in groupby(sorted(set(borne)), key=itemgetter(0, 1)):
+        for (role, text), same in groupby(sorted(set(entries)), key=itemgetter(0, 1)):
             numbers = [number for _, _, number in same]
             steps = [numbers[0], *(after - before for before, after in pairwise(numbers))]
             lines.append(f"{role}{'' if text == key.title() else text}\t{','.join(map(str, steps))}")
-        yield length, key, "\n".join(lines), sorted({number for _, _, number in borne})
+        yield length, key, "\n".join(lines), sorted({number for _, _, number in entries})
 
 
 def _write_steps(conn: sqlite3.Connection, part: Spellings, before: int) -> None:
@@ -436,7 +437,7 @@ class Spelling:
     index: int  # position of its index among those searched
     key: str
     names: str  # as in the table ``spelling``
-    alike: float  # similarity to the query, from 0 to 1
+    similarity: float  # similarity to the query, from 0 to 1
 
     def decoded(self, reading: Reading, most: int, keep: Keep | None) -> list[tuple[int, str, list[int]]]:
         """Return role, text and first owners of each name; see `_decoded`."""
@@ -496,19 +497,19 @@ def search_names(
     most, enough = (limit, limit) if unfiltered else (_MOST_OWNERS, inf)
     least = _MIN_SIMILARITY
     for spelling in search_spellings(indexes, query, keeps=keeps, reading=reading):
-        if spelling.alike < least:
+        if spelling.similarity < least:
             break
         for role, text, owners in spelling.decoded(reading, most, keeps[spelling.index]):
             kind: Literal["exact", "alias", "fuzzy"] = "fuzzy"
-            if spelling.alike == 1.0:
+            if spelling.similarity == 1.0:
                 kind = "exact" if role == MAIN else "alias"
-            score = spelling.alike * (1.0 if role < ATTRIBUTE else OF_ATTRIBUTE)
+            score = spelling.similarity * (1.0 if role < ATTRIBUTE else OF_ATTRIBUTE)
             for owner in owners:
                 known = best.get((spelling.index, owner))
                 if known is None or score > known.score:
                     best[spelling.index, owner] = NameHit(owner, text, role, score, kind)
         if len(best) >= enough:  # less similar ones can't be among the best
-            least = max(least, OF_ATTRIBUTE * spelling.alike)
+            least = max(least, OF_ATTRIBUTE * spelling.similarity)
     return _sorted([(number, hit) for (number, _), hit in best.items()], limit, keeps)
 
 
@@ -533,8 +534,8 @@ def search_spellings(
             row = index.find_spelling(key) if index.has_all(codes) else None
         if row is not None:
             rows.append((number, row))
-    spelled = latin_key(query)
-    keys = [key] if spelled is None or spelled == key else [key, spelled]
+    latin = latin_key(query)
+    keys = [key] if latin is None or latin == key else [key, latin]
     known = {number: row[0] for number, row in rows}
     most = _MOST_READ_IF_EXACT if rows else _MOST_READ
     return _ranked(rows + _spellings_like(indexes, keys, keeps, most, known, reading), keys)
@@ -633,10 +634,10 @@ def _unread(
     indexes: Sequence[RegionNames], region_of: Ints, slots: Ints, weights: FloatArray, read: Ints
 ) -> NDArray[np.float32]:
     """Return the sum of the weights of triples whose lists are not read, for each index and length class."""
-    left = weights.copy()
-    left[read] = 0.0
+    unread = weights.copy()
+    unread[read] = 0.0
     places = region_of * _SLOTS + slots
-    sums = np.bincount(places, weights=left, minlength=len(indexes) * _SLOTS).reshape(-1, _SLOTS)
+    sums = np.bincount(places, weights=unread, minlength=len(indexes) * _SLOTS).reshape(-1, _SLOTS)
     return (sums[:, 1:] + sums[:, :1]).astype(np.float32)
 
 
@@ -714,8 +715,8 @@ def _ranked(rows: Sequence[tuple[int, SpellingRow]], keys: Sequence[str]) -> lis
     order = np.argsort(-scores, kind="stable")
     order = order[: int((scores >= _MIN_SIMILARITY).sum())]
     return [
-        Spelling(rows[at][0], rows[at][1][1], rows[at][1][2], alike)
-        for at, alike in zip(order.tolist(), scores[order].tolist(), strict=True)
+        Spelling(rows[at][0], rows[at][1][1], rows[at][1][2], similarity)
+        for at, similarity in zip(order.tolist(), scores[order].tolist(), strict=True)
     ]
 
 
