@@ -57,7 +57,7 @@ def find_colocated(
     """Return the tightest combination around each feature of the rarest query, the tightest first.
 
     A combination has one feature for each text, all different. Streets count along their whole course, in steps of
-    about 11 m, other features by their one point. The result is exact unless more than `MAX_LOOKED_AT`
+    about 11 m, other features by their one point. The result is exact unless more than `MAX_COMBINATIONS`
     combinations are compared; then some of the wider ones may be missing.
 
     Args:

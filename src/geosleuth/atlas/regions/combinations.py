@@ -22,7 +22,7 @@ from .cells import neighbours
 from .feature_query import Ints
 
 BEARING_TOLERANCE_DEG: Final = 30.0
-MAX_LOOKED_AT: Final = 6_000_000
+MAX_COMBINATIONS: Final = 6_000_000
 """Combinations that a search compares; after that it stops."""
 
 WIDEN_BY: Final = 2.0
@@ -80,7 +80,7 @@ class CombinationSearch:
         first = 0 if any(bearing is not None for bearing in rules.bearings) else None
         others = sorted((n for n in range(len(sets)) if n != self._anchor), key=lambda n: (n != first, len(sets[n])))
         self._order = [self._anchor, *others]
-        self._budget = MAX_LOOKED_AT
+        self._budget = MAX_COMBINATIONS
 
     def run(self, limit: int, first_m: float) -> Combinations:
         """Return the tightest combinations, at most one for each anchor.
