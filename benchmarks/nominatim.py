@@ -216,7 +216,7 @@ def measure_atlas(atlas: OfflineAtlas, queries: Sequence[Query], bounds: Box) ->
 @contextmanager
 def nominatim_process(nominatim: Nominatim, bounds: Box) -> Iterator[Callable[[Sequence[Query]], Answers]]:
     """Run Nominatim's library in its own process, and yield a function that queries it; PostgreSQL's CPU counts."""
-    command = [nominatim.python, SUPPORT / "nominatim_asked.py", nominatim.project]
+    command = [nominatim.python, SUPPORT / "nominatim_worker.py", nominatim.project]
     with subprocess.Popen(
         command, env=nominatim.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

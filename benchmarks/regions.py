@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from geosleuth.atlas.regions import Regions, import_osm, region_name
-from geosleuth.atlas.regions.colocated import Candidates, resolve
+from geosleuth.atlas.regions.candidates import Candidates, resolve
 from geosleuth.atlas.regions.region_store import rows_of_kinds
 from geosleuth.atlas.search import ATTRIBUTE
 from geosleuth.geo import Box, LatLon, great_circle_km

@@ -1,4 +1,8 @@
-"""One file of NumPy arrays, each aligned, so that a mapped file is read only as far as it is used."""
+"""Pack NumPy arrays into one file and unpack them as views, without copying.
+
+Layout: the length of the header (8 bytes, little-endian), a JSON header with the type and shape of each array, then the
+arrays, each aligned to 64 bytes. Of a memory-mapped file only the pages that are used are read.
+"""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +18,7 @@ _LENGTH_BYTES: Final = 8
 
 
 def pack_arrays(arrays: Sequence["NDArray[Any]"]) -> bytes:
-    """Return the bytes of a file that holds these arrays: a JSON header with types and shapes, then the data."""
+    """Return the bytes of a file that contains these arrays."""
     import numpy as np
 
     parts = [np.ascontiguousarray(array) for array in arrays]
@@ -28,10 +32,10 @@ def pack_arrays(arrays: Sequence["NDArray[Any]"]) -> bytes:
 
 
 def unpack_arrays(data: bytes | mmap) -> list["NDArray[Any]"]:
-    """Return the arrays of such a file, as views of its bytes.
+    """Return the arrays in a file that `pack_arrays` made, as views of its bytes.
 
     Raises:
-        ValueError: it is no such file, or cut short. Other errors are possible for bytes that somebody forged.
+        ValueError: the file is of another format, or incomplete. Forged files can cause other errors.
     """
     import numpy as np
 

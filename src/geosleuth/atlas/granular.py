@@ -1,7 +1,9 @@
-"""Findings no finer than allowed: places of coarse levels, and outlines of countries.
+"""Coarse places, for answers that must not be more precise than allowed.
 
-Nothing is asked over a network, whichever atlas the answer came from: the point that is to be withheld would have to be
-told to a stranger first.
+- `OfflineGazetteer` finds the country, region, city or street that an answer refers to, with a circle around it.
+- `country_outline` returns a country's land in few corners, for maps and files of answers that are a whole country.
+
+No network is used, whichever atlas the answer came from: a request would reveal the very point that is to be withheld.
 """
 
 import asyncio
@@ -33,35 +35,43 @@ if TYPE_CHECKING:
     from .offline import OfflineAtlas
     from .protocol import Hit, Place
 
-# Hamlets are told as roughly as villages.
 LEAST_CITY_KM = 2.0
-# A point this near a country may well be meant to lie in it: borders run through streets.
+"""The smallest radius of a settlement, so that a hamlet is no more precise than a village."""
+
+# A point this near a country may be meant to be in it: borders run through streets.
 _BORDER_KM = 10.0
-# What the lightly drawn outlines may be off.
+# The error of simplified outlines.
 _OUTLINE_KM = 3.0
-_SETTLEMENTS = 80
+_MAX_SETTLEMENTS = 80
 _STREET_KM = 1.0
 
 
 class OfflineGazetteer:
-    """Meets `geosleuth.answer.granularity.Gazetteer` from the borders and the base atlas.
+    """Implements `geosleuth.answer.granularity.Gazetteer` with the borders and the base atlas.
 
-    A settlement is the largest one that reaches the point, so that a quarter is told as its city. A country that the
-    answer names counts where the point lies in it or by its border; otherwise the point decides.
+    The city of a point is the largest settlement that extends to it, so that a quarter becomes its city. The country is
+    the one that the answer names, if the point is in it or near its border; otherwise the one at the point.
 
     Args:
-        atlas: added regions, which know streets by name; without it no street is named.
+        atlas: added regions, to look streets up by name; without it no street is named.
     """
 
     def __init__(self, atlas: "OfflineAtlas | None" = None) -> None:
-        """Nothing is opened until the first question."""
+        """Use an atlas; nothing is opened until the first search."""
         self._atlas = atlas
         self._lock = threading.Lock()
 
     async def place_of(
         self, level: Granularity, point: LatLon | None, address: Address, radius_km: float | None
     ) -> Admitted | None:
-        """The place of that level that an answer speaks of; None where none is known."""
+        """Return the place of a level that an answer refers to; None if none is known.
+
+        Args:
+            level: how precise the place may be.
+            point: the answer's point, if it has one.
+            address: the names in the answer.
+            radius_km: the answer's radius; if it is large and the answer has no names, the place gets no finer ones.
+        """
         place = await asyncio.to_thread(self._place_of, level, point, address, radius_km)
         if level != "street" or place is None or place.address.precise.conclusion is None or point is None:
             return place
@@ -69,27 +79,29 @@ class OfflineGazetteer:
         if street is None:
             return place
         names = place.address
-        told = Address.of(names.country.conclusion, names.region.conclusion, f"{street}, {names.precise.conclusion}")
-        return Admitted(place.centre, place.radius_km, told)
+        with_street = Address.of(
+            names.country.conclusion, names.region.conclusion, f"{street}, {names.precise.conclusion}"
+        )
+        return Admitted(place.centre, place.radius_km, with_street)
 
     def _place_of(
         self, level: Granularity, point: LatLon | None, address: Address, radius_km: float | None
     ) -> Admitted | None:
         with self._lock:
             country = self._country(point, address)
-            named = None
+            place = None
             if point is None:
-                named = self._named(address, country)
-                point = named.point if named is not None else None
-                country = country or (named.country if named is not None else None)
+                place = self._place_named(address, country)
+                point = place.point if place is not None else None
+                country = country or (place.country if place is not None else None)
             if country is None:
                 return None
             if level == "country" or point is None:
                 return _of_country(country)
-            spoken = self._speaks_of(address, country)
+            named_level = self._finest_named_level(address, country)
             if level == "region":
-                return self._region(point, country, spoken, radius_km)
-            return self._city(point, country, spoken, radius_km)
+                return self._region(point, country, named_level, radius_km)
+            return self._city(point, country, named_level, radius_km)
 
     def _country(self, point: LatLon | None, address: Address) -> str | None:
         named = _country_named(address)
@@ -100,44 +112,44 @@ class OfflineGazetteer:
             return named
         return here.country
 
-    def _region(self, point: LatLon, country: str, spoken: str | None, radius_km: float | None) -> Admitted | None:
+    def _region(self, point: LatLon, country: str, named_level: str | None, radius_km: float | None) -> Admitted | None:
         region = _nearest_region(self._borders, point, country)
         found = None if region is None else _region_circle(country, region.code)
         if region is None or found is None:
             return _of_country(country)
-        named = spoken != "country" if spoken else radius_km is None or radius_km <= found.radius_km
-        return _told(found, country, region.name if named else None)
+        names_region = named_level != "country" if named_level else radius_km is None or radius_km <= found.radius_km
+        return _admitted(found, country, region.name if names_region else None)
 
-    def _city(self, point: LatLon, country: str, spoken: str | None, radius_km: float | None) -> Admitted | None:
-        hits = self._places.around(point, country=country, limit=_SETTLEMENTS)
+    def _city(self, point: LatLon, country: str, named_level: str | None, radius_km: float | None) -> Admitted | None:
+        hits = self._places.around(point, country=country, limit=_MAX_SETTLEMENTS)
         if not hits:
             return _of_country(country)
         hit = _largest_around(hits)
         reach_km = max(LEAST_CITY_KM, ceil(10 * _reach_km(hit.place)) / 10)
         found = Disc(hit.place.point, reach_km if _away_km(hit) <= reach_km else round_up(_away_km(hit)))
-        if spoken is None:
-            spoken = "city" if radius_km is None or radius_km <= found.radius_km else "country"
-        return _told(
+        if named_level is None:
+            named_level = "city" if radius_km is None or radius_km <= found.radius_km else "country"
+        return _admitted(
             found,
             country,
-            hit.place.region if spoken in ("region", "city") else None,
-            hit.place.name if spoken == "city" else None,
+            hit.place.region if named_level in ("region", "city") else None,
+            hit.place.name if named_level == "city" else None,
         )
 
-    def _speaks_of(self, address: Address, country: str) -> str | None:
-        """The finest level that the answer names: "country", "region" or "city" and what is finer; None: no names."""
+    def _finest_named_level(self, address: Address, country: str) -> str | None:
+        """Return the finest level that the answer names: country, region, or city (also for finer); None if none."""
         parts = [part for part in _parts(address.precise.conclusion) if country_code(part) != country]
         if parts:
             hits = self._places.geocode(parts[0], limit=1, country=country, guesses=0)
             return "region" if hits and hits[0].place.kind == "region" else "city"
         if address.precise.conclusion and address.country.conclusion:
-            return "city"  # Monaco in Monaco
+            return "city"  # such as Monaco in Monaco
         if _parts(address.region.conclusion):
             return "region"
         return "country" if address.precise.conclusion or address.country.conclusion else None
 
-    def _named(self, address: Address, country: str | None) -> "Place | None":
-        """The place that a part of the address is the very name of: a city if there is one, the coarsest part first."""
+    def _place_named(self, address: Address, country: str | None) -> "Place | None":
+        """Return the place that a part of the address names exactly: a city or else a region; coarse parts first."""
         parts = [*_parts(address.region.conclusion), *_parts(address.precise.conclusion)]
         found = []
         for part in parts[::-1]:
@@ -152,7 +164,7 @@ class OfflineGazetteer:
         return None
 
     async def _street(self, point: LatLon, address: Address) -> str | None:
-        """The street that the answer names, as the added regions call it; never with a house number."""
+        """Return the street that the answer names, as spelled in the added regions; never with a house number."""
         if self._atlas is None:
             return None
         from .regions.addresses import split_address
@@ -175,22 +187,24 @@ class OfflineGazetteer:
         return Borders.load()
 
 
-def _told(found: Disc, country: str, region: str | None = None, city: str | None = None) -> Admitted:
-    whole = country_name(country)
-    return Admitted(found.centre, found.radius_km, Address.of(whole, None if region == whole else region, city))
+def _admitted(circle: Disc, country: str, region: str | None = None, city: str | None = None) -> Admitted:
+    """Return a place by its circle and names; a region with the country's name is left out."""
+    name = country_name(country)
+    return Admitted(circle.centre, circle.radius_km, Address.of(name, None if region == name else region, city))
 
 
 def _of_country(country: str) -> Admitted | None:
     found = _country_circle(country)
-    return None if found is None else _told(found, country)
+    return None if found is None else _admitted(found, country)
 
 
 def _parts(text: str | None) -> tuple[str, ...]:
+    """Return the parts of a text between commas."""
     return tuple(part for part in (piece.strip() for piece in (text or "")[:400].split(",")) if part)
 
 
 def _country_named(address: Address) -> str | None:
-    """The country that the address names, at its own level or as the last part of another."""
+    """Return the code of the country that an address names, at its own level or as the last part of another."""
     for text in (address.country.conclusion, address.region.conclusion, address.precise.conclusion):
         whole, *_ = (*_parts(text)[::-1], "")
         for words in (text or "", whole):
@@ -208,7 +222,7 @@ def _away_km(hit: "Hit") -> float:
 
 
 def _largest_around(hits: Sequence["Hit"]) -> "Hit":
-    """The largest settlement that reaches the point with its own size, or with twice that; else the nearest."""
+    """Return the largest settlement whose radius, or else twice its radius, reaches the point; else the nearest."""
     for times in (1.0, 2.0):
         reaching = [hit for hit in hits if _away_km(hit) <= times * _reach_km(hit.place)]
         if reaching:
@@ -217,11 +231,13 @@ def _largest_around(hits: Sequence["Hit"]) -> "Hit":
 
 
 def _countries_around(borders: Borders, point: LatLon) -> set[str]:
+    """Return the codes of the countries at and near a point."""
     lats, lons = _ring(point)
     return set(borders.countries(lats, lons).tolist())
 
 
 def _nearest_region(borders: Borders, point: LatLon, country: str) -> Region | None:
+    """Return the region of a country at a point, or near it."""
     here = borders.at(point)
     if here is not None and here.country == country:
         return here
@@ -231,7 +247,7 @@ def _nearest_region(borders: Borders, point: LatLon, country: str) -> Region | N
 
 
 def _ring(point: LatLon) -> tuple[list[float], list[float]]:
-    """The point and some around it, the nearer first."""
+    """Return latitudes and longitudes of a point and of some around it, the nearer first."""
     distances = np.repeat([1.0, _BORDER_KM / 4, _BORDER_KM / 2, _BORDER_KM], 16)
     bearings = np.tile(np.arange(0.0, 360.0, 22.5), 4)
     lats, lons = destinations(point.lat, point.lon, bearings, distances)
@@ -240,6 +256,7 @@ def _ring(point: LatLon) -> tuple[list[float], list[float]]:
 
 @cache
 def _country_circle(country: str) -> Disc | None:
+    """Return a circle around a country; None if its borders are unknown."""
     borders = Borders.load()
     if country not in {region.country for region in borders.regions}:
         return None
@@ -249,12 +266,13 @@ def _country_circle(country: str) -> Disc | None:
 
 @cache
 def _region_circle(country: str, code: str) -> Disc | None:
+    """Return a circle around a region, or else around its country."""
     shapes = region_outline(country, code)
     return _circle_around(shapes) if shapes else _country_circle(country)
 
 
 def region_outline(country: str, code: str) -> "list[MultiPolygon]":
-    """The land of a first-level region by its country's code and its own, such as "DE-BY"; empty where unknown."""
+    """Return the land of a first-level region by its country's code and its own, such as "DE-BY"; empty if unknown."""
     borders = Borders.load()
     wanted = {i for i, region in enumerate(borders.regions) if (region.country, region.code) == (country, code)}
     if not wanted:
@@ -270,7 +288,7 @@ def region_outline(country: str, code: str) -> "list[MultiPolygon]":
 
 
 def _circle_around(shapes: Sequence["MultiPolygon"]) -> Disc | None:
-    """A place well inside the largest piece, and a circle around it that holds all pieces."""
+    """Return a circle that contains all pieces of some shapes, centred inside the largest piece."""
     import shapely
 
     pieces = [piece for shape in shapes for piece in shape.geoms]
@@ -284,9 +302,9 @@ def _circle_around(shapes: Sequence["MultiPolygon"]) -> Disc | None:
 
 
 MOST_CORNERS = 400
-"""More make files and pages larger, and look the same on a map of the country."""
+"""Corners of a country's outline; more would look the same on a map of the country, but make files larger."""
 
-_LEAST_SHARE = 0.5
+_LEAST_RADIUS_SHARE = 0.5  # of the country's mean radius
 _LEAST_CORNERS = 40
 _MOST_PARTS = 40
 _FINEST_DEG = 0.005
@@ -295,14 +313,14 @@ _GRID_DEG = 0.001
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountryOutline:
-    """A country's land in few corners.
+    """A country's land, simplified to few corners.
 
     Attributes:
         code: ISO 3166-1 alpha-2.
         name: the country's name.
-        polygons: each an outer ring and its holes, of (longitude, latitude); none crosses the antimeridian.
+        polygons: each an outer ring and its holes, as (longitude, latitude); none crosses the antimeridian.
         box: the narrowest box around them.
-        middle: a point inside the largest of them, for a letter on a map.
+        middle: a point inside the largest one, for a marker on a map.
     """
 
     code: str
@@ -313,17 +331,17 @@ class CountryOutline:
 
 
 def wide_country(name: str) -> str | None:
-    """The code of the country that a name means, where it is larger than a city."""
+    """Return the code of the country that a name means; None if it is none, or no larger than a city."""
     code = whole_country(name)
     facts = all_countries().get(code) if code else None
     return code if facts is not None and sqrt((facts.area_km2 or 0.0) / pi) > PIN_KM else None
 
 
 def found_country(answer: Answer) -> str | None:
-    """Return the code of the country that an answer comes to; None where it says more, or less.
+    """Return the code of the country that an answer consists of; None if the answer is more or less precise.
 
-    The country is all that is named, and the radius is about as large: an answer within a small area that names no more
-    than its country is a circle.
+    The answer must name nothing but the country, and its radius must be about as large: an answer with a smaller radius
+    that names only a country is a circle within it.
     """
     address, radius_km = answer.address, answer.radius_km
     if answer.point is None or radius_km is None or address.region.conclusion or address.precise.conclusion:
@@ -332,12 +350,12 @@ def found_country(answer: Answer) -> str | None:
     facts = all_countries().get(code) if code else None
     if facts is None or not facts.area_km2:
         return None
-    return code if radius_km >= _LEAST_SHARE * sqrt(facts.area_km2 / pi) else None
+    return code if radius_km >= _LEAST_RADIUS_SHARE * sqrt(facts.area_km2 / pi) else None
 
 
 @lru_cache(maxsize=64)
 def country_outline(code: str) -> CountryOutline | None:
-    """Return a country's outline; None for the few that are too small to be drawn."""
+    """Return a country's outline; None for the few that are too small to draw."""
     import shapely
 
     from .borders import Borders
@@ -351,33 +369,34 @@ def country_outline(code: str) -> CountryOutline | None:
         return None
     spans = [(part.bounds[0], part.bounds[2]) for part in parts]
     _, south, _, north = shapely.union_all(parts).bounds
-    west, east = _narrowest(spans)
+    west, east = _narrowest_range(spans)
     middle = max(parts, key=lambda part: part.area).representative_point()
     polygons = [rings_of(part) for part in parts]
     return CountryOutline(code, country_name(code), polygons, Box(south, west, north, east), LatLon(middle.y, middle.x))
 
 
 def _simplified(parts: "list[Polygon]") -> "list[Polygon]":
-    """The parts with fewer corners; no two of them overlap."""
+    """Return polygons with few corners that do not overlap."""
     import shapely
 
     tolerance = _FINEST_DEG
     while True:
-        fewer = [part.simplify(tolerance) for part in parts]
-        joined = shapely.set_precision(shapely.union_all([shapely.make_valid(part) for part in fewer]), _GRID_DEG)
+        simpler = [part.simplify(tolerance) for part in parts]
+        joined = shapely.set_precision(shapely.union_all([shapely.make_valid(part) for part in simpler]), _GRID_DEG)
         if shapely.get_num_coordinates(joined) <= MOST_CORNERS or tolerance > 1:
             return list(_polygons(joined))
         tolerance *= 1.5
 
 
 def _polygons(shape: Any) -> "Iterable[Polygon]":
+    """Return the non-empty polygons of a geometry of any type."""
     if shape.geom_type == "Polygon":
         return [] if shape.is_empty or not shape.area else [shape]
     return [part for one in getattr(shape, "geoms", ()) for part in _polygons(one)]
 
 
-def _narrowest(spans: list[tuple[float, float]]) -> tuple[float, float]:
-    """The western and the eastern edge of all spans together, with the widest gap between them left out."""
+def _narrowest_range(spans: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the western and eastern edge of the narrowest range of longitudes that contains all spans."""
     first, *others = sorted(spans)
     west, reach = first
     gaps = []

@@ -1,7 +1,7 @@
-"""The one place where keys are taken out of what servers and tools send back.
+"""Remove API keys from the replies of servers and tools.
 
-A server that repeats a request's headers has our key in its reply. Whatever comes back passes `redacted` before anybody
-stores, streams or prints it.
+A server that echoes a request's headers repeats the key in its reply. Therefore each reply goes through `redacted`
+before it is stored, streamed or printed.
 """
 
 import threading
@@ -12,36 +12,41 @@ from weakref import WeakSet
 T = TypeVar("T")
 
 LEAST_CHARACTERS = 8
-"""Shorter keys are words that a reply may hold by chance."""
+"""Shorter keys are not redacted, since they may occur in a reply by chance."""
 
 
-class Scrubs(Protocol):
-    """A key that can be taken out of a text."""
+class Secret(Protocol):
+    """A key that can remove itself from a text."""
 
     def scrub(self, text: str) -> str:
         """Return the text without the key."""
         ...
 
 
-_in_use: "WeakSet[Scrubs]" = WeakSet()
+_keys_in_use: "WeakSet[Secret]" = WeakSet()
 _lock = threading.Lock()
 
 
-def remember(key: Scrubs, characters: int) -> None:
-    """Take a key of so many characters out of everything from now on, for as long as somebody holds it."""
+def remember(key: Secret, characters: int) -> None:
+    """Redact a key from now on, until it is garbage-collected.
+
+    Args:
+        key: the key; only a weak reference is kept.
+        characters: its length; see `LEAST_CHARACTERS`.
+    """
     if characters >= LEAST_CHARACTERS:
         with _lock:
-            _in_use.add(key)
+            _keys_in_use.add(key)
 
 
 def redacted(value: T) -> T:
-    """Return a text, or plain values with texts in them, without any key that is in use."""
+    """Return a text, or nested lists and mappings of texts, without the keys that are in use."""
     with _lock:
-        keys = tuple(_in_use)
+        keys = tuple(_keys_in_use)
     return _without(value, keys) if keys else value
 
 
-def _without(value: Any, keys: tuple[Scrubs, ...]) -> Any:
+def _without(value: Any, keys: tuple[Secret, ...]) -> Any:
     match value:
         case str():
             for key in keys:

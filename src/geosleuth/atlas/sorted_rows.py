@@ -1,6 +1,7 @@
-"""Texts by key in one block of bytes, found by halving: nothing is unpacked before it is asked for.
+"""Look up texts by key in one sorted block of bytes, by binary search.
 
-A table of a hundred thousand names takes a tenth of a second to unpack into a dictionary; a command asks for ten.
+Nothing is decoded before it is looked up: to load 100,000 names into a dictionary takes 0.1 s, and a command needs ten
+of them.
 """
 
 from collections.abc import Mapping
@@ -11,46 +12,46 @@ _LENGTH_BYTES = 8
 
 
 class SortedRows:
-    """Rows of key, separator and value, each ended by a newline, in the order of the keys' bytes."""
+    """A read-only table of texts by key: rows of key, separator, value and newline, sorted by the bytes of the key."""
 
-    def __init__(self, rows: bytes, between: bytes = b"\t") -> None:
-        """Take rows as they are; see `pack` for a block that can be checked."""
+    def __init__(self, rows: bytes, separator: bytes = b"\t") -> None:
+        """Use rows without checking them; see `unpack` for a block that is checked."""
         self._rows = rows
-        self._between = between
+        self._separator = separator
 
     def get(self, key: str) -> str | None:
-        """Return the value of a key."""
+        """Return the value of a key; None if the table lacks it."""
         rows, wanted = self._rows, key.encode(errors="surrogatepass")
         low, high = 0, len(rows)
         while low < high:
             start = rows.rfind(b"\n", low, (low + high) // 2) + 1 or low
             end = rows.index(b"\n", start)
-            found, _, value = rows[start:end].partition(self._between)
-            if found == wanted:
+            row_key, _, value = rows[start:end].partition(self._separator)
+            if row_key == wanted:
                 return value.decode(errors="surrogatepass")
-            low, high = (end + 1, high) if found < wanted else (low, start)
+            low, high = (end + 1, high) if row_key < wanted else (low, start)
         return None
 
     @staticmethod
     def rows_of(table: Mapping[str, str]) -> bytes:
-        """Return the rows of a table; a key holds no tab, and neither key nor value a newline."""
+        """Return the rows of a table. Keys must not contain tabs or newlines; values must not contain newlines."""
         rows = sorted((key.encode(errors="surrogatepass"), value.encode()) for key, value in table.items())
         return b"".join(b"%s\t%s\n" % row for row in rows)
 
     @classmethod
     def pack(cls, table: Mapping[str, str]) -> bytes:
-        """Return the rows of a table as a block for `unpack`."""
+        """Return a table as a block for `unpack`: the length of the rows, then the rows."""
         rows = cls.rows_of(table)
         return len(rows).to_bytes(_LENGTH_BYTES, "little") + rows
 
     @classmethod
     def unpack(cls, packed: bytes) -> "SortedRows":
-        """Return the rows of a block.
+        """Return the table in a block that `pack` made.
 
         Raises:
-            DataFault: it is not whole.
+            DataFault: the block is incomplete.
         """
         rows = packed[_LENGTH_BYTES:]
         if int.from_bytes(packed[:_LENGTH_BYTES], "little") != len(rows) or not rows.endswith(b"\n"):
-            raise DataFault("a table that was kept is not whole")
+            raise DataFault("a stored table is incomplete")
         return cls(rows)

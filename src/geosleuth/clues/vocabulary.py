@@ -52,7 +52,7 @@ def _languages(word: str) -> str | None:
 @cache
 def _common_words() -> SortedRows:
     packed = (files("geosleuth.clues") / "data" / "common_words.txt.gz").read_bytes()
-    return SortedRows(gzip.decompress(packed).rstrip(b"\n") + b"\n", between=b" ")
+    return SortedRows(gzip.decompress(packed).rstrip(b"\n") + b"\n", separator=b" ")
 
 
 MAX_PHRASE_WORDS = 4

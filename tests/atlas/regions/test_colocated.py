@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from geosleuth.atlas.regions import Regions, colocated, feature_query, import_osm
-from geosleuth.atlas.regions.colocated import Candidates, lie_in_order, resolve
+from geosleuth.atlas.regions.candidates import Candidates, resolve
+from geosleuth.atlas.regions.combinations import lie_in_order
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, FloatArray, LatLon, bearing_deg, distance_km, great_circle_km
 

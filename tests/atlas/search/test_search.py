@@ -3,7 +3,7 @@
 import random
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import chain, groupby
 from operator import itemgetter
 
@@ -256,3 +256,25 @@ def test_similarities_are_those_of_each(query: str, names: list[str]) -> None:
     keys = [exact_key(name) for name in [*names, query, query[: len(query) // 2]]]
     key = exact_key(query)
     assert similarities(key, keys).tolist() == pytest.approx([similarity(key, one) for one in keys])
+
+
+def test_very_long_misread_names_are_found() -> None:
+    """The weights of its triples come to more than the constant that counts them, unless that is adapted."""
+    chance = random.Random(8)
+    long = ["".join(chance.choices("bdfghjkmnprtuvwxyz", k=letters)) for letters in range(90, 160, 10)]
+    names = [(number, "".join(chance.choices("abe", k=8)), 0) for number in range(1, 20_001)]
+    names += [(number, name, 0) for number, name in enumerate(long, start=len(names) + 1)]
+
+    class Names(search.NameIndex):
+        def _names(self, ids: Sequence[int]) -> Iterable[tuple[int, int, str, int, str]]:
+            return [(number, number, names[number - 1][1], 0, names[number - 1][1]) for number in ids]
+
+    with closing(sqlite3.connect(":memory:")) as conn:
+        conn.execute("CREATE TABLE gram (gram TEXT PRIMARY KEY, names BLOB)")
+        conn.execute('CREATE TABLE name_column ("column" TEXT PRIMARY KEY, bytes BLOB)')
+        owners = np.array([owner for owner, _, _ in names], dtype=np.uint32)
+        search.write_grams(conn, [(owners, "".join(f"{name}\n" for _, name, _ in names))])
+        index = Names(conn, {})
+        assert [[hit.text for hit in index.search(name[:40] + name[41:], limit=1)] for name in long] == [
+            [name] for name in long
+        ]

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import numpy as np
 
 from geosleuth.atlas.protocol import Colocation, Hit, Place
-from geosleuth.atlas.regions.colocated import lie_in_order
+from geosleuth.atlas.regions.combinations import BEARING_TOLERANCE_DEG, lie_in_order
 from geosleuth.atlas.regions.feature_kinds import ADDRESS, STREET, category_kinds, is_street, kind_of
 from geosleuth.atlas.regions.tags import address_of, index_names, main_name
 from geosleuth.errors import BadInput, ServiceFault
@@ -106,7 +106,6 @@ def union(element: str, filters: list[str], areas: list[str], into: str) -> str:
     return f"({statements})->.{into};\n"
 
 
-BEARING_TOLERANCE_DEG = 30.0
 _MAX_STEPS = 50_000
 
 

@@ -1,9 +1,13 @@
-"""Find the features of all regions that a text stands for: those of a kind, of a name, and of names like it."""
+"""Find the features of all regions that a text may mean: those of a category, and those with such a name.
+
+`FeatureQuery` looks a text up. It reads the features of a category only when they are needed: all of them, or those
+near given boxes. The result is a `FeatureSet`, with one array per column and the features of all regions.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from typing import Final, NamedTuple, cast
 
@@ -35,39 +39,40 @@ from .region_store import (
 )
 
 Ints = NDArray[np.int64]
-_MOST_OF_KINDS: Final = 300_000  # 5 MB
-_POOL: Final = 400
-_BEGINNING: Final = 1000
-_CUT_BELOW_BEST: Final = 0.08
-_LEAST_SCORE: Final = 0.75
-_LEAST_WITH_ALL_WORDS: Final = 0.6
-_BOXES_AT_ONCE: Final = 60
-_COMMON: Final = 10_000
+_MOST_CACHED: Final = 300_000  # features, for each region; they take 5 MB
+_POOL: Final = 400  # features with similar names
+_MOST_WITH_PREFIX: Final = 1000  # spellings, for all regions together
+_CUT_BELOW_BEST: Final = 0.08  # similar names that are worse than the best by more are dropped
+_MIN_SCORE: Final = 0.75
+_MIN_SCORE_WITH_ALL_WORDS: Final = 0.6
+_MOST_BOXES: Final = 60  # for more boxes, reading all features of a category is faster than the spatial index
+_COMMON: Final = 10_000  # features; rarer categories are read as a whole
 _NONE: Final = np.empty(0, dtype=np.int64)
-_FEW: Final = 100
-_STREETS_A_BOX: Final = 30  # to look up as many boxes of streets takes longer than to look what meets one box
+_FEW: Final = 100  # so few features are not worth filtering
+_STREETS_PER_BOX: Final = 30  # with fewer, reading their boxes later is faster than a query of the spatial index
 _MOST_EXACT: Final = 20_000
-_SMALL_KM, _SMALL_DEG = 50.0, 1.0
+_SMALL_KM, _SMALL_DEG = 50.0, 1.0  # the largest extents for which the spatial index is used
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureSet:
-    """Features of all regions that fit a text, region after region, in each from south to north.
+    """Features of all regions that a text may mean, sorted by region, then from south to north.
 
-    All regions together, since most arrays are short: eight regions one by one would take nearly eight times as long.
+    The regions share one array per column, since most arrays are short: eight regions one by one would take nearly
+    eight times as long.
     """
 
     regions: Ints  # number of the region, for each feature
     ids: Ints
-    scores: FloatArray  # how well it fits
+    scores: FloatArray  # how well it matches, from 0 to 1
     lats_e7: NDArray[np.int32]
     lons_e7: NDArray[np.int32]
-    streets: NDArray[np.bool_]  # whether it is one
-    boxes: FloatArray | None = None  # once they are known
-    windows: FloatArray | None = None  # west, south, east and north of what matters of it; None for all of it
+    streets: NDArray[np.bool_]  # whether it is a street
+    boxes: FloatArray | None = None  # its bounding box: west, south, east and north; None until it is read
+    windows: FloatArray | None = None  # the box that its positions are clipped to; None for no clipping
 
     def __len__(self) -> int:
-        """How many features."""
+        """Return the number of features."""
         return len(self.ids)
 
     @property
@@ -81,7 +86,7 @@ class FeatureSet:
         return self.lons_e7 / E7
 
     def chosen(self, kept: Ints | NDArray[np.bool_]) -> "FeatureSet":
-        """Some of them."""
+        """Return the features at these indexes, or for which the mask is true."""
         return FeatureSet(
             self.regions[kept],
             self.ids[kept],
@@ -95,7 +100,7 @@ class FeatureSet:
 
 
 class FeaturePoints(NamedTuple):
-    """Features of one region by their latitudes: where they lie, in 1e-7 degrees, and which are streets."""
+    """Features of one region from south to north, with positions in 1e-7 degrees and whether each is a street."""
 
     ids: Ints
     lats: NDArray[np.int32]
@@ -103,32 +108,32 @@ class FeaturePoints(NamedTuple):
     streets: NDArray[np.bool_]
 
     def chosen(self, kept: Ints | NDArray[np.bool_]) -> "FeaturePoints":
-        """Some of them."""
+        """Return the features at these indexes, or for which the mask is true."""
         return FeaturePoints(self.ids[kept], self.lats[kept], self.lons[kept], self.streets[kept])
 
 
 _Part = tuple[int, FeaturePoints, FloatArray]
-"""Number of a region, some of its features, and how well they fit."""
+"""The number of a region, some of its features, and their scores."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureQuery:
-    """A text that stands for features: those of a kind, read when they are needed, and those of a name.
+    """The features that a text may mean: those of a category, read when needed, and those with such a name.
 
-    "Casino" is a kind and a chain of shops: both count, but not everything that is spelled a little like it.
+    "Casino" is a category and a chain of shops, so both count. Similar names count only if no category is meant.
     """
 
     store: RegionStore
     regions: Sequence[OpenRegion]
     text: str
-    reaches: Sequence[Keep | None]
-    of_kind: Sequence[int]  # how many of each region, inside the extent or not
+    reaches: Sequence[Keep | None]  # for each region the filter for the extent, see `_reach`
+    of_kind: Sequence[int]  # for each region the number of features of the category, inside the extent or not
     named: Sequence[_Part]
     within: Extent | None = None
 
     @classmethod
     def of(cls, store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None) -> "FeatureQuery":
-        """Look a text up inside an extent."""
+        """Look a text up in an extent; None for everywhere."""
         reaches, of_kind = list[Keep | None](), list[int]()
         for region in regions:
             with store.explained(region.info.name):
@@ -136,7 +141,7 @@ class FeatureQuery:
                 of_kind.append(count_of_category(region, text))
         named: list[_Part] = []
         if "=" not in text and fold(text):
-            found = _named(store, regions, text, reaches, alike=not any(of_kind))
+            found = _named(store, regions, text, reaches, similar=not any(of_kind))
             for number, (region, (owners, scores)) in enumerate(zip(regions, found, strict=True)):
                 if len(owners):
                     with store.explained(region.info.name):
@@ -145,40 +150,40 @@ class FeatureQuery:
 
     @property
     def count(self) -> int:
-        """How many, inside the extent or not."""
+        """Number of features, inside the extent or not."""
         return sum(self.of_kind) + sum(len(found.ids) for _, found, _ in self.named)
 
     def all(self) -> FeatureSet:
-        """All features."""
+        """Return all features in the extent."""
         area = _small_area(self.within)
 
-        def spotted(region: OpenRegion, text: str) -> FeaturePoints:
+        def read(region: OpenRegion, text: str) -> FeaturePoints:
             if not area or text in region.memory.get("spots of kinds", {}):
                 return _of_kind(region, text)
             return _in_area(region, text, area)
 
-        return _together(self.store, self.regions, self._wanted([*self.named, *self._parts_of_kind(spotted)]))
+        return _joined(self.store, self.regions, self._wanted([*self.named, *self._parts_of_kind(read)]))
 
     def near(self, boxes: FloatArray) -> FeatureSet:
-        """Those that may reach into one of some boxes: west, south, east and north."""
+        """Return the features that may intersect one of some boxes: west, south, east and north."""
 
-        def spotted(region: OpenRegion, text: str) -> FeaturePoints:
+        def read(region: OpenRegion, text: str) -> FeaturePoints:
             return _in_area(region, text, _edges(region, boxes))
 
-        few = len(boxes) <= _BOXES_AT_ONCE and sum(self.of_kind) >= _COMMON
-        parts = self._wanted([*self.named, *self._parts_of_kind(spotted if few else _of_kind)])
-        return _together(self.store, self.regions, _inside(self.store, self.regions, parts, boxes))
+        few = len(boxes) <= _MOST_BOXES and sum(self.of_kind) >= _COMMON
+        parts = self._wanted([*self.named, *self._parts_of_kind(read if few else _of_kind)])
+        return _joined(self.store, self.regions, _inside(self.store, self.regions, parts, boxes))
 
-    def _parts_of_kind(self, spots_of: Callable[[OpenRegion, str], FeaturePoints]) -> Iterator[_Part]:
-        """Those of the kind."""
+    def _parts_of_kind(self, read: Callable[[OpenRegion, str], FeaturePoints]) -> Iterator[_Part]:
+        """Yield the features of the category, read by a function of region and text."""
         for number, (region, count) in enumerate(zip(self.regions, self.of_kind, strict=True)):
             if count:
                 with self.store.explained(region.info.name):
-                    found = spots_of(region, self.text)
+                    found = read(region, self.text)
                 yield number, found, np.ones(len(found.ids))
 
     def _wanted(self, parts: list[_Part]) -> list[_Part]:
-        """Return those within reach, region after region, each in the order of latitudes."""
+        """Return the features in the extent, one part per region, each sorted by latitude."""
         parts.sort(key=itemgetter(0))
         for at, (number, found, scores) in enumerate(parts):
             reach = self.reaches[number]
@@ -191,7 +196,7 @@ class FeatureQuery:
 
 
 def _merged(number: int, parts: Sequence[_Part]) -> _Part:
-    """Return all parts of one region as one."""
+    """Join the parts of one region."""
     if len(parts) == 1:
         return parts[0]
     columns = (np.concatenate(column) for column in zip(*(found for _, found, _ in parts), strict=True))
@@ -202,13 +207,13 @@ def _merged(number: int, parts: Sequence[_Part]) -> _Part:
 def _ordered(
     ids: Ints, lats: NDArray[np.int32], lons: NDArray[np.int32], streets: NDArray[np.bool_]
 ) -> tuple[FeaturePoints, Ints]:
-    """Features by their latitudes, and the order that this makes."""
+    """Return features sorted by latitude, and the order that sorts them."""
     order = lats.argsort(kind="stable")
     return FeaturePoints(ids[order], lats[order], lons[order], streets[order]), order
 
 
 def _named_part(number: int, region: OpenRegion, owners: Ints, scores: FloatArray, but_for: str | None) -> _Part:
-    """Features of a name, but for those of a category."""
+    """Return the features with these ids; without those of a category, if one is given."""
     lats, lons, kinds = spots_of(region, owners)
     found, order = _ordered(owners, lats, lons, street_kinds(region)[kinds])
     if but_for is not None:
@@ -218,7 +223,7 @@ def _named_part(number: int, region: OpenRegion, owners: Ints, scores: FloatArra
 
 
 def _small_area(extent: Extent | None) -> list[Edges]:
-    """Return the boxes of an extent that is worth a look into the spatial index; none for a larger one."""
+    """Return the boxes of an extent that is small enough for the spatial index; none for a larger one."""
     if isinstance(extent, Disc) and extent.radius_km <= _SMALL_KM:
         return boxes_around(extent.centre, 1000 * extent.radius_km)
     if isinstance(extent, Box) and 0 <= extent.east - extent.west <= _SMALL_DEG >= extent.north - extent.south:
@@ -227,23 +232,23 @@ def _small_area(extent: Extent | None) -> list[Edges]:
 
 
 def _in_area(region: OpenRegion, text: str, area: Sequence[Edges]) -> FeaturePoints:
-    """Return the features of a category that intersect some boxes, by the spatial index."""
+    """Return the features of a category that intersect some boxes, found in the spatial index."""
     ids, spots = in_boxes(region, area, kinds_of_category(region, text))
     return _ordered(ids, spots["lat"], spots["lon"], street_kinds(region)[spots["kind"]])[0]
 
 
 def _of_kind(region: OpenRegion, text: str) -> FeaturePoints:
-    """Features of a category; remembered, since the common ones are many."""
+    """Return all features of a category; cached, since common categories have many."""
     known = region.memory.setdefault("spots of kinds", {})
     if (found := known.get(text)) is not None:
         return cast("FeaturePoints", found)
     ids = of_category(region, text)
     lats, lons, kinds = spots_of(region, ids)
     found, _ = _ordered(ids, lats, lons, street_kinds(region)[kinds])
-    if len(ids) <= _MOST_OF_KINDS:
+    if len(ids) <= _MOST_CACHED:
         size = len(ids) + sum(len(one.ids) for one in list(known.values()))
         for oldest in list(known):
-            if size <= _MOST_OF_KINDS:
+            if size <= _MOST_CACHED:
                 break
             dropped = known.pop(oldest, None)
             size -= 0 if dropped is None else len(dropped.ids)
@@ -251,8 +256,8 @@ def _of_kind(region: OpenRegion, text: str) -> FeaturePoints:
     return found
 
 
-def _together(store: RegionStore, regions: Sequence[OpenRegion], parts: Sequence[_Part]) -> FeatureSet:
-    """Features of all regions."""
+def _joined(store: RegionStore, regions: Sequence[OpenRegion], parts: Sequence[_Part]) -> FeatureSet:
+    """Join the parts of all regions; check the positions."""
     if not parts:
         return FeatureSet(_NONE, _NONE, np.empty(0), *(np.empty(0, dtype=np.int32),) * 2, np.empty(0, dtype=bool))
     numbers = np.array([number for number, _, _ in parts], dtype=np.int64)
@@ -272,9 +277,10 @@ def _together(store: RegionStore, regions: Sequence[OpenRegion], parts: Sequence
 
 
 def _reach(region: OpenRegion, within: Extent | None) -> Keep | None:
-    """Whether features may lie in an extent.
+    """Return a filter for features that may be in an extent; None if all are.
 
-    A street may pass through it though its middle lies outside; its positions are looked at one by one later.
+    All streets pass, since a street may cross the extent even if its middle is outside; its positions are checked one
+    by one later.
     """
     inner = filter_of(region, within)
     return None if inner is None else lambda ids: inner(ids) | are_streets(region, ids)
@@ -283,11 +289,11 @@ def _reach(region: OpenRegion, within: Extent | None) -> Keep | None:
 def _inside(
     store: RegionStore, regions: Sequence[OpenRegion], parts: Sequence[_Part], boxes: FloatArray
 ) -> list[_Part]:
-    """Those that may reach into one of some boxes; what is few is not worth looking at."""
+    """Return the features that may intersect one of some boxes; parts that are not worth filtering are kept whole."""
     kept: list[_Part] = []
     for number, found, scores in parts:
         streets = int(found.streets.sum())
-        if len(found.ids) <= _FEW or 0 < streets < _STREETS_A_BOX * len(boxes):
+        if len(found.ids) <= _FEW or 0 < streets < _STREETS_PER_BOX * len(boxes):
             kept.append((number, found, scores))
             continue
         some = _points_inside(found, boxes)
@@ -301,85 +307,101 @@ def _inside(
 
 
 def _edges(region: OpenRegion, boxes: FloatArray) -> list[Edges]:
-    """South, west, north and east of those boxes that a region reaches."""
+    """Return the boxes that intersect a region, reordered to south, west, north and east."""
     room, (west, south, east, north) = roomy(region), boxes.T
     met = (west <= room.east) & (south <= room.north) & (east >= room.west) & (north >= room.south)
     return [(box[1], box[0], box[3], box[2]) for box in boxes[met].tolist()]
 
 
 def _points_inside(found: FeaturePoints, boxes: FloatArray) -> Ints:
+    """Return the indexes of features whose point is in one of some boxes, ascending."""
     west, south, east, north = np.round(boxes * E7).T
     begins = found.lats.searchsorted(south)
     counts = found.lats.searchsorted(north, side="right") - begins
-    one, two = np.repeat(np.arange(len(boxes)), counts), spans(begins, counts)
-    lons = found.lons[two]
+    box_of, candidates = np.repeat(np.arange(len(boxes)), counts), spans(begins, counts)
+    lons = found.lons[candidates]
     inner = np.zeros(len(found.ids), dtype=bool)
-    inner[two[(lons >= west[one]) & (lons <= east[one])]] = True
+    inner[candidates[(lons >= west[box_of]) & (lons <= east[box_of])]] = True
     return inner.nonzero()[0]
 
 
 def _named(
-    store: RegionStore, regions: Sequence[OpenRegion], text: str, reaches: Sequence[Keep | None], *, alike: bool
+    store: RegionStore, regions: Sequence[OpenRegion], text: str, reaches: Sequence[Keep | None], *, similar: bool
 ) -> list[tuple[Ints, FloatArray]]:
-    """Features of that name. The exact ones are all taken; of the rest those with every word, or spelled nearly so.
+    """Return for each region the ids and scores of features with that name.
 
-    ``alike`` says whether likenesses, and longer names that begin so, will do.
+    If ``similar``, also those whose name starts with it, contains all of its words, or is spelled similarly.
     """
-    key, exactly = fold(text), 0
+    key, exact_count = fold(text), 0
     found: list[list[tuple[Ints, float | FloatArray]]] = [[] for _ in regions]
     for region, reach, candidates in zip(regions, reaches, found, strict=True):
         with store.explained(region.info.name):
-            row = region.index.row_called(key)
+            row = region.index.find_spelling(key)
             exact = owners_of(row[2]) if row else []
-            if any(role < ATTRIBUTE for role, _ in exact):  # not what has the name in its address or operator
+            if any(role < ATTRIBUTE for role, _ in exact):  # not those that have the name in their address or operator
                 exact = [one for one in exact if one[0] < ATTRIBUTE]
-            for _, bearers in exact:
-                wanted = bearers if reach is None else bearers[reach(bearers)]
+            for _, name_owners in exact:
+                wanted = name_owners if reach is None else name_owners[reach(name_owners)]
                 candidates.append((wanted[:_MOST_EXACT], 1.0))
-                exactly += len(wanted)
-            if alike:
-                borne = list(region.index.beginning(f"{key} ", _BEGINNING // len(regions)))
-                owners = [all_owners(names) for _, names in borne]
+                exact_count += len(wanted)
+            if similar:
+                longer = list(region.index.with_prefix(f"{key} ", _MOST_WITH_PREFIX // len(regions)))
+                owners = [all_owners(names) for _, names in longer]
                 if owners:
-                    lengths = np.array([len(name) for name, _ in borne]).repeat([len(one) for one in owners])
+                    lengths = np.array([len(name) for name, _ in longer]).repeat([len(one) for one in owners])
                     candidates.append((np.array([*chain(*owners)], dtype=np.int64), 0.6 + 0.35 * len(key) / lengths))
-    if alike and exactly < _POOL:  # the likenesses that are looked for begin with the name itself
-        _add_likenesses(store, regions, text, reaches, found)
+    if similar and exact_count < _POOL:  # similar spellings include the name itself
+        _add_similar(store, regions, text, reaches, found)
     return [_best_of(candidates) for candidates in found]
 
 
-def _add_likenesses(
+def _add_similar(
     store: RegionStore,
     regions: Sequence[OpenRegion],
     text: str,
     reaches: Sequence[Keep | None],
     found: Sequence[list[tuple[Ints, float | FloatArray]]],
 ) -> None:
-    """Add those who bear names like a text, the most alike first, until there are enough."""
+    """Add the owners of names similar to a text, the most similar first, until there are enough."""
 
     def reading(number: int) -> AbstractContextManager[None]:
         return store.explained(regions[number].info.name)
 
     words = set(fold(text).split())
     spellings = search_spellings([region.index for region in regions], text, keeps=reaches, reading=reading)
-    wanted, pool = max(_LEAST_SCORE, spellings[0].alike - _CUT_BELOW_BEST) if spellings else 0.0, _POOL
-    for one in spellings:
-        least = _LEAST_WITH_ALL_WORDS if words <= set(one.key.split()) else wanted
-        if one.alike < _LEAST_WITH_ALL_WORDS or pool <= 0:
+    min_score, pool = max(_MIN_SCORE, spellings[0].similarity - _CUT_BELOW_BEST) if spellings else 0.0, _POOL
+    for spelling in spellings:
+        min_similarity = _MIN_SCORE_WITH_ALL_WORDS if words <= set(spelling.key.split()) else min_score
+        if spelling.similarity < _MIN_SCORE_WITH_ALL_WORDS or pool <= 0:
             return
-        for role, owners in one.owners(reading) if one.alike >= least else ():
-            score = one.alike * (1.0 if role < ATTRIBUTE else OF_ATTRIBUTE)
-            if score >= least:
-                found[one.index].append((owners[:_POOL], score))
+        for role, owners in spelling.owners(reading) if spelling.similarity >= min_similarity else ():
+            score = spelling.similarity * (1.0 if role < ATTRIBUTE else OF_ATTRIBUTE)
+            if score >= min_similarity:
+                found[spelling.index].append((owners[:_POOL], score))
                 pool -= len(owners)
 
 
 def _best_of(candidates: Sequence[tuple[Ints, float | FloatArray]]) -> tuple[Ints, FloatArray]:
-    """Each owner once, ascending, with its best score."""
+    """Return the distinct owners, ascending, and the best score of each."""
     if not candidates:
         return _NONE, np.empty(0)
     ids = np.concatenate([owners for owners, _ in candidates])
     scores = np.concatenate([np.broadcast_to(score, len(owners)) for owners, score in candidates])
     order = np.lexsort((-scores, ids))
-    ids, first = np.unique(ids[order], return_index=True)
-    return ids, scores[order][first]
+    ids, firsts = np.unique(ids[order], return_index=True)
+    return ids, scores[order][firsts]
+
+
+def by_region(regions: Sequence[OpenRegion], features: FeatureSet, places: Ints) -> Iterator[tuple[OpenRegion, Ints]]:
+    """Yield each region that has some of the features, and their indexes.
+
+    Args:
+        regions: all regions.
+        features: the set.
+        places: indexes into the set, ascending.
+    """
+    if len(places):
+        cuts = features.regions[places].searchsorted(np.arange(len(regions) + 1)).tolist()
+        for region, (begin, end) in zip(regions, pairwise(cuts), strict=True):
+            if begin < end:
+                yield region, places[begin:end]
