@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from geosleuth.atlas.regions import cells
 from geosleuth.atlas.regions.cells import in_company, neighbours
 from geosleuth.geo import great_circle_km
 
@@ -29,7 +30,11 @@ def test_no_neighbour_is_left_out(middle: tuple[float, float]) -> None:
 
 @pytest.mark.parametrize("counts", [(40, 40), (500, 30), (25, 400, 60), (20, 20, 20, 500)])
 @pytest.mark.parametrize("reach", [0.001, 0.02, 0.4])
-def test_what_is_together_is_kept_and_what_is_far_is_not(counts: tuple[int, ...], reach: float) -> None:
+@pytest.mark.parametrize("at_once", [7, 10_000])
+def test_what_is_together_is_kept_and_what_is_far_is_not(
+    monkeypatch: pytest.MonkeyPatch, counts: tuple[int, ...], reach: float, at_once: int
+) -> None:
+    monkeypatch.setattr(cells, "_AT_ONCE", at_once)
     chance = np.random.default_rng(27)
     sets = [(chance.uniform(-1, 1, count), chance.uniform(177, 179, count)) for count in counts]
 

@@ -99,7 +99,7 @@ def _touch(table: NDArray[np.uint8], step: int, rows: FloatArray, columns: Float
     cells = hashed_cells(rows, columns)
     cells &= last
     if step:
-        kept = (table.take(cells) == step).nonzero()[0]
+        kept = (table.take(cells) >= step).nonzero()[0]
         rows, columns, cells = rows[kept], columns[kept], cells[kept]
     else:
         kept = np.arange(len(cells))
