@@ -34,6 +34,7 @@ from geosleuth.bench.makers.locatability import TAG_FIELDS, TAGS
 from geosleuth.errors import BadInput
 from geosleuth.files import byte_lines, lock_file, replacing, write_bytes_atomically, write_text_atomically
 from geosleuth.names import country_name
+from geosleuth.processes import children_without_ctrl_c
 
 from .design import MIXED_KINDS, design_scene
 from .scene import Mark, Scene, SceneKind, Split, mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
@@ -296,7 +297,7 @@ def _start(pool: list[_WorkerProcess], count: int, work: tuple[Begin, tuple[Any,
     # Fresh processes: a fork would carry open databases and threads along.
     context = multiprocessing.get_context("spawn")
     for _ in range(count):
-        with _no_ctrl_c(), _children_without_ctrl_c():
+        with _no_ctrl_c(), children_without_ctrl_c():
             ours, theirs = context.Pipe()
             process = context.Process(target=_serve, args=(theirs, *work), daemon=True)
             process.start()
@@ -320,23 +321,6 @@ def _no_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if came:
             before(*came[0])
-
-
-@contextmanager
-def _children_without_ctrl_c() -> Iterator[None]:
-    """Keep Ctrl-C from processes started in the block, even during imports; the parent handles it."""
-    if sys.platform == "win32":
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    # The first start would start it, and lets Ctrl-C in again when it does.
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _gathered(pool: Iterable[_WorkerProcess], numbers: Iterator[int]) -> Iterator[tuple[int, bytes]]:

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from multiprocessing import connection, get_context, parent_process
 from typing import Final, TypeVar
 
+from geosleuth.processes import children_without_ctrl_c, cleanup_on_sigterm
+
 _T = TypeVar("_T")
 _EXTRA_JOBS: Final = 3
 _GC_THRESHOLDS: Final = (100_000, 50, 100)
@@ -34,7 +36,7 @@ class WorkerPool:
             return
         pending: deque[Future[_T]] = deque()
         for job in jobs:
-            pending.append(self._pool.submit(job))
+            pending.append(self._submit(self._pool, job))
             if len(pending) >= self._max_pending:
                 yield pending.popleft().result()
         while pending:
@@ -42,7 +44,12 @@ class WorkerPool:
 
     def start(self, job: Callable[[], _T]) -> Callable[[], _T]:
         """Start a job and return a function that waits for its result; without workers, that function runs the job."""
-        return job if self._pool is None else self._pool.submit(job).result
+        return job if self._pool is None else self._submit(self._pool, job).result
+
+    @staticmethod
+    def _submit(pool: ProcessPoolExecutor, job: Callable[[], _T]) -> "Future[_T]":
+        with children_without_ctrl_c():  # to submit may start a worker
+            return pool.submit(job)
 
 
 @contextmanager
@@ -52,10 +59,11 @@ def worker_pool(count: int) -> Iterator[WorkerPool]:
         yield WorkerPool()
         return
     pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_set_up_worker)
-    try:
-        yield WorkerPool(pool, count)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with cleanup_on_sigterm():
+        try:
+            yield WorkerPool(pool, count)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _set_up_worker() -> None:
