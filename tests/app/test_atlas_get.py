@@ -268,6 +268,8 @@ def test_what_is_refused_is_refused_before_anything_is_fetched(
         ("ftp://127.0.0.1/", "not a web address"),
         ("https://user:pass@127.0.0.1/", "user name or password"),
         ("nonsense", "is not a server address"),
+        ("", "the mirror is empty"),
+        ("http://169.254.169.254/", "cloud-metadata addresses never are"),
     ],
 )
 def test_mirrors_that_are_none_are_refused(atlas_home: Path, mirror: str, said: str) -> None:

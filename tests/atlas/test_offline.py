@@ -460,7 +460,7 @@ def test_every_question_answers_people_and_machines(atlas_home: Path, words: lis
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["reverse", "95,0"], "is no point"),
+        (["reverse", "95,0"], "is outside the globe; latitude lies between -90 and 90"),
         (["reverse", "here"], "is no point"),
         (["geocode", "Paris", "--country", "Atlantis"], "no country is called"),
         (["geocode", "Paris", "--within", "1,2"], "is no area"),

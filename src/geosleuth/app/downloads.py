@@ -33,7 +33,7 @@ from geosleuth.atlas.extracts.wikipedia import KIWIX
 from geosleuth.atlas.gazetteers import import_geonames
 from geosleuth.atlas.map_place import map_place, map_point
 from geosleuth.atlas.online import OnlineClient
-from geosleuth.atlas.online.access import check_consent
+from geosleuth.atlas.online.access import check_consent, check_written_address
 from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm, import_overture
 from geosleuth.atlas.suggestion import remember_size
 from geosleuth.errors import BadFile, BadInput, ServiceFault
@@ -115,11 +115,14 @@ class Source:
         """
         self.kind = kind
         variable, default = _SOURCES[kind]
+        if mirror is not None and not mirror.strip():  # such as an unset variable of a script
+            raise BadInput("the mirror is empty; give its address, or leave the option out for the usual server")
         self.url = (mirror or os.environ.get(variable) or default).strip().rstrip("/")
         self.host = host_of(self.url)
         if not self.host or "?" in self.url or "#" in self.url:
             raise BadInput(
-                f"the mirror {self.url[:80]!r} is not a server address; it must start with https:// and have no ? or #"
+                f"the mirror {self.url[:80]!r} is not a server address; it starts with https:// (in your own network "
+                "also http://) and has no ? or #"
             )
         # Overture keeps its index and its data on two servers; a mirror holds both.
         self.data = DATA if self.url == STAC else self.url
@@ -129,7 +132,7 @@ class Source:
         private = frozenset({self.host}) if is_local(self.host) else frozenset()
         settings = replace(settings, private_hosts=private, max_bytes=_CATALOGUE_BYTES)
         for url in (self.url, self.data):
-            check_consent(url, settings)
+            check_written_address(check_consent(url, settings), settings)
         self.client = OnlineClient(settings)
 
 

@@ -122,7 +122,9 @@ def parse_point(text: str) -> LatLon:
     match = re.fullmatch(rf"{_NUMBER}[,;\s]{_NUMBER}", text)
     if match and is_valid(float(match[1]), float(match[2])):
         return LatLon(float(match[1]), float(match[2]))
-    found = [] if match else find_points(f"coordinates: {text[:200]}")
+    if match:
+        raise BadInput(f"{text[:60]!r} is outside the globe; latitude lies between -90 and 90, longitude -180 and 180")
+    found = find_points(f"coordinates: {text[:200]}")
     if not found:
         raise BadInput(f"{text[:60]!r} is no point; write LAT,LON in degrees, such as 48.8584,2.2945")
     return found[0].point

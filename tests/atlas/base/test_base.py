@@ -263,7 +263,8 @@ def test_of_two_processes_that_start_at_once_one_builds_and_both_have_it(tmp_pat
     told = [out.split() for out, _ in outputs]
     assert sorted(len(words) for words in told) == [1, 2]
     # Whoever waits long, for the build or for the other process, hears of it once.
-    assert {err for _, err in outputs} <= {"", "building the base atlas, once\n"}
+    waiting = "waiting for another command to build the base atlas\n"
+    assert {err for _, err in outputs} <= {"", "building the base atlas, once\n", waiting}
     path = Path(told[0][-1])
     assert {words[-1] for words in told} == {str(path)}
     with sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True) as conn:
@@ -296,6 +297,11 @@ def test_whoever_waits_long_is_told_once(capsys: pytest.CaptureFixture[str], mon
     tell("writing places", 0.4)
     tell("writing names", 0.6)
     assert capsys.readouterr().err == "building the base atlas, once\n"
+    now = 0.0
+    tell = build.line_on_stderr()
+    now = 2.5
+    tell("waiting for another process to build it", 0.0)
+    assert capsys.readouterr().err == "waiting for another command to build the base atlas\n"
 
 
 def _script() -> ModuleType:

@@ -65,7 +65,8 @@ def geocode(
     )
     found = area.filtered(hits, limit)
     work.show_hits(found, as_json=as_json)
-    work.explain_no_results(found, via)
+    if within is None and country is None:
+        work.explain_no_results(found, via)
 
 
 @atlas.command(context_settings=_NUMBERS)

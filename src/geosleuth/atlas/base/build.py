@@ -40,6 +40,7 @@ _QUIET_S = 2.0
 _POLL_S = 0.05
 
 Progress = Callable[[str, float], None]
+_BUILDING, _WAITING = "building the base atlas, once", "waiting for another process to build it"
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF;
@@ -113,7 +114,7 @@ def _build_lock(path: Path, progress: Progress) -> Iterator[None]:
         raise _cannot_build(path, error.strerror or str(error)) from error
     try:
         while lock_file(handle) is False:
-            progress("waiting for another process to build it", 0.0)
+            progress(_WAITING, 0.0)
             time.sleep(_POLL_S)
         yield
     finally:
@@ -124,12 +125,14 @@ def line_on_stderr() -> Progress:
     """Return a progress callback that prints one line on stderr if the work takes more than two seconds."""
     begin, printed = time.monotonic(), False
 
-    def report(_step: str, _share: float) -> None:
+    def report(step: str, _share: float) -> None:
         nonlocal printed
         if not printed and time.monotonic() - begin >= _QUIET_S:
             printed = True
+            waits = step == _WAITING
             with suppress(OSError, ValueError):
-                print("building the base atlas, once", file=sys.stderr, flush=True)
+                line = "waiting for another command to build the base atlas" if waits else _BUILDING
+                print(line, file=sys.stderr, flush=True)
 
     return report
 

@@ -273,6 +273,8 @@ def _first_byte(response: httpx.Response, offer: Offer, asked: int) -> int:
             raise ServiceFault(offer.host, "sends another part of the file than was asked for")
         return asked
     length = response.headers.get("content-length", str(offer.size_bytes))
+    if response.headers.get("content-type", "").partition(";")[0].strip().lower() == "text/html":
+        raise ServiceFault(offer.host, "answers with a web page instead of the file; try later, or name a --mirror")
     if response.status_code == httpx.codes.OK and length != str(offer.size_bytes):
         raise ServiceFault(offer.host, "has replaced the file meanwhile; run the same command again")
     return 0

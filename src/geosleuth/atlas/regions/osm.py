@@ -64,6 +64,7 @@ _PIECES_PER_JOB: Final = 2_000
 _MEMBERS_PER_JOB: Final = 20_000
 _UNSORTED_IDS: Final = 1_000_000
 _NODES_AT_ONCE: Final = 20_000_000
+_REMEDY: Final = "give an .osm.pbf file, or download it again"
 
 
 class LineMerger:
@@ -479,7 +480,7 @@ def _errors_explained(path: Path, folder: Path) -> Iterator[None]:
         yield
     except UnicodeDecodeError as error:
         why = "it holds text that is not UTF-8"
-        raise BadFile(path, f"is not a sound OpenStreetMap extract ({why})", "download it again") from error
+        raise BadFile(path, f"is not a sound OpenStreetMap extract ({why})", _REMEDY) from error
     except OSError as error:
         raise BadInput(f"{path.name} can't be imported into {folder} ({error.strerror or error})") from error
     # Errors of osmium and of this reader; ids and numbers out of range; invalid geometries.
@@ -489,5 +490,5 @@ def _errors_explained(path: Path, folder: Path) -> Iterator[None]:
     ) as error:  # fmt: skip
         if isinstance(error, BrokenProcessPool):
             raise
-        why = one_line(" ".join(str(error).split()))[:200]
-        raise BadFile(path, f"is not a sound OpenStreetMap extract ({why})", "download it again") from error
+        why = one_line(" ".join(str(error).split()))[:200].rstrip(".")
+        raise BadFile(path, f"is not a sound OpenStreetMap extract ({why})", _REMEDY) from error
