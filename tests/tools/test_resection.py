@@ -73,7 +73,7 @@ def test_three_named_features_give_place_heading_area_and_a_map(case: Case) -> N
 def test_two_features_are_said_to_leave_a_curve(case: Case) -> None:
     seen = ask(case, *THREE[:2], area="43.7372,7.4270,0.5")
     assert seen.data["kind"] == "curve"
-    assert "a whole curve, not a point: a third feature would end that" in seen.text
+    assert "a whole curve, not a point; a third feature would give a point" in seen.text
     assert 1000 * distance_km(LatLon(seen.data["lat"], seen.data["lon"]), CAMERA) < 500
 
 

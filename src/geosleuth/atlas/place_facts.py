@@ -115,8 +115,8 @@ def no_gazetteer(code: str | None = None) -> str:
     of = "those of a country, such as Norway" if code is None else f"those of {country_name(code)}"
     return (
         "no gazetteer is installed, so countries and settlements are known, but no seas, lakes, rivers or ranges. "
-        f"Fetch {of}, with: geosleuth atlas get {shlex.quote(name)} --geonames. For seas, download "
-        f"geojson/{SEAS_FILE} from github.com/nvkelso/natural-earth-vector, and then: geosleuth atlas add {SEAS_FILE}"
+        f"Fetch {of} with: geosleuth atlas get {shlex.quote(name)} --geonames. For seas, download "
+        f"geojson/{SEAS_FILE} from github.com/nvkelso/natural-earth-vector and run: geosleuth atlas add {SEAS_FILE}"
     )
 
 

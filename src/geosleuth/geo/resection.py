@@ -192,7 +192,9 @@ def resect(sightings: Sequence[Sighting], fov: FieldOfView | None = None, within
     unknowns = 3 if problem.fov_observed else 4
     if len(sightings) < unknowns - 1:
         need = "two features, or three where the field of view is not known" if fov is None else "two features"
-        raise Unsolvable(f"{len(sightings)} marked: a place takes {need}, a point one more")
+        raise Unsolvable(
+            f"{len(sightings)} marked: mark at least {need} for a line of places, one more for a single place"
+        )
     found = _search(problem, within)
     redundancy = len(sightings) - unknowns
     # Without redundancy, correct sightings fit some place exactly; what misfit is left still counts as one residual.

@@ -130,7 +130,7 @@ async def _lacks(case: Case, point: LatLon | None = None, country: str | None = 
     "reverse_geocode",
     use="say which place lies at given coordinates",
     result=_Here,
-    viewer=Viewer(lambda given: f"looks what lies{point_of(given) or ' there'}", _what_lies_here, icon="map"),
+    viewer=Viewer(lambda given: f"looks up what is{point_of(given) or ' there'}", _what_lies_here, icon="map"),
     needs=("atlas",),
     aliases=("maps_regeocode", "regeocode", "reverse_geocoding"),
     renames=_POINT_RENAMES,

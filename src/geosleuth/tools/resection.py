@@ -287,7 +287,7 @@ async def _find(case: Case, marked: Marked, within: Extent | None) -> _Known:
             return _Known(marked.name, marked.column, best.point, best, _elsewhere(best, sure))
         like = like or near
     where = " in or around the area" if within is not None else ""
-    known = f" (known are {', '.join(like)})" if like else ""
+    known = f" (did you mean {' or '.join(like)}?)" if like else ""
     raise BadInput(f"no feature {asked(marked.name)} is known{where}{known}; give its coordinates as 'lat,lon'")
 
 
@@ -352,7 +352,7 @@ def _found_text(request: StandRequest, known: Sequence[_Known], found: Resection
     if found.kind == "curve":
         more = "a third feature" if request.fov is not None else "a fourth feature, or the field of view,"
         lines = [
-            f"These features leave a whole curve, not a point: {more} would end that. Its middle lies at "
+            f"These features leave a whole curve, not a point; {more} would give a point. Its middle lies at "
             f"{coordinates(best.point, found.radius_km)} ({address}); it reaches up to {reach}; {view}."
         ]
     else:
@@ -404,9 +404,9 @@ def _check_text(claimed: LatLon, known: Sequence[_Known], found: Resection | Non
     off = _offsets(known, checked.residuals_deg)
     verdict = "fits" if checked.fits else "does not fit"
     if checked.probability is None:
-        verdict, odds = "can't be doubted with so few features", ""
+        verdict, odds = "can't be checked with so few features", ""
     else:
-        odds = f"; right marks are off by as much in {_odds(checked.probability)} of cases"
+        odds = f"; correct marks are off by at least as much in {_odds(checked.probability)} of cases"
     where = ""
     if found is not None:
         away_km = _away_km(found, claimed)

@@ -235,7 +235,7 @@ def test_calls_of_any_shape_have_words() -> None:
     assert call_words(ToolCall("1", "geocode", {"address": 'a"\nb'})) == r'looks up "a\" b" on the map'
     assert call_words(ToolCall("1", "their_tool", {"x": 1})) == 'uses "their_tool"'
     assert call_words(ToolCall("1", "maps_geocode", "no json")) == "looks up on the map"
-    assert call_words(ToolCall("1", "reverse_geocode", {"latitude": "x", "longitude": 1e9})) == "looks what lies there"
+    assert call_words(ToolCall("1", "reverse_geocode", {"latitude": "x", "longitude": 1e9})) == "looks up what is there"
     assert call_words(ToolCall("1", "range_fix", {"towns": ["A", "B"]})) == (
         'works out where the distances to "A" and "B" meet'
     )

@@ -96,7 +96,7 @@ def suggest(
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    where, start = work.optional_point(near), work.required_text(prefix, "how the name begins")
+    where, start = work.optional_point(near), work.required_text(prefix, "the first letters, such as San Fr")
     work.show_hits(
         work.ask(via, allow, lambda backend: backend.suggest(start, limit=limit, near=where)), as_json=as_json
     )
@@ -121,7 +121,7 @@ def search(
     from geosleuth.app.cli.handlers import atlas as work
 
     where, area = work.optional_point(near), work.search_area(within)
-    name, kind = work.required_text(text, "what to search for"), work.category(category)
+    name, kind = work.required_text(text, "a place or shop to search for"), work.category(category)
     found = work.ask(
         via,
         allow,

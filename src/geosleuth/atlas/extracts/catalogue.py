@@ -243,7 +243,9 @@ def _address(url: object, source: str) -> tuple[str, str]:
         host = host_of(url)
         if host and host in (host_of(source), host_of(OFFICIAL)):
             return "", "gives an address without https, or of another port or folder"
-        return "", f"leads to {clean(host, _MAX_NAME_CHARS) or 'no host'}, which was not asked for"
+        if not host:
+            return "", "has an address without a host"
+        return "", f"leads to {clean(host, _MAX_NAME_CHARS)}, which was not asked for"
     path = url[len(base) :]
     if not _PATH.fullmatch(path):
         return "", "names a file that is no extract (.osm.pbf)"

@@ -91,7 +91,7 @@ def required_text(text: str, what: str) -> str:
         BadInput: it is blank; ``what`` says what was expected.
     """
     if not one_line(text).strip():
-        raise BadInput(f"name {what}")
+        raise BadInput(f"nothing given; name {what}")
     return text
 
 
