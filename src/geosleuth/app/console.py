@@ -133,6 +133,8 @@ class Bar:
             bar, task = self._drawn
             words = f"{self._title}: {what}" if self._title and what else self._title or what
             bar.update(task, description=words, completed=done, total=total or None)
+            if not total:  # rich takes None for "as before"
+                bar.tasks[task].total = None
 
     def advance(self, count: int = 1) -> None:
         """Say that so much more is done."""

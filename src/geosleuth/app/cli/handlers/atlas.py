@@ -547,7 +547,8 @@ def show_place_facts(point: LatLon, date: str | None, *, as_json: bool) -> None:
 def importing() -> Iterator[Callable[[str, int, int], None]]:
     """Show a progress bar for an import; yield the function that the importer reports to."""
     with progress("importing") as bar:
-        yield lambda what, done, total: bar.at(done, total, what)
+        # A step that is reported only at its beginning and its end takes an unknown time.
+        yield lambda what, done, total: bar.at(done, None if (done, total) == (0, 1) else total, what)
 
 
 _NOTHING = "nothing found"
