@@ -15,6 +15,7 @@ times are printed beside them.
 
 import argparse
 import asyncio
+import gc
 import json
 import math
 import os
@@ -35,6 +36,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from geosleuth.app.cli.entry import COLLECT_AFTER
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.regions import OpenRegion, Regions, RegionStore, import_osm
@@ -620,6 +622,7 @@ def main() -> int:
         print(json.dumps(import_one(*options.import_one)))
         return 0
     if options.ask:
+        gc.set_threshold(*COLLECT_AFTER)  # as every `geosleuth` command does
         print(json.dumps(asyncio.run(run_queries(Path(options.ask[0]), int(options.ask[1])))))
         return 0
     if options.work is None:

@@ -268,6 +268,8 @@ def test_a_pin_on_the_map_corrects(server: Served, library: Path, visit: Opener)
     page.get_by_role("button", name="d-monaco.png").click()
     page.get_by_role("button", name="Correct", exact=True).click()
     page.get_by_role("button", name="Pin on the map").click()
+    # Until the map is ready, the form is open, and a click would close it.
+    expect(page.get_by_role("button", name="Pin at the centre")).to_be_visible()
     page.get_by_text("Type the place instead").click()
     page.get_by_label("Latitude").fill("48.8584")
     page.get_by_label("Longitude").fill("2.2945")

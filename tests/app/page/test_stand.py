@@ -34,6 +34,8 @@ def mark(page: Page, number: int, feature: LatLon, *, tabs: bool = False) -> Non
     expect(page.locator(".stand-step")).to_have_text("Now click the same feature on the map.")
     if tabs:
         expect(page.get_by_role("tab", name="Map")).to_have_attribute("aria-selected", "true")
+    # Until the map is ready, the form is open, and a click would close it.
+    expect(page.get_by_role("button", name="Pin at the centre")).to_be_visible()
     page.get_by_text("Type the place instead").click()
     page.get_by_label("Latitude").fill(str(feature.lat))
     page.get_by_label("Longitude").fill(str(feature.lon))

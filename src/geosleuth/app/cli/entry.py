@@ -11,7 +11,7 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import NoReturn
 
-_COLLECT_AFTER = (50_000, 20, 50)
+COLLECT_AFTER = (50_000, 20, 50)
 """Python's own thresholds look through all that was imported again and again: a twentieth of a command's CPU time."""
 
 
@@ -37,7 +37,7 @@ class _Output(TextIOWrapper):
 
 def main() -> NoReturn:
     """Run the command line."""
-    gc.set_threshold(*_COLLECT_AFTER)
+    gc.set_threshold(*COLLECT_AFTER)
     _stop_quietly_on_ctrl_c()
     can_print = _prepare_streams()
     from geosleuth.app.cli.commands import app_for
