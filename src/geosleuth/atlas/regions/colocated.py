@@ -19,14 +19,14 @@ import numpy as np
 
 from geosleuth.atlas.protocol import Colocation, Place
 from geosleuth.errors import BadInput
-from geosleuth.geo import EARTH_RADIUS_KM, Extent, LatLon, normalize_lon
+from geosleuth.geo import Extent, LatLon, normalize_lon
 
 from .candidates import Candidates, candidates_of
 from .combinations import CLOSE_M, WIDEN_BY, CombinationRules, Combinations, CombinationSearch
 from .feature_query import FeatureQuery, FeatureSet, Ints
 from .geometry import E7
 from .pbf import spans
-from .preselection import boxes_around_features, feature_boxes, preselect
+from .preselection import boxes_around_features, feature_boxes, margins_deg, preselect
 from .region_store import OpenRegion, RegionStore, places_of, rows_of
 
 _FIRST_RADIUS_M: Final = 15.0
@@ -191,7 +191,7 @@ def _in_stripes(feature_sets: Sequence[FeatureSet], anchor: int, share: float, w
         share: the share of the anchors.
         within_m: how far from a stripe other features may be.
     """
-    margin = math.degrees(within_m / 1000 / EARTH_RADIUS_KM) * E7 * 1.01
+    margin = margins_deg(within_m, 0.0)[0] * E7
     last = max(int(features.regions[-1]) for features in feature_sets)
     cuts = [features.regions.searchsorted(np.arange(last + 2)).tolist() for features in feature_sets]
     parts: list[list[Ints]] = [[] for _ in feature_sets]

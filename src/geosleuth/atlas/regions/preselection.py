@@ -33,7 +33,7 @@ _POLAR_DEG: Final = 85.0
 _TABLE_MASK: Final = (1 << 20) - 1
 
 
-def _margins_deg(within_m: float, farthest: float) -> tuple[float, float]:
+def margins_deg(within_m: float, farthest: float) -> tuple[float, float]:
     """Return a distance, enlarged a little, in degrees of latitude and of longitude.
 
     Args:
@@ -66,7 +66,7 @@ def boxes_around_features(
     """Return the bounding boxes of features, enlarged by a distance; None near a pole or the 180th meridian."""
     boxes = feature_boxes(store, regions, features)
     farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0))
-    lat_deg, lon_deg = _margins_deg(within_m, farthest)
+    lat_deg, lon_deg = margins_deg(within_m, farthest)
     if farthest > _POLAR_DEG or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + lon_deg > 180:
         return None
     grown: FloatArray = boxes + np.array([-lon_deg, -lat_deg, lon_deg, lat_deg])
@@ -96,7 +96,7 @@ def preselect(
     ]
     all_boxes = np.concatenate(boxes)
     farthest = float(np.abs(all_boxes[:, [1, 3]]).max())
-    lat_deg, lon_deg = _margins_deg(within_m, farthest)
+    lat_deg, lon_deg = margins_deg(within_m, farthest)
     if farthest > _POLAR_DEG or float(np.abs(all_boxes[:, [0, 2]]).max()) + lon_deg > 180:
         return feature_sets
     margin = np.array([-lon_deg, -lat_deg, lon_deg, lat_deg])
@@ -127,7 +127,7 @@ def preselect(
 def _preselect_points(feature_sets: Sequence[FeatureSet], within_m: float) -> Sequence[FeatureSet]:
     """Do `preselect` for sets without streets, with a grid."""
     farthest = max(_largest(features.lats_e7) for features in feature_sets)
-    lat_deg, lon_deg = _margins_deg(max(within_m, NARROWEST_M), farthest)
+    lat_deg, lon_deg = margins_deg(max(within_m, NARROWEST_M), farthest)
     if farthest > _POLAR_DEG or max(_largest(features.lons_e7) for features in feature_sets) + lon_deg > 180:
         return feature_sets
     positions = [(features.lats_e7, features.lons_e7) for features in feature_sets]
@@ -152,7 +152,7 @@ def _points_near_rarest(
         within_m: the distance.
     """
     farthest = float(np.abs(boxes[:, [1, 3]]).max(initial=0.0))
-    lat_deg, lon_deg = _margins_deg(within_m, farthest)
+    lat_deg, lon_deg = margins_deg(within_m, farthest)
     if farthest + lat_deg > _POLAR_DEG or float(np.abs(boxes[:, [0, 2]]).max(initial=0.0)) + 2 * lon_deg > 180:
         return feature_sets
     west, east = cell_numbers(boxes[:, 0] - lon_deg, 180, lon_deg), cell_numbers(boxes[:, 2] + lon_deg, 180, lon_deg)
