@@ -13,7 +13,7 @@ import pytest
 
 from geosleuth.answer.answer import envelope
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.placing import place_texts
+from geosleuth.atlas.placing import place_words
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names.extraction import read_reply
 from geosleuth.world.environment.episode import geocoder_of
@@ -102,7 +102,7 @@ def test_right_answers_are_placed_whatever_their_shape(world: OfflineAtlas, shar
     asked = [(one, shape, reply) for one in places(shared) for shape, reply in one.replies().items()]
     assert len(asked) == 60
     texts = [envelope(read_reply(reply).address) for *_, reply in asked]
-    hits = asyncio.run(place_texts(world, texts))
+    hits = asyncio.run(place_words(world, texts))
     errors_km: dict[str, list[float]] = defaultdict(list)
     for (place, shape, reply), text in zip(asked, texts, strict=True):
         hit = hits.get(text)
@@ -122,5 +122,5 @@ def test_right_answers_are_placed_whatever_their_shape(world: OfflineAtlas, shar
 def test_rewards_place_text_by_the_same_function(world: OfflineAtlas, shared: Path) -> None:
     place = places(shared)[-1]
     text = f"{place.address}, {place.city}, {place.country}"
-    hit = asyncio.run(place_texts(world, [text]))[text]
+    hit = asyncio.run(place_words(world, [text]))[text]
     assert geocoder_of(world)(text) == hit.place.point

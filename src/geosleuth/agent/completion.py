@@ -4,19 +4,17 @@ A place that is named without a point gets the point of that place on the map, m
 gets them by one more question. Benchmark runs do neither: there a paper's own form counts.
 """
 
-import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from geosleuth.answer import Address, Answer
-from geosleuth.answer.answer import envelope, radius_words
-from geosleuth.atlas.placing import places_meant
+from geosleuth.answer import Answer
+from geosleuth.answer.answer import radius_words
+from geosleuth.atlas.placing import Placement, Placer, with_point
 from geosleuth.geo import LatLon, coordinates, distance_km
 from geosleuth.lazy import lazy_pattern
 from geosleuth.text.numbers import distance
 from geosleuth.tools import Case
-from geosleuth.tools.places import radius_km_of
 from geosleuth.tools.viewer import one_line, place_words
 
 from .events import Doubt, Hypothesis
@@ -43,20 +41,6 @@ class Completed:
     doubts: tuple[Doubt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
-    name: str
-    point: LatLon
-    radius_km: float | None
-    whole_country: bool
-    others: tuple[tuple[LatLon, float], ...] = ()
-
-    def away_km(self, point: LatLon) -> float:
-        """How far a point lies from the place, or from another of the same name."""
-        places = [(self.point, self.radius_km or 0.0), *self.others]
-        return max(0.0, min(distance_km(centre, point) - radius_km for centre, radius_km in places))
-
-
 async def complete(case: Case, answer: Answer, pool: Sequence[Hypothesis]) -> Completed:
     """Return the answer with a point for a place that it only names, and what does not fit together in it.
 
@@ -65,16 +49,16 @@ async def complete(case: Case, answer: Answer, pool: Sequence[Hypothesis]) -> Co
     Raises:
         ServiceFault: the map can't be asked.
     """
-    named = await _named(case, answer.address)
+    named = await Placer(case.atlas).place_answer(answer)
     derived = None
-    if answer.point is None and named is not None and not named.whole_country:
-        answer = replace(answer, point=named.point, radius_km=answer.radius_km or named.radius_km)
-        derived = named.name
+    placed = with_point(answer, named)
+    if placed is not answer and named is not None:
+        answer, derived = placed, _shown(named)
     doubts = []
     if answer.point is not None and named is not None and derived is None:
-        away_km = named.away_km(answer.point)
+        away_km = _away_km(named, answer.point)
         if away_km > max(FAR_KM, answer.radius_km or 0.0):
-            doubts.append(Doubt("name", f"{named.name} lies {distance(away_km)} from {coordinates(answer.point)}"))
+            doubts.append(Doubt("name", f"{_shown(named)} lies {distance(away_km)} from {coordinates(answer.point)}"))
     return Completed(answer, derived, (*doubts, *_against_pool(answer, pool)))
 
 
@@ -98,16 +82,14 @@ def with_odds(answer: Answer, reply: str) -> Answer:
     return replace(answer, probability=min(1.0, stated), radius_km=answer.radius_km or ODDS_RADIUS_KM)
 
 
-async def _named(case: Case, address: Address) -> _Named | None:
-    """The finest place that an address names and the map knows, in the country that it names."""
-    hits = [hit for hit in await places_meant(case.atlas, envelope(address)) if hit.match != "fuzzy"]
-    if not hits:
-        return None
-    place = hits[0].place
-    radius_km, *radii_km = [await asyncio.to_thread(radius_km_of, hit.place) for hit in hits]
-    name = place_words(place).removesuffix(f" ({one_line(place.kind)})")
-    others = tuple((hit.place.point, radius or 0.0) for hit, radius in zip(hits[1:], radii_km, strict=True))
-    return _Named(name, place.point, radius_km, place.kind == "country", others)
+def _shown(placement: Placement) -> str:
+    """Return the name of a place for messages."""
+    return place_words(placement.place).removesuffix(f" ({one_line(placement.place.kind)})")
+
+
+def _away_km(named: Placement, point: LatLon) -> float:
+    """Return how far a point lies from the place, or from the nearest of the same name; 0 inside it."""
+    return max(0.0, min(distance_km(one.point, point) - one.radius_km for one in (named, *named.others)))
 
 
 def _against_pool(answer: Answer, pool: Sequence[Hypothesis]) -> Iterator[Doubt]:

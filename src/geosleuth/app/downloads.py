@@ -281,14 +281,16 @@ async def area_box(area: str) -> Box:
     Raises:
         BadInput: the text is none of these, or the area crosses the 180th meridian.
     """
+    from geosleuth.atlas.place_extent import extent_of
     from geosleuth.atlas.regions.region_store import boxes_around
     from geosleuth.photo import Album
     from geosleuth.tools import Case
-    from geosleuth.tools.places import find_area, ground_of
+    from geosleuth.tools.places import around, find_area
 
     found: Extent | None
     if any(character.isalpha() for character in area) and map_point(area) is None:
-        found = ground_of(await asyncio.to_thread(map_place, area))
+        place = await asyncio.to_thread(map_place, area)
+        found = extent_of(place) or around(place.point)
     else:
         found = await find_area(Case(Album(), OfflineAtlas()), area)
     if found is None:

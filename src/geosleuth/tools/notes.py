@@ -7,13 +7,14 @@ from typing import Any, TypedDict
 from geosleuth.answer.coordinates import point_at
 from geosleuth.atlas import Hit, NotOffered
 from geosleuth.atlas.granular import wide_country
+from geosleuth.atlas.place_extent import radius_km_of
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
 from geosleuth.names import country_name, with_article
 
 from .calls import Case, Output
 from .declare import PointData, tool
-from .places import Whereabouts, look_up, radius_km_of
+from .places import Whereabouts, look_up
 from .viewer import Viewer, at, length, one_line, percent, place_words, point_data, required_text, text_of
 
 _PLACE_CHARS = 200

@@ -7,97 +7,23 @@ from dataclasses import dataclass
 
 from geosleuth.answer.coordinates import written_point
 from geosleuth.atlas import Hit, Place
+from geosleuth.atlas.place_extent import extent_of
 from geosleuth.atlas.protocol import level_of
 from geosleuth.errors import BadInput
-from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km, distances_km
+from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
 from geosleuth.names import fold
 
 from .calls import Case
 from .viewer import asked, at, one_line, place_words
 
-# The disc of a settlement holds its dense part; what people call by its name reaches about twice as far.
-_SETTLEMENT_REACH = 2.0
-# A region may consist of several polygons; all of them reach to within so many degrees of its main town.
-_REGION_DEG = 8.0
 _AROUND_A_POINT_KM = 10.0
 # What people call near a town.
 _AROUND_KM = 25.0
 
 
-def ground_of(place: Place) -> Extent:
-    """The ground of a place. Slow at the first country or region, a second or so: borders are read then."""
-    outline = _outline(place)
-    if outline is not None:
-        (west, south), (east, north) = outline.min(axis=0).tolist(), outline.max(axis=0).tolist()
-        return Box(south, west, north, east)
-    if isinstance(place.extent, Disc):
-        return Disc(place.extent.centre, _SETTLEMENT_REACH * place.extent.radius_km)
-    return around(place.point) if _is_point(place.extent) else place.extent
-
-
 def around(point: LatLon) -> Disc:
     """The ground that a bare point stands for: a town's worth."""
     return Disc(point, _AROUND_A_POINT_KM)
-
-
-def radius_km_of(place: Place) -> float | None:
-    """How far the ground of a place reaches from its point, None where only the point is known. Slow at first too."""
-    outline, extent = _outline(place), place.extent
-    if outline is not None:
-        far = distances_km(place.point.lat, place.point.lon, outline[:, 1], outline[:, 0])
-        return float(far.max())
-    if isinstance(extent, Disc):
-        return _SETTLEMENT_REACH * extent.radius_km or None
-    corners = [(lat, lon) for lat in (extent.south, extent.north) for lon in (extent.west, extent.east)]
-    return max(distances_km(place.point.lat, place.point.lon, lat, lon) for lat, lon in corners) or None
-
-
-def _is_point(extent: Box) -> bool:
-    return extent.south == extent.north and extent.width_deg == 0
-
-
-def _outline(place: Place) -> FloatArray | None:
-    """Longitudes and latitudes of the border of a country or a region, of which the base atlas knows no size."""
-    import shapely
-
-    owner, _, code = place.id.partition(":")
-    if owner == "country":
-        shapes = _country(code)
-    elif owner == "admin1":
-        shapes = _region(place, code)
-    else:
-        return None
-    corners: FloatArray = shapely.get_coordinates(shapes)
-    return corners if len(corners) else None
-
-
-def _country(code: str) -> list[object]:
-    from geosleuth.atlas.borders import Borders
-
-    borders = Borders.load()
-    try:
-        light = borders.country_outline(code).geometry
-        # The smallest countries have no corner left in the light outlines.
-        return [borders.country_outline(code, detail="full").geometry] if light.is_empty else [light]
-    except BadInput:  # a territory that has a code and no polygon
-        return []
-
-
-def _region(place: Place, code: str) -> list[object]:
-    from geosleuth.atlas.borders import Borders
-
-    borders, lat, lon = Borders.load(), place.point.lat, place.point.lon
-    near = Box(
-        max(-90.0, lat - _REGION_DEG),
-        max(-180.0, lon - _REGION_DEG),
-        min(90.0, lat + _REGION_DEG),
-        min(180.0, lon + _REGION_DEG),
-    )
-    return [
-        shape.geometry
-        for shape in borders.shapes_in(near, level="region")
-        if any(borders.regions[number].geonames == code for number in shape.ids)
-    ]
 
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?"
@@ -124,7 +50,7 @@ class Whereabouts:
     @property
     def ground(self) -> Extent:
         """The ground in and around it: a settlement with its outskirts, a region or country as it is."""
-        ground = around(self.point) if self.place is None else ground_of(self.place)
+        ground = (self.place and extent_of(self.place)) or around(self.point)
         return Disc(ground.centre, max(_AROUND_KM, ground.radius_km)) if isinstance(ground, Disc) else ground
 
 
@@ -183,7 +109,7 @@ async def find_area(case: Case, text: str) -> Extent | None:
     found = await find(case, text, "area")
     if found.place is None:
         return around(found.point)
-    return await asyncio.to_thread(ground_of, found.place)
+    return await asyncio.to_thread(extent_of, found.place) or around(found.point)
 
 
 def _is_misspelling(hit: Hit) -> bool:

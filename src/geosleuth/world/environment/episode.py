@@ -22,7 +22,7 @@ from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.setup import AgentSetup, Question, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas
-from geosleuth.atlas.placing import place_text
+from geosleuth.atlas.placing import Placer
 from geosleuth.bench.sets import Item
 from geosleuth.errors import BadInput, UserError
 from geosleuth.files import replacing
@@ -255,15 +255,12 @@ def setting_of(words: Mapping[str, Any]) -> Setting:
 
 
 def geocoder_of(atlas: Atlas) -> Geocoder:
-    """Return a geocoder for rewards: the atlas's best hit."""
-    background = Background()
+    """Return a geocoder for rewards: the point of the place that a text names."""
+    background, placer = Background(), Placer(atlas)
 
     def geocode(text: str) -> LatLon | None:
-        try:
-            hit = background.run(place_text(atlas, text))
-        except UserError:
-            return None  # what a policy wrote is no address at all
-        return None if hit is None else hit.place.point
+        placement = background.run(placer.place(text))
+        return None if placement is None else placement.point
 
     return geocode
 

@@ -138,7 +138,7 @@ def add_geocoded(scored: Sequence[Scored], maps: str | None = None, allow: Seque
     from geosleuth.app.console import building
     from geosleuth.atlas import OfflineAtlas
     from geosleuth.atlas.base import ensure_base
-    from geosleuth.atlas.placing import place_texts
+    from geosleuth.atlas.placing import place_words
     from geosleuth.pipeline.plan import online_maps
     from geosleuth.pipeline.request import LocateRequest
 
@@ -147,8 +147,8 @@ def add_geocoded(scored: Sequence[Scored], maps: str | None = None, allow: Seque
         with building() as progress:
             ensure_base(progress)
         atlas = OfflineAtlas()
-    hits = asyncio.run(place_texts(atlas, (name for item in scored for name in item.named_only.values())))
-    placed = {name: Placed(hit.place.point, hit.level) for name, hit in hits.items()}
+    found = asyncio.run(place_words(atlas, (name for item in scored for name in item.named_only.values())))
+    placed = {name: Placed(placement.point, placement.level) for name, placement in found.items()}
     with_copies = []
     for item in scored:
         with_copies += [item, with_geocoded(item, placed.get)] if item.named_only else [item]

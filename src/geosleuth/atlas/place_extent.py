@@ -1,0 +1,82 @@
+"""How far a place extends: the outline of a country or region, the area of a settlement, the box of a feature."""
+
+from geosleuth.errors import BadInput
+from geosleuth.geo import Box, Disc, Extent, FloatArray, distances_km
+
+from .protocol import Place
+
+# The disc of a settlement holds its dense part; what people call by its name reaches about twice as far.
+_SETTLEMENT_REACH = 2.0
+# A region may consist of several polygons; all of them reach to within so many degrees of its main town.
+_REGION_DEG = 8.0
+
+
+def extent_of(place: Place) -> Extent | None:
+    """Return the ground of a place, None for a bare point. The first country takes a second: borders are read."""
+    outline = _outline(place)
+    if outline is not None:
+        (west, south), (east, north) = outline.min(axis=0).tolist(), outline.max(axis=0).tolist()
+        return Box(south, west, north, east)
+    if isinstance(place.extent, Disc):
+        return Disc(place.extent.centre, _SETTLEMENT_REACH * place.extent.radius_km)
+    return None if _is_point(place.extent) else place.extent
+
+
+def radius_km_of(place: Place) -> float | None:
+    """Return how far a place extends from its point, None for a bare point. As slow as `extent_of` at first."""
+    outline, extent = _outline(place), place.extent
+    if outline is not None:
+        far = distances_km(place.point.lat, place.point.lon, outline[:, 1], outline[:, 0])
+        return float(far.max())
+    if isinstance(extent, Disc):
+        return _SETTLEMENT_REACH * extent.radius_km or None
+    corners = [(lat, lon) for lat in (extent.south, extent.north) for lon in (extent.west, extent.east)]
+    return max(distances_km(place.point.lat, place.point.lon, lat, lon) for lat, lon in corners) or None
+
+
+def _is_point(extent: Box) -> bool:
+    return extent.south == extent.north and extent.width_deg == 0
+
+
+def _outline(place: Place) -> FloatArray | None:
+    """Return the border of a country or region as longitudes and latitudes; the base atlas does not know its size."""
+    import shapely
+
+    owner, _, code = place.id.partition(":")
+    if owner == "country":
+        shapes = _country(code)
+    elif owner == "admin1":
+        shapes = _region(place, code)
+    else:
+        return None
+    corners: FloatArray = shapely.get_coordinates(shapes)
+    return corners if len(corners) else None
+
+
+def _country(code: str) -> list[object]:
+    from geosleuth.atlas.borders import Borders
+
+    borders = Borders.load()
+    try:
+        light = borders.country_outline(code).geometry
+        # The smallest countries have no corner left in the light outlines.
+        return [borders.country_outline(code, detail="full").geometry] if light.is_empty else [light]
+    except BadInput:  # a territory that has a code and no polygon
+        return []
+
+
+def _region(place: Place, code: str) -> list[object]:
+    from geosleuth.atlas.borders import Borders
+
+    borders, lat, lon = Borders.load(), place.point.lat, place.point.lon
+    near = Box(
+        max(-90.0, lat - _REGION_DEG),
+        max(-180.0, lon - _REGION_DEG),
+        min(90.0, lat + _REGION_DEG),
+        min(180.0, lon + _REGION_DEG),
+    )
+    return [
+        shape.geometry
+        for shape in borders.shapes_in(near, level="region")
+        if any(borders.regions[number].geonames == code for number in shape.ids)
+    ]
