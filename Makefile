@@ -8,12 +8,13 @@ DOCS := .venv-docs
 PIP := -m pip --disable-pip-version-check --quiet
 PYTEST := $(DEV)/bin/python -m pytest
 
-.PHONY: help demo test test-all suite whole-suite check lint types chromium format bench attack constraints page docs clean
+.PHONY: help demo test test-all suite whole-suite nano check lint types chromium format bench attack constraints page docs clean
 
 help:
 	@echo "make demo      locate the example photos offline, score the example answers, open both reports"
 	@echo "make test      lint, check types, run the test suite"
 	@echo "make test-all  the same with the slow suites, and other random examples every time"
+	@echo "make nano      run the tests of examples/nano, a small model that is trained from nothing"
 	@echo "make bench     run the benchmarks and print this machine's figures"
 	@echo "make attack    give every reader 100,000 mutated files and more; failing services, kill -9, full disks"
 	@echo "make page      build the page of \`geosleuth serve\` from page/ (needs Node 20.19 or newer)"
@@ -71,6 +72,10 @@ test-all: chromium
 
 suite: $(DEV)/ready
 	$(PYTEST) -m "not slow" --numprocesses 2 --dist worksteal
+
+# Not in `make test`: nothing that ships imports it.
+nano: $(DEV)/ready
+	$(PYTEST) examples/nano
 
 whole-suite: $(DEV)/ready
 	HYPOTHESIS_PROFILE=wandering $(PYTEST) --numprocesses 2 --dist worksteal

@@ -1,6 +1,6 @@
 """One GRPO step of a large model with random weights, with pictures and a tool: memory and speed.
 
-    python benchmarks/step_memory.py --processor models/nano --size 8b --tuned lora --out step.json
+    python benchmarks/step_memory.py --processor examples/nano/model --size 8b --tuned lora --out step.json
 
 No weights are needed: the model is drawn at random, and what it writes is chosen for it (a zoom, then an answer), while
 every token passes through the whole model. Sizes "2b", "4b" and "8b" have Qwen3-VL's shapes and vocabulary; "tiny" is

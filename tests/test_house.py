@@ -230,8 +230,6 @@ MAY_TAKE_MORE = {
     "app: locate": "a tool of the MCP server: its signature is its schema",
     "tools: tool": "the keywords of a decorator are the declaration",
     "pipeline: locate": "Inspect makes its -T options of a task's signature",
-    "train: FastGenerator.__init__": "the sizes and switches of one engine, each by keyword",
-    "train: FastGenerator.sample": "it takes the arguments of a model's own generate",
     "world: language": "a row of a table, each column by keyword",
 }
 

@@ -70,7 +70,7 @@ def test_every_link_leads_to_a_file(hooks: ModuleType, caplog: pytest.LogCapture
     ("source", "written", "shown"),
     [
         ("docs/atlas.md", "[NOTICE](../NOTICE)", "NOTICE"),
-        ("docs/nano.md", "[its card](../models/nano/README.md)", "its card (`models/nano/README.md`)"),
+        ("docs/nano.md", "[its card](../examples/nano/model/README.md)", "its card (`examples/nano/model/README.md`)"),
         ("docs/nano.md", "[why](decisions/0024-nano-from-nothing.md)", "[why](decisions/0024-nano-from-nothing.md)"),
         ("docs/decisions/README.md", "[figures](../nano.md#speed)", "[figures](../nano.md#speed)"),
         ("docs/locate.md", "[changes](../CHANGELOG.md)", "[changes](changelog.md)"),
