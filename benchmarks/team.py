@@ -48,9 +48,10 @@ from expert_pictures import REGIONS, Drawn, draw_pictures  # noqa: E402
 from experts import Known, StandInExpert, Temper, expert_team, identical_team  # noqa: E402
 from geosleuth.app.cli.handlers.team_compare import figures  # noqa: E402
 from geosleuth.app.report.team_page import Curves, curves_of, render_team_page  # noqa: E402
+from geosleuth.atlas.placing import Placer  # noqa: E402
 from geosleuth.files import write_text_atomically  # noqa: E402
 from geosleuth.score.metrics import mean_estimate  # noqa: E402
-from geosleuth.team import Member, Placer, Society, StrangersSociety  # noqa: E402
+from geosleuth.team import Member, Society, StrangersSociety  # noqa: E402
 from geosleuth.team.rivals import RIVALS  # noqa: E402
 from geosleuth.team.swarm import SwarmSettings  # noqa: E402
 from geosleuth.team.sweeps.track_record import (  # noqa: E402

@@ -28,10 +28,11 @@ import numpy as np  # noqa: E402
 
 from expert_pictures import Drawn, draw_pictures  # noqa: E402
 from experts import Known, StandInExpert, expert_team, identical_team  # noqa: E402
+from geosleuth.atlas.placing import Placer  # noqa: E402
 from geosleuth.geo import distance_km  # noqa: E402
 from geosleuth.photo import first_view  # noqa: E402
 from geosleuth.photo.image_encoder import Features, load_encoder  # noqa: E402
-from geosleuth.team import Member, Placer, Request  # noqa: E402
+from geosleuth.team import Member, Request  # noqa: E402
 from geosleuth.team.learning import (  # noqa: E402
     Examples,
     Heard,

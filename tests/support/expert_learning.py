@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from expert_pictures import Drawn
+from geosleuth.atlas.placing import Placer
 from geosleuth.photo import OpenedPhoto
 from geosleuth.photo.image_encoder import Encoder, Features, load_encoder
-from geosleuth.team import Member, Placer, Request
+from geosleuth.team import Member, Request
 from geosleuth.team.learning import (
     QUICK,
     Examples,

@@ -7,18 +7,21 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from expert_pictures import Drawn, draw_pictures
 from experts import Known, StandInExpert, expert_team, identical_team
+from geosleuth.atlas import Hit, OfflineAtlas
+from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, LatLon
 from geosleuth.photo import first_view
 from geosleuth.photo.image_encoder import Features, load_encoder
 from geosleuth.score import Truth
-from geosleuth.team import Member, Placer, Reply, Request, Turn
+from geosleuth.team import Member, Reply, Request, Turn, location_of
 from geosleuth.team.learning import (
     PAPER,
     QUICK,
@@ -38,6 +41,7 @@ from geosleuth.team.member import Links, full_links
 from geosleuth.team.network import predicted
 from geosleuth.team.swarm import SwarmSettings
 from members import ScriptedMember, comment, place
+from named_places import NamedPlaces, placement
 from scenery import save, scene
 
 NOWHERE = float("inf")
@@ -97,19 +101,14 @@ def test_who_was_right_is_drawn_again_and_who_was_wrong_is_not_at_once() -> None
     assert all(drawings)
 
 
-class OneBox:
-    """An atlas that knows one place."""
-
-    async def geocode(self, words: str, *, limit: int = 1) -> list[object]:
-        from types import SimpleNamespace
-
-        del limit
-        found = SimpleNamespace(place=SimpleNamespace(extent=Box(59.0, 20.0, 70.0, 31.0)))
-        return [found] if words == "Finland" else []
-
-
 def placer() -> Placer:
-    return Placer(OneBox())  # type: ignore[arg-type]
+    finland = Box(59.0, 20.0, 70.0, 31.0)
+    return NamedPlaces(
+        {
+            "Finland": placement("Finland", finland, "country"),
+            "Unknown Lake, Finland": placement("Finland", finland, "country", ("Unknown Lake",)),
+        }
+    )
 
 
 def picture() -> Drawn:
@@ -150,14 +149,16 @@ def test_a_country_that_holds_the_truth_is_right_while_learning() -> None:
 
     country = Reply("Finland", Answer(address=Address.of(country="Finland")))
     nonsense = Reply("Narnia", Answer(address=Address.of(country="Narnia")))
-    members = [ScriptedMember("country", then=country), ScriptedMember("nonsense", then=nonsense)]
+    unknown = Reply("A lake", Answer(address=Address.of(country="Finland", precise="Unknown Lake")))
+    said = {"country": country, "nonsense": nonsense, "unknown": unknown}
+    members = [ScriptedMember(name, then=reply) for name, reply in said.items()]
     settings = LearnSettings(rounds=6, reviewers=0)
     stages = swarm_stages(
         members, Request((picture().photo,)), Truth(LatLon(65.0, 25.5)), placer=placer(), settings=settings
     )
-    seen = asyncio.run(learn_picture(2, stages, settings, random.Random(0)))
-    assert seen.labels == (1.0, 0.0)
-    assert seen.distances == (0.0, 1.0)
+    seen = asyncio.run(learn_picture(3, stages, settings, random.Random(0)))
+    assert seen.labels == (1.0, 0.0, 0.0)
+    assert seen.distances == (0.0, 1.0, 1.0)
 
 
 def test_rounds_keep_to_the_teams_own_limits() -> None:
@@ -176,28 +177,29 @@ def test_rounds_keep_to_the_teams_own_limits() -> None:
     assert {turn.member: turn.reply.failure is None for turn in heard} == {"slow": False, "quick": True}
 
 
-class FailsOnce:
+class FailsOnce(OfflineAtlas):
     """An atlas that can't be reached the first time."""
 
-    def __init__(self) -> None:
-        self.asked = 0
+    asked = 0
 
-    async def geocode(self, words: str, limit: int) -> list[object]:
+    async def geocode(self, text: str, **options: Any) -> list[Hit]:
         self.asked += 1
         if self.asked == 1:
             raise ServiceFault("maps.invalid", "is busy")
-        return await OneBox().geocode(words, limit=limit)
+        return await super().geocode(text, **options)
 
 
-def test_a_place_that_could_not_be_looked_up_is_looked_up_again() -> None:
+def test_a_place_that_could_not_be_looked_up_is_looked_up_again(atlas_home: Path) -> None:
     from geosleuth.answer import Address, Answer
 
-    atlas = FailsOnce()
-    where = Placer(atlas)  # type: ignore[arg-type]
-    answer = Answer(address=Address.of(country="Finland"))
-    assert asyncio.run(where.extent(answer)) is None
-    assert asyncio.run(where.extent(answer)) is not None
-    assert asyncio.run(where.extent(answer)) is not None
+    atlas = FailsOnce(atlas_home / "regions")
+    where, answer = Placer(atlas), Answer(address=Address.of(country="Finland"))
+    assert asyncio.run(location_of(answer, where)) is None
+    for _ in range(2):
+        found = asyncio.run(location_of(answer, where))
+        assert found is not None
+        assert found.placement is not None
+        assert found.placement.is_area
     assert atlas.asked == 2
 
 

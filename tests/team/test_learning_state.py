@@ -18,9 +18,10 @@ import pytest
 
 from expert_pictures import Drawn, draw_pictures, save_pictures
 from experts import Known, expert_team
+from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput
 from geosleuth.photo import open_photo
-from geosleuth.team import Placer, Reply, Society, TrustWeights
+from geosleuth.team import Reply, Society, TrustWeights
 from geosleuth.team import network as society_module
 from geosleuth.team import network as state_module
 from geosleuth.team.learning import (

@@ -9,7 +9,7 @@ import pytest
 
 from geosleuth.agent import Trajectory, run
 from geosleuth.agent.setup import AgentSetup
-from geosleuth.answer import Answer
+from geosleuth.answer import Address, Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon
 from geosleuth.team.parallel import EmbeddedVerifier, embedded_method, named_marks
@@ -94,6 +94,8 @@ def test_tries_without_a_point_are_placed_by_what_they_name() -> None:
     assert answer.point is not None
     assert abs(answer.point.lat - 48.85) < 0.05
     assert "2 tries, 2 of them with a place" in (answer.explanation or "")
+    for words in (Address.of(country="France"), Address.of("France", None, "Qwyx Gorge")):
+        assert answer_of(Answer(address=words)).point is None
     nowhere = answer_of(Answer(explanation="There is nothing to go by."))
     assert nowhere.point is None
     assert "There is nothing to go by." in (nowhere.explanation or "")

@@ -12,12 +12,14 @@ from drawn import examples
 from expert_pictures import Drawn, draw_pictures
 from experts import Known, Temper, Trouble, expert_team
 from geosleuth.answer import Address, Answer
+from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box
-from geosleuth.team import Member, Outcome, Placer, Reply, Request
+from geosleuth.team import Member, Outcome, Reply, Request
 from geosleuth.team.rivals import RIVALS, best_team, importance, rival
 from geosleuth.team.rivals.questions import read_choice, read_ranking, read_ratings, read_verdict
 from members import ScriptedMember, comment, place
+from named_places import NamedPlaces, placement
 from no_atlas import NoAtlas
 
 PARIS, LYON, ROME, OSLO = (48.86, 2.35), (45.76, 4.84), (41.9, 12.5), (59.9, 10.75)
@@ -66,14 +68,13 @@ def test_majority_asks_everybody_once_and_counts_near_places_together(request_: 
     assert all(member.asked[0].words is None for member in members)
 
 
-def test_a_country_that_agrees_with_two_towns_does_not_win_over_them(request_: Request) -> None:
+def test_a_region_that_agrees_with_two_towns_does_not_win_over_them(request_: Request) -> None:
     vague = Reply("France", Answer(address=Address.of(country="France"), probability=0.9))
     members = [
         ScriptedMember("a", then=vague),
         *(ScriptedMember(n, then=at(p, 0.2)) for n, p in (("b", PARIS), ("c", LYON))),
     ]
-    placer = Placer(NoAtlas())
-    placer._known["France"] = Box(42.0, -5.0, 51.0, 8.0)
+    placer = NamedPlaces({"France": placement("the east", Box(44.0, 2.0, 50.0, 8.0), "region")})
     outcome = asyncio.run(RIVALS["majority"].run(members, request_, placer=placer))
     assert outcome.answer.point is not None
 

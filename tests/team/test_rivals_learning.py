@@ -8,8 +8,9 @@ import pytest
 from expert_learning import CachedEncoder, elected, taught
 from expert_pictures import Drawn, draw_pictures
 from experts import Known, StandInExpert, expert_team, identical_team
+from geosleuth.atlas.placing import Placer
 from geosleuth.score.metrics import mean_estimate
-from geosleuth.team import Member, Placer, Society, StrangersSociety
+from geosleuth.team import Member, Society, StrangersSociety
 from geosleuth.team.network import TrainedSociety
 from geosleuth.team.swarm import SwarmSettings
 from geosleuth.team.sweeps.track_record import Example, Measured, measure

@@ -5,42 +5,36 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
 from geosleuth.answer import Address, Answer
 from geosleuth.errors import BadInput
-from geosleuth.geo import Box, Disc, Extent, LatLon
+from geosleuth.geo import Box, Disc, LatLon
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Usage
-from geosleuth.team import Member, Outcome, Placer, Reply, Request, StrangersSociety, TrustWeights
+from geosleuth.team import Member, Outcome, Reply, Request, StrangersSociety, TrustWeights
 from geosleuth.team.swarm import SwarmSettings, run_swarm
 from geosleuth.team.swarm.swarm import draw_reviewers, election_order
 from members import ScriptedMember, comment, place
+from named_places import FRANCE, NamedPlaces, placement
 from virtual_time import run_virtually
-
-if TYPE_CHECKING:
-    from geosleuth.atlas import Atlas
 
 NICE, GENOA, ROME = (43.70, 7.27), (44.41, 8.93), (41.89, 12.49)
 
 
-class NamedPlaces(Placer):
-    """Knows a few names, and how large the places are."""
-
-    known: dict[str, Extent] = {  # noqa: RUF012
-        "France": Box(42.3, -4.8, 51.1, 8.2),
-        "Nice, France": Disc(LatLon(*NICE), 8.0),
-        "Nizza": Disc(LatLon(*NICE), 8.0),
-        "Nice, Iowa": Disc(LatLon(41.6, -93.6), 8.0),
-    }
-
-    def __init__(self) -> None:
-        super().__init__(cast("Atlas", None))
-
-    async def _look_up(self, words: str) -> Extent | None:
-        return self.known.get(words)
+PLACES = {
+    "France": FRANCE,
+    "Alpes-Maritimes, France": placement("Alpes-Maritimes", Box(43.4, 6.6, 44.4, 7.8), "region"),
+    "Nice, France": placement("Nice", Disc(LatLon(*NICE), 8.0)),
+    "Nizza": placement("Nice", Disc(LatLon(*NICE), 8.0)),
+    "Nice, Iowa": placement("Nice", Disc(LatLon(41.6, -93.6), 8.0)),
+    "Sky Arch, Utah": placement("Utah", Box(37.0, -114.1, 42.0, -109.0), "region", ("Sky Arch",)),
+    "Red Hole, Arizona": placement("Arizona", Box(31.3, -114.8, 37.0, -109.0), "region", ("Red Hole",)),
+    "Utah": placement("Utah", Box(37.0, -114.1, 42.0, -109.0), "region"),
+    "Arizona": placement("Arizona", Box(31.3, -114.8, 37.0, -109.0), "region"),
+}
 
 
 class Known:
@@ -69,7 +63,7 @@ def swarm(
             members,
             request or Request(()),
             society=Known(election or falling, links),
-            placer=NamedPlaces(),
+            placer=NamedPlaces(PLACES),
             settings=SwarmSettings(**settings),
             rng=random.Random(seed),
         )
@@ -186,9 +180,31 @@ def test_equal_words_are_not_agreement_and_different_words_can_be() -> None:
 
 
 def test_of_those_who_agree_the_one_who_says_most_precisely_is_taken() -> None:
-    broad = ScriptedMember("Ada", then=named("France"))
+    broad = ScriptedMember("Ada", then=named("France", "Alpes-Maritimes"))
     outcome = swarm([broad, ScriptedMember("Bob", then=named("France", None, "Nice"))], reviewers=0)
     assert (outcome.voice, outcome.decided) == ("Bob", "consensus of 2")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("France",), ("France",)),
+        (("France",), ("France", None, "Nice")),
+        ((None, "Utah", "Sky Arch"), (None, "Arizona", "Red Hole")),
+        ((None, "Utah", "Sky Arch"), (None, "Utah")),
+        ((None, "Utah"), (None, "Arizona")),
+    ],
+)
+def test_a_country_an_unknown_sight_and_a_common_border_are_no_agreement(
+    one: tuple[str | None, ...], other: tuple[str | None, ...]
+) -> None:
+    members = [ScriptedMember("Ada", then=named(*one)), ScriptedMember("Bob", then=named(*other))]
+    assert swarm(members, reviewers=0, rounds=1).decided.startswith("no agreement")
+
+
+def test_two_who_name_the_same_region_agree() -> None:
+    members = [ScriptedMember("Ada", then=named(None, "Utah")), ScriptedMember("Bob", then=named(None, "Utah"))]
+    assert swarm(members, reviewers=0).decided == "consensus of 2"
 
 
 def test_after_the_last_round_most_agreement_wins() -> None:
@@ -307,7 +323,7 @@ def test_strangers_can_work_together() -> None:
     members = [steady("Ada", NICE), steady("Bob", NICE), steady("Cy", NICE)]
     outcome = run_virtually(
         run_swarm(
-            members, Request(()), society=StrangersSociety(3), placer=NamedPlaces(), rng=random.Random(0),
+            members, Request(()), society=StrangersSociety(3), placer=NamedPlaces(PLACES), rng=random.Random(0),
         )
     )  # fmt: skip
     assert outcome.decided == "consensus of 2"

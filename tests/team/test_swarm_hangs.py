@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from geosleuth.answer import Address, Answer
+from geosleuth.atlas.placing import Placement, Placer
 from geosleuth.errors import ServiceFault
-from geosleuth.geo import Extent, LatLon
-from geosleuth.team import Outcome, Placer, Reply, Request, TrustWeights
+from geosleuth.team import Outcome, Reply, Request, TrustWeights
 from geosleuth.team.swarm import SwarmSettings, run_swarm
 from members import comment, place
 from virtual_time import run_virtually
 
 if TYPE_CHECKING:
     from geosleuth.atlas import Atlas
+    from geosleuth.geo import LatLon
 
 SECONDS = 600.0
 SECONDS_PER_REPLY = 40.0
@@ -29,7 +30,7 @@ class SlowPlacer(Placer):
     def __init__(self) -> None:
         super().__init__(cast("Atlas", None))
 
-    async def _look_up(self, words: str) -> Extent | None:
+    async def place(self, words: str) -> Placement | None:
         if len(words) % 3 == 0:
             await asyncio.sleep(1e9)
         return None

@@ -17,9 +17,10 @@ from geosleuth.agent.methods.smilegeo import read_answer
 from geosleuth.agent.setup import Resources
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.placing import Placer
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.policies import Conversation, Prompt, Step
-from geosleuth.team import Outcome, Placer, Request, TrustWeights
+from geosleuth.team import Outcome, Request, TrustWeights
 from geosleuth.team.swarm import LiveMember, Surroundings, SwarmSettings, quoted, quoted_answer, run_swarm
 from geosleuth.team.swarm.swarm import NOTE, quoted_comment
 from geosleuth.tools import Toolset

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from expert_pictures import Drawn, draw_pictures, save_pictures
 from experts import Known, StandInExpert, Temper, expert_team
 from geosleuth.answer import Address, Answer
+from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput
-from geosleuth.geo import Box, LatLon
+from geosleuth.geo import LatLon
 from geosleuth.score import Truth
-from geosleuth.team import Member, Outcome, Placer, Reply, Request, StrangersSociety, TrustWeights, Turn
+from geosleuth.team import Member, Outcome, Reply, Request, StrangersSociety, TrustWeights, Turn
 from geosleuth.team.learning import read_sources
 from geosleuth.team.member import Stage
 from geosleuth.team.swarm import SwarmSettings
@@ -35,6 +36,7 @@ from geosleuth.team.sweeps.ways import (
     too_large,
 )
 from members import ScriptedMember, place
+from named_places import MALTA, NamedPlaces
 from no_atlas import NoAtlas
 
 FOUR = ["one", "two", "two", "two"]
@@ -276,8 +278,7 @@ def test_another_file_is_no_store(tmp_path: Path) -> None:
 
 
 def test_answers_in_words_count_with_the_middle_of_their_place() -> None:
-    placer = Placer(NoAtlas())
-    placer._known["Malta"] = Box(35.8, 14.2, 36.0, 14.6)
+    placer = NamedPlaces({"Malta": MALTA})
     truth = Truth(LatLon(35.9, 14.4))
     assert asyncio.run(error_km(Answer(address=Address.of(country="Malta")), truth, placer)) == pytest.approx(0, abs=1)
     assert isnan(asyncio.run(error_km(Answer(address=Address.of(country="Atlantis")), truth, placer)))

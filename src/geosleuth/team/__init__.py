@@ -9,9 +9,9 @@ Only ``learning`` holds truths: code that answers can't import it.
 
 from .member import (
     AGREE_WITHIN_KM,
+    Location,
     Member,
     Outcome,
-    Placer,
     Reply,
     Request,
     Society,
@@ -22,15 +22,16 @@ from .member import (
     agree,
     cluster,
     image_tokens,
+    location_of,
     reply_tokens,
     text_tokens,
 )
 
 __all__ = [
     "AGREE_WITHIN_KM",
+    "Location",
     "Member",
     "Outcome",
-    "Placer",
     "Reply",
     "Request",
     "Society",
@@ -41,6 +42,7 @@ __all__ = [
     "agree",
     "cluster",
     "image_tokens",
+    "location_of",
     "reply_tokens",
     "text_tokens",
 ]

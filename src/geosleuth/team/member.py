@@ -23,9 +23,10 @@ from geosleuth.agent import Trajectory
 from geosleuth.agent.conversation import PIXELS_PER_TOKEN
 from geosleuth.agent.method import CHARACTERS_PER_TOKEN
 from geosleuth.answer import Answer
-from geosleuth.atlas import Atlas
+from geosleuth.answer.answer import PIN_KM
+from geosleuth.atlas.placing import Placement, Placer
 from geosleuth.errors import GeosleuthError
-from geosleuth.geo import Disc, Extent, extent_distance_km
+from geosleuth.geo import Disc, Extent, LatLon, extent_distance_km
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Usage
 
@@ -210,45 +211,61 @@ AGREE_WITHIN_KM = 50.0
 """The largest distance between the places of two answers that agree; smileGeo's threshold."""
 
 
-class Placer:
-    """Resolves answers to extents: the point if there is one, else the place that the address names.
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where an answer lies: its own point, or the place that its words name."""
 
-    Every address is looked up once, and again only if the look-up failed. An address that can't be found has no
-    extent and agrees with nothing.
+    point: LatLon
+    extent: Extent
+    placement: Placement | None = None
+
+    @property
+    def radius_km(self) -> float:
+        """Return how far the place reaches from the point."""
+        return self.placement.radius_km if self.placement else 0.0
+
+    @property
+    def is_half_known(self) -> bool:
+        """Return whether no more than the region or country of the named place is known."""
+        placement = self.placement
+        if placement is None or not placement.missing:
+            return False
+        return placement.level in ("region", "country") and placement.radius_km > PIN_KM
+
+
+async def location_of(answer: Answer, placer: Placer) -> Location | None:
+    """Return where an answer lies; None if it names no known place, or if the look-up failed."""
+    if answer.point is not None:
+        return Location(answer.point, Disc(answer.point, 0.0))
+    try:
+        found = await placer.place_answer(answer)
+    except GeosleuthError:
+        return None
+    return None if found is None else Location(found.point, found.extent, found)
+
+
+def agree(one: Location | None, other: Location | None, within_km: float = AGREE_WITHIN_KM) -> bool:
+    """Return whether two answers lie within so many km of each other.
+
+    A wide country agrees with nothing, nor does a place of which no more than the region is known. Two places that are
+    both wider than ``within_km`` must share more than a border: the middle of one lies in the other.
     """
-
-    def __init__(self, atlas: Atlas) -> None:
-        self._atlas = atlas
-        self._known: dict[str, Extent | None] = {}
-
-    async def extent(self, answer: Answer) -> Extent | None:
-        """Return the extent of the answer's place."""
-        if answer.point is not None:
-            return Disc(answer.point, 0.0)
-        words = str(answer.address)
-        if not words:
-            return None
-        if words not in self._known:
-            try:
-                self._known[words] = await self._look_up(words)
-            except GeosleuthError:
-                return None
-        return self._known[words]
-
-    async def _look_up(self, words: str) -> Extent | None:
-        hits = await self._atlas.geocode(words, limit=1)
-        return hits[0].place.extent if hits else None
+    if one is None or other is None or _is_vague(one) or _is_vague(other):
+        return False
+    if min(one.radius_km, other.radius_km) > within_km:
+        return one.extent.contains(other.point) or other.extent.contains(one.point)
+    return extent_distance_km(one.extent, other.extent) <= within_km
 
 
-def agree(one: Extent | None, other: Extent | None, within_km: float = AGREE_WITHIN_KM) -> bool:
-    """Return whether two extents lie within so many km of each other; None agrees with nothing."""
-    return one is not None and other is not None and extent_distance_km(one, other) <= within_km
+def _is_vague(location: Location) -> bool:
+    return location.is_half_known or (location.placement is not None and location.placement.is_area)
 
 
-def cluster(extents: Sequence[Extent | None], within_km: float = AGREE_WITHIN_KM) -> list[frozenset[int]]:
+def cluster(locations: Sequence[Location | None], within_km: float = AGREE_WITHIN_KM) -> list[frozenset[int]]:
     """Return for each answer the answers that agree with it, itself included; none if it has no place."""
-    count = range(len(extents))
-    return [frozenset(j for j in count if agree(extents[i], extents[j], within_km)) for i in count]
+    count = range(len(locations))
+    groups = [{j for j in count if agree(locations[i], locations[j], within_km)} for i in count]
+    return [frozenset(group if locations[i] is None else {i, *group}) for i, group in enumerate(groups)]
 
 
 LinkRule = Literal["default", "printed", "released"]

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from geosleuth.atlas.borders import Borders
+from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
 from geosleuth.photo.image_encoder import Encoder, lasting_spec
 from geosleuth.score import Truth
-from geosleuth.team import Member, Placer, Request, Turn
+from geosleuth.team import Member, Request, Turn
 from geosleuth.team.network import Weights, load_picture_encoder, read_weights
 from geosleuth.team.swarm import SwarmSettings
 from geosleuth.tools.similar.index import ENDINGS

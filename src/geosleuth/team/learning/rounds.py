@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput
 from geosleuth.geo import Disc, extent_distance_km
 from geosleuth.photo import OpenedPhoto
 from geosleuth.score import Truth
-from geosleuth.team import AGREE_WITHIN_KM, Member, Placer, Reply, Request, TrustWeights
+from geosleuth.team import AGREE_WITHIN_KM, Member, Reply, Request, TrustWeights, location_of
 from geosleuth.team.member import LinkRule, Links, full_links, next_streak, updated_links
 from geosleuth.team.swarm import SwarmSettings, run_swarm
 from geosleuth.team.swarm.swarm import Listener
@@ -319,8 +320,10 @@ def swarm_stages(
         reviewed_km: dict[int, float] = {}
         for turn in outcome.turns:
             if turn.stage in ("answer", "summary") and turn.reply.names_place:
-                extent = await placer.extent(turn.reply.answer)
-                distance_km = float("inf") if extent is None else extent_distance_km(extent, place)
+                location = await location_of(turn.reply.answer, placer)
+                distance_km = float("inf")
+                if location is not None and not location.is_half_known:
+                    distance_km = extent_distance_km(location.extent, place)
                 (own_km if turn.stage == "answer" else reviewed_km)[names.index(turn.member)] = distance_km
         reviewers = {
             names.index(about): tuple(names.index(turn.member) for turn in outcome.turns if turn.about == about

@@ -252,10 +252,10 @@ def checks_of(stand: Stand, notebook: Notebook) -> list[Check]:
 
 
 def placed(stand: Stand, notebook: Notebook) -> LatLon | None:
-    """The point of a try; where it gives none, that of the place it names, if the atlas knows one of this name."""
+    """The point of a try; where it gives none, that of the place it names, if known. A country has none."""
     if stand.point is not None:
         return stand.point
-    sure = [one for one in _hits(_asked(notebook, _geocode(stand))) if one[2]]
+    sure = [one for one in _hits(_asked(notebook, _geocode(stand)), leave_out="country") if one[2]]
     return sure[0][0] if sure else None
 
 
@@ -351,14 +351,17 @@ def _text(claim: Claim, stand: Stand, done: Done | None) -> Check:
     return Check(claim, "open", "together it leads to no place near the point")
 
 
-def _hits(done: Done | None) -> list[tuple[LatLon, str, bool, float]]:
+def _hits(done: Done | None, leave_out: str | None = None) -> list[tuple[LatLon, str, bool, float]]:
     """Point, name, whether the name was plainly meant, and how far the place reaches from its point in km."""
     results = done.data.get("results") if done else None
     found = []
     for one in results if isinstance(results, Sequence) else ():
         lat, lon = (one.get("lat"), one.get("lon")) if isinstance(one, Mapping) else (None, None)
         if isinstance(lat, int | float) and isinstance(lon, int | float) and is_valid(lat, lon):
+            if one.get("level") == leave_out is not None:
+                continue
             meant = one.get("match") in ("exact", "alias") or float(one.get("score") or 0.0) >= _SURE
+            meant = meant and not one.get("missing")
             found.append((LatLon(lat, lon), one_line(str(one.get("name")), 80), meant, _reach_km(one.get("extent"))))
     return found
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from geosleuth.agent.methods.shared import EVIDENCE_ONLY, paragraphs
 from geosleuth.answer import Answer
-from geosleuth.team import AGREE_WITHIN_KM, Member, Placer, Reply, Request, Stage, Turn, agree, cluster
+from geosleuth.atlas.placing import Placer
+from geosleuth.team import AGREE_WITHIN_KM, Member, Reply, Request, Stage, Turn, agree, cluster, location_of
 from geosleuth.team.swarm import SwarmSettings
 from geosleuth.team.swarm.swarm import NOTE, Discussion, quoted, quoted_answer, together
 
@@ -255,11 +256,11 @@ class Vote:
 async def vote(replies: Sequence[Reply], placer: Placer, within_km: float = AGREE_WITHIN_KM) -> Vote | None:
     """Return the reply with most agreement; ties go to the more confident supporters, then to the earlier reply.
 
-    A country agrees with each of its towns, so a vague answer can win; then its most supported town is returned.
+    A region agrees with each of its towns, so a wide answer can win; then its most supported town is returned.
     None if no reply names a place.
     """
-    extents = [await placer.extent(reply.answer) if reply.names_place else None for reply in replies]
-    circles = cluster(extents, within_km)
+    locations = [await location_of(reply.answer, placer) if reply.names_place else None for reply in replies]
+    circles = cluster(locations, within_km)
     sure = [reply.answer.probability or 0.0 for reply in replies]
     placed = [index for index, circle in enumerate(circles) if circle]
     if not placed:
@@ -278,4 +279,4 @@ async def vote(replies: Sequence[Reply], placer: Placer, within_km: float = AGRE
 
 async def same_place(one: Reply, other: Reply, placer: Placer, within_km: float = AGREE_WITHIN_KM) -> bool:
     """Return whether two replies mean the same place."""
-    return agree(await placer.extent(one.answer), await placer.extent(other.answer), within_km)
+    return agree(await location_of(one.answer, placer), await location_of(other.answer, placer), within_km)

@@ -20,8 +20,9 @@ from typing import Literal, Protocol
 from geosleuth.agent.methods import discussion_prompt
 from geosleuth.agent.methods.shared import paragraphs
 from geosleuth.answer import Answer
+from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput
-from geosleuth.team import AGREE_WITHIN_KM, Member, Outcome, Placer, Reply, Request, Turn, agree
+from geosleuth.team import AGREE_WITHIN_KM, Member, Outcome, Reply, Request, Turn, agree, location_of
 from geosleuth.team.swarm.swarm import NOTE, quoted_answer
 
 from .questions import (
@@ -378,8 +379,8 @@ async def importance(outcome: Outcome, placer: Placer, within_km: float = AGREE_
     total: defaultdict[str, float] = defaultdict(float)
     if not layers:
         return dict(total)
-    answer = await placer.extent(outcome.answer)
-    right = [agree(await placer.extent(turn.reply.answer), answer, within_km) for turn in layers[-1]]
+    answer = await location_of(outcome.answer, placer)
+    right = [agree(await location_of(turn.reply.answer, placer), answer, within_km) for turn in layers[-1]]
     weights = [float(is_right) / max(1, sum(right)) for is_right in right]
     for depth in range(len(layers) - 1, -1, -1):
         for turn, weight in zip(layers[depth], weights, strict=True):

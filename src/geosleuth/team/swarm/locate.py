@@ -31,11 +31,11 @@ from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.setup import NO_HINTS, UNWATCHED, Question, Resources, Watch
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.answer import Answer, Candidate
+from geosleuth.atlas.placing import Placer, with_point
 from geosleuth.errors import BadInput
-from geosleuth.geo import Disc, Extent, LatLon, distance_km
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import EndpointSettings, Policy, Prompt, Sampling, Step, Wire, consent_line, make_policy
-from geosleuth.team import Outcome, Placer, Request, Society, StrangersSociety, Turn, agree
+from geosleuth.team import Location, Outcome, Request, Society, StrangersSociety, Turn, agree, location_of
 from geosleuth.tools import Toolset, image_info
 from geosleuth.tools.toolset import all_tools
 
@@ -290,8 +290,8 @@ async def locate_with_team(
     """Locate photos of one place with a team that reviews and discusses.
 
     The finding's trajectory has one step per turn of a member; its team are the members' own runs. An answer that
-    names a place without a point gets the centre and radius of the place from the atlas. Differing final answers of
-    other answer agents become the candidates.
+    names a place without a point gets that of the place, as in a single run. Differing final answers of other answer
+    agents become the candidates.
 
     Args:
         photos: opened by `geosleuth.photo.open_photo`.
@@ -336,8 +336,9 @@ async def locate_with_team(
             rng=random.Random(lot),  # noqa: S311
             heard=recorder.record_turn,
         )
-        answer = _with_point(outcome.answer, await placer.extent(outcome.answer))
-        others = await _others(outcome, placer, settings.within_km)
+        chosen = await location_of(outcome.answer, placer)
+        answer = with_point(outcome.answer, chosen.placement if chosen else None)
+        others = await _others(outcome, chosen, placer, settings.within_km)
         recorder.decided(outcome.decided, outcome.voice)
     except asyncio.CancelledError:
         recorder.close(Answer(explanation="No answer: the run was called off."), "nobody", "cancelled")
@@ -357,17 +358,16 @@ async def locate_with_team(
     return Finding(trajectory, tuple(opened.claims for opened in photos), case.album, team=runs)
 
 
-async def _others(outcome: Outcome, placer: Placer, within_km: float) -> tuple[Candidate, ...]:
+async def _others(outcome: Outcome, chosen: Location | None, placer: Placer, within_km: float) -> tuple[Candidate, ...]:
     """Return the places of other answer agents that do not agree with the answer, in order of appearance."""
     last = {
         turn.member: turn.reply.answer for turn in outcome.turns if turn.stage != "review" and turn.reply.names_place
     }
-    chosen = await placer.extent(outcome.answer)
     return tuple(
         [
             Candidate(str(answer.address) or None, answer.point, answer.probability, answer.explanation)
             for member, answer in last.items()
-            if member != outcome.voice and not agree(await placer.extent(answer), chosen, within_km)
+            if member != outcome.voice and not agree(await location_of(answer, placer), chosen, within_km)
         ]
     )
 
@@ -387,15 +387,3 @@ def _budget(settings: SwarmSettings) -> Budget:
     """Return the team's budget for the trajectory: every answer agent answers, sums up and has its rounds."""
     turns = settings.answerers * (2 + settings.reviewers + settings.rounds)
     return Budget(turns, tokens=settings.tokens, seconds=settings.seconds, usd=settings.usd)
-
-
-def _with_point(answer: Answer, extent: Extent | None) -> Answer:
-    if answer.point is not None or extent is None:
-        return answer
-    if isinstance(extent, Disc):
-        middle, radius_km = extent.centre, extent.radius_km
-    else:
-        middle = extent.centre
-        corners = [LatLon(lat, lon) for lat in (extent.south, extent.north) for lon in (extent.west, extent.east)]
-        radius_km = max(distance_km(middle, corner) for corner in corners)
-    return replace(answer, point=middle, radius_km=radius_km or answer.radius_km)

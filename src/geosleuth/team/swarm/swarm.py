@@ -19,11 +19,25 @@ from typing import Any, TypeVar
 from geosleuth.agent.conversation import cut
 from geosleuth.agent.methods import Comment, anonymous, discussion_prompt, read_comment, review_prompt, summary_prompt
 from geosleuth.answer import Address, Answer, Level
+from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput, GeosleuthError
-from geosleuth.geo import Disc, Extent, LatLon
+from geosleuth.geo import LatLon
 from geosleuth.policies import Usage
 from geosleuth.policies.tagged import DATA
-from geosleuth.team import Member, Outcome, Placer, Reply, Request, Society, Stage, TrustWeights, Turn, agree, cluster
+from geosleuth.team import (
+    Location,
+    Member,
+    Outcome,
+    Reply,
+    Request,
+    Society,
+    Stage,
+    TrustWeights,
+    Turn,
+    agree,
+    cluster,
+    location_of,
+)
 
 from .spec import SwarmSettings, Walk
 
@@ -202,11 +216,11 @@ class Discussion:
             self._heard(turn)
         return reply
 
-    async def place(self, answer: Answer) -> Extent | None:
-        """Return the extent of the answer's place; None if it is unknown or not found in time."""
+    async def locate(self, answer: Answer) -> Location | None:
+        """Return where the answer lies; None if it is unknown or not found in time."""
         try:
             async with asyncio.timeout(_PLACING_SECONDS):
-                return await self._placer.extent(answer)
+                return await location_of(answer, self._placer)
         except TimeoutError:
             return None
 
@@ -314,14 +328,14 @@ async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 class AnswerAgent:
     """An elected member with an answer.
 
-    ``rank`` is its place in the election. ``answer`` is its newest that named a place, ``extent`` that place;
+    ``rank`` is its place in the election. ``answer`` is its newest that named a place, ``location`` that place;
     ``version`` counts its replies in the discussion, and ``seen`` the others' that it has seen.
     """
 
     member: int
     rank: int
     answer: Answer
-    extent: Extent | None = None
+    location: Location | None = None
     version: int = 0
     rounds: int = 0
     failures: int = 0
@@ -331,7 +345,7 @@ class AnswerAgent:
         """Take over a new reply. A reply that names no place keeps the previous answer."""
         if not reply.names_place:
             return False
-        self.extent = await discussion.place(reply.answer)
+        self.location = await discussion.locate(reply.answer)
         self.answer = reply.answer
         return True
 
@@ -403,7 +417,9 @@ _FAILURES = 2
 def consensus(agents: list[AnswerAgent], within_km: float) -> bool:
     """Return whether the places of all agents agree."""
     return all(
-        agree(one.extent, other.extent, within_km) for index, one in enumerate(agents) for other in agents[index + 1 :]
+        agree(one.location, other.location, within_km)
+        for index, one in enumerate(agents)
+        for other in agents[index + 1 :]
     )
 
 
@@ -462,27 +478,20 @@ def decide(agents: list[AnswerAgent], within_km: float) -> tuple[AnswerAgent, st
     """
     if len(agents) == 1:
         return agents[0], "one answer only"
-    groups = cluster([agent.extent for agent in agents], within_km)
+    groups = cluster([agent.location for agent in agents], within_km)
     most = max(len(group) for group in groups)
     if most <= 1:
         return agents[0], "no agreement: the answer of the first elected"
     leader = next(group for group in groups if len(group) == most)
     equals = [index for index in sorted(leader) if len(groups[index]) == most]
-    chosen = min(equals, key=lambda index: (_size(agents[index].extent), index))
+    chosen = min(equals, key=lambda index: (_radius_km(agents[index].location), index))
     if all(len(group) == len(agents) for group in groups):
         return agents[chosen], f"consensus of {most}"
     return agents[chosen], f"most agreement: {most} of {len(agents)}"
 
 
-def _size(extent: Extent | None) -> float:
-    """Return the size of a place in square degrees: enough to tell a city from its country."""
-    match extent:
-        case None:
-            return float("inf")
-        case Disc(radius_km=radius_km):
-            return (2 * radius_km / 111.2) ** 2
-        case box:
-            return (box.north - box.south) * box.width_deg
+def _radius_km(location: Location | None) -> float:
+    return float("inf") if location is None else location.radius_km
 
 
 async def run_swarm(

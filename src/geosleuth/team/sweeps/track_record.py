@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from geosleuth.answer import Answer
+from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput
 from geosleuth.geo import distance_km
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.score import Truth
 from geosleuth.score.metrics import Estimate, holm, mcnemar_p, mean_estimate, wilson
-from geosleuth.team import AGREE_WITHIN_KM, Member, Outcome, Placer, Request, Society
+from geosleuth.team import AGREE_WITHIN_KM, Member, Outcome, Request, Society, location_of
 from geosleuth.team.learning import Source, without_claims
 from geosleuth.team.swarm.swarm import together
 
@@ -127,7 +128,7 @@ async def measure(
 ) -> Measured:
     """Run a method over examples; it never sees a truth.
 
-    An answer without a point counts with the centre of the place that it names, as the papers score texts.
+    An answer without a point counts with the point of the place that it names, as the papers score texts.
     """
     free = asyncio.Semaphore(max(1, at_once))
     done = 0
@@ -194,8 +195,8 @@ def paired(first: Measured, others: Mapping[str, Measured]) -> dict[str, Paired]
 
 async def error_km(answer: Answer, truth: Truth, placer: Placer) -> float:
     """Return the distance of an answer from the truth; NaN if it names no known place."""
-    extent = await placer.extent(answer)
-    return nan if extent is None else distance_km(extent.centre, truth.point)
+    location = await location_of(answer, placer)
+    return nan if location is None else distance_km(location.point, truth.point)
 
 
 async def records(

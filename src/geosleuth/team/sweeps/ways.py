@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from geosleuth.answer.answer import answer_from_dict, answer_to_dict
+from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Usage
-from geosleuth.team import Member, Outcome, Placer, Reply, Request, Society, StrangersSociety, TrustWeights
+from geosleuth.team import Member, Outcome, Reply, Request, Society, StrangersSociety, TrustWeights
 from geosleuth.team.rivals import RIVALS, rival
 from geosleuth.team.swarm import SwarmSettings, run_swarm
 from geosleuth.tools.similar.index_file import pixel_digest

@@ -35,12 +35,13 @@ from geosleuth.app.console import (
 )
 from geosleuth.app.report.team_page import curves_of, render_team_page
 from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput, GeosleuthError, UserError
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.team import Several
-from geosleuth.team import Placer, Society
+from geosleuth.team import Society
 from geosleuth.team.parallel import answered, locate_in_parallel
 from geosleuth.team.parallel.against_truth import THRESHOLDS_KM, Errors, errors_of
 from geosleuth.team.parallel.against_truth import figures as tries_figures

@@ -26,10 +26,11 @@ from geosleuth.app.console import (
     talk,
 )
 from geosleuth.app.report.team_page import Drawn, country_words, network_svg, standing_page
+from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.photo import open_photo
-from geosleuth.team import Placer, StrangersSociety, TrustWeights
+from geosleuth.team import StrangersSociety, TrustWeights
 from geosleuth.team.learning import (
     PAPER,
     PAPER_ROUNDS,
