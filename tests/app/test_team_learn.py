@@ -92,6 +92,35 @@ def test_a_team_learns_goes_on_and_is_drawn(atlas_home: Path, photos: Path, tmp_
     assert svg.count("<path ") == 6
 
 
+def test_other_options_learn_again_from_the_stored_replies_and_ask_nobody(
+    atlas_home: Path, photos: Path, tmp_path: Path
+) -> None:
+    with openai_server([says]) as url:
+        team = team_file(tmp_path, url)
+        team.write_text("\n".join(line for line in team.read_text().splitlines() if "walker" not in line))
+        words = ("team", "learn", photos, "--team", team, "--rounds", "8", "--json")
+        first = json.loads(geosleuth(*words, home=atlas_home).stdout)
+        assert (first["learned"], first["again"], first["version"]) == (4, 0, 1)
+        asked = len(url.requests)
+        assert asked >= first["replies"] > 0
+        other = ("--link-rule", "printed", "--judged", "reviewed", "--labels", "mean", "--within-km", "10")
+        again = json.loads(geosleuth(*words, *other, home=atlas_home).stdout)
+        assert (again["again"], again["learned"], again["replies"], again["tokens"]) == (4, 0, 0, 0)
+        assert again["version"] == 2
+        assert len(url.requests) == asked
+        fresh = json.loads(geosleuth(*words, *other, "--state", tmp_path / "fresh.db", home=atlas_home).stdout)
+        assert len(url.requests) > asked
+    shown = [
+        json.loads(geosleuth("team", "show", tmp_path / name, "--json", home=atlas_home).stdout)
+        for name in ("team.db", "fresh.db")
+    ]
+    assert shown[0].pop("version") == fresh["version"] + 1 == shown[1].pop("version") + 1
+    assert shown[0] == shown[1]
+    assert again["figures"] == fresh["figures"]
+    as_before = geosleuth("team", "learn", photos, "--team", team, "--rounds", "8", home=atlas_home)
+    assert "0 learned from now, 4 again with other settings, 0 known before" in as_before.stdout
+
+
 def test_where_nobody_answers_the_first_failure_is_named_and_nothing_counts_as_learned(
     atlas_home: Path, photos: Path, tmp_path: Path
 ) -> None:

@@ -42,7 +42,7 @@ from geosleuth.team.learning.learning import LearnPlan
 from geosleuth.team.learning.learning_db import Notebook as _Notebook
 from geosleuth.team.member import full_links
 from geosleuth.team.network import READABLE, TrainedSociety, open_for_answering
-from members import ScriptedMember
+from members import ScriptedMember, place
 from no_atlas import NoAtlas
 
 NAMES = ("agent-1", "agent-2", "agent-3")
@@ -85,12 +85,15 @@ def drawn(tmp_path: Path) -> tuple[list[Drawn], list[Source]]:
 
 
 def taught(
-    drawn: tuple[list[Drawn], list[Source]], state: Path, budget: Budget | None = None, rounds: int = 4
+    drawn: tuple[list[Drawn], list[Source]],
+    state: Path,
+    budget: Budget | None = None,
+    settings: LearnSettings = LearnSettings(rounds=4),  # noqa: B008 - frozen
+    count: int = 3,
 ) -> tuple[LearnSummary, int]:
     """What a run did, and how often the members themselves were asked."""
     pictures, sources = drawn
-    team = expert_team(Known(pictures), count=3)
-    settings = LearnSettings(rounds=rounds)
+    team = expert_team(Known(pictures), count=count)
     summary = asyncio.run(
         learn(
             sources,
@@ -125,6 +128,66 @@ def test_learning_goes_on_where_it_was_and_nobody_is_asked_twice(
     trust_weights = society.trust_weights([open_photo(drawn[1][0].path)])
     assert len(trust_weights.election) == 3
     assert trust_weights == TrainedSociety.open(state).trust_weights([drawn[0][0].photo])
+
+
+OTHERS = (
+    {"link_rule": "printed"},
+    {"judged": "reviewed"},
+    {"labels": "last"},
+    {"within_km": 900.0},
+)
+
+
+def lessons_of(state: Path) -> list[tuple[bytes, Observation]]:
+    with Notebook.read(state) as notebook:
+        return [(one.key, one.observation) for one in notebook.lessons()]
+
+
+@pytest.mark.usefixtures("_plain_encoder")
+@pytest.mark.parametrize("ask_anew", [False, True])
+def test_other_settings_learn_again_from_the_stored_replies_what_a_fresh_run_learns(
+    drawn: tuple[list[Drawn], list[Source]], tmp_path: Path, ask_anew: bool
+) -> None:
+    usual = LearnSettings(rounds=8, reviewers=1, ask_anew=ask_anew)
+    state = tmp_path / "team.db"
+    before, _ = taught(drawn, state, settings=usual, count=2)
+    assert (before.learned, before.again) == (12, 0)
+    for number, change in enumerate(OTHERS, 2):
+        settings = replace(usual, **change)  # type: ignore[arg-type]
+        fresh, _ = taught(drawn, tmp_path / f"fresh-{number}.db", settings=settings, count=2)
+        again, asked = taught(drawn, state, settings=settings, count=2)
+        assert (again.learned, again.again, again.known, again.version) == (0, 12, 0, number), change
+        if not ask_anew:
+            assert (asked, again.replies, again.tokens) == (0, 0, 0), change
+            assert lessons_of(state) == lessons_of(tmp_path / f"fresh-{number}.db"), change
+            assert again.weights is not None
+            assert fresh.weights is not None
+            assert again.weights.packed() == fresh.weights.packed()
+            assert TrainedSociety.open(state).usual() == TrainedSociety.open(tmp_path / f"fresh-{number}.db").usual()
+    same, asked = taught(drawn, state, settings=settings, count=2)
+    assert (same.known, same.again, same.version, asked) == (12, 0, number, 0)
+
+
+@pytest.mark.usefixtures("_plain_encoder")
+def test_what_failed_is_asked_again_and_lessons_of_other_settings_teach_nothing(
+    drawn: tuple[list[Drawn], list[Source]], tmp_path: Path
+) -> None:
+    state, (pictures, sources) = tmp_path / "team.db", drawn
+    expert, *_ = expert_team(Known(pictures), count=2)
+
+    def run(settings: LearnSettings, sources: Sequence[Source], other: ScriptedMember) -> LearnSummary:
+        plan = LearnPlan(settings=settings)
+        return asyncio.run(learn(sources, [expert, other], state, placer=placer(), plan=plan))
+
+    alone = LearnSettings(rounds=6, reviewers=0)
+    first = run(alone, sources, ScriptedMember("down", [place(1, 1)] * 3, then=Reply(failure="no route")))
+    assert (first.learned, first.failure) == (12, "down: no route")
+    up = ScriptedMember("down", then=place(1, 1))
+    second = run(replace(alone, labels="mean"), sources[:7], up)
+    assert (second.again, second.left_out) == (7, {"learned from before with other settings, and not now": 5})
+    assert second.replies == len(up.asked) < 7 + 1
+    assert second.weights is not None
+    assert second.weights.lessons == TrainedSociety.open(state).lessons == overview(state).photos == 7
 
 
 @pytest.mark.usefixtures("_plain_encoder")

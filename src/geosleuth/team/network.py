@@ -348,13 +348,15 @@ def is_state_of(path: Path, members: Sequence[str]) -> bool:
 def read_weights(conn: sqlite3.Connection, path: Path) -> Weights | None:
     """Return the weights learned from most lessons, the newest of these; None before anything was learned.
 
-    Of two processes that trained at once, the last to finish need not have seen more.
+    Of two processes that trained at once, the last to finish need not have seen more. Weights made with other settings
+    than the newest are past.
 
     Raises:
         BadInput: they are damaged.
     """
     row = conn.execute(
-        "SELECT version, lessons, settings, figures, arrays FROM weights ORDER BY lessons DESC, version DESC LIMIT 1"
+        "SELECT version, lessons, settings, figures, arrays FROM weights WHERE settings = "
+        "(SELECT settings FROM weights ORDER BY version DESC LIMIT 1) ORDER BY lessons DESC, version DESC LIMIT 1"
     ).fetchone()
     if row is None:
         return None

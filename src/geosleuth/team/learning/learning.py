@@ -8,9 +8,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,10 +23,11 @@ from geosleuth.score import Truth
 from geosleuth.team import Member, Request, Turn
 from geosleuth.team.network import Weights, load_picture_encoder, read_weights
 from geosleuth.team.swarm import SwarmSettings
+from geosleuth.team.sweeps.ways import ReplyStore, open_store
 from geosleuth.tools.similar.index import ENDINGS
 from geosleuth.tools.similar.index_file import pixel_digest, read_coordinates
 
-from .learning_db import Lesson, Notebook
+from .learning_db import LEARNED_WITH, Lesson, Notebook
 from .rounds import QUICK, LearnSettings, Observation, RememberingMember, TrainSettings, learn_picture, swarm_stages
 from .torch_training import Interruption
 from .training import Examples, train
@@ -125,7 +125,8 @@ class LearnSummary:
 
     Attributes:
         learned: photos newly learned from.
-        known: photos that had been learned from before.
+        again: photos learned from before with other settings, and now again from the stored replies.
+        known: photos that had been learned from before with these settings.
         left_out: how many were left out for which reason.
         replies: how often members were really asked.
         tokens: their cost, by the team's own count.
@@ -137,6 +138,7 @@ class LearnSummary:
     """
 
     learned: int
+    again: int
     known: int
     left_out: Mapping[str, int]
     replies: int
@@ -149,7 +151,7 @@ class LearnSummary:
     @property
     def nobody_answered(self) -> bool:
         """Return whether members were asked and none ever named a place."""
-        return not self.learned and NOBODY_ANSWERED in self.left_out
+        return not self.learned and not self.again and NOBODY_ANSWERED in self.left_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,12 +163,14 @@ class LearnPlan:
         swarm: the team's own settings; they supply what the others leave open, such as limits.
         training: how the network is trained.
         budget: the limits.
+        identities: what each member's replies depend on besides the request; empty for their names.
     """
 
     settings: LearnSettings = field(default_factory=LearnSettings)
     swarm: SwarmSettings | None = None
     training: TrainSettings = QUICK
     budget: Budget = field(default_factory=Budget)
+    identities: tuple[str, ...] = ()
 
 
 _USUAL = LearnPlan()
@@ -188,6 +192,10 @@ async def learn(
     Photos that the state knows are skipped, whatever their file names. Each photo is recorded as soon as it is
     learned from. Several runs may share a state: each takes what the others have not.
 
+    Replies are stored beside the state (`replies_beside`). A photo that was learned from with other settings is
+    learned from again out of these; members are asked only what no run asked before. Weights are learned from lessons
+    of these settings alone.
+
     Args:
         sources: the photos, see `read_sources`.
         members: the team, in the order of its file; they are not closed.
@@ -206,8 +214,11 @@ async def learn(
         raise BadInput("learning trust needs at least two members with different names; add agents to the team's file")
     training = plan.training
     look = load_picture_encoder(encoder, training.side_px)
-    with Notebook.open(state, names, look, lasting_spec(encoder)) as notebook:
-        run = _Run(members, placer, look, plan, notebook)
+    with (
+        Notebook.open(state, names, look, lasting_spec(encoder)) as notebook,
+        open_store(replies_beside(state)) as store,
+    ):
+        run = _Run(members, placer, look, plan, notebook, store)
         # Runs that share a state start at different photos, so that they seldom process the same one at once.
         order = random.sample(list(sources), len(sources))
         waiting = iter(order)
@@ -226,20 +237,30 @@ async def learn(
             for _ in range(max(1, at_once)):
                 group.create_task(worker())
         progress("asking about photos", done, len(order))
-        lessons = notebook.lessons()
+        lessons = notebook.lessons(run.told)
+        if others := len(notebook.lessons()) - len(lessons):
+            run.left_out["learned from before with other settings, and not now"] = others
         weights, version = None, None
         if lessons:
             weights = read_weights(notebook.connection, state)
-            if weights is not None and (weights.lessons, weights.settings) == (len(lessons), asdict(training)):
+            settings = {**asdict(training), LEARNED_WITH: run.told}
+            if weights is not None and (weights.lessons, weights.settings) == (len(lessons), settings):
                 version = weights.version
             else:
                 seen = np.stack([one.features for one in lessons])
                 examples = Examples.of(seen, [one.observation for one in lessons])
                 weights = await _trained(examples, training, _named(progress, "teaching the network"), state)
+                weights = replace(weights, settings=settings)
                 version = notebook.keep(weights)
     return LearnSummary(
-        run.learned, run.known, dict(run.left_out), run.replies, run.tokens, run.stopped, version, weights, run.failure
-    )
+        run.learned, run.again, run.known, dict(run.left_out), run.replies, run.tokens, run.stopped, version, weights,
+        run.failure,
+    )  # fmt: skip
+
+
+def replies_beside(state: Path) -> Path:
+    """Return the file with the replies that a state was learned from; ``team compare`` stores its own there, too."""
+    return state.with_suffix(".replies.sqlite")
 
 
 async def _trained(
@@ -262,14 +283,18 @@ class _Run:
         encoder: Encoder,
         plan: LearnPlan,
         notebook: Notebook,
+        store: ReplyStore,
     ) -> None:
         self._members, self._placer, self._encoder = members, placer, encoder
         self._settings, self._swarm, self._budget, self._notebook = plan.settings, plan.swarm, plan.budget, notebook
+        self._store = store
+        self._identities = plan.identities or tuple(member.name for member in members)
+        self.told = {**asdict(plan.settings), "walk": (plan.swarm or SwarmSettings()).walk}
         self._begin = time.monotonic()
         # A photo reserves its slot until it is known whether it counts, so that no more are asked about than wanted.
         photos = plan.budget.photos
         self._places = None if photos is None else asyncio.Semaphore(photos)
-        self.learned = self.known = self.replies = self.tokens = 0
+        self.learned = self.again = self.known = self.replies = self.tokens = 0
         self.failure: str | None = None
         self.left_out: Counter[str] = Counter()
 
@@ -312,7 +337,8 @@ class _Run:
             return False
         image = first_view(opened.photo).image
         key = pixel_digest(image)
-        if self._notebook.knows(key):
+        before = self._notebook.settings_of(key)
+        if before == self.told:
             self.known += 1
             return False
         seen = await self._asked(opened, key, Truth(point))
@@ -321,13 +347,19 @@ class _Run:
             return False
         (features,) = await asyncio.to_thread(self._encoder.features, [image])
         lesson = Lesson(key, features, seen, _country(point))
-        added = self._notebook.add(lesson, _told(self._settings))
-        self.learned += added
+        added = self._notebook.add(lesson, self.told)
         self.known += not added
+        if before is not None:
+            self.again += added
+            return False
+        self.learned += added
         return added
 
     async def _asked(self, opened: OpenedPhoto, key: bytes, truth: Truth) -> Observation:
-        asked = [RememberingMember(member, ask_anew=self._settings.ask_anew) for member in self._members]
+        asked = [
+            RememberingMember(member, ask_anew=self._settings.ask_anew, store=self._store, identity=identity)
+            for member, identity in zip(self._members, self._identities, strict=True)
+        ]
         stages = swarm_stages(
             asked,
             Request((without_claims(opened),)),
@@ -353,10 +385,6 @@ class _Run:
 
 def _country(point: LatLon) -> str:
     return str(Borders.load().countries(np.array([point.lat]), np.array([point.lon]))[0])
-
-
-def _told(settings: LearnSettings) -> dict[str, Any]:
-    return asdict(settings)
 
 
 def _named(progress: Progress, what: str) -> Callable[[int, int], None]:

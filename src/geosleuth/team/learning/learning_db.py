@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from geosleuth.team.network import (
 )
 
 from .rounds import Observation
+
+LEARNED_WITH: Final = "learned_with"
+"""Where the settings of weights keep those of the lessons that they were learned from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,16 +108,19 @@ class Notebook:
         with explained(path), closing(connected_to_read(path)) as conn:
             yield cls(conn, path, read_info(conn, path))
 
-    def knows(self, key: bytes) -> bool:
-        """Return whether any run has learned from this picture."""
-        return self._conn.execute("SELECT 1 FROM lesson WHERE key = ?", (key,)).fetchone() is not None
+    def settings_of(self, key: bytes) -> Mapping[str, Any] | None:
+        """Return the settings that this picture was learned from with; None if no run has learned from it."""
+        row = self._conn.execute("SELECT settings FROM lesson WHERE key = ?", (key,)).fetchone()
+        return None if row is None else json.loads(row[0])
 
     def add(self, lesson: Lesson, settings: Mapping[str, Any]) -> bool:
-        """Add a picture; return False if another run was first."""
+        """Add a picture, in place of what other settings made of it; return False if another run was first."""
         seen = lesson.observation
         with self._committed():
             done = self._conn.execute(
-                "INSERT OR IGNORE INTO lesson VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO lesson VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+                "labels = excluded.labels, distances = excluded.distances, links = excluded.links, "
+                "answers = excluded.answers, settings = excluded.settings WHERE settings != excluded.settings",
                 (
                     lesson.key, lesson.features.astype("<f2").tobytes(), _doubles(seen.labels),
                     _doubles(seen.distances), _doubles(seen.links), _doubles(seen.answers), lesson.country,
@@ -123,17 +129,23 @@ class Notebook:
             )  # fmt: skip
         return done.rowcount == 1
 
-    def lessons(self) -> list[Lesson]:
-        """Return all pictures learned from, by all runs, in an order that does not depend on time.
+    def lessons(self, settings: Mapping[str, Any] | None = None) -> list[Lesson]:
+        """Return the pictures learned from with these settings, by all runs; None for any settings.
+
+        Their order does not depend on time.
 
         Raises:
             BadInput: the state is damaged.
         """
         count = len(self.info.members)
-        query = "SELECT key, features, labels, distances, links, answers, country FROM lesson ORDER BY key"
+        query = (
+            "SELECT key, features, labels, distances, links, answers, country FROM lesson "
+            "WHERE ?1 IS NULL OR settings = ?1 ORDER BY key"
+        )
+        told = None if settings is None else json.dumps(settings)
         found = []
         try:
-            for key, features, labels, distances, links, answers, country in self._conn.execute(query):
+            for key, features, labels, distances, links, answers, country in self._conn.execute(query, (told,)):
                 row = np.frombuffer(features, dtype="<f2").astype(np.float32)
                 seen = Observation(
                     _read(labels, count), tuple(_read(links[8 * count * i : 8 * count * (i + 1)], count)
@@ -230,7 +242,8 @@ def overview(path: Path) -> Overview:
         BadInput: it does not exist, or can't be read.
     """
     with Notebook.read(path) as notebook:
-        lessons, weights = notebook.lessons(), read_weights(notebook.connection, path)
+        weights = read_weights(notebook.connection, path)
+        lessons = notebook.lessons(None if weights is None else weights.settings.get(LEARNED_WITH))
         members = notebook.info.members
     if not lessons:
         return Overview(members, 0, (), ())

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
@@ -15,6 +16,7 @@ from geosleuth.team import AGREE_WITHIN_KM, Member, Reply, Request, TrustWeights
 from geosleuth.team.member import LinkRule, Links, full_links, next_streak, updated_links
 from geosleuth.team.swarm import SwarmSettings, run_swarm
 from geosleuth.team.swarm.swarm import Listener
+from geosleuth.team.sweeps.ways import ReplyStore
 
 Labels = Literal["last", "mean", "answered"]
 """A member's label: its P after the last round; the mean of its P over all rounds; the share of right answers among
@@ -218,13 +220,19 @@ def _share(distance_km: float, within_km: float) -> float:
 class RememberingMember:
     """A member that is asked the same thing about the same pictures once; failures are remembered too.
 
-    ``tokens`` and ``replies`` count real requests. With ``ask_anew`` nothing is remembered.
+    ``tokens`` and ``replies`` count real requests. With ``ask_anew`` nothing is remembered within a run. A ``store``
+    also answers what earlier runs asked, with ``ask_anew`` the first time as then, the second time as then, and so on;
+    failures are not stored, so that a later run asks again. ``identity`` is what replies depend on beside the request.
     """
 
-    def __init__(self, member: Member, *, ask_anew: bool = False) -> None:
+    def __init__(
+        self, member: Member, *, ask_anew: bool = False, store: ReplyStore | None = None, identity: str = ""
+    ) -> None:
         self._member = member
         self._ask_anew = ask_anew
+        self._store, self._identity = store, identity or member.name
         self._known: dict[tuple[object, ...], asyncio.Task[Reply]] = {}
+        self._times: Counter[tuple[object, ...]] = Counter()
         self.tokens = 0
         self.replies = 0
 
@@ -243,16 +251,23 @@ class RememberingMember:
         pictures = tuple(one.photo.handle for one in request.photos)
         key = (pictures, request.stage, request.words, request.hint, request.area)
         if self._ask_anew:
-            return await self._asked(request)
+            self._times[key] += 1
+            return await self._asked(request, self._times[key])
         if key not in self._known:
-            self._known[key] = asyncio.create_task(self._asked(request))
+            self._known[key] = asyncio.create_task(self._asked(request, 1))
         # The caller may give up; the reply is still useful to the next round.
         return await asyncio.shield(self._known[key])
 
-    async def _asked(self, request: Request) -> Reply:
+    async def _asked(self, request: Request, time: int) -> Reply:
+        identity = self._identity if time == 1 else f"{self._identity} #{time}"
+        key = "" if self._store is None else self._store.key(identity, request)
+        if self._store is not None and (stored := self._store.get(key)) is not None:
+            return stored
         reply = await self._member.reply(request)
         self.tokens += reply.tokens
         self.replies += 1
+        if self._store is not None and reply.failure is None:
+            self._store.put(key, reply)
         return reply
 
     async def aclose(self) -> None:

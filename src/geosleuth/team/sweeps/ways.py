@@ -17,6 +17,7 @@ from typing import Any, Final
 from geosleuth.answer.answer import answer_from_dict, answer_to_dict
 from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput
+from geosleuth.files import committed
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Usage
 from geosleuth.team import Member, Outcome, Reply, Request, Society, StrangersSociety, TrustWeights
@@ -415,8 +416,11 @@ def open_store(path: Path) -> Iterator[ReplyStore]:
         (application,) = conn.execute("PRAGMA application_id").fetchone()
         if not application and not conn.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             conn.execute("PRAGMA journal_mode = WAL")
-            conn.execute(f"PRAGMA application_id = {_APPLICATION}")
-            conn.execute("CREATE TABLE IF NOT EXISTS reply (key TEXT PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID")
+            with committed(conn):
+                conn.execute(f"PRAGMA application_id = {_APPLICATION}")
+                conn.execute(
+                    "CREATE TABLE IF NOT EXISTS reply (key TEXT PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID"
+                )
         elif application != _APPLICATION:
             raise BadInput(f"{path}: not a store of replies; give another file")
         yield ReplyStore(conn, path)

@@ -261,7 +261,7 @@ async def _working(setting: Setting, spec: TeamSpec) -> AsyncIterator[_Ready]:
         await team.load()
         with open_store(kept) as store:
             members = tuple(
-                StoredMember(member, store, _identity(agent))
+                StoredMember(member, store, identity_of(agent))
                 for member, agent in zip(team.members(Surroundings(Resources(atlas))), spec.agents, strict=True)
             )
             try:
@@ -308,7 +308,7 @@ def _backbone(agent: AgentSpec) -> str:
     return f"{agent.model} {agent.base_url or ''}".strip()
 
 
-def _identity(agent: AgentSpec) -> str:
+def identity_of(agent: AgentSpec) -> str:
     """Return all that an agent's replies depend on besides the request."""
     return repr(sorted(asdict(agent).items()))
 

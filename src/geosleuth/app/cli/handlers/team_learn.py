@@ -13,7 +13,7 @@ from rich.text import Text
 
 from geosleuth.agent.setup import Resources
 from geosleuth.app.cli.handlers.atlas import facts_view
-from geosleuth.app.cli.handlers.team_compare import ask_consent_for_team
+from geosleuth.app.cli.handlers.team_compare import ask_consent_for_team, identity_of
 from geosleuth.app.cli.handlers.team_sources import sources_of
 from geosleuth.app.console import (
     CTRL_C,
@@ -139,6 +139,7 @@ async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
                     swarm=spec.settings,
                     training=replace(PAPER if as_printed else QUICK, seed=wanted.seed),
                     budget=Budget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
+                    identities=tuple(map(identity_of, spec.agents)),
                 ),
                 at_once=wanted.at_once,
                 progress=lambda what, done, total: bar.at(done, total, what),
@@ -152,6 +153,7 @@ def _summary_document(summary: LearnSummary, state: Path, *, used: bool) -> dict
         "state": str(state),
         "used_by_team": used,
         "learned": summary.learned,
+        "again": summary.again,
         "known": summary.known,
         "left_out": dict(summary.left_out),
         "replies": summary.replies,
@@ -166,9 +168,10 @@ def _summary_document(summary: LearnSummary, state: Path, *, used: bool) -> dict
 
 def _summary_view(summary: LearnSummary, state: Path, team: Path, *, used: bool) -> RenderableType:
     weights = summary.weights
+    again = f"{summary.again} again with other settings, " if summary.again else ""
     facts: dict[str, Any] = {
         "state": str(state),
-        "photos": f"{summary.learned} learned from now, {summary.known} known before",
+        "photos": f"{summary.learned} learned from now, {again}{summary.known} known before",
         "left out": [f"{count} x {printable(reason)}" for reason, count in summary.left_out.items()],
         "asked": f"{plural(summary.replies, 'reply', 'replies')}, {summary.tokens:,} tokens by the team's tariff",
     }
