@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from geosleuth.agent.policy_card import read_card
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.bench.sets import open_set
 from geosleuth.data import Store, StoreWriter
@@ -79,6 +80,9 @@ def test_a_run_learns_photos_and_a_dry_run_says_so(tmp_path: Path) -> None:
     assert done.complete
     assert done.figures["chats"] == 3
     assert json.loads((tmp_path / "run" / "done.json").read_text())["steps"] == 2
+    # It was asked spotagent's question without tools, and is played so.
+    card = read_card(done.policy)
+    assert (card.method, card.tools, card.wire, card.box_scale) == ("spotagent", (), "native", "thousandths")
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ from numpy.typing import NDArray
 
 from geosleuth import __version__
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.policy_card import card_beside
+from geosleuth.agent.prompt_files import read_prompts
 from geosleuth.errors import BadInput
 from geosleuth.files import lock_file, write_text_atomically
 from geosleuth.geo import THRESHOLD_SETS, threshold_text
@@ -304,6 +306,9 @@ class EvaluationSettings:
         turns: the most turns of a try; None is the method's own.
         calls: the most calls of a try; None is the method's own.
         tools: in place of the method's own.
+        prompts: a folder with words of the user's own for the method (`geosleuth.agent.prompt_files`).
+        policy_card: how the policy was trained, where its folder does not say or another way is wanted: a file, or
+            "none". Method, tools, words, wire and turns are those of the card; others are refused.
         setting: a function of a module that makes a setting, in place of all these words, or an object that does and
             has a ``name``.
         photos: a data set whose first photos are played in place of scenes.
@@ -326,6 +331,8 @@ class EvaluationSettings:
     turns: int | None = None
     calls: int | None = None
     tools: Iterable[str] | None = None
+    prompts: Path | None = None
+    policy_card: str | None = None
     setting: MakeSetting | None = None
     photos: str | None = None
     world: int = 1
@@ -436,6 +443,15 @@ def _asked_of(
     scale = _box_scale(policy)
     if method_of(words["method"], box_scale=scale).box_scale != method_of(words["method"]).box_scale:
         words["box_scale"] = scale
+    card = card_beside(policy, one.policy_card) if isinstance(policy, Path) and one.setting is None else None
+    if card is not None:
+        played = card.played(method=one.method, tools=one.tools, prompts=one.prompts)
+        words |= {
+            "method": card.method, "tools": [*played.tools], "turns": one.turns or card.turns, "wire": card.wire,
+            "box_scale": played.box_scale,
+        }  # fmt: skip
+    if one.prompts is not None:
+        words["prompts"] = str(one.prompts.absolute())
     stage = Stage(
         setting=one.setting or words, seed=one.seed, split=one.split, world=one.world, reading=one.reading,
         control=one.control, tries=one.tries, verified=one.verified, sampling=drawn, with_tools=one.with_tools,
@@ -444,7 +460,7 @@ def _asked_of(
     asked = {
         "policy": _name(policy),
         "weights": fingerprint(policy) if isinstance(policy, Path) else getattr(policy, "fingerprint", None),
-        **({"setting": _setting_name(one.setting)} if one.setting else words),
+        **({"setting": _setting_name(one.setting)} if one.setting else {**words, **_prompts_of(one, words)}),
         **({"photos": one.photos} if one.photos else {}),
         "scenes": one.scenes, "seed": one.seed, "split": one.split, "world": one.world, "start": one.start,
         "reading": one.reading, "with_tools": one.with_tools, "tries": one.tries, "sampling": asdict(drawn),
@@ -456,6 +472,11 @@ def _asked_of(
         **({"quotes_lines": True} if not one.setting and method_of(str(words["method"])).quotes_lines else {}),
     }  # fmt: skip
     return stage, asked
+
+
+def _prompts_of(settings: EvaluationSettings, words: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fingerprint of the user's own words, under which results keep them."""
+    return {} if settings.prompts is None else {"prompts": read_prompts(settings.prompts, words["method"]).sha256}
 
 
 def _setting_name(setting: MakeSetting) -> str:

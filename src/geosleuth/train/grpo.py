@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from geosleuth.agent.policy_card import PolicyCard
 from geosleuth.errors import BadInput, DataFault, require
 from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.policies.weights import check_folder
@@ -42,7 +43,7 @@ from .rollouts import (
     send_resets,
     usual_workers,
 )
-from .run_folder import Finished, Progress, finished, held_run, no_progress
+from .run_folder import Finished, Progress, finished, held_run, is_first_process, no_progress
 from .services import answers_served
 from .sft import silence, train_to_end
 from .trackers import check_trackers, tracker_callbacks
@@ -162,9 +163,12 @@ def run_grpo(
             return before
         check_trackers(recipe, folder)
         check_folder(Path(recipe.model.path))
-        check_for_grpo(open_processor(recipe.model), tools=bool(rollout_setup(recipe).setting.toolset.names))
+        setting = rollout_setup(recipe).setting
+        check_for_grpo(open_processor(recipe.model), tools=bool(setting.toolset.names))
         grpo_config(recipe, folder, cpu=not has_gpu())
         check_evaluation(recipe)
+        if is_first_process():
+            PolicyCard.of(setting.method, setting.toolset.names, turns=setting.budget.turns).write(folder)
         rows = prompt_rows(recipe.data)
         model, processor = load_model(recipe.model)
         own = metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard)

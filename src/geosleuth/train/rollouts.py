@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.agent.methods import method as method_of
-from geosleuth.agent.prompt_files import read_prompts, with_prompts
+from geosleuth.agent.policy_card import with_folder
 from geosleuth.agent.setup import Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
@@ -198,9 +198,9 @@ def rollout_setup(recipe: Recipe, judging: "Judging | None" = None) -> RolloutSe
         BadInput: something in it is unknown or can't be used, or the reward needs an encoder or a judge.
     """
     rollout, data = recipe.rollout, recipe.data
-    method = method_of(rollout.method, box_scale=boxes_of(recipe.model))
-    if rollout.prompts is not None:
-        method = with_prompts(method, read_prompts(rollout.prompts, method.name))
+    method = with_folder(method_of(rollout.method, box_scale=boxes_of(recipe.model)), rollout.prompts)
+    # TRL shows tools and hears calls by the chat template, whatever wire the method has elsewhere.
+    method = replace(method, wire="native")
     budget = method.budget if rollout.turns is None else replace(method.budget, turns=rollout.turns)
     world = None if data.photos else open_world(data.world)
     reward = reward_of(rollout)

@@ -1,6 +1,7 @@
 """A run's folder: its files, its lock, the checkpoint a killed run resumes from, and splitting into pieces.
 
     RUN/recipe.yaml      the resolved recipe; another one is refused once there is something to resume
+    RUN/policy_card.json how the policy is shown its tasks; every policy of the run gets a copy
     RUN/scenes/          pictures of scenes, where fine-tuning asks about them
     RUN/metrics.jsonl    figures, one JSON object a line
     RUN/checkpoints/     checkpoint-N, as transformers writes them
@@ -38,6 +39,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
+from geosleuth.agent.policy_card import card_beside
 from geosleuth.bench.sets import CARDS
 from geosleuth.errors import BadInput
 from geosleuth.files import lock_file, plain_yaml_values, write_text_atomically
@@ -275,9 +277,11 @@ def write_done(run: RunFolder, steps: int, figures: Mapping[str, float]) -> Fini
 
 
 def mark_policy(run: RunFolder, policy: Path) -> None:
-    """Say in a policy's folder whose test photos it has learned, by this run or by the one that it began from."""
+    """Say in a policy's folder how it was trained, and whose test photos it learned by this run or the one before."""
     if not run.recipe.is_file() or not policy.is_dir():
         return
+    if (card := card_beside(run.path)) is not None:
+        card.write(policy)
     recipe = recipe_of(plain_yaml_values(run.recipe), str(run.recipe))
     names = {spec.partition(":")[0].partition("@")[0].strip().lower(): spec for spec in recipe.data.photos or ()}
     tests = [name for name in names if name in CARDS and CARDS[name].part == "test"] or list(names.values())

@@ -15,7 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from geosleuth.agent import ToolObserved, Trajectory
+from geosleuth.agent import Method, ToolObserved, Trajectory
 from geosleuth.agent.conversation import cut
 from geosleuth.agent.events import Task
 from geosleuth.agent.exports import export, image_path
@@ -307,14 +307,16 @@ def scene_chats(
             taken += 1
 
 
-def photo_chats(photos: Iterable[tuple[str, Item]], way: str, *, pixels: int = FIRST_VIEW_PIXELS) -> Iterator[Chat]:
+def photo_chats(
+    photos: Iterable[tuple[str, Item]], way: str | Method, *, pixels: int = FIRST_VIEW_PIXELS
+) -> Iterator[Chat]:
     """Yield where photos were taken as chats: a method's question without tools, and the true place in its answer form.
 
     Country and city are the set's own, or those of the offline atlas at the point.
 
     Args:
         photos: with a name each.
-        way: the method, as `geosleuth.agent.methods` names it.
+        way: the method, or its name as `geosleuth.agent.methods` has it.
         pixels: how large the first view of a photo is.
 
     Raises:
@@ -324,7 +326,7 @@ def photo_chats(photos: Iterable[tuple[str, Item]], way: str, *, pixels: int = F
     for name, item in photos:
         path = row_of(item)["photo"]
         size = picture_size(path, pixels=pixels)
-        reply = reply_of(asyncio.run(named(item.truth, atlas)), way)
+        reply = reply_of(asyncio.run(named(item.truth, atlas)), asking.name)
         task = Task((_first_view(size),))
         yield question_chat(
             Question("place", asking.prompt(task, ()), reply, asking.system(task, ())), path, size, key=name

@@ -10,11 +10,12 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from geosleuth.agent.policy_card import card_beside
 from geosleuth.errors import BadInput
 from geosleuth.files import plain_yaml_values
 
@@ -29,7 +30,9 @@ from .evaluation import (
 )
 from .models import copy_policy, open_processor, save_policy, saved_model
 from .recipe_files import recipe_of
-from .run_folder import Progress, RunFolder, checkpoints_of, finished, is_whole, keep_best, no_progress
+from .run_folder import Progress, RunFolder, checkpoints_of, finished, is_whole, keep_best, mark_policy, no_progress
+from .services import answers_served, is_online
+from .validation import RecipeSetting
 
 SCRATCH = ".policy"
 """The folder, beside the results, in which a checkpoint is made a policy for as long as it is played."""
@@ -56,6 +59,50 @@ def is_run(folder: Path) -> bool:
     """Return whether a folder is that of a training run, and not one of weights."""
     run = RunFolder(folder)
     return run.recipe.is_file() and run.checkpoints.is_dir() and not (folder / "config.json").exists()
+
+
+def run_of(folder: Path) -> RunFolder | None:
+    """Return the training run that a folder is, or whose policy it is; None where there is none."""
+    if is_run(folder):
+        return RunFolder(folder)
+    run = RunFolder(folder.absolute().parent)
+    return run if folder.absolute() in (run.policy, run.best) and run.recipe.is_file() else None
+
+
+@contextmanager
+def as_trained(run: RunFolder | None, settings: EvaluationSettings) -> Iterator[EvaluationSettings]:
+    """Yield the settings with what no card says: the words and, for photos, the services of a run's rollouts.
+
+    The process that asks these services runs for as long as the block does.
+
+    Raises:
+        BadInput: the run's recipe can't be read, or a service can't be used.
+    """
+    if run is None or settings.policy_card is not None:
+        yield settings
+        return
+    recipe = recipe_of(plain_yaml_values(run.recipe), str(run.recipe))
+    rollout = recipe.rollout
+    if settings.prompts is None and rollout.prompts is not None:
+        settings = replace(settings, prompts=rollout.prompts)
+    if (card := card_beside(run.path)) is not None:
+        card.played(method=settings.method, tools=settings.tools, prompts=settings.prompts)
+    elif recipe.stage == "grpo":
+        tools = rollout.tools if settings.tools is None else settings.tools
+        turns = settings.turns or rollout.turns
+        settings = replace(settings, method=settings.method or rollout.method, tools=tools, turns=turns)
+    asks = is_online(rollout) or rollout.tiles is not None
+    if recipe.stage != "grpo" or settings.photos is None or not asks:
+        yield settings
+        return
+    rollout = replace(
+        rollout, reward=settings.reward, reward_options={}, turns=settings.turns or rollout.turns,
+        prompts=settings.prompts,
+    )  # fmt: skip
+    photos = replace(recipe.data, photos=(settings.photos,), shares=())
+    played = replace(recipe, rollout=rollout, data=photos)
+    with answers_served(played):
+        yield replace(settings, setting=RecipeSetting(played))
 
 
 def saved_policies(run: RunFolder) -> list[SavedPolicy]:
@@ -104,7 +151,9 @@ def opened(run: RunFolder, saved: SavedPolicy, scratch: Path) -> Iterator[Path]:
     part = recipe_of(plain_yaml_values(run.recipe), str(run.recipe)).model
     folder = scratch / saved.name
     try:
-        yield save_policy(saved_model(part, saved.folder), open_processor(part), folder)
+        save_policy(saved_model(part, saved.folder), open_processor(part), folder)
+        mark_policy(run, folder)
+        yield folder
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

@@ -2,14 +2,20 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from geosleuth.agent import Method
+from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.policy_card import PolicyCard, card_beside, card_of_run, with_folder
 from geosleuth.data import Store
+from geosleuth.data.rows import sample_of
 from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing, stay_offline, usable_cores
+from geosleuth.policies import Wire
 from geosleuth.world import make_scenes, open_world, read_scenes
 
 from .architectures import boxes_of
@@ -91,6 +97,8 @@ def run_sft(
         check_evaluation(recipe)
         model, processor = load_model(recipe.model)
         writer = Writer(processor)
+        if is_first_process() and (card := card_of(recipe, writer)) is not None:
+            card.write(folder)
         dataset, counted = dataset_of(
             chats_for(recipe, run, writer, preparing=preparing, workers=workers),
             writer,
@@ -115,6 +123,36 @@ def run_sft(
         return train_to_end(trainer, recipe.model, run, counted, progress=progress, seconds=seconds)
 
 
+def card_of(recipe: Recipe, writer: Writer) -> PolicyCard | None:
+    """Return how the policy is to be played that a recipe makes; None where it teaches no method, or several.
+
+    Where questions about scenes alone are learned, that is how the model was played before.
+
+    Raises:
+        BadInput: the store is damaged, or there are no such words.
+    """
+    data, wire = recipe.data, _wire(writer)
+    if data.store is not None:
+        store = Store(data.store)
+        kinds = {row["method"] for row in store.rows(["method", "split"]) if row["split"] == "train"}
+        first = next((row for row in store.rows() if row["split"] == "train"), None)
+        if first is None or len(kinds) > 1:
+            return None
+        return card_of_run(sample_of(first, {}).trajectory.started, wire, recipe.rollout.prompts)
+    if data.photos:
+        return PolicyCard.of(replace(_way(recipe), wire=wire), (), turns=1)
+    return card_beside(Path(recipe.model.path))
+
+
+def _wire(writer: Writer) -> Wire:
+    return "native" if writer.abilities.tools else "tagged"
+
+
+def _way(recipe: Recipe) -> Method:
+    """Return the method whose question fine-tuning on photos asks."""
+    return with_folder(method_of(recipe.data.method, box_scale=boxes_of(recipe.model)), recipe.rollout.prompts)
+
+
 def chats_for(
     recipe: Recipe, run: RunFolder, writer: Writer, *, preparing: Progress = no_progress, workers: int | None = None
 ) -> Iterator[Chat]:
@@ -125,9 +163,8 @@ def chats_for(
     """
     data = recipe.data
     if data.store is not None or data.photos:
-        wire = "native" if writer.abilities.tools else "tagged"
-        stored = () if data.store is None else store_chats(Store(data.store), wire=wire)  # type: ignore[arg-type]
-        asked = photo_chats(photo_items(data), data.method) if data.photos else ()
+        stored = () if data.store is None else store_chats(Store(data.store), wire=_wire(writer))
+        asked = photo_chats(photo_items(data), _way(recipe)) if data.photos else ()
         return islice(chain(stored, asked), data.limit)
     if recipe.stage == "coldstart":
         raise BadInput(f"recipe {recipe.name}: cold start learns from trajectories; name their store as data.store")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from geosleuth.agent.policy_card import PolicyCard, card_beside
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing
@@ -44,10 +45,13 @@ class RecipeSetting:
         return rollout_setup(self.recipe).setting
 
 
-def evaluation_settings(recipe: Recipe) -> EvaluationSettings:
-    """Return what a recipe's evaluations play, and by which rules."""
-    part, rollout = recipe.evaluation, recipe.rollout
-    if recipe.stage != "grpo":
+def evaluation_settings(recipe: Recipe, card: PolicyCard | None = None) -> EvaluationSettings:
+    """Return what a recipe's evaluations play, and by which rules; ``card`` says what fine-tuning shows."""
+    part, rollout, model = recipe.evaluation, recipe.rollout, recipe.model
+    if recipe.stage != "grpo" and card is not None and part.method in (None, card.method):
+        rollout = RolloutPart(method=card.method, tools=card.tools, turns=card.turns)
+        model = replace(model, boxes=card.box_scale)
+    elif recipe.stage != "grpo":
         asked = part.method or (recipe.data.method if part.photos and recipe.data.photos else "default")
         rollout = RolloutPart(method=asked)
     elif part.method is not None and part.method != rollout.method:
@@ -59,7 +63,8 @@ def evaluation_settings(recipe: Recipe) -> EvaluationSettings:
     if part.photos is None:
         rollout = replace(rollout, maps=None, maps_url=(), web=None, allow=(), answers=None, replay=False)
     photos = None if part.photos is None else (part.photos,)
-    played = replace(recipe, stage="grpo", rollout=rollout, data=replace(recipe.data, photos=photos, shares=()))
+    data = replace(recipe.data, photos=photos, shares=())
+    played = replace(recipe, stage="grpo", rollout=rollout, data=data, model=model)
     return EvaluationSettings(
         scenes=part.scenes,
         seed=part.seed,
@@ -134,7 +139,7 @@ class _Hooks:
 
     def __init__(self, trainer: Any, recipe: Recipe, run: RunFolder) -> None:
         self._trainer, self._recipe, self._run = trainer, recipe, run
-        self._settings = evaluation_settings(recipe)
+        self._settings = evaluation_settings(recipe, card_beside(run.path))
         self._done = 0
 
     def on_train_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:

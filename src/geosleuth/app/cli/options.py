@@ -163,6 +163,16 @@ PromptsFolder = Annotated[
         "--prompts", metavar="FOLDER", rich_help_panel=WAY, help="Your own words for the method: see docs/methods.md."
     ),
 ]
+PolicyCardFile = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        "--policy-card",
+        metavar="FILE|none",
+        rich_help_panel=WAY,
+        show_default="policy_card.json beside the weights",
+        help="How the model was trained, which is how it is played; none to play it otherwise.",
+    ),
+]
 WireName = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(rich_help_panel=WAY, help="How calls travel: native or tagged; by default as the method has it."),

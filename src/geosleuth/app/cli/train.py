@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
+from geosleuth.app.cli.options import JsonFlag, Overwrite, PolicyCardFile, PromptsFolder, takes
 
 train = typer.Typer(no_args_is_help=True)
 
@@ -261,10 +261,12 @@ class EvaluateOptions:
         typer.Option(
             metavar="NAME",
             rich_help_panel=_PLAY,
-            show_default="default; the detective's own for it",
+            show_default="as the policy was trained; default where nobody knows",
             help="Whose words, tools and budget.",
         ),
     ] = None
+    prompts: PromptsFolder = None
+    policy_card: PolicyCardFile = None
     reward: Annotated[
         str,
         typer.Option(metavar="NAME", rich_help_panel=_PLAY, help="What answers are scored by, beside the distance."),
@@ -363,6 +365,8 @@ def evaluate(options: EvaluateOptions) -> None:
         "start": options.start,
         "with_tools": not options.no_tools,
         "method": options.method,
+        "prompts": options.prompts,
+        "policy_card": options.policy_card,
         "reward": options.reward,
         "reading": options.reading,
         "control": options.control,

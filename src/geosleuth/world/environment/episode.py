@@ -19,6 +19,7 @@ from geosleuth.agent import Budget, Event, Method, Prompted, Task, ToolObserved,
 from geosleuth.agent.conversation import REPLY_CHARACTERS, cut
 from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.policy_card import with_folder
 from geosleuth.agent.setup import AgentSetup, Question, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas
@@ -228,13 +229,17 @@ def offline_setting(
     )
 
 
-WORDS = ("method", "reward", "tools", "turns", "calls", "answer_by", "box_scale", "force_answer", "world", "pages")
+WORDS = (
+    "method", "reward", "tools", "turns", "calls", "answer_by", "box_scale", "wire", "prompts", "force_answer", "world",
+    "pages",
+)  # fmt: skip
 
 
 def setting_of(words: Mapping[str, Any]) -> Setting:
     """Return a setting from plain data, as files and commands hold it; whatever is left out is as in `offline_setting`.
 
-    ``turns`` and ``calls`` change the method's budget. ``world`` is the seed of the world whose map tools ask, which is
+    ``turns`` and ``calls`` change the method's budget, ``wire`` how its calls travel, and ``prompts`` is a folder with
+    words in place of its own. ``world`` is the seed of the world whose map tools ask, which is
     made where it is not there yet; without it they ask the atlas with the user's regions. ``pages`` adds that world's
     pages, which search_web finds.
 
@@ -245,6 +250,9 @@ def setting_of(words: Mapping[str, Any]) -> Setting:
         raise BadInput(f"an environment has no setting {unknown[0]!r}; those there are: {', '.join(WORDS)}")
     given = {name: value for name, value in words.items() if value is not None}
     method = method_of(given.pop("method", "default"), box_scale=given.pop("box_scale", "pixels"))
+    prompts = given.pop("prompts", None)
+    method = with_folder(method, None if prompts is None else Path(prompts))
+    method = replace(method, wire=given.pop("wire", method.wire))
     limits = {name: int(given.pop(name)) for name in ("turns", "calls") if name in given}
     seed = given.pop("world", None)
     pages = bool(given.pop("pages", False))

@@ -459,7 +459,7 @@ def evaluate(
 ) -> None:
     """Evaluate a policy, or every saved policy of a run, and print the figures."""
     from geosleuth.train import evaluation
-    from geosleuth.train.saved_policies import is_run
+    from geosleuth.train.saved_policies import as_trained, is_run, run_of
 
     if policy != evaluation.DETECTIVE:
         ask_for_extra("torch", "transformers")
@@ -478,8 +478,14 @@ def evaluate(
     playing = evaluation.PlaySettings(**_taken(given, evaluation.PlaySettings))
     folder = words["folder"]
     stopped = f"{folder} keeps the scenes that were played; {RESUME}" if folder else "with --out it could be resumed"
-    with plain_ends(folder, lambda: f"stopped; {stopped}"), progress("playing scenes") as bar, libraries_quiet():
-        found = evaluation.evaluate(who, settings, playing=playing, **given, progress=bar.at)
+    run = run_of(who) if isinstance(who, Path) else None
+    with (
+        plain_ends(folder, lambda: f"stopped; {stopped}"),
+        as_trained(run, settings) as as_learned,
+        progress("playing scenes") as bar,
+        libraries_quiet(),
+    ):
+        found = evaluation.evaluate(who, as_learned, playing=playing, **given, progress=bar.at)
     if as_json:
         show_json(found.to_dict())
     else:
@@ -493,7 +499,7 @@ def _evaluate_run(path: Path, given: dict[str, Any], over: OverPolicies, *, as_j
     from geosleuth.app.cli.handlers.bench import thresholds_km
     from geosleuth.train import evaluation
     from geosleuth.train.run_folder import RunFolder
-    from geosleuth.train.saved_policies import each_policy, evaluate_saved
+    from geosleuth.train.saved_policies import as_trained, each_policy, evaluate_saved
     from geosleuth.train.validation import check_best_by
 
     run = RunFolder(path)
@@ -507,9 +513,14 @@ def _evaluate_run(path: Path, given: dict[str, Any], over: OverPolicies, *, as_j
     for saved in each_policy(run, follow=over.follow):
         talk(saved.name)
         stopped = f"stopped; {folder} keeps the scenes that were played; {RESUME}"
-        with plain_ends(folder, partial(str, stopped)), progress("playing scenes") as bar, libraries_quiet():
+        with (
+            plain_ends(folder, partial(str, stopped)),
+            as_trained(run, settings) as as_learned,
+            progress("playing scenes") as bar,
+            libraries_quiet(),
+        ):
             found = evaluate_saved(
-                run, saved, settings, folder=folder, playing=playing, best_by=over.best_by, progress=bar.at
+                run, saved, as_learned, folder=folder, playing=playing, best_by=over.best_by, progress=bar.at
             )
         measures = evaluation.measures_of(found.scenes, km, ks)
         rows.append({"step": saved.step, "scenes": len(found.scenes), "measures": measures})

@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import typer
 from rich.console import Group, RenderableType
@@ -37,6 +37,7 @@ from geosleuth.agent.exports import export, image_path, import_, record_line, re
 from geosleuth.agent.exports.dialect import plain_json
 from geosleuth.agent.locate import album_photos, panorama_shown
 from geosleuth.agent.methods import METHODS, made_with
+from geosleuth.agent.policy_card import method_of_run
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.app.console import building, show, show_json, table_view, talk
 from geosleuth.atlas import OfflineAtlas
@@ -44,7 +45,7 @@ from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, replacing
 from geosleuth.geo import coordinates
-from geosleuth.photo import Album, BoxScale, Photo, open_photo
+from geosleuth.photo import Album, Photo, open_photo
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
 from geosleuth.text import one_line, printable
 from geosleuth.tools import Case, Observation, ToolCall, Toolset, image_info
@@ -350,14 +351,13 @@ def _live(trajectory: Trajectory, method: Method, photos: Sequence[Photo]) -> tu
 def _method_of(trajectory: Trajectory) -> Method:
     """Return the method of a run, asking for boxes as it did then."""
     started = trajectory.started
-    if started.method not in METHODS:
+    method = method_of_run(started)
+    if method is None:
         raise BadInput(
             f"this run was made with the method {started.method[:40]!r}, which can't be replayed here; "
             f"there are: {', '.join(METHODS)}"
         )
-    scales: tuple[BoxScale, ...] = get_args(BoxScale)
-    methods = [METHODS[started.method](scale) for scale in scales]
-    return next((one for one in methods if one.system(started.task, started.tools) == started.system), methods[0])
+    return method
 
 
 def _first_view_pixels(trajectory: Trajectory) -> int:

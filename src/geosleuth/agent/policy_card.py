@@ -1,0 +1,208 @@
+"""What a policy was trained with, in a small file beside its weights: whoever plays it shows it the same again.
+
+    {"format": "geosleuth-policy-card/1", "method": "spotagent", "wire": "native", "tools": ["image_zoom_in_tool", ...],
+     "box_scale": "thousandths", "turns": 8, "words_sha256": "..."}
+
+Training writes ``policy_card.json`` into the folder of weights; every command that plays a policy reads it. What is
+asked for otherwise is refused with one line that says what to pass: a policy that is shown other words, tools or boxes
+than it learned is another policy. The budget of turns may be changed, and so may the boxes, by name.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, get_args
+
+from geosleuth.errors import BadInput
+from geosleuth.files import write_text_atomically
+from geosleuth.photo import BoxScale
+from geosleuth.policies import Wire
+from geosleuth.tools import Tool
+
+from .events import Started, Task
+from .method import Method
+from .methods import METHODS
+from .methods import method as method_of
+from .methods.shared import own_names
+from .prompt_files import read_prompts, with_prompts
+
+FILE = "policy_card.json"
+FORMAT = "geosleuth-policy-card/1"
+NO_CARD = "none"
+"""What ``--policy-card`` says where a policy is to be played in another way than it was trained."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyCard:
+    """How a policy was trained.
+
+    Attributes:
+        method: the preset.
+        wire: how calls travelled: "native" is the chat template's own tool calling.
+        tools: those that it was offered, by our names, in their order.
+        box_scale: in what boxes were asked for.
+        turns: the most turns of a run.
+        words_sha256: the fingerprint of system text and question, see `words_sha256`.
+    """
+
+    method: str
+    wire: Wire
+    tools: tuple[str, ...]
+    box_scale: BoxScale
+    turns: int
+    words_sha256: str
+
+    @classmethod
+    def of(cls, method: Method, tools: Sequence[str], *, turns: int | None = None) -> "PolicyCard":
+        """Return the card of a policy that is trained by a method with these tools, by either of their names."""
+        own = own_names(tools, method.shown_as)
+        return cls(
+            method=method.name,
+            wire=method.wire,
+            tools=own,
+            box_scale=method.box_scale,
+            turns=turns or method.budget.turns,
+            words_sha256=words_sha256(method, own),
+        )
+
+    def write(self, folder: Path) -> None:
+        """Write the card into a folder of weights; it is complete or absent."""
+        write_text_atomically(folder / FILE, json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n")
+
+    def played(
+        self,
+        *,
+        method: str | Method | None = None,
+        tools: Iterable[str | Tool] | None = None,
+        wire: str | None = None,
+        prompts: Path | None = None,
+        boxes: BoxScale | None = None,
+    ) -> Method:
+        """Return the method to play the policy by: its words, wire, tools, boxes and turns are those of training.
+
+        Args:
+            method: what is asked for, if anything; the same for ``tools`` and ``wire``.
+            tools: as `Method.toolset` takes them.
+            wire: native or tagged.
+            prompts: the user's own words, which training must have had too.
+            boxes: the user's own choice of the scale, in place of the card's.
+
+        Raises:
+            BadInput: something is asked for that the policy was not trained with; the line says what to pass.
+        """
+        named = method.name if isinstance(method, Method) else method
+        if named is not None and named.strip().casefold() != self.method.casefold():
+            raise _mismatch("--method", self.method, named)
+        if wire is not None and wire != self.wire:
+            raise _mismatch("--wire", self.wire, wire)
+        own = method if isinstance(method, Method) else method_of(self.method, box_scale=self.box_scale)
+        if tools is not None and (asked := _own_tools(own, tools)) != self.tools:
+            raise _mismatch("--tools", ",".join(self.tools) or "none", ",".join(asked) or "none")
+        own = with_folder(own, prompts)
+        if words_sha256(own, self.tools) != self.words_sha256:
+            given = "leave --prompts out" if prompts else "pass their folder with --prompts"
+            raise BadInput(f"this policy was trained with other words; {given}, or {_ANYWAY}")
+        if boxes is not None and boxes != self.box_scale and not isinstance(method, Method):
+            own = with_folder(method_of(self.method, box_scale=boxes), prompts)
+        return replace(own, wire=self.wire, tools=self.tools, budget=replace(own.budget, turns=self.turns))
+
+
+_ANYWAY = f"--policy-card {NO_CARD} to play it otherwise"
+
+
+def _mismatch(option: str, learned: str, asked: str) -> BadInput:
+    return BadInput(
+        f"this policy was trained with {option} {learned}, not {asked[:80]}; leave {option} out, or {_ANYWAY}"
+    )
+
+
+def _own_tools(method: Method, names: Iterable[str | Tool]) -> tuple[str, ...]:
+    # Tools import much, and cards are read by commands that may need none.
+    from geosleuth.tools.toolset import all_tools
+
+    return own_names(method.toolset(all_tools(), names).names, method.shown_as)
+
+
+def with_folder(method: Method, prompts: Path | None) -> Method:
+    """Return the method with the words of a user's folder, if there is one.
+
+    Raises:
+        BadInput: it holds none for the method, or can't be read.
+    """
+    return method if prompts is None else with_prompts(method, read_prompts(prompts, method.name))
+
+
+def words_sha256(method: Method, tools: Sequence[str]) -> str:
+    """Return the fingerprint of what a policy is told of a task without photos: system text, tools named, question."""
+    shown = tuple(method.shown_as.get(name, name) for name in tools)
+    task = Task(())
+    return sha256(f"{method.system(task, shown)}\0{method.prompt(task, shown)}".encode()).hexdigest()
+
+
+def method_of_run(started: Started) -> Method | None:
+    """Return the method of a recorded run, asking for boxes as it did then; None where nobody knows the method."""
+    if started.method not in METHODS:
+        return None
+    scales: tuple[BoxScale, ...] = get_args(BoxScale)
+    methods = [METHODS[started.method](scale) for scale in scales]
+    return next((one for one in methods if one.system(started.task, started.tools) == started.system), methods[0])
+
+
+def card_of_run(started: Started, wire: Wire, prompts: Path | None = None) -> PolicyCard | None:
+    """Return the card of a policy that learns from such runs; None where nobody knows their method.
+
+    Words that are neither ours nor the folder's get a fingerprint of their own, so that no other words pass for them.
+    """
+    method = method_of_run(started)
+    if method is None:
+        return None
+    card = PolicyCard.of(replace(with_folder(method, prompts), wire=wire), started.tools, turns=started.budget.turns)
+    if with_folder(method, prompts).system(started.task, started.tools) != started.system:
+        return replace(card, words_sha256=sha256(started.system.encode()).hexdigest())
+    return card
+
+
+def read_card(path: Path) -> PolicyCard:
+    """Read a card: the file, or the folder that holds it.
+
+    Raises:
+        BadInput: there is none, or it is damaged.
+    """
+    file = path / FILE if path.is_dir() else path
+    try:
+        return card_from(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise BadInput(f"{file}: is no policy card; pass the {FILE} that training writes beside weights") from error
+
+
+def card_from(plain: Any) -> PolicyCard:
+    """Return the card of a JSON object.
+
+    Raises:
+        ValueError: it is none. TypeError and KeyError say the same.
+    """
+    card = PolicyCard(**{one.name: plain[one.name] for one in fields(PolicyCard)} | {"tools": tuple(plain["tools"])})
+    words = (card.method, card.words_sha256, *card.tools)
+    known = card.wire in get_args(Wire) and card.box_scale in get_args(BoxScale)
+    if plain["format"] != FORMAT or not known or not isinstance(plain["turns"], int) or card.turns < 1:
+        raise ValueError(FORMAT)
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError(FORMAT)
+    return card
+
+
+def card_beside(folder: Path, asked: str | None = None) -> PolicyCard | None:
+    """Return the card in a folder of weights; None where training wrote none.
+
+    Args:
+        folder: of the weights, or of the run that makes them.
+        asked: what ``--policy-card`` says: another file, or none.
+
+    Raises:
+        BadInput: it is damaged, or the file that is asked for is none.
+    """
+    if asked is not None:
+        return None if asked == NO_CARD else read_card(Path(asked).expanduser())
+    return read_card(folder) if (folder / FILE).is_file() else None
