@@ -74,7 +74,7 @@ PAPERS: dict[str, dict[str, Any]] = {
     "smilegeo": {"tools": (), "context": Context("freshest", replies=1)},
     "default": {
         "wire": "native",
-        "context": Context("trimmed", result_tokens=1500, images=4),
+        "context": Context("trimmed", result_tokens=1500, images=8),
         "first_view_pixels": 2_000_000,
     },
     "nano": {

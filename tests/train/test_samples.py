@@ -1,5 +1,6 @@
 """Stores as rows for a trainer: pictures by name, lengths counted, packed without loss."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,18 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.agent import ToolObserved
+from geosleuth.agent import Budget, ToolObserved
+from geosleuth.agent import run as locate
+from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.data import Store, write_store
 from geosleuth.errors import BadInput
+from geosleuth.photo import encode as encode_picture
+from geosleuth.tools import Toolset
+from geosleuth.tools.image_tools import image_zoom_in_tool
 from geosleuth.train.masks import IGNORED, Writer, encode
-from geosleuth.train.samples import CHATS, LENGTH, chat_of, dataset_of, open_picture, packed, shown_run, store_chats
+from geosleuth.train.samples import CHATS, LENGTH, chat_of, dataset_of, open_picture, packed, store_chats
 from later import later
+from scripted import ScriptedPolicy, call, calls, says
+from small_runs import small_case
 from stored import about
 from training_runs import (
     FORGETFUL,
     WITHOUT_TOOLS,
     processor_with,
-    short_run,
     short_sample,
     short_store,
     template,
@@ -84,12 +92,12 @@ def test_a_template_without_tools_gets_them_as_text(store: Store) -> None:
 def test_a_forgetful_template_makes_a_row_of_each_reply(store: Store) -> None:
     rows, counted = dataset_of(store_chats(store), Writer(processor_with(FORGETFUL)), max_length=4000)
     assert (counted.chats, counted.rows) == (3, 6)
-    assert all(chat_of(row[CHATS][0], open_picture).last_only for row in rows)
+    assert [chat_of(row[CHATS][0], open_picture).history for row in rows] == [0, 1] * 3
 
 
-def test_results_are_as_long_as_the_method_shows_them() -> None:
-    run, _, _ = short_run(0)
-    assert shown_run(run) == run
+def test_results_are_as_long_as_the_method_shows_them(tmp_path: Path) -> None:
+    sample = short_sample(0)
+    run = sample.trajectory
     events = tuple(
         replace(event, body=replace(event.body, observation=replace(event.body.observation, text="x" * 4000)))
         if isinstance(event.body, ToolObserved)
@@ -97,10 +105,31 @@ def test_results_are_as_long_as_the_method_shows_them() -> None:
         for event in run.events
     )
     started = replace(events[0], body=replace(run.started, method="nano"))
-    shown = shown_run(replace(run, events=(started, *events[1:])))
-    texts = [event.body.observation.text for event in shown.events if isinstance(event.body, ToolObserved)]
+    long = replace(sample, trajectory=replace(run, events=(started, *events[1:])))
+    (chat,) = store_chats(write_store(tmp_path / "store", [long], about(name="long")))
+    texts = [message["content"][0]["text"] for message in chat.messages if message["role"] == "tool"]
     assert len(texts) == 2
-    assert all(len(text) <= 130 * 4 and text.endswith("characters left out …]") for text in texts)
+    assert all(len(text) <= 130 * 4 + 40 and "characters left out …]" in text for text in texts)
+
+
+def test_replies_are_learned_after_just_what_was_shown(tmp_path: Path) -> None:
+    script = [calls(call("image_zoom_in_tool", bbox_2d=[0, 0, 60 + n, 60])) for n in range(12)]
+    policy, case = ScriptedPolicy([*script, says('{"lat": 50.5, "lon": 9.99}')]), small_case()
+    way = replace(method("default"), budget=Budget(turns=20))
+    run = asyncio.run(locate(case, AgentSetup(method=way, policy=policy, toolset=Toolset([image_zoom_in_tool]))))
+    pictures = {image.handle: encode_picture(case.album[image.handle]) for image in run.images}
+    sample = replace(short_sample(0), trajectory=run, images=pictures)
+    chats = list(store_chats(write_store(tmp_path / "store", [sample], about(name="long"))))
+    assert [chat.history for chat in chats] == [0, 9]
+    asked = [
+        (len(images(replace(chat, messages=chat.messages[:at]))), len(chat.messages[:at]))
+        for chat in chats
+        for at in [at for at, one in enumerate(chat.messages) if one["role"] == "assistant"][chat.history :]
+    ]
+    # The photo, and of twelve cuts as many as were shown: the ninth makes six of them go.
+    assert [shown for shown, _ in asked] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 4, 5, 6, 7]
+    writer = Writer(processor_with(template("plain")))
+    assert [sum(part.learned for part in writer.parts(chat)) for chat in chats] == [9, 4]
 
 
 def test_a_picture_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from geosleuth.photo import View
 from geosleuth.policies import Conversation, Message, Observed, Prompt, Step
-from geosleuth.tools import ImageInfo, Observation, Tool, ToolCall
+from geosleuth.tools import Observation, Tool, ToolCall
 
 from .events import Event, Prompted, Resumed, Said, Started, ToolObserved
 from .method import CHARACTERS_PER_TOKEN, Context
@@ -17,9 +17,7 @@ REPLY_CHARACTERS = 200_000
 """A policy's own replies are shown to it up to this length; as much of a reply is looked at for an answer."""
 
 _MARK_CHARACTERS = 50
-
-Cuts = dict[int, Observation | Step]
-"""What was cut to length, by the index of its event."""
+_KEPT_OF_ROOM = 0.75
 
 
 def conversation_of(
@@ -31,7 +29,6 @@ def conversation_of(
     may_call: bool = True,
     wants_guess: bool = False,
     missing: Collection[str] = (),
-    cuts: Cuts | None = None,
 ) -> Conversation:
     """What the policy sees next.
 
@@ -43,28 +40,16 @@ def conversation_of(
         may_call: whether the reply may call tools.
         wants_guess: whether the method wants a best guess in any case, as a task may, too.
         missing: handles whose pixels are gone; they are named and not shown.
-        cuts: for whoever asks turn by turn with the same context: keeps what was cut to length, so that it is cut once.
     """
-    started = events[0].body
-    if not isinstance(started, Started):
-        raise TypeError("the first event must be the start")
+    started = _start_of(events)
     sampling = started.sampling
     for event in reversed(events):
         if isinstance(event.body, Resumed):
             sampling = event.body.sampling
             break
-    shown = _freshest(events, context.replies) if context.kind == "freshest" else events
-    most_images = None if context.kind == "whole" else context.images
-    visible = _visible_images(
-        shown, most_images, missing, max((image.photo for image in started.task.images), default=0)
-    )
-    messages = _messages(shown, context.longest_result, visible, {} if cuts is None else cuts)
-    if context.tokens is not None:
-        room = context.tokens * CHARACTERS_PER_TOKEN - len(started.system)
-        messages = _made_to_fit(messages, room, events)
     return Conversation(
         system=started.system,
-        messages=tuple(messages),
+        messages=messages_of(events, context, missing),
         tools=tuple(tools),
         picture=picture,
         wire=started.wire,
@@ -75,6 +60,50 @@ def conversation_of(
             event.body.prompt.text for event in events if isinstance(event.body, Prompted) and event.body.by == "person"
         ),
     )
+
+
+def messages_of(events: Sequence[Event], context: Context, missing: Collection[str] = ()) -> tuple[Message, ...]:
+    """The messages of the next request. This alone decides what is shown: in runs, in training and in counts.
+
+    Each request shows what the one before showed, unchanged, and what came since: a server that keeps prompts reads
+    only the new part. Where the room is full, the oldest that was shown makes way once for several turns to come, and
+    the newest message names the pictures among it.
+    """
+    shown = _freshest(events, context.replies) if context.kind == "freshest" else events
+    history = _History(_start_of(events), context, missing)
+    for event in shown:
+        history.add(event)
+    history.ask()
+    return tuple(history.messages)
+
+
+def out_of_sight(events: Sequence[Event], context: Context, missing: Collection[str] = ()) -> frozenset[str]:
+    """The handles of results that the policy is not shown any more: the calls that brought them may be made again."""
+    seen = (event.body.observation for event in events if isinstance(event.body, ToolObserved))
+    brought = {image.handle for one in seen for image in one.images}
+    if not brought:
+        return frozenset()
+    return frozenset(brought.difference(_handles_in(messages_of(events, context, missing))))
+
+
+def stretches_of(events: Sequence[Event], context: Context) -> Iterator[tuple[tuple[Message, ...], int]]:
+    """The replies of a run, each after just what its policy was shown, as few conversations as that takes.
+
+    One conversation goes as far as nothing is taken out of sight. With each comes how many of its first replies
+    belong to those before it, and are history here.
+    """
+    stretch: tuple[Message, ...] = ()
+    history = 0
+    for index, event in enumerate(events):
+        if not isinstance(event.body, Said) or not _says_something(event.body.step):
+            continue
+        asked = messages_of(events[:index], context)
+        if asked[: len(stretch)] != stretch:
+            yield stretch, history
+            history = sum(isinstance(message, Step) for message in asked)
+        stretch = (*asked, event.body.step)
+    if stretch:
+        yield stretch, history
 
 
 def cut(text: str, characters: int) -> str:
@@ -93,61 +122,113 @@ def _freshest(events: Sequence[Event], replies: int) -> list[Event]:
     return [*before, *events[first:]]
 
 
-def _visible_images(events: Sequence[Event], most: int | None, missing: Collection[str], photos: int) -> frozenset[str]:
-    """The handles of results that are shown: the newest so many; maps, which can be drawn again, give way to cuts.
+class _History:
+    """The messages of a run, request by request."""
 
-    ``photos`` is how many the task has; pictures with higher numbers are drawn.
-    """
-    found: list[ImageInfo] = []
-    for event in reversed(events):
-        if most is not None and sum(image.photo <= photos for image in found) >= most:
-            break
-        if isinstance(event.body, ToolObserved):
-            images = event.body.observation.images
-            found.extend(image for image in reversed(images) if image.handle not in missing)
-    kept = [*found[:1], *sorted(found[1:], key=lambda image: image.photo > photos)]
-    return frozenset(image.handle for image in kept[:most])
+    def __init__(self, started: Started, context: Context, missing: Collection[str]) -> None:
+        self.messages: list[Message] = []
+        self._missing = missing
+        self._longest = context.longest_result
+        self._most_images = context.most_images
+        self._room = None if context.tokens is None else context.tokens * CHARACTERS_PER_TOKEN - len(started.system)
+        self._pixels = {image.handle: image.size[0] * image.size[1] for image in started.task.images}
+        self._characters = 0
+        self._waiting: list[Observation] = []
+        # How many messages a request has shown, and those of them whose results are left out.
+        self._asked = 0
+        self._left_out = 0
+
+    def add(self, event: Event) -> None:
+        """Take in what happened next."""
+        match event.body:
+            case ToolObserved(observation=observation):
+                self._pixels |= {image.handle: image.size[0] * image.size[1] for image in observation.images}
+                self._waiting.append(_without(short(observation, self._longest), self._missing))
+            case Prompted(prompt=prompt):
+                self._observe()
+                self._append(prompt)
+            case Said(step=step):
+                self.ask()
+                if _says_something(step):
+                    self._append(_own_words(step))
+            case _:
+                pass
+
+    def ask(self) -> None:
+        """All messages so far are shown now; the oldest make way for what is new, where there is no room for both."""
+        self._observe()
+        if self._asked < len(self.messages) and (named := [*self._drop_images(), *self._leave_out()]):
+            line = f"[No longer shown, to make room: {', '.join(named)}. To see one again, repeat its call.]"
+            self._put(-1, _with_line(self.messages[-1], line))
+        self._asked = len(self.messages)
+
+    def _observe(self) -> None:
+        if self._waiting:
+            self._append(Observed(tuple(self._waiting)))
+            self._waiting = []
+
+    def _append(self, message: Message) -> None:
+        self.messages.append(message)
+        self._characters += self._length(message)
+
+    def _put(self, index: int, message: Message) -> None:
+        self._characters += self._length(message) - self._length(self.messages[index])
+        self.messages[index] = message
+
+    def _length(self, message: Message) -> int:
+        return 0 if self._room is None else _characters(message, self._pixels)
+
+    def _drop_images(self) -> list[str]:
+        """Take the oldest pictures out; three quarters of the room are then free for the turns to come."""
+        if (most := self._most_images) is None:
+            return []
+        old, new = (_handles_in(part) for part in (self.messages[: self._asked], self.messages[self._asked :]))
+        if len(old) + len(new) <= most:
+            return []
+        dropped = old[: len(old) - max(0, min(most // 4, most - len(new)))]
+        for index, message in enumerate(self.messages[: self._asked]):
+            if isinstance(message, Observed) and not set(dropped).isdisjoint(_handles_in([message])):
+                self._put(index, Observed(tuple(_without(one, dropped) for one in message.observations)))
+        return dropped
+
+    def _leave_out(self) -> list[str]:
+        """Leave out the results of the oldest turns, and a quarter of the room with them; the newest results stay."""
+        if self._room is None or self._characters <= self._room:
+            return []
+        named: list[str] = []
+        last = max((at for at, message in enumerate(self.messages) if isinstance(message, Observed)), default=0)
+        for index in range(self._left_out, min(self._asked, last)):
+            if self._characters <= self._room * _KEPT_OF_ROOM:
+                break
+            self._left_out = index + 1
+            message = self.messages[index]
+            if isinstance(message, Observed):
+                named += _handles_in([message])
+                self._put(index, Observed(tuple(map(_left_out, message.observations))))
+        return named
 
 
-def _messages(events: Sequence[Event], limit: int | None, visible: frozenset[str], cuts: Cuts) -> list[Message]:
-    messages: list[Message] = []
-    waiting: list[Observation] = []
-    for event in events:
-        body = event.body
-        if isinstance(body, ToolObserved):
-            shown = cuts.get(event.index)
-            if not isinstance(shown, Observation):
-                shown = cuts[event.index] = _short(body.observation, limit)
-            waiting.append(_with_images(shown, visible) if shown.images else shown)
-        elif isinstance(body, Said | Prompted):
-            if waiting:
-                messages.append(Observed(tuple(waiting)))
-                waiting = []
-            if isinstance(body, Prompted):
-                messages.append(body.prompt)
-            elif body.step.text or body.step.thinking or body.step.calls:
-                said = cuts.get(event.index)
-                if not isinstance(said, Step):
-                    said = cuts[event.index] = _own_words(body.step)
-                messages.append(said)
-    if waiting:
-        messages.append(Observed(tuple(waiting)))
-    return messages
+def _start_of(events: Sequence[Event]) -> Started:
+    started = events[0].body
+    if not isinstance(started, Started):
+        raise TypeError("the first event must be the start")
+    return started
 
 
-def _made_to_fit(messages: list[Message], room: int, events: Sequence[Event]) -> list[Message]:
-    """The messages with the results of the oldest turns left out, as many as must be; the newest results stay."""
-    pixels = {image.handle: image.size[0] * image.size[1] for image in _all_images(events)}
-    over = sum(_characters(message, pixels) for message in messages) - room
-    last = max((index for index, message in enumerate(messages) if isinstance(message, Observed)), default=0)
-    fitting = list(messages)
-    for index, message in enumerate(messages[:last]):
-        if over <= 0:
-            break
-        if isinstance(message, Observed):
-            fitting[index] = Observed(tuple(_left_out(one) for one in message.observations))
-            over -= _characters(message, pixels) - _characters(fitting[index], pixels)
-    return fitting
+def _handles_in(messages: Iterable[Message]) -> list[str]:
+    """The pictures of results, in order."""
+    observed = (one for message in messages if isinstance(message, Observed) for one in message.observations)
+    return [image.handle for one in observed for image in one.images]
+
+
+def _with_line(message: Message, line: str) -> Message:
+    match message:
+        case Prompt(text=text):
+            return replace(message, text=f"{text}\n{line}")
+        case Observed(observations=(*before, last)):
+            return Observed((*before, replace(last, text=f"{last.text}\n{line}")))
+        case _:
+            return message
 
 
 def _left_out(observation: Observation) -> Observation:
@@ -173,12 +254,8 @@ def _picture_characters(handles: Iterable[str], pixels: Mapping[str, int]) -> in
     return sum(pixels.get(handle, 0) for handle in handles) * CHARACTERS_PER_TOKEN // PIXELS_PER_TOKEN
 
 
-def _all_images(events: Sequence[Event]) -> Iterator[ImageInfo]:
-    for event in events:
-        if isinstance(event.body, Started):
-            yield from event.body.task.images
-        elif isinstance(event.body, ToolObserved):
-            yield from event.body.observation.images
+def _says_something(step: Step) -> bool:
+    return bool(step.text or step.thinking or step.calls)
 
 
 def _own_words(step: Step) -> Step:
@@ -197,15 +274,16 @@ def _too_long(call: ToolCall) -> bool:
     return any(isinstance(value, str) and len(value) > REPLY_CHARACTERS // 10 for value in call.arguments.values())
 
 
-def _short(observation: Observation, limit: int | None) -> Observation:
-    if limit is None or len(observation.text) <= limit:
+def short(observation: Observation, longest: int | None) -> Observation:
+    """The outcome of a call as it is shown: its text no longer than that."""
+    if longest is None or len(observation.text) <= longest:
         return observation
-    return replace(observation, text=cut(observation.text, limit))
+    return replace(observation, text=cut(observation.text, longest))
 
 
-def _with_images(observation: Observation, visible: frozenset[str]) -> Observation:
-    hidden = [image.handle for image in observation.images if image.handle not in visible]
+def _without(observation: Observation, gone: Collection[str]) -> Observation:
+    hidden = [image.handle for image in observation.images if image.handle in gone]
     if not hidden:
         return observation
     text = f"{observation.text}\n[not shown here any more: {', '.join(hidden)}]"
-    return replace(observation, text=text, images=tuple(i for i in observation.images if i.handle in visible))
+    return replace(observation, text=text, images=tuple(i for i in observation.images if i.handle not in gone))

@@ -27,14 +27,15 @@ class Context:
     """What of the history a policy gets to see.
 
     Attributes:
-        kind: "whole" shows all; "trimmed" cuts long results, marking the cut, and leaves out older crops; "freshest"
+        kind: "whole" shows all; "trimmed" cuts long results, marking the cut, and drops older pictures; "freshest"
             shows the task and only the newest replies.
         result_tokens: how long one result may be, as shown; None is no limit.
         result_characters: the same in characters, for papers that count so; it goes before tokens.
-        images: how many of the newest images of results are shown; None is all. The photo itself is always shown.
+        images: how many pictures of results are shown at once; None is any number. What a turn brought is shown at
+            least once; then the oldest are dropped, several in one step. The photo itself is always shown.
         replies: how many of the newest replies with their results "freshest" shows.
         tokens: how long the whole conversation may be, by the loop's own estimate; None is no limit. Where it is
-            longer, the results of the oldest turns give way first, and the gap is marked.
+            longer, the results of the oldest turns give way first, several in one step, and the gap is marked.
     """
 
     kind: ContextKind = "trimmed"
@@ -43,6 +44,11 @@ class Context:
     replies: int = 1
     tokens: int | None = None
     result_characters: int | None = None
+
+    @property
+    def most_images(self) -> int | None:
+        """How many pictures of results are shown at once; None is any number."""
+        return None if self.kind == "whole" else self.images
 
     @property
     def longest_result(self) -> int | None:

@@ -67,6 +67,7 @@ class RecordedToolset(Toolset):
         case: Case,  # noqa: ARG002
         *,
         seconds: float = CALL_SECONDS,  # noqa: ARG002
+        most_images: int | None = None,  # noqa: ARG002
     ) -> tuple[Observation, ...]:
         """The recorded outcomes.
 

@@ -21,7 +21,7 @@ from geosleuth.policies import Policy, Prompt, Step
 from geosleuth.tools import CALL_SECONDS, Case, FailureKind, Observation, ToolCall, Toolset
 
 from .completion import Completed, complete, odds_question, with_odds
-from .conversation import Cuts, conversation_of
+from .conversation import conversation_of, out_of_sight
 from .events import (
     Answered,
     Answerer,
@@ -121,7 +121,7 @@ def quote(number: int, image: str | None = None) -> str:
 
 
 # What the same call may well do better the next time.
-_PASSING_FAILURES = ("service", "timeout")
+_PASSING_FAILURES = ("service", "timeout", "no_room")
 _LONG_CHARACTERS = 500
 _sorted = json.JSONEncoder(sort_keys=True, allow_nan=False)
 _TOO_LATE = "Not carried out: no tool calls are left. Answer now."
@@ -184,15 +184,24 @@ class Calls:
         return tuple(tidied)
 
     def withheld(
-        self, calls: Sequence[ToolCall], *, may_call: bool, per_turn: int, left: int | None
+        self,
+        calls: Sequence[ToolCall],
+        *,
+        may_call: bool,
+        per_turn: int,
+        left: int | None,
+        unseen: Collection[str] = (),
     ) -> list[Observation | None]:
-        """The observation of each call of this step that is not carried out; None for those that are."""
+        """The observation of each call of this step that is not carried out; None for those that are.
+
+        Of the pictures that ``unseen`` names none is shown any more: a call that brought one may be made again.
+        """
         allowed = min(per_turn, per_turn if left is None else left) if may_call else 0
         decided: list[Observation | None] = []
         wanted: set[str] = set()
         for call in calls:
             key = self._keys[call.id]
-            if may_call and (key in wanted or key in self._memory):
+            if may_call and (key in wanted or self._stands(key, unseen)):
                 decided.append(self._repeated(call, key))
             elif len(wanted) >= allowed:
                 decided.append(self._refusal(call, "over_budget", _over(per_turn, left) if may_call else _TOO_LATE))
@@ -209,6 +218,10 @@ class Calls:
         """Take in what the policy is shown, carried out or not: its lines can be quoted from the next step on."""
         if self._quotes is not None:
             self._quotes.hear(observation)
+
+    def _stands(self, key: str, unseen: Collection[str]) -> bool:
+        known = self._memory.get(key)
+        return known is not None and all(image.handle not in unseen for image in known.observation.images)
 
     def remember(self, turn: int, observation: Observation) -> None:
         """Keep what a call that was carried out brought, unless it may bring more another time."""
@@ -323,7 +336,6 @@ class Work:
         self._method, self._policy, self._toolset, self._case = method, policy, toolset, case
         self._sinks = list(sinks)
         self._missing = missing
-        self._cuts: Cuts = {}
         self._pool = Pool(before)
         self._calls = Calls(toolset, before, quoting=method.quotes_lines)
         self._spending = Spending(opening[0].budget, method.context.longest_result)
@@ -444,7 +456,6 @@ class Work:
             may_call=may_call,
             wants_guess=self._method.wants_guess,
             missing=self._missing,
-            cuts=self._cuts,
         )
         if self._seconds_left() == 0:
             raise TimeUp
@@ -479,7 +490,11 @@ class Work:
         self._pending = {call.id: call for call in calls}
         spending = self._spending
         withheld = self._calls.withheld(
-            calls, may_call=may_call, per_turn=spending.budget.calls_per_turn, left=spending.calls_left
+            calls,
+            may_call=may_call,
+            per_turn=spending.budget.calls_per_turn,
+            left=spending.calls_left,
+            unseen=out_of_sight(self._events, self._method.context, self._missing),
         )
         wanted = [call for call, refusal in zip(calls, withheld, strict=True) if refusal is None]
         done = iter(await self._use_tools(self._calls.spelled_out(wanted)) if wanted else ())
@@ -495,7 +510,10 @@ class Work:
     async def _use_tools(self, calls: Sequence[ToolCall]) -> tuple[Observation, ...]:
         left = self._seconds_left()
         return await self._toolset.run(
-            calls, self._case, seconds=CALL_SECONDS if left is None else min(left, CALL_SECONDS)
+            calls,
+            self._case,
+            seconds=CALL_SECONDS if left is None else min(left, CALL_SECONDS),
+            most_images=self._method.context.most_images,
         )
 
     async def _read(self, text: str) -> Answer | None:

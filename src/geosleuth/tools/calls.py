@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from geosleuth.clues.visual import VisualPrior
     from geosleuth.photo.text import TextLine
 
-FailureKind = Literal["unknown_tool", "bad_arguments", "refused", "service", "timeout", "over_budget", "repeated"]
+FailureKind = Literal[
+    "unknown_tool", "bad_arguments", "refused", "service", "timeout", "no_room", "over_budget", "repeated"
+]
 """Why a call gave nothing: no such tool; arguments unreadable or of the wrong shape; the tool can't do what was asked;
-an online service failed; it took too long; the budget forbids it; the very same call was made before."""
+an online service failed; it took too long; it brought more pictures than one turn can show; the budget forbids it; the
+very same call was made before."""
 
 
 @dataclass(frozen=True, slots=True)

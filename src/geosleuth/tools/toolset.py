@@ -82,12 +82,18 @@ class Toolset:
         return Toolset(one for one in self if not one.lacks(have))
 
     async def run(
-        self, calls: Sequence[ToolCall], case: Case, *, seconds: float = CALL_SECONDS
+        self,
+        calls: Sequence[ToolCall],
+        case: Case,
+        *,
+        seconds: float = CALL_SECONDS,
+        most_images: int | None = None,
     ) -> tuple[Observation, ...]:
         """Carry out independent calls at once; one observation for each, in order. A bad call is an observation too.
 
         Images get their handles in the order of the calls, whichever was done first. An exception that tools don't
-        raise on purpose is a bug: it comes out as it is, once the other calls have been stopped.
+        raise on purpose is a bug: it comes out as it is, once the other calls have been stopped. A call that brings
+        more than ``most_images`` with those before it is told so, and its images get no handles.
         """
         tasks = [asyncio.create_task(self._attempt(call, case, seconds)) for call in calls]
         try:
@@ -96,10 +102,16 @@ class Toolset:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return tuple(
-            _observation(call, name, outcome, took, case)
-            for call, (name, outcome, took) in zip(calls, done, strict=True)
-        )
+        found: list[Observation] = []
+        images = 0
+        for call, (name, outcome, took) in zip(calls, done, strict=True):
+            brought = len(outcome.images) if isinstance(outcome, Output) else 0
+            if most_images is not None and brought and images + brought > most_images:
+                found.append(_observation(call, name, _no_room(brought, most_images), took, case))
+                continue
+            images += brought
+            found.append(_observation(call, name, outcome, took, case))
+        return tuple(found)
 
     async def _attempt(self, call: ToolCall, case: Case, seconds: float) -> tuple[str, "Output | _Failure", float]:
         started = time.perf_counter()
@@ -117,6 +129,13 @@ class Toolset:
 class _Failure:
     kind: FailureKind
     text: str
+
+
+def _no_room(images: int, most: int) -> _Failure:
+    brings = f"this call brings {images} image{'s' if images > 1 else ''}"
+    if images > most:
+        return _Failure("refused", f"{brings}, and no more than {most} can be shown at once; ask for fewer")
+    return _Failure("no_room", f"{brings} more than the {most} that one turn can show; make it again in the next turn")
 
 
 async def _call(found: Tool, call: ToolCall, case: Case, seconds: float) -> Output | _Failure:

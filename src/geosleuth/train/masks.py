@@ -31,12 +31,12 @@ class RewrittenHistory(BadInput):
 class Chat:
     """A conversation to learn from, in TRL's format; pictures are in the blocks, opened or by name.
 
-    With ``last_only``, only the last reply is learned; earlier ones are history.
+    The first ``history`` replies are not learned here.
     """
 
     messages: Sequence[Message]
     tools: Tools = None
-    last_only: bool = False
+    history: int = 0
     key: str = ""
 
 
@@ -87,13 +87,17 @@ class Writer:
         if not replies:
             raise BadInput(f"{_named(chat)}it has no reply by the assistant")
         whole = replace(chat, messages=list(chat.messages[: replies[-1] + 1]))
-        if chat.last_only or len(replies) == 1:
+        if len(replies) - chat.history == 1:
             self.parts(whole)
             return [whole]
         try:
             self.parts(whole)
         except RewrittenHistory:
-            single = [replace(whole, messages=whole.messages[: at + 1], last_only=True) for at in replies]
+            single = [
+                replace(whole, messages=whole.messages[: at + 1], history=before)
+                for before, at in enumerate(replies)
+                if before >= chat.history
+            ]
             for one in single:
                 self.parts(one)
             return single
@@ -111,7 +115,7 @@ class Writer:
         if not replies:
             raise BadInput(f"{_named(chat)}it has no reply by the assistant")
         text = self._render(chat, messages[: replies[-1] + 1], tools)
-        spans = [self._span(chat, messages, at, tools, text) for at in (replies[-1:] if chat.last_only else replies)]
+        spans = [self._span(chat, messages, at, tools, text) for at in replies[chat.history :]]
         images = [block["image"] for message in messages for block in _blocks(message) if block.get("type") == "image"]
         return list(self._cut(chat, text, spans, images))
 

@@ -10,15 +10,14 @@ import asyncio
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from geosleuth.agent import Method, ToolObserved, Trajectory
-from geosleuth.agent.conversation import cut
+from geosleuth.agent import Context, Method
 from geosleuth.agent.events import Task
-from geosleuth.agent.exports import export, image_path
+from geosleuth.agent.exports import image_path, played
 from geosleuth.agent.exports.dialect import IMAGE, PLACES
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.atlas import OfflineAtlas
@@ -204,7 +203,7 @@ class Counted:
 def store_chats(
     store: Store, *, split: str | None = "train", limit: int | None = None, wire: Literal["native", "tagged"] = "native"
 ) -> Iterator[Chat]:
-    """Yield the trajectories of a store as chats, each as its policy was shown it.
+    """Yield the trajectories of a store as chats, as their policy was shown them: several where it lost sight of some.
 
     Args:
         store: where they are kept.
@@ -221,45 +220,27 @@ def store_chats(
             continue
         if limit is not None and taken >= limit:
             return
-        yield _chat(store, row, wire)
+        yield from _chats(store, row, wire)
         taken += 1
 
 
-def _chat(store: Store, row: Mapping[str, Any], wire: str) -> Chat:
-    run = shown_run(sample_of(row, {}).trajectory)
+def _chats(store: Store, row: Mapping[str, Any], wire: str) -> Iterator[Chat]:
+    run = sample_of(row, {}).trajectory
     files = {image_path(run.id, one["handle"]): store.path / image_name(one["sha256"]) for one in row["images"]}
 
     def file(path: str) -> str:
         if path not in files:
-            raise BadInput(f"{row['key']}: its picture {path} is not in {store.path}; run: geosleuth traces check")
+            raise BadInput(f"its picture {path} is not in {store.path}; run: geosleuth traces check")
         return str(files[path])
 
+    context = method(run.started.method).context if run.started.method in METHODS else Context("whole")
     try:
-        record = export(run, "trl" if wire == "native" else "tagged")
+        for record, history in played(run, context, "trl" if wire == "native" else "tagged"):
+            waiting = iter(record["images"])
+            messages = [_with_files(message, waiting, file) for message in record["messages"]]
+            yield Chat(messages, record.get("tools"), history, row["key"])
     except BadInput as error:
         raise BadInput(f"{row['key']}: {error}") from error
-    waiting = iter(record["images"])
-    messages = [_with_files(message, waiting, file) for message in record["messages"]]
-    return Chat(messages, record.get("tools"), key=row["key"])
-
-
-def shown_run(run: Trajectory) -> Trajectory:
-    """Return the run with its results cut to the length at which its method shows them to the policy."""
-    if run.started.method not in METHODS:
-        return run
-    limit = method(run.started.method).context.longest_result
-    if limit is None:
-        return run
-    events = []
-    for event in run.events:
-        if isinstance(event.body, ToolObserved):
-            seen = event.body.observation
-            events.append(
-                replace(event, body=replace(event.body, observation=replace(seen, text=cut(seen.text, limit))))
-            )
-        else:
-            events.append(event)
-    return replace(run, events=tuple(events))
 
 
 def _with_files(message: Message, waiting: Iterator[str], file: Callable[[str], str]) -> Message:
@@ -473,7 +454,7 @@ def chat_text(chat: Chat) -> str:
         {
             "messages": list(chat.messages),
             "tools": list(chat.tools) if chat.tools else None,
-            "last_only": chat.last_only,
+            "history": chat.history,
             "key": chat.key,
         }
     )
@@ -486,7 +467,7 @@ def chat_of(text: str, pictures: Pictures) -> Chat:
         for block in message["content"] if isinstance(message["content"], list) else ():
             if block.get("type") == "image":
                 block["image"] = pictures(block["image"])
-    return Chat(stored["messages"], stored["tools"], stored["last_only"], stored["key"])
+    return Chat(stored["messages"], stored["tools"], stored["history"], stored["key"])
 
 
 _GROUPS = 50

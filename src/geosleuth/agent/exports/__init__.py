@@ -6,13 +6,15 @@ files. A dialect's own fields carry all that they can; `roundtrip` keeps the res
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
 from geosleuth import plugins
 from geosleuth.agent.codec import from_line, to_line
+from geosleuth.agent.conversation import stretches_of
+from geosleuth.agent.method import Context
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.errors import BadInput
 from geosleuth.files import MAX_JSON_BYTES, byte_lines
@@ -20,7 +22,7 @@ from geosleuth.policies import Wire
 from geosleuth.tools import Tool
 
 from . import ms_swift, openai, sharegpt, tagged, trl
-from .dialect import Cuts, Talk, image_path, offered, plain_json, talk_of, write_images
+from .dialect import Cuts, Talk, image_path, items_of, offered, plain_json, talk_of, write_images
 from .roundtrip import IMPORTED, KEY, frame_text, read_frame, rebuilt
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "export",
     "image_path",
     "import_",
+    "played",
     "record_line",
     "records_in",
     "write_images",
@@ -79,6 +82,23 @@ def export(trajectory: Trajectory, dialect: str, *, tools: Iterable[Tool] | None
     record = from_line(to_line(record))
     back = spoken.read(record, cuts)
     return record | {KEY: frame_text(trajectory, talk, back, carries=spoken.carries, cuts=cuts)}
+
+
+def played(trajectory: Trajectory, context: Context, dialect: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield records of a run just as its policy was shown it; they can't be imported.
+
+    There is one, unless something was taken out of sight on the way: then each begins anew from what was left. With
+    each comes how many of its first replies belong to those before it.
+
+    Raises:
+        BadInput: there is no such dialect.
+    """
+    spoken = _spoken(dialect)
+    whole = talk_of(trajectory)
+    tools = offered(whole.tools, None)
+    for messages, history in stretches_of(trajectory.events, context):
+        record, _ = spoken.write(replace(whole, items=items_of(messages)), tools, trajectory.id)
+        yield from_line(to_line(record)), history
 
 
 def import_(record: Mapping[str, Any], dialect: str) -> Trajectory:

@@ -23,9 +23,9 @@ from geosleuth.agent.trajectory import Trajectory
 from geosleuth.errors import BadInput, BrokenPlugin
 from geosleuth.files import write_bytes_atomically
 from geosleuth.photo import encode
-from geosleuth.policies import Prompt, Step
+from geosleuth.policies import Message, Observed, Prompt, Step
 from geosleuth.policies.tagged import DATA, PROMPTS, SPOKEN, Escaping, TaggedReply, prompt_text, read_reply
-from geosleuth.tools import ImageInfo, Output, Tool, ToolCall
+from geosleuth.tools import ImageInfo, Observation, Output, Tool, ToolCall
 
 ERROR = "Error: "
 """What the result of a failed call begins with: no dialect has another place for it."""
@@ -68,10 +68,22 @@ def item_of(event: Event) -> Item | None:
         case Said(step=step) if step.text or step.thinking or step.calls:
             return step
         case ToolObserved(observation=seen):
-            text = f"{ERROR}{seen.text}" if seen.failure else seen.text
-            return Result(text, tuple(image.handle for image in seen.images), seen.call_id, seen.name)
+            return _result_of(seen)
         case _:
             return None
+
+
+def items_of(messages: Iterable[Message]) -> tuple[Item, ...]:
+    """What a policy was shown, as items of a conversation."""
+    items: list[Item] = []
+    for message in messages:
+        items += map(_result_of, message.observations) if isinstance(message, Observed) else [message]
+    return tuple(items)
+
+
+def _result_of(seen: Observation) -> Result:
+    text = f"{ERROR}{seen.text}" if seen.failure else seen.text
+    return Result(text, tuple(image.handle for image in seen.images), seen.call_id, seen.name)
 
 
 def talk_of(trajectory: Trajectory) -> Talk:

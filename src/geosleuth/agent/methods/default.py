@@ -10,7 +10,7 @@ from geosleuth.photo import BoxScale
 from .shared import EVIDENCE_ONLY, PLACES_NOT_PEOPLE, boxes, paragraphs, question, read_words
 
 RESULT_TOKENS = 1500
-NEWEST_IMAGES = 4
+MOST_IMAGES = 8
 
 _CHECKING = frozenset({"poi_keyword_search", "nearby", "find_colocated", "find_crossing", "satellite_map_query"})
 """What shows more than towns, and so enough to hold a photo against."""
@@ -32,6 +32,9 @@ With your first call, write down your own guess and its closest rivals. Then ask
 apart, and look there first: zoom in on lettering, plates, signs, poles. A tool moves your guess only for a reason that
 you can name: a word read, a name found, a thing that can't be there. Odds, averages and empty results alone do not.
 Independent calls go together. A failed call fails again unless changed."""
+
+_IMAGES = f"""\
+At most {MOST_IMAGES} images of results are shown at once; then the oldest that you have seen make way."""
 
 _POOL = """\
 Keep the candidates and what speaks for and against each with note_hypothesis; if the run ends early, the best of them
@@ -76,6 +79,7 @@ def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
         _POOL if "note_hypothesis" in tools else _UNWRITTEN_POOL,
         f"{_CHECK} {_WEIGH}" if _CHECKING.intersection(tools) else _WEIGH,
         boxes(tools, box_scale),
+        _IMAGES if tools else None,
         EVIDENCE_ONLY,
         PLACES_NOT_PEOPLE,
         _HONEST,
@@ -108,7 +112,7 @@ def default(box_scale: BoxScale = "pixels") -> Method:
         tools=tools,
         budget=Budget(turns=12),
         wire="native",
-        context=Context("trimmed", result_tokens=RESULT_TOKENS, images=NEWEST_IMAGES),
+        context=Context("trimmed", result_tokens=RESULT_TOKENS, images=MOST_IMAGES),
         system=partial(_system, box_scale=box_scale),
         prompt=_prompt,
         read_answer=read_answer,

@@ -54,6 +54,7 @@ FAILURES: Mapping[FailureKind, str] = {
     "refused": "the tool can't do that",
     "service": "an online service failed",
     "timeout": "it took too long",
+    "no_room": "more pictures came than one turn can show",
     "over_budget": "the budget did not allow it",
     "repeated": "the same call was made before",
 }

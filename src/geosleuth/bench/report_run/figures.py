@@ -195,6 +195,7 @@ FAILURE_WORDS: Mapping[FailureKind, str] = {
     "refused": "refused by the tool",
     "service": "service failed",
     "timeout": "took too long",
+    "no_room": "too many pictures at once",
     "over_budget": "over budget",
     "repeated": "made before",
 }

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from geosleuth.agent import Said, ToolObserved, Trajectory
-from geosleuth.agent.conversation import cut
+from geosleuth.agent.conversation import short
 from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, render_brief
 from geosleuth.names import fold
@@ -378,7 +378,7 @@ def _piece(item: Item, limit: int | None) -> str:
         case Thought(words=words):
             text = f"{item.mark} thought:\n{words}"
         case Looked(call=call, observation=seen):
-            text = seen.text if limit is None else cut(seen.text, limit)
+            text = short(seen, limit).text
             failed = " (failed)" if seen.failure else ""
             text = f"{item.mark} called {_call_words(call, seen.name)}{failed}:\n{text}"
         case Concluded(answer=answer, words=words):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from geosleuth.agent import Budget, Event, Method, Prompted, Task, ToolObserved, Trajectory, run
-from geosleuth.agent.conversation import REPLY_CHARACTERS, cut
+from geosleuth.agent.conversation import REPLY_CHARACTERS, short
 from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.policy_card import with_folder
@@ -419,11 +419,8 @@ class Episode:
             seen = [replace(one, text=BROKE) if one.failure == "timeout" else one for one in seen]
         # The loop takes in the first hundred calls of a reply.
         seen += [refused(call, OVER) for call in calls[len(seen) :]]
-        return StepResult(tuple(self._short(one) for one in seen), tuple(words), self._over)
-
-    def _short(self, seen: Observation) -> Observation:
         longest = self._method.context.longest_result
-        return seen if longest is None else replace(seen, text=cut(seen.text, longest))
+        return StepResult(tuple(short(one, longest) for one in seen), tuple(words), self._over)
 
 
 def refused(call: ToolCall, text: str) -> Observation:

@@ -112,10 +112,16 @@ class InjectedToolset(Toolset):
         self._text = text
 
     async def run(
-        self, calls: Sequence[ToolCall], case: Case, *, seconds: float = CALL_SECONDS
+        self,
+        calls: Sequence[ToolCall],
+        case: Case,
+        *,
+        seconds: float = CALL_SECONDS,
+        most_images: int | None = None,
     ) -> tuple[Observation, ...]:
         """Carry out the calls; what comes back has the text in it."""
-        return tuple(self._with_text(one) for one in await super().run(calls, case, seconds=seconds))
+        done = await super().run(calls, case, seconds=seconds, most_images=most_images)
+        return tuple(map(self._with_text, done))
 
     def _with_text(self, seen: Observation) -> Observation:
         if seen.failure is not None:
