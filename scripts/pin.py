@@ -11,7 +11,7 @@ import tempfile
 import venv
 from pathlib import Path
 
-EXTRAS = "models,weights,serve,train,cluster,zim,overture,attack,dev,docs"
+EXTRAS = "models,weights,serve,train,cluster,zim,overture,dinov2,attack,dev,docs"
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -292,6 +292,7 @@ def test_the_extras_are_those_we_promise() -> None:
         "bench",
         "inspect",
         "attack",
+        "dinov2",
         "docs",
         "dev",
     }

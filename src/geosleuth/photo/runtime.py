@@ -42,11 +42,18 @@ def packaged_session(path: Path, *, threads: int) -> Any:
     runtime = import_onnxruntime()
     if not path.is_file():
         raise BadInput(f"{path.name} is missing from the package: install geosleuth again.")
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 3
+    return runtime.InferenceSession(str(path), session_options(threads), providers=["CPUExecutionProvider"])
+
+
+def session_options(threads: int | None = None) -> Any:
+    """Return options for a network that says nothing and leaves the cores alone while it waits."""
+    options = import_onnxruntime().SessionOptions()
+    options.intra_op_num_threads = threads or usable_threads()
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    # Threads that wait in a loop for the next picture take the processor from whoever opens it.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return options
 
 
 def usable_cores() -> int:

@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from geosleuth.errors import BadInput, require
 from geosleuth.photo import OpenedPhoto, first_view
-from geosleuth.photo.image_encoder import Encoder, Features, Preparation, digest_of, is_bundled, load_encoder, unit_rows
+from geosleuth.photo.image_encoder import Encoder, Features, Preparation, digest_of, is_named, load_encoder, unit_rows
 
 from .member import TrustWeights
 
@@ -486,7 +486,7 @@ def load_picture_encoder(spec: str = "bundled", side_px: int = SIDE_PX) -> Encod
         BadInput: the spec is none of these.
     """
     folder = Path(spec).expanduser()
-    if not is_bundled(spec) and folder.is_dir() and vae_folder(folder) is not None:
+    if not is_named(spec) and folder.is_dir() and vae_folder(folder) is not None:
         return VaeEncoder(folder, side_px)
     return load_encoder(spec)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from geosleuth.app.cli.options import EncoderSpec, JsonFlag, Overwrite, PhotoFile
+from geosleuth.app.cli.options import JsonFlag, Overwrite, PhotoFile
 
 prior = typer.Typer(no_args_is_help=True)
 
@@ -23,7 +23,10 @@ def learn(
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="The prior; by default the one that locate uses."),
     ] = None,
-    encoder: EncoderSpec = "bundled",
+    encoder: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="SPEC", help="As for `index`; by default dinov2 where it is installed, else bundled."),
+    ] = None,
     overwrite: Overwrite = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -34,6 +37,8 @@ def learn(
       geosleuth prior learn holiday
 
       geosleuth prior learn streets.csv --out streets.prior
+
+      geosleuth prior learn streets.csv --encoder bundled --out light.prior
     """
     # Several threads wait for each other by spinning, which on a busy machine takes many times as long as one alone.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

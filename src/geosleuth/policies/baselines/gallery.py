@@ -29,7 +29,7 @@ from geosleuth.photo.image_encoder import (
     Features,
     Preparation,
     digest_of,
-    is_bundled,
+    is_named,
     load_encoder,
     pooled,
     preparation_of,
@@ -66,7 +66,7 @@ def encoder_of(spec: str, *, trust_code: bool = False) -> Encoder:
         raise BadInput(
             f"{path}: weights alone are no network; save one as ONNX or with torch.jit.trace, or give features"
         )
-    return load_encoder(spec if is_bundled(spec) else str(path))
+    return load_encoder(spec if is_named(spec) else str(path))
 
 
 def is_code(spec: str) -> bool:
@@ -263,7 +263,7 @@ def _folder(path: Path, asked: Mapping[str, Features], given: Encoder | None) ->
     if encoder is None and told.is_file():
         spec = told.read_text(encoding="utf-8", errors="replace").strip()
         beside = path / spec
-        encoder = _named(path, str(beside) if not is_bundled(spec) and beside.exists() else spec)
+        encoder = _named(path, str(beside) if not is_named(spec) and beside.exists() else spec)
     elif encoder is None and not asked:
         raise BadInput(
             f"{path}: nothing says how photos are looked at; put the encoder's path into a file named 'encoder', or "

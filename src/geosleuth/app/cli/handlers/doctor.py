@@ -20,6 +20,7 @@ EXTRAS_BY_USE = {
         "video": "locate videos",
         "zim": "search Wikipedia or Wikivoyage in Kiwix files",
         "overture": "add Overture Maps places to the atlas",
+        "dinov2": "learn priors from the look of places with better features",
     },
     "serve": {
         "serve": "the web app, the HTTP API and the MCP server",

@@ -30,7 +30,7 @@ from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace
 from geosleuth.names import country_name
 from geosleuth.photo import first_view, open_photo
-from geosleuth.photo.image_encoder import load_encoder
+from geosleuth.photo.image_encoder import best_spec, load_encoder
 from geosleuth.text import printable
 from geosleuth.tools.similar import IndexSummary, build_index
 from geosleuth.tools.similar.index_file import Contents, read_contents, read_coordinates
@@ -46,7 +46,7 @@ PRIOR_PART = "header.npy"
 Progress = Callable[[str, int, int], None]
 
 
-def learn_prior(source: Path, out: Path | None, encoder: str, *, overwrite: bool, as_json: bool) -> None:
+def learn_prior(source: Path, out: Path | None, encoder: str | None, *, overwrite: bool, as_json: bool) -> None:
     """Learn a prior from photos, and print a summary."""
     path = out or default_prior_path()
     if out is None:
@@ -58,7 +58,7 @@ def learn_prior(source: Path, out: Path | None, encoder: str, *, overwrite: bool
         refuse_to_replace([path], overwrite=overwrite)
     begin = time.perf_counter()
     with _working() as report:
-        summary, contents = _looked_at(source, encoder, report)
+        summary, contents = _looked_at(source, encoder or best_spec(), report)
         looked_s = time.perf_counter() - begin
         _check_enough(source, summary, len(contents.points))
         learned = learn(
@@ -91,6 +91,7 @@ def learn_prior(source: Path, out: Path | None, encoder: str, *, overwrite: bool
             {
                 "prior": str(path),
                 "learned from": f"{len(learned)} photos from {_counted(countries)}",
+                "encoder": learned.encoder,
                 "left out": [f"{count} x {printable(reason)}" for reason, count in _left_out_of(document).items()],
                 "how good": estimate,
                 "test it": f"geosleuth prior test OTHER_PHOTOS --prior {path}",
