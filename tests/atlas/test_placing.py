@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from geosleuth.answer import Address, Answer
 from geosleuth.atlas import Hit, OfflineAtlas
 from geosleuth.atlas.base import BasePlaces
-from geosleuth.atlas.placing import Placement, Placer
+from geosleuth.atlas.placing import Placement, Placer, with_point
+from geosleuth.geo import LatLon
 
 
 def place(atlas: OfflineAtlas, words: str) -> Placement | None:
@@ -63,3 +65,91 @@ def test_what_nobody_knows_has_no_place(atlas_home: Path, base_file: Path, tmp_p
     for atlas in (OfflineAtlas(tmp_path), Service(base_file)):
         assert place(atlas, "Xqzvkkw, Jjqpz") is None
         assert place(atlas, "") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "country", "level"),
+    [
+        ("Bayern (Norden)", "Bavaria", "DE", "region"),
+        ("Texas (NE)", "Texas", "US", "region"),
+        ("North East, Pennsylvania", "North East", "US", "town"),
+        ("Salzburg (probably)", "Salzburg", "AT", "town"),
+        ("Cologne (Köln), Germany", "Köln", "DE", "town"),
+        ("Glass Cave (Slovenia)", "Slovenia", "SI", "country"),
+        ("near Reykjavik, Iceland", "Reykjavík", "IS", "town"),
+        ("Innsbruck area, Austria", "Innsbruck", "AT", "town"),
+        ("downtown Nairobi, Kenya", "Nairobi", "KE", "town"),
+        ("eastern Poland", "Poland", "PL", "country"),
+        ("South Korea", "South Korea", "KR", "country"),
+        ("Western Australia", "Western Australia", "AU", "region"),
+        ("West Virginia, USA", "West Virginia", "US", "region"),
+        ("sur de Chile", "Chile", "CL", "country"),
+        ("Umgebung von Graz, Österreich", "Graz", "AT", "town"),
+        ("Albany, WA", "Albany", "AU", "town"),
+        ("Spokane, WA", "Spokane", "US", "town"),
+        ("Recife, PE", "Recife", "BR", "town"),
+        ("长沙, 湖南, 中国", "Changsha", "CN", "town"),
+        ("不明な山, 湖南, 中国", "Hunan", "CN", "region"),
+        ("北海道札幌市", "Sapporo", "JP", "town"),
+    ],
+)
+def test_words_beside_a_name_only_qualify_it(
+    atlas_home: Path, tmp_path: Path, text: str, name: str, country: str, level: str
+) -> None:
+    assert atlas_home.is_dir()
+    placed = place(OfflineAtlas(tmp_path), text)
+    assert placed is not None
+    assert (placed.place.name, placed.place.country, placed.level) == (name, country, level)
+
+
+@pytest.mark.parametrize("text", ["north-east", "Qqzx Gorge (Leeds)", "near the coast", "Qqzx or Zzqv"])
+def test_qualifiers_alone_place_nothing(atlas_home: Path, tmp_path: Path, text: str) -> None:
+    assert atlas_home.is_dir()
+    placed = place(OfflineAtlas(tmp_path), text)
+    assert placed is None
+
+
+def test_the_first_of_two_places_wins_and_the_other_is_listed(atlas_home: Path, tmp_path: Path) -> None:
+    assert atlas_home.is_dir()
+    for text in ("Turin or Genoa, Italy", "Turin, Italy or Genoa, Italy"):
+        placed = place(OfflineAtlas(tmp_path), text)
+        assert placed is not None
+        assert (placed.place.name, placed.missing) == ("Turin", ())
+        assert "Genoa" in [other.place.name for other in placed.others]
+    unknown_first = place(OfflineAtlas(tmp_path), "Qqzx or Genoa, Italy")
+    assert unknown_first is not None
+    assert (unknown_first.place.name, unknown_first.missing) == ("Italy", ("Qqzx",))
+    assert unknown_first.others[0].place.name == "Genoa"
+
+
+@pytest.mark.parametrize("words", ["Corsica, France", "Tuscany, Italy", "Norway", "Vietnam", "New Zealand", "Croatia"])
+def test_a_country_or_region_is_placed_in_the_middle_of_its_ground(
+    atlas_home: Path, tmp_path: Path, words: str
+) -> None:
+    assert atlas_home.is_dir()
+    atlas = OfflineAtlas(tmp_path)
+    placed = place(atlas, words)
+    assert placed is not None
+    inside = asyncio.run(atlas.reverse(placed.point))
+    assert inside.country == placed.place.country
+    assert placed.level == "country" or inside.region == placed.place.name
+    assert placed.extent.contains(placed.point)
+
+
+@pytest.mark.parametrize("name", ["Luxembourg", "Singapore", "Monaco", "Hong Kong"])
+def test_a_city_named_as_its_country_has_a_point(atlas_home: Path, tmp_path: Path, name: str) -> None:
+    assert atlas_home.is_dir()
+    placer = Placer(OfflineAtlas(tmp_path))
+    placed = asyncio.run(placer.place_address(Address.of(name, None, name)))
+    assert placed is not None
+    assert with_point(Answer(), placed).point is not None
+    assert with_point(Answer(), asyncio.run(placer.place_address(Address.of("France")))).point is None
+
+
+def test_a_namesake_near_the_point_fits(atlas_home: Path, tmp_path: Path) -> None:
+    assert atlas_home.is_dir()
+    placer, springfield = Placer(OfflineAtlas(tmp_path)), Address.of("United States", None, "Springfield")
+    for lat, lon in ((37.2, -93.3), (42.1, -72.6), (39.9, -83.8), (44.05, -123.0), (43.3, -72.5)):
+        assert asyncio.run(placer.fits(springfield, LatLon(lat, lon), 50.0))
+    assert not asyncio.run(placer.fits(springfield, LatLon(61.2, -149.9), 100.0))
+    assert not asyncio.run(placer.fits(Address.of(None, None, "Xqzvkkw"), LatLon(0.0, 0.0), 100.0))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from geosleuth.answer import Answer
 from geosleuth.answer.answer import radius_words
 from geosleuth.atlas.placing import Placement, Placer, with_point
-from geosleuth.geo import LatLon, coordinates, distance_km
+from geosleuth.geo import coordinates, distance_km
 from geosleuth.lazy import lazy_pattern
 from geosleuth.text.numbers import distance
 from geosleuth.tools import Case
@@ -49,15 +49,16 @@ async def complete(case: Case, answer: Answer, pool: Sequence[Hypothesis]) -> Co
     Raises:
         ServiceFault: the map can't be asked.
     """
-    named = await Placer(case.atlas).place_answer(answer)
+    placer = Placer(case.atlas)
+    named = await placer.place_answer(answer)
     derived = None
     placed = with_point(answer, named)
     if placed is not answer and named is not None:
         answer, derived = placed, _shown(named)
     doubts = []
     if answer.point is not None and named is not None and derived is None:
-        away_km = _away_km(named, answer.point)
-        if away_km > max(FAR_KM, answer.radius_km or 0.0):
+        away_km = max(0.0, distance_km(named.point, answer.point) - named.radius_km)
+        if not await placer.fits(answer.address, answer.point, max(FAR_KM, answer.radius_km or 0.0)):
             doubts.append(Doubt("name", f"{_shown(named)} lies {distance(away_km)} from {coordinates(answer.point)}"))
     return Completed(answer, derived, (*doubts, *_against_pool(answer, pool)))
 
@@ -85,11 +86,6 @@ def with_odds(answer: Answer, reply: str) -> Answer:
 def _shown(placement: Placement) -> str:
     """Return the name of a place for messages."""
     return place_words(placement.place).removesuffix(f" ({one_line(placement.place.kind)})")
-
-
-def _away_km(named: Placement, point: LatLon) -> float:
-    """Return how far a point lies from the place, or from the nearest of the same name; 0 inside it."""
-    return max(0.0, min(distance_km(one.point, point) - one.radius_km for one in (named, *named.others)))
 
 
 def _against_pool(answer: Answer, pool: Sequence[Hypothesis]) -> Iterator[Doubt]:

@@ -17,7 +17,7 @@ _SEPARATOR = lazy_pattern(r"[,;،؛、，；|\n()（）\[\]]+|\s[-–—·/]\s")
 # Addresses in Chinese and Japanese go from the large to the small; each step ends with the name of its unit.
 _CJK = lazy_pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4,}")
 _CJK_STEP = lazy_pattern(
-    r".{2,}?(?:特别行政区|特別行政區|自治区|自治區|自治州|地区|省|州|市|县|縣|県|郡|区|區|镇|鎮|乡|鄉|町|村|都|府|街道|路|街|島|岛|$)"
+    r"北海道|.{2,}?(?:特别行政区|特別行政區|自治区|自治區|自治州|地区|省|州|市|县|縣|県|郡|区|區|镇|鎮|乡|鄉|町|村|都|府|街道|路|街|島|岛|$)"
 )
 _POSTCODES = lazy_pattern(
     r"""(?:^|(?<=\s))(?:
@@ -76,6 +76,65 @@ def written_parts(text: str) -> list[str]:
     if len(parts) > 1 and any(map(_NUMBER.fullmatch, parts[:2])):
         parts = [" ".join(parts[:2]), *parts[2:]]
     return parts[:MOST_PARTS]
+
+
+_IN_BRACKETS = lazy_pattern(r"[(（\[]([^()（）\[\]]*)[)）\]]")
+_SIDE = (
+    r"(?:north|south|east|west|central|mid|nord|sud|süd|ost|öst|est|ouest|oeste|norte|sur|sul|leste|este|ovest)"
+    r"(?:[-\s]?(?:east|west|est|ouest|oeste|ovest|ost|öst))?"
+)
+_COMPASS = lazy_pattern(
+    rf"(?:(?:the|le|la|el|il|der|im)\s)?(?:{_SIDE}(?:en|ern|lich|liche[rsn]?)?|noreste|noroeste|sureste|suroeste|nordeste|"
+    r"sudeste|sudoeste|settentrionale|meridionale|(?:северо-|юго-)?(?:север|юг|восток|запад)|[东東西南北中]+部|NE|NW|SE|SW)"
+    r"(?:\s(?:part|side|half|coast|corner|shore))?",
+    re.IGNORECASE,
+)
+_BEFORE_NAME = lazy_pattern(
+    rf"""(?:(?:(?:the|probably|possibly|likely|perhaps|maybe|somewhere|approximately|just)\s)*(?:
+        near(?:by)?|close\sto|next\sto|around|outside(?:\sof)?|in|within|off|along|rural|greater|downtown|
+        (?:city\s|town\s|historic\s)?cent(?:er|re)\sof|(?:outskirts|suburbs|vicinity|surroundings|area|coast|heart)\sof|
+        central|{_SIDE}ern(?:\s(?:part|side|half|coast|end)\sof)?|{_SIDE}(?:\s(?:part|side|half|coast|end))?\sof|
+        bei|nahe|nähe|in\sder\snähe\svon|umgebung\svon|{_SIDE}(?:en\svon|liche[rsn]?)|
+        près\sde|proche\sde|autour\sde|centre-ville\sde|(?:nord|sud|est|ouest)\sde(?:\sla)?|
+        cerca\sde|alrededores\sde|centro\sde|(?:norte|sur|este|oeste)\sde|vicino\sa|presso|nei\spressi\sdi|perto\sde|
+        рядом\sс|около|возле
+    )\s(?:the\s)?)+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SIDE_BEFORE = lazy_pattern(rf"(?:the\s)?{_SIDE}[-\s]", re.IGNORECASE)
+_AFTER_NAME = lazy_pattern(
+    r"""\s(?:
+        (?:metro(?:politan)?\s)?area|vicinity|surroundings|outskirts|suburbs|(?:city|town)\scent(?:er|re)|downtown|
+        old\stown|countryside|neighbou?rhood|or\snearby|umgebung|innenstadt|altstadt|centro|centre-ville
+    )|(?:附近|周辺|周边|付近|一带|一帯)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_EITHER = lazy_pattern(r"\s(?:or|oder|ou|или)\s", re.IGNORECASE)
+
+
+def bracketed_parts(text: str) -> set[str]:
+    """Return the parts of a query that stand in brackets, as written."""
+    return {part for inner in _IN_BRACKETS.findall(text[:MAX_QUERY_CHARS]) for part in written_parts(inner)}
+
+
+def is_compass(part: str) -> bool:
+    """Return whether a part is only a side: "north-east", "Süden", "东部"."""
+    return _COMPASS.fullmatch(part.strip()) is not None
+
+
+def without_qualifiers(part: str) -> str:
+    """Return a part without words that only qualify its name: "near Ushuaia", "Chamonix area", "northern Iceland"."""
+    start = _BEFORE_NAME.match(part)
+    rest = part[start.end() :] if start else part
+    ends = list(_AFTER_NAME.finditer(rest))
+    name = (rest[: ends[-1].start()] if ends and ends[-1].end() == len(rest) else rest).strip() or part
+    side = _SIDE_BEFORE.match(name)  # "North Italy" is Italy, but "West Hampton" is not Hampton
+    return name[side.end() :] if side and country_code(name) is None and country_code(name[side.end() :]) else name
+
+
+def either(part: str) -> list[str]:
+    """Return the names of a part that offers several: "Lisbon or Porto"."""
+    return [name.strip() for name in _EITHER.split(part) if name.strip()]
 
 
 def without_postcode(part: str) -> str:

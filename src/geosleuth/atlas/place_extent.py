@@ -1,7 +1,11 @@
 """How far a place extends: the outline of a country or region, the area of a settlement, the box of a feature."""
 
+from dataclasses import replace
+from functools import lru_cache
+from math import cos, radians
+
 from geosleuth.errors import BadInput
-from geosleuth.geo import Box, Disc, Extent, FloatArray, distances_km
+from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distances_km
 
 from .protocol import Place
 
@@ -9,6 +13,7 @@ from .protocol import Place
 _SETTLEMENT_REACH = 2.0
 # A region may consist of several polygons; all of them reach to within so many degrees of its main town.
 _REGION_DEG = 8.0
+_REMEMBERED = 512
 
 
 def extent_of(place: Place) -> Extent | None:
@@ -34,6 +39,12 @@ def radius_km_of(place: Place) -> float | None:
     return max(distances_km(place.point.lat, place.point.lon, lat, lon) for lat, lon in corners) or None
 
 
+def at_its_middle(place: Place) -> Place:
+    """Return a country or region with a point in the middle of its largest polygon, in place of its main town."""
+    middle = _middle(place.id, place.point)
+    return place if middle is None else replace(place, point=middle)
+
+
 def _is_point(extent: Box) -> bool:
     return extent.south == extent.north and extent.width_deg == 0
 
@@ -42,15 +53,34 @@ def _outline(place: Place) -> FloatArray | None:
     """Return the border of a country or region as longitudes and latitudes; the base atlas does not know its size."""
     import shapely
 
-    owner, _, code = place.id.partition(":")
-    if owner == "country":
-        shapes = _country(code)
-    elif owner == "admin1":
-        shapes = _region(place, code)
-    else:
-        return None
-    corners: FloatArray = shapely.get_coordinates(shapes)
+    corners: FloatArray = shapely.get_coordinates(_shapes(place.id, place.point))
     return corners if len(corners) else None
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _middle(place_id: str, point: LatLon) -> LatLon | None:
+    """Return a point inside the largest polygon: its centroid, or in a bent one the point farthest from its border."""
+    import shapely
+
+    # A degree of longitude is shorter than one of latitude.
+    width = max(0.1, cos(radians(point.lat)))
+    polygons = shapely.transform(shapely.get_parts(_shapes(place_id, point)), lambda xy: xy * (width, 1.0))
+    if not len(polygons):
+        return None
+    largest = max(polygons, key=shapely.area)
+    middle = shapely.centroid(largest)
+    if not shapely.contains(largest, middle):
+        middle = shapely.get_point(shapely.maximum_inscribed_circle(largest), 0)
+    return LatLon(shapely.get_y(middle), shapely.get_x(middle) / width)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _shapes(place_id: str, point: LatLon) -> tuple[object, ...]:
+    """Return the polygons of a country or region, none of any other place."""
+    owner, _, code = place_id.partition(":")
+    if owner == "country":
+        return tuple(_country(code))
+    return tuple(_region(point, code)) if owner == "admin1" else ()
 
 
 def _country(code: str) -> list[object]:
@@ -65,10 +95,10 @@ def _country(code: str) -> list[object]:
         return []
 
 
-def _region(place: Place, code: str) -> list[object]:
+def _region(point: LatLon, code: str) -> list[object]:
     from geosleuth.atlas.borders import Borders
 
-    borders, lat, lon = Borders.load(), place.point.lat, place.point.lon
+    borders, lat, lon = Borders.load(), point.lat, point.lon
     near = Box(
         max(-90.0, lat - _REGION_DEG),
         max(-180.0, lon - _REGION_DEG),

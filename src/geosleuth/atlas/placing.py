@@ -6,20 +6,32 @@ the level of the region, with the extent of Utah. Words of which nothing is know
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from geosleuth.answer import Address, Answer
 from geosleuth.answer.answer import PIN_KM, envelope
 from geosleuth.errors import BadInput
-from geosleuth.geo import Extent, LatLon
-from geosleuth.names import country_code
+from geosleuth.geo import Disc, Extent, LatLon, distance_km
+from geosleuth.names import country_code, country_name
+from geosleuth.names.cities import listed_regions, same_region
 
-from .parts import is_part_of, split_parts, written_parts
-from .place_extent import extent_of, radius_km_of
+from .parts import (
+    bracketed_parts,
+    either,
+    is_compass,
+    is_part_of,
+    split_parts,
+    split_script,
+    without_qualifiers,
+    written_parts,
+)
+from .place_extent import at_its_middle, extent_of, radius_km_of
 from .protocol import Atlas, Hit, Level, Place
 
 _MAX_NAMESAKES = 12
+_MAX_ABBREVIATION = 3
+_AREAS: frozenset[Level] = frozenset({"region", "country"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,10 @@ class Placement:
     def point(self) -> LatLon:
         """Return a point in the middle of the extent and inside it; scorers measure from here."""
         return self.place.point
+
+    def holds(self, point: LatLon) -> bool:
+        """Return whether a point lies no farther from its own than the extent reaches."""
+        return distance_km(self.point, point) <= self.radius_km
 
     @property
     def is_area(self) -> bool:
@@ -69,7 +85,27 @@ class Placer:
 
     async def place_address(self, address: Address) -> Placement | None:
         """Return the place that an address names."""
-        return await self.place(envelope(address))
+        return await self.place(words_of(address))
+
+    async def fits(self, address: Address, point: LatLon, within_km: float) -> bool:
+        """Return whether a place of the address lies within some distance of a point, whichever namesake is meant.
+
+        Raises:
+            ServiceFault: a service failed.
+        """
+        known = await self.place_address(address)
+        if known is None:
+            return False
+        if any(distance_km(one.point, point) - one.radius_km <= within_km for one in (known, *known.others)):
+            return True
+        near = await self._atlas.geocode(words_of(address), limit=_MAX_NAMESAKES, within=Disc(point, within_km))
+        return any(hit.match != "fuzzy" and len(hit.missing) <= len(known.missing) for hit in near)
+
+
+def words_of(address: Address) -> str:
+    """Return the names of an address, finest first; a city with the name of its country is said with it."""
+    words, country = envelope(address), address.country.conclusion
+    return f"{words}, {country}" if country and words == address.precise.conclusion == country else words
 
 
 async def place_words(atlas: Atlas, words: Iterable[str]) -> dict[str, Placement]:
@@ -91,34 +127,110 @@ def with_point(answer: Answer, placement: Placement | None) -> Answer:
 
 
 async def _place(atlas: Atlas, words: str) -> Placement | None:
+    parts, aside = written_parts(words), bracketed_parts(words)
+    named = [part for part in parts if not is_compass(part)]
+    if not named:
+        return None
+    native = () if ", ".join(named).isascii() else _spelled_out([step for part in named for step in _steps(part)])
+    first_readings = (*native, _Reading(tuple(parts)))
+    best = await _best(atlas, first_readings, aside)
+    if best is not None and best.missing and named != parts:
+        best = None  # "North East, Pennsylvania" is a town, "Colorado (north-east)" is not in it
+    # What stands in brackets and is not known says nothing of the place.
+    unknown = aside if best is None or best.level == "feature" else aside.intersection(best.missing)
+    plain = [without_qualifiers(part) for part in named if part not in unknown]
+    if best is None or best.missing:
+        readings = dict.fromkeys((_Reading(tuple(named)), _Reading(tuple(plain)), *_spelled_out(plain)))
+        best = await _best(atlas, [one for one in readings if one not in first_readings], aside, best)
+    elif plain != parts and best.level not in _AREAS:
+        # "Cologne (Köln)" is the city and no port in it; "sur de Chile" is the country and no farm of that name.
+        found = await _place_parts(atlas, plain, aside)
+        if found and not found.missing and (found.level == "country" or (unknown and found.holds(best.point))):
+            return found
+    if (best is None or best.missing) and len(names := either(", ".join(named))) > 1:
+        rest = named[1:] if "," not in names[0] else []
+        tries = [await _place(atlas, name if "," in name else ", ".join((name, *rest))) for name in names]
+        if placed := [placement for placement in tries if placement is not None]:
+            best = replace(placed[0], others=(*placed[1:], *placed[0].others))
+    return best
+
+
+def _steps(part: str) -> list[str]:
+    """Return the steps of an address without spaces, the finest first."""
+    return split_script(part)[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The parts of a text, and the region in which the place must then lie."""
+
+    parts: tuple[str, ...]
+    region: str | None = None
+    country: str | None = None
+
+    def holds(self, place: Place) -> bool:
+        """Return whether a place may lie in the region."""
+        inside = place.name if place.kind == "region" else place.region
+        return self.region is None or inside is None or same_region(inside, self.region, self.country)
+
+
+async def _best(
+    atlas: Atlas, readings: Iterable[_Reading], aside: set[str], best: Placement | None = None
+) -> Placement | None:
+    """Return the placement of the reading with the fewest missing parts; of equals, of the first."""
+    for reading in readings:
+        if best is not None and not best.missing:
+            break
+        found = await _place_parts(atlas, reading.parts, aside) if reading.parts else None
+        if found is not None and reading.holds(found.place) and (not best or len(found.missing) < len(best.missing)):
+            best = found
+    return best
+
+
+def _spelled_out(parts: Sequence[str]) -> Iterator[_Reading]:
+    """Yield the parts with the name of a region in place of its abbreviation or its name in another script."""
+    codes = {code for part in parts[-1:] if len(part) > _MAX_ABBREVIATION and (code := country_code(part))}
+    for at, part in enumerate(parts):
+        for country, name in listed_regions(part) if at or not part.isascii() else ():
+            if name != part and (not codes or country in codes):
+                whole = () if codes else (country_name(country),)
+                yield _Reading((*parts[:at], name, *parts[at + 1 :], *whole), name, country)
+
+
+async def _place_parts(atlas: Atlas, parts: Sequence[str], aside: set[str]) -> Placement | None:
+    """Return the likeliest place; words in brackets qualify a name, so no town is placed by them alone."""
     try:
-        hits = [hit for hit in await _places_named(atlas, words) if hit.match != "fuzzy"]
+        hits = await _places_named(atlas, parts)
     except BadInput:
         return None  # models also write texts that can't be an address
+    outside = {part for part in parts if part not in aside}
+    hits = [hit for hit in hits if hit.level in _AREAS or not outside or not outside.issubset(hit.missing)]
     found = [await asyncio.to_thread(_placement, hit) for hit in hits]
     return replace(found[0], others=tuple(found[1:])) if found else None
 
 
 def _placement(hit: Hit) -> Placement:
-    place = hit.place
-    extent = extent_of(place) or place.extent
-    return Placement(place, hit.level, extent, radius_km_of(place) or 0.0, hit.missing)
+    place = at_its_middle(hit.place)
+    return Placement(place, hit.level, extent_of(place) or place.extent, radius_km_of(place) or 0.0, hit.missing)
 
 
-async def _places_named(atlas: Atlas, text: str) -> list[Hit]:
-    """Return the places that a text may name, the likeliest first, inside the country that it names.
+async def _places_named(atlas: Atlas, written: Sequence[str]) -> list[Hit]:
+    """Return the places that the parts of a text may name, the likeliest first, inside the country that they name.
 
     The offline atlas itself falls back from an address to its town, region and country. For online services, the query
-    is repeated without its finest part until something is found.
+    is repeated without its finest part until something is found. A similar spelling is no match.
     """
-    parts = written_parts(text)
-    codes = [code for part in split_parts(text)[-1:] if len(parts) > 1 and (code := country_code(part)) is not None]
-    for start in range(len(parts)):
+    last = split_parts(written[-1]) if len(written) > 1 else []
+    codes = [code for part in last[-1:] if (code := country_code(part)) is not None]
+    for start in range(len(written)):
         found = []
-        for hit in await atlas.geocode(", ".join(parts[start:]), limit=_MAX_NAMESAKES):
+        for hit in await atlas.geocode(", ".join(written[start:]), limit=_MAX_NAMESAKES):
+            if hit.match == "fuzzy":
+                continue
             country = hit.place.country or (await atlas.reverse(hit.place.point)).country if codes else None
             if country is None or any(is_part_of(country, code) for code in codes):
-                found.append(hit if not start else replace(hit, match="part", missing=(*parts[:start], *hit.missing)))
+                missing = (*written[:start], *hit.missing)
+                found.append(replace(hit, match="part", missing=missing) if start else hit)
         if found:
             return found
     return []

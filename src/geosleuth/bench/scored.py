@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.answer import Answer, ParserName
-from geosleuth.answer.answer import envelope
+from geosleuth.atlas.placing import words_of
 from geosleuth.errors import BadInput
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, LatLon, distances_km, geoscore
 from geosleuth.geo.gcj02 import Datum, from_gcj02
@@ -154,7 +154,7 @@ class _Columns:
         for column, value in zip(self.numbers.values(), values, strict=True):
             column.append(value)
         truth, said = record.truth, answer.address
-        if answer.point is None and (text := envelope(said)):
+        if answer.point is None and (text := words_of(said)):
             self.named_only[row] = text
         names = AnswerNames(said.country.conclusion, said.region.conclusion, said.precise.conclusion)
         result = match_levels(TruthNames(truth.country, truth.region, truth.city), names)

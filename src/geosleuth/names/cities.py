@@ -363,6 +363,13 @@ def is_listed_region(name: str, country: str | None = None) -> bool:
     return bool(_listed(fold(name), country_code(country) if country else None))
 
 
+def listed_regions(name: str, country: str | None = None) -> list[tuple[str, str]]:
+    """Return country code and main name of every listed region with this name: "WA" is one of two countries."""
+    tables = _hand_written() | {"US": _us_states()}
+    found = sorted(_listed(fold(name), country), key=lambda place: (place[:2] != "US", place))
+    return [(place[:2], max(tables[place[:2]][int(place[2:])].split("|")[:2], key=len)) for place in found]
+
+
 def _plain(folded: str) -> str:
     return without_city_words(without_region_words(folded))
 
