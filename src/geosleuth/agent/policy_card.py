@@ -95,8 +95,7 @@ class PolicyCard:
         named = method.name if isinstance(method, Method) else method
         if named is not None and named.strip().casefold() != self.method.casefold():
             raise _mismatch("--method", self.method, named)
-        if wire is not None and wire != self.wire:
-            raise _mismatch("--wire", self.wire, wire)
+        self.check_wire(wire)
         own = method if isinstance(method, Method) else method_of(self.method, box_scale=self.box_scale)
         if tools is not None and (asked := _own_tools(own, tools)) != self.tools:
             raise _mismatch("--tools", ",".join(self.tools) or "none", ",".join(asked) or "none")
@@ -107,6 +106,15 @@ class PolicyCard:
         if boxes is not None and boxes != self.box_scale and not isinstance(method, Method):
             own = with_folder(method_of(self.method, box_scale=boxes), prompts)
         return replace(own, wire=self.wire, tools=self.tools, budget=replace(own.budget, turns=self.turns))
+
+    def check_wire(self, wire: str | None) -> None:
+        """Check that nobody asks for another wire than the policy learned.
+
+        Raises:
+            BadInput: somebody does.
+        """
+        if wire is not None and wire != self.wire:
+            raise _mismatch("--wire", self.wire, wire)
 
 
 _ANYWAY = f"--policy-card {NO_CARD} to play it otherwise"
@@ -193,11 +201,21 @@ def card_from(plain: Any) -> PolicyCard:
     return card
 
 
-def card_beside(folder: Path, asked: str | None = None) -> PolicyCard | None:
+def card_of_model(model: str | None, asked: str | None) -> PolicyCard | None:
+    """Return the card of a model by its name, as ``--model`` gives it; None where it has none.
+
+    Raises:
+        BadInput: it is damaged, or the file that is asked for is none.
+    """
+    prefix, _, name = (model or "").partition(":")
+    return card_beside(Path(name).expanduser() if prefix == "hf" else None, asked)
+
+
+def card_beside(folder: Path | None, asked: str | None = None) -> PolicyCard | None:
     """Return the card in a folder of weights; None where training wrote none.
 
     Args:
-        folder: of the weights, or of the run that makes them.
+        folder: of the weights, or of the run that makes them; None where they are not on this machine.
         asked: what ``--policy-card`` says: another file, or none.
 
     Raises:
@@ -205,4 +223,4 @@ def card_beside(folder: Path, asked: str | None = None) -> PolicyCard | None:
     """
     if asked is not None:
         return None if asked == NO_CARD else read_card(Path(asked).expanduser())
-    return read_card(folder) if (folder / FILE).is_file() else None
+    return read_card(folder) if folder is not None and (folder / FILE).is_file() else None

@@ -53,6 +53,7 @@ class Options(TypedDict, total=False):
     prompts: Path | None
     tools: str | Sequence[ToolChoice] | None
     wire: str | None
+    policy_card: str | None
     boxes: str
     panorama: str | None
     within: str | None
@@ -146,7 +147,7 @@ def _request(fields: dict[str, Any]) -> LocateRequest:
     given = dict(fields)
     if isinstance(taken := given.get("taken"), datetime):
         given["taken"] = taken.isoformat()
-    for name in ("trajectory", "team", "mcp"):
+    for name in ("trajectory", "team", "mcp", "prompts"):
         if given.get(name) is not None:
             given[name] = Path(given[name])
     return with_default_model(LocateRequest.of(**given))

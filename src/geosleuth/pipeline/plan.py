@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 from geosleuth.agent import Budget, Method, Trajectory, read_trajectory
 from geosleuth.agent.events import Started
 from geosleuth.agent.method import PanoramaShown
-from geosleuth.agent.methods import METHODS
 from geosleuth.agent.methods import method as method_of
-from geosleuth.agent.prompt_files import read_prompts, with_prompts
+from geosleuth.agent.policy_card import PolicyCard, card_of_model, method_of_run, with_folder
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.errors import BadInput, require
@@ -315,7 +314,7 @@ class Plan:
     ``maps`` is None where the offline atlas is the map. Which pictures are looked for, and where, depends on the
     photos: see `similar_for`. ``notes`` are for whoever asked: what the plan leaves out, and why. With ``completes``
     what a model's answer leaves out is filled in: benchmark runs take it as it is. ``reader`` reads text in place of
-    the text reading that comes with the package.
+    the text reading that comes with the package. ``card`` says how the model was trained, where that is known.
     """
 
     policy: Policy
@@ -343,6 +342,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     completes: bool = True
     reader: TextReader | None = None
+    card: PolicyCard | None = None
 
     @property
     def by_detective(self) -> bool:
@@ -408,12 +408,8 @@ class Plan:
 
 def _usual_scale(request: LocateRequest, began: Started | None) -> BoxScale:
     """Return how a recording's model was asked for boxes, or what the model's family was trained with."""
-    scales: tuple[BoxScale, ...] = get_args(BoxScale)
-    if began is not None and began.method in METHODS:
-        for scale in scales:
-            if METHODS[began.method](scale).system(began.task, began.tools) == began.system:
-                return scale
-    return box_scale_for(request.model)
+    made = None if began is None else method_of_run(began)
+    return box_scale_for(request.model) if made is None else made.box_scale
 
 
 def make_plan(
@@ -435,13 +431,19 @@ def make_plan(
     borrowed = borrowed_of(request)
     recorded = _recording(request) if thinker is None else None
     began = recorded.started if recorded else None
+    card = None if recorded else card_of_model(request.model, request.policy_card)
+    if request.policy_card is not None and thinker is None and request.model in (None, DETECTIVE):
+        raise BadInput("--policy-card says how a model was trained; name the model with --model, or leave it out")
     scale: BoxScale = _usual_scale(request, began) if boxes == "auto" else boxes
-    method = method_of(request.method or (began.method if began else _usual_method(request)), box_scale=scale)
-    if request.prompts is not None:
-        method = with_prompts(method, read_prompts(request.prompts, method.name))
+    if card is not None:
+        method = _as_trained(card, request)
+    else:
+        method = method_of(request.method or (began.method if began else _usual_method(request)), box_scale=scale)
+        method = with_folder(method, request.prompts)
     if request.panorama is not None:
         method = replace(method, panorama=_one_of(request.panorama, get_args(PanoramaShown), "--panorama"))
-    visual, names = prior_of(request.prior), tool_choice(request.tools, own_names(began.tools) if began else None)
+    learned = card.tools if card else own_names(began.tools) if began else None
+    visual, names = prior_of(request.prior), tool_choice(None if card else request.tools, learned)
     names = tools_with_prior(names, method, visual, request.prior)
     toolset = method.toolset(all_tools(), names)
     check_prior_is_asked(toolset.names, request.prior)
@@ -483,7 +485,27 @@ def make_plan(
         allow=request.allow,
         outputs=outputs,
         borrowed=borrowed,
+        card=card,
         notes=(*notes, *_not_seen(request.seen)),
+    )
+
+
+def _as_trained(card: PolicyCard, request: LocateRequest) -> Method:
+    """Return the method that a policy learned, where nothing else is asked for.
+
+    Raises:
+        BadInput: something is.
+    """
+    if request.mcp is not None:
+        raise BadInput("this policy was trained without tools of MCP servers; leave --mcp out, or --policy-card none")
+    boxes = None if request.boxes == "auto" else request.boxes
+    asked = tool_choice(request.tools, None)
+    return card.played(
+        method=request.method,
+        tools=asked,
+        wire=request.wire,
+        prompts=request.prompts,
+        boxes=boxes,  # type: ignore[arg-type]
     )
 
 

@@ -63,6 +63,8 @@ class LocateRequest:
         yes: photos may leave this machine, and copies be written, without asking.
         panorama: how panoramas are shown, "views" or "planar"; None is the method's own way.
         prompts: a folder with words of the user's own for the method, see `geosleuth.agent.prompt_files`.
+        policy_card: how the model was trained, which is how it is played: a file, or "none"; by default the one beside
+            its weights (`geosleuth.agent.policy_card`).
         out, trajectory, write_exif, sidecars: the files to write; ``overwrite`` lets them replace others.
     """
 
@@ -85,6 +87,7 @@ class LocateRequest:
     prompts: Path | None = None
     tools: str | Sequence[ToolChoice] | None = None
     wire: str | None = None
+    policy_card: str | None = None
     panorama: str | None = None
     boxes: str = "auto"
     within: str | None = None

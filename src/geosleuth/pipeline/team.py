@@ -80,6 +80,7 @@ def check_several(request: LocateRequest) -> None:
         "--chains": request.chains,
         "--method": request.method,
         "--tools": request.tools,
+        "--policy-card": request.policy_card,
     }
     if option := next((option for option, value in told.items() if value is not None), None):
         raise BadInput(f"{option} is each agent's own, which {request.team} says; leave out {option} or --team")

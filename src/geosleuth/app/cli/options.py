@@ -241,6 +241,7 @@ class RunOptions:
     prompts: PromptsFolder = None
     tools: ToolNames = None
     wire: WireName = None
+    policy_card: PolicyCardFile = None
     panorama: Panorama = None
     boxes: Boxes = "auto"
     force_answer: ForceAnswer = False

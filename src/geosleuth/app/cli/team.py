@@ -8,7 +8,15 @@ from typing import Annotated, Optional
 
 import typer
 
-from geosleuth.app.cli.options import JsonFlag, Overwrite, takes
+from geosleuth.app.cli.options import (
+    Boxes,
+    JsonFlag,
+    Overwrite,
+    PolicyCardFile,
+    PromptsFolder,
+    WireName,
+    takes,
+)
 
 Dataset = Annotated[
     Path,
@@ -395,6 +403,10 @@ class TriesOptions:
     method: Annotated[str | None, typer.Option(metavar="NAME", help="How the tries go about it.")] = None
     tools: Annotated[str | None, typer.Option(metavar="NAMES", help="Their tools; none for none.")] = None
     turns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Turns of each try.")] = None
+    prompts: PromptsFolder = None
+    wire: WireName = None
+    policy_card: PolicyCardFile = None
+    boxes: Boxes = "auto"
     photos: Photos = None
     at_once: AtOnce = 1
     seed: Annotated[int, typer.Option(metavar="N", help="Seeds of the tries count up from it.")] = 1
@@ -432,6 +444,10 @@ def tries(options: TriesOptions) -> None:
         method=options.method,
         tools=options.tools,
         turns=options.turns,
+        prompts=options.prompts,
+        wire=options.wire,
+        policy_card=options.policy_card,
+        boxes=options.boxes,
         seed=options.seed,
         offline=options.offline,
         yes=options.yes,

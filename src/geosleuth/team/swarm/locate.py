@@ -28,6 +28,7 @@ from geosleuth.agent import (
 )
 from geosleuth.agent.locate import Finding, open_case
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.policy_card import PolicyCard, card_of_model
 from geosleuth.agent.setup import NO_HINTS, UNWATCHED, Question, Resources, Watch
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.answer import Answer, Candidate
@@ -35,6 +36,7 @@ from geosleuth.atlas.placing import Placer, with_point
 from geosleuth.errors import BadInput
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import EndpointSettings, Policy, Prompt, Sampling, Step, Wire, consent_line, make_policy
+from geosleuth.policies.box_scale import box_scale_for
 from geosleuth.team import Location, Outcome, Request, Society, StrangersSociety, Turn, agree, location_of
 from geosleuth.tools import Toolset, image_info
 from geosleuth.tools.toolset import all_tools
@@ -44,6 +46,7 @@ from .spec import AgentSpec, SwarmSettings, TeamSpec
 from .swarm import first_failure, run_swarm
 
 METHOD = "swarm"
+_USUAL_METHOD = "smilegeo"
 """The policy name in a team's trajectory, which the loop can't replay."""
 
 _STAGES = {"answer": "An answer of its own", "summary": "Its answer after the reviews", "judge": "A choice"}
@@ -138,6 +141,7 @@ class Seat:
     toolset: Toolset
     budget: Budget
     sampling: Sampling
+    card: PolicyCard | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +179,19 @@ class Team:
     def members(
         self, around: Surroundings, *, sampling: Sampling | None = None, wire: Wire | None = None
     ) -> tuple[LiveMember, ...]:
-        """Return the members with their resources.
+        """Return the members with their resources; one whose model learned another wire is refused.
 
         Args:
             around: what their tools may use.
             sampling: defaults for what agents leave open.
             wire: replaces the methods' own.
+
+        Raises:
+            BadInput: a model learned another wire.
         """
+        for seat in self.seats:
+            if seat.card is not None:
+                seat.card.check_wire(wire)
         return tuple(
             LiveMember(
                 name=seat.spec.name,
@@ -266,11 +276,16 @@ def _merged(seat: Seat, others: Sampling | None) -> Sampling:
 
 
 def _seat(agent: AgentSpec, policy: Policy) -> Seat:
-    method = method_of(agent.method)
+    card = card_of_model(agent.model, agent.policy_card)
+    if card is not None:
+        method = card.played(method=agent.method, tools=agent.tools)
+    else:
+        method = method_of(agent.method or _USUAL_METHOD, box_scale=box_scale_for(agent.model))
     limits: dict[str, Any] = {**agent.limits}
     drawn: dict[str, Any] = {**agent.sampling}
     budget, sampling = replace(method.budget, **limits), replace(method.sampling, **drawn)
-    return Seat(agent, policy, method, method.toolset(all_tools(), agent.tools), budget, sampling)
+    tools = agent.tools if card is None else card.tools
+    return Seat(agent, policy, method, method.toolset(all_tools(), tools), budget, sampling, card)
 
 
 _SEED_BITS = 31

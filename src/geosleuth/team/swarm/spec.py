@@ -85,14 +85,16 @@ _SETTINGS = (
     "waits_for_news",
 )
 _AGENT = (
-    "name", "model", "base_url", "method", "tools", "persona", "prompt", "limits", "sampling", "context_tokens",
+    "name", "model", "base_url", "policy_card", "method", "tools", "persona", "prompt", "limits", "sampling",
+    "context_tokens",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSpec:
-    """An agent of the file; None is its method's default.
+    """An agent of the file; None is its method's default, and that is smileGeo's, or the one that its model learned.
 
+    ``policy_card`` says how the model was trained, where no card lies beside its weights: a file, or "none".
     ``limits`` are fields of the agent's budget, for each of its replies. ``context_tokens`` is how much its model can
     take: what others said is cut to fit, as smileGeo does, before it is asked.
     """
@@ -100,7 +102,8 @@ class AgentSpec:
     name: str
     model: str
     base_url: str | None = None
-    method: str = "smilegeo"
+    policy_card: str | None = None
+    method: str | None = None
     tools: tuple[str, ...] | None = None
     persona: str | None = None
     prompt: str | None = None
@@ -159,7 +162,7 @@ def read_team(path: Path) -> TeamSpec:
 
 def _agent(entry: Value) -> AgentSpec:
     entries = entry.fields(_AGENT, ("name", "model"))
-    name, method = entries["name"].text(60), "smilegeo"
+    name, method = entries["name"].text(60), None
     if "\n" in name or len(name) < 2:
         raise entries["name"].complain("must be one line of at least two letters: other agents' texts are searched")
     if "method" in entries:
@@ -171,6 +174,7 @@ def _agent(entry: Value) -> AgentSpec:
         name,
         entries["model"].text(),
         entries["base_url"].text(1_000) if "base_url" in entries else None,
+        entries["policy_card"].text(1_000) if "policy_card" in entries else None,
         method,
         _tools(entries["tools"]) if "tools" in entries else None,
         entries["persona"].text(_MOST_WORDS) if "persona" in entries else None,

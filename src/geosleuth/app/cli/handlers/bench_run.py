@@ -260,6 +260,9 @@ def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None
     for name in ("team", "mcp"):
         if name in settings:
             settings[name] = _file_digest(Path(settings[name]))
+    settings.pop("policy_card", None)
+    if plan.card is not None:
+        settings["policy_card"] = plan.card.words_sha256
     if plan.method.prompts_sha256 is not None:
         settings["prompts"] = plan.method.prompts_sha256
     if plan.index is not None:

@@ -47,7 +47,7 @@ from geosleuth.team.parallel.against_truth import THRESHOLDS_KM, Errors, errors_
 from geosleuth.team.parallel.against_truth import figures as tries_figures
 from geosleuth.team.parallel.locate import Verification
 from geosleuth.team.swarm import SwarmSettings
-from geosleuth.team.swarm.locate import Team, make_team
+from geosleuth.team.swarm.locate import Seat, Team, make_team
 from geosleuth.team.swarm.members import Surroundings
 from geosleuth.team.swarm.spec import AgentSpec, TeamSpec, read_team
 from geosleuth.team.sweeps.track_record import (
@@ -261,8 +261,8 @@ async def _working(setting: Setting, spec: TeamSpec) -> AsyncIterator[_Ready]:
         await team.load()
         with open_store(kept) as store:
             members = tuple(
-                StoredMember(member, store, identity_of(agent))
-                for member, agent in zip(team.members(Surroundings(Resources(atlas))), spec.agents, strict=True)
+                StoredMember(member, store, identity_of(seat))
+                for member, seat in zip(team.members(Surroundings(Resources(atlas))), team.seats, strict=True)
             )
             try:
                 yield _Ready(members, RememberedSociety(team.society), spec.settings, Placer(atlas), team.learned)
@@ -308,9 +308,11 @@ def _backbone(agent: AgentSpec) -> str:
     return f"{agent.model} {agent.base_url or ''}".strip()
 
 
-def identity_of(agent: AgentSpec) -> str:
+def identity_of(seat: Seat) -> str:
     """Return all that an agent's replies depend on besides the request."""
-    return repr(sorted(asdict(agent).items()))
+    told = {**asdict(seat.spec), "method": seat.method.name, "policy_card": seat.card and seat.card.words_sha256}
+    # Replies that were kept before there were cards count still.
+    return repr(sorted((name, value) for name, value in told.items() if (name, value) != ("policy_card", None)))
 
 
 def figures(measured: Measured) -> dict[str, Any]:
@@ -441,7 +443,7 @@ def measure_tries(dataset: Path, request: LocateRequest, wanted: TriesSetting, *
         if plan.several is None:
             raise BadInput("the detective is rule-based, so all its tries would be the same; name a model with --model")
         examples = _tries_examples(dataset, wanted.photos, request.seed or 0)
-        results = _ResultsFile(out, _asked(request))
+        results = _ResultsFile(out, _asked(request, plan))
         ask_consent(plan, yes=request.yes)
         try:
             rows, trouble = asyncio.run(_all(plan, plan.several, examples, results, wanted.at_once))
@@ -618,10 +620,20 @@ class _ResultsFile:
             raise BadInput(f"{self._path}: can't be written: {error.strerror or error}") from error
 
 
-def _asked(request: LocateRequest) -> dict[str, Any]:
-    """Return all that the tries depend on besides the photo."""
+def _asked(request: LocateRequest, plan: Plan) -> dict[str, Any]:
+    """Return all that the tries depend on besides the photo; what files from before did not say, only where it counts.
+
+    The words of a card tell method, tools and boxes, too.
+    """
     names = ("model", "base_url", "parallel", "verifier", "chains", "method", "tools", "turns", "seed")
-    return {name: getattr(request, name) for name in names}
+    card, prompts = plan.card, plan.method.prompts_sha256
+    said = {
+        "policy_card": card and card.words_sha256,
+        "prompts": prompts,
+        "wire": request.wire,
+        "boxes": None if request.boxes == "auto" else request.boxes,
+    }
+    return {name: getattr(request, name) for name in names} | {name: one for name, one in said.items() if one}
 
 
 def _tries_examples(dataset: Path, photos: int | None, seed: int) -> list[tuple[str, Example]]:

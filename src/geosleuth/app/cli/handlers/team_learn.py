@@ -139,7 +139,7 @@ async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
                     swarm=spec.settings,
                     training=replace(PAPER if as_printed else QUICK, seed=wanted.seed),
                     budget=Budget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
-                    identities=tuple(map(identity_of, spec.agents)),
+                    identities=tuple(map(identity_of, team.seats)),
                 ),
                 at_once=wanted.at_once,
                 progress=lambda what, done, total: bar.at(done, total, what),
