@@ -190,7 +190,8 @@ def test_a_function_of_a_notebook_is_a_tool(photo: Path, atlas_home: Path) -> No
         return f"{port}: 2 m"
 
     own = method("default")
-    with openai_server([chat_reply("The tide.", [("tide", {"port": "Brest"})]), FINAL]) as url:
+    replies = [chat_reply("The tide.", [("tide", {"port": "Brest"})]), FINAL]
+    with openai_server(replies) as url, pytest.warns(UserWarning, match="default lacks"):
         found = geosleuth.locate(photo, model="server:any", base_url=str(url), tools=[tide], method=own)
     assert "tide" in offered(url.requests[0])
     assert "Brest: 2 m" in url.requests[1].body.decode()

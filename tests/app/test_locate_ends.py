@@ -84,7 +84,7 @@ def test_ctrl_c_before_the_first_word(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_ctrl_c_without_a_trajectory_says_nothing_more(tmp_path: Path) -> None:
     with openai_server([SILENT]) as url:
-        code, _, err = interrupted(tmp_path, url, 1)
+        code, _, err = interrupted(tmp_path, url, 1, "--tools", "none")
     assert code == 130
     assert err.count("\n") == 1
     assert "Traceback" not in err

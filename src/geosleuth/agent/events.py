@@ -23,6 +23,7 @@ from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
 from geosleuth.policies import Prompt, Sampling, Step, Usage, Wire
 from geosleuth.tools import ImageInfo, Observation
+from geosleuth.tools.calls import MissingTool
 
 EndReason = Literal[
     "answered", "turns", "calls", "tokens", "seconds", "money", "stuck", "service", "cancelled", "error"
@@ -123,7 +124,8 @@ class Started:
     """The beginning: all that decides how the run goes.
 
     With ``completes``, what the answer's form leaves out is filled in, see `geosleuth.agent.completion`. ``prompts`` is
-    the fingerprint of a user's own words, see `geosleuth.agent.prompt_files`; None where they are ours.
+    the fingerprint of a user's own words, see `geosleuth.agent.prompt_files`; None where they are ours. ``missing`` are
+    the tools of the method's own choice that the run goes without.
     """
 
     task: Task
@@ -136,6 +138,7 @@ class Started:
     sampling: Sampling = field(default_factory=Sampling)
     completes: bool = False
     prompts: str | None = None
+    missing: tuple[MissingTool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ async def run(
         setup.sampling or method.sampling,
         setup.completes,
         method.prompts_sha256,
+        toolset.missing,
     )
     prompt = Prompt(method.prompt(task, toolset.names), tuple(image.handle for image in images))
     work = Work(

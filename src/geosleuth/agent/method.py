@@ -8,7 +8,7 @@ from geosleuth.answer import Answer
 from geosleuth.photo import BoxScale
 from geosleuth.policies import Sampling, Step, Wire
 from geosleuth.tools import Tool, Toolset
-from geosleuth.tools.calls import Need
+from geosleuth.tools.calls import MissingTool, Need
 
 from .events import Budget, Task
 
@@ -124,20 +124,23 @@ class Method:
             tools: all tools there are.
             names: those to switch on, by any of their names; None is the method's own choice. Names that begin with a
                 plus sign, and tools themselves, are added to the others; with nothing but these, to the method's own.
-            have: what the run has. Tools of the method's own choice that can't answer without more are left out.
+            have: what the run has. Tools of the method's own choice that can't answer without more are left out, and
+                are the toolset's ``missing``.
 
         Raises:
             BadInput: there is no tool of such a name.
         """
+        missing: tuple[MissingTool, ...] = ()
         listed = list(names) if names is not None else []
         added = [one for one in listed if not isinstance(one, str) or one.strip().startswith("+")]
         only = [one for one in listed if one not in added]
         if names is None or (added and not only):
             own = tools.select(self.tools)
-            only = list(own if have is None else own.usable(have))
+            own = own if have is None else own.usable(have)
+            only, missing = list(own), own.missing
         more = [one.strip().removeprefix("+") if isinstance(one, str) else one for one in added]
         chosen = tools.select([*only, *more])
-        return Toolset(
+        renamed = [
             replace(
                 one,
                 name=self.shown_as.get(one.name, one.name),
@@ -147,7 +150,9 @@ class Method:
                 untold=one.untold if self.tells_options else (*one.untold, *one.options),
             )
             for one in chosen
-        )
+        ]
+        lacking = [one for one in missing if chosen.get(one.name) is None]
+        return Toolset(renamed, (replace(one, name=self.shown_as.get(one.name, one.name)) for one in lacking))
 
 
 def accepts(answer: Answer, task: Task) -> bool:

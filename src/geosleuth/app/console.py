@@ -247,11 +247,17 @@ def asked(question: str) -> bool:
 
 
 def ask_consent(plan: "Plan", *, yes: bool) -> None:
-    """Say where the photo goes, and ask before it leaves the machine.
+    """Say where the photo goes, ask before it leaves the machine, and say which tools the run goes without.
 
     Raises:
         BadInput: nobody agreed.
     """
+    _agree(plan, yes=yes)
+    if plan.missing_tools:
+        talk(plan.missing_tools)
+
+
+def _agree(plan: "Plan", *, yes: bool) -> None:
     from geosleuth.errors import BadInput
     from geosleuth.policies import consent_line
     from geosleuth.policies.detective import Detective

@@ -116,6 +116,8 @@ async def alocate(
     photos = await asyncio.to_thread(open_photos, paths)
     similar = plan.similar_for(photos)
     _check_consent(plan, send=send)
+    for remark in filter(None, (*plan.notes, plan.missing_tools)):
+        warnings.warn(remark, stacklevel=2)
     await asyncio.to_thread(ensure_base)
     atlas = OfflineAtlas()
     async with AsyncExitStack() as held:

@@ -296,7 +296,7 @@ async def with_borrowed(toolset: Toolset, borrowed: "Borrowing | None", held: As
         return toolset
     from geosleuth.tools.borrowed import lent_tools
 
-    return Toolset([*toolset, *await held.enter_async_context(lent_tools(borrowed))])
+    return Toolset([*toolset, *await held.enter_async_context(lent_tools(borrowed))], toolset.missing)
 
 
 _Word = TypeVar("_Word", bound=str)
@@ -348,6 +348,17 @@ class Plan:
     def by_detective(self) -> bool:
         """Whether no model is asked."""
         return isinstance(self.policy, Detective) and (self.several is None or self.several.team is None)
+
+    @property
+    def missing_tools(self) -> str:
+        """Which tools of the method's own choice the run goes without, and what brings each; empty for none."""
+        lacking: dict[str, list[str]] = {}
+        for one in self.toolset.missing:
+            lacking.setdefault(f"{one.lacks}; {one.brought_by}", []).append(one.name)
+        if not lacking:
+            return ""
+        each = "; ".join(f"{', '.join(names)} ({why})" for why, names in lacking.items())
+        return f"{self.method.name} lacks {len(self.toolset.missing)} of its {len(self.method.tools)} tools: {each}"
 
     @property
     def needs_atlas(self) -> bool:

@@ -167,6 +167,27 @@ MISSING: Mapping[Need, str] = {
 }
 """What a run without it has, in words."""
 
+BRINGS: Mapping[Need, str] = {
+    "web": "--web-search SERVICE",
+    "features": "geosleuth atlas get PLACE, or --maps SERVICE",
+    "region": "geosleuth atlas get PLACE, or --maps SERVICE",
+    "tiles": "--maps google, or GEOSLEUTH_SATELLITE_TILES with --maps xyz",
+    "prior": "geosleuth prior learn FOLDER, or --prior FILE",
+    "index": "--image-search SERVICE or FILE",
+    "network": "leave out --offline",
+}
+"""The command or option that brings it, where a run can lack it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingTool:
+    """A tool of a method's own choice that a run goes without: its name, what it lacks, and what brings that."""
+
+    name: str
+    lacks: str
+    brought_by: str
+
+
 OFFLINE: frozenset[Need] = frozenset({"atlas", "documents", "features", "region"})
 """What the offline atlas alone can give."""
 

@@ -15,7 +15,18 @@ from geosleuth.errors import BadInput, BrokenPlugin, ServiceFault, UserError
 from geosleuth.photo import Photo, View
 
 from .argument_types import writable
-from .calls import Case, FailureKind, ImageInfo, Need, Observation, Output, ToolCall
+from .calls import (
+    BRINGS,
+    MISSING,
+    Case,
+    FailureKind,
+    ImageInfo,
+    MissingTool,
+    Need,
+    Observation,
+    Output,
+    ToolCall,
+)
 from .declare import Tool, as_tool
 
 _NAME_SHOWN = 60
@@ -23,14 +34,18 @@ CALL_SECONDS = 60.0
 
 
 class Toolset:
-    """Tools by name, in order. Tools are found by their aliases too."""
+    """Tools by name, in order. Tools are found by their aliases too.
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    ``missing`` names those that a method would have and that can't answer in this run.
+    """
+
+    def __init__(self, tools: Iterable[Tool], missing: Iterable[MissingTool] = ()) -> None:
         """Collect the tools.
 
         Raises:
             ValueError: two tools answer to the same name.
         """
+        self.missing = tuple(missing)
         self._tools: dict[str, Tool] = {}
         self._by_any_name: dict[str, Tool] = {}
         for one in tools:
@@ -78,8 +93,10 @@ class Toolset:
         return ", ".join(self.names)
 
     def usable(self, have: Collection[Need]) -> "Toolset":
-        """Only the tools that can answer in a run that has this."""
-        return Toolset(one for one in self if not one.lacks(have))
+        """Only the tools that can answer in a run that has this; the others are its ``missing``."""
+        lacking = {one.name: lacks[0] for one in self if (lacks := one.lacks(have))}
+        missing = (MissingTool(name, MISSING[need], BRINGS.get(need, "")) for name, need in lacking.items())
+        return Toolset((one for one in self if one.name not in lacking), missing)
 
     async def run(
         self,

@@ -248,7 +248,7 @@ def test_a_run_without_its_clues(make_set: MakeSet, tmp_path: Path) -> None:
         )
 
     with openai_server([replies]) as url:
-        words = ("run", "--data", table, *model_words(url), "--method", "spotagent", "--wire", "tagged")
+        words = ("run", "--data", table, *model_words(url), "--method", "spotagent", "--wire", "tagged", "--partial")
         plain = bench(*words, "--out", tmp_path / "plain")
         assert plain.exit_code == 0, plain.output
         assert len(url.requests) == 2

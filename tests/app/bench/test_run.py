@@ -82,7 +82,7 @@ def test_a_papers_form_counts_as_it_is(make_set: MakeSet, tmp_path: Path) -> Non
     replies = {"geovista": '<answer>{"country": "France", "city": "Paris"}</answer>', "twm": PARIS}
     for name, reply in replies.items():
         with openai_server([chat_reply(reply)]) as url:
-            model = ("--model", "server:any", "--base-url", url, "--method", name)
+            model = ("--model", "server:any", "--base-url", url, "--method", name, "--partial")
             result = bench("run", "--data", make_set(2), *model, "--out", tmp_path / name, "--json")
         assert result.exit_code == 0, result.output
         told = document(result)

@@ -128,6 +128,10 @@ class SetOptions:
         typer.Option(rich_help_panel=RUN, help="Try those photos again, and only those, that ended in an error."),
     ] = None
     cluster: Cluster = None
+    partial: Annotated[
+        bool,
+        typer.Option("--partial", rich_help_panel=RUN, help="Go on where tools of a paper's method can't answer here."),
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,6 +209,7 @@ def selection_of(options: SetOptions) -> dict[str, Any]:
         "sample_seed": options.sample_seed,
         "only": tuple(options.only),
         "cluster": options.cluster,
+        "partial": options.partial,
     }
 
 

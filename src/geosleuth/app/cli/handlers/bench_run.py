@@ -174,6 +174,7 @@ class BenchRequest:
     gpus: float = 0.0
     mask: BoxKind | None = None
     unmasked: Path | None = None
+    partial: bool = False
 
     @property
     def selection(self) -> dict[str, Any]:
@@ -228,6 +229,8 @@ def prepare(request: BenchRequest) -> Prepared:
         raise BadInput(f"{request.data}: {why}")
     if recordings is not None and not any(recordings.knows(item.id) for item in data):
         raise BadInput(f"{locate.model}: has a recording of none of these photos; their ids must be the same")
+    if plan.method.paper and plan.missing_tools and not request.partial and recordings is None:
+        raise BadInput(f"{plan.missing_tools}; bring them, or add --partial to go on without them")
     ask_consent(plan, yes=locate.yes)
     manifest = Manifest(
         data=DataInfo(data.card.name, count, sha256, request.selection),
