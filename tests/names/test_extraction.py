@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from geosleuth.answer.answer import envelope
 from geosleuth.names import same_city, same_country
 from geosleuth.names.extraction import Extracted, extract, read_reply
 
@@ -61,6 +62,35 @@ def test_named_places_stand_as_they_are_written() -> None:
     answer = read_reply(reply)
     assert (answer.address.country.conclusion, answer.address.precise.conclusion) == ("Austria", "Vienna")
     assert not answer.address.region
+
+
+WRITTEN = [
+    ("Reasoning:\n- Tiles as in Lisbon.\n\nAnswer:\nLivraria Lello, Rua das Flores, Porto, Portugal.",
+     "Livraria Lello, Rua das Flores, Porto, Portugal"),
+    ("Best guess: outside St. Paul’s Cathedral, London, UK (near Paternoster Square).",
+     "Paternoster Square, St Paul’s Cathedral, London, UK"),
+    ("**Most likely location:** Piazza delle Vettovaglie, Pisa, Tuscany, Italy. The arcades match.",
+     "Piazza delle Vettovaglie, Pisa, Tuscany, Italy"),
+    ("Downtown Savannah, Georgia — at River Street, looking toward Hutchinson Island.",
+     "River Street, Downtown Savannah, Georgia"),
+    ("Das Foto wurde wohl in der Holtenauer Straße, Kiel, Deutschland aufgenommen.",
+     "Holtenauer Straße, Kiel, Deutschland"),
+    ("This Photo was taken in Tromsø, Norway.", "Tromsø, Norway"),
+    ("My guess: the riverside in Columbia, South Carolina.", "Columbia, South Carolina"),
+    ("The spires resemble those of Vienna, Austria.\nAnswer: Zagreb Cathedral, Zagreb, Croatia.",
+     "Zagreb Cathedral, Zagreb, Croatia"),
+    ("I would say London’s Brick Lane.\nCoordinates: 51.522, -0.0717.", "Brick Lane, London"),
+    ("A lane in Valparaíso or Lima, most likely Valparaíso, Chile, with murals by locals from Berlin.",
+     "Valparaíso, Chile"),
+    ("The Jefferson Memorial in Washington, D.C.\nAnswer: Tidal Basin, Washington, D.C., USA.",
+     "Tidal Basin, Washington D.C., USA"),
+    ("I’m sorry, but I can’t determine the location from this image.", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reply", "written"), WRITTEN)
+def test_an_answer_in_prose_keeps_every_part_of_its_address(reply: str, written: str) -> None:
+    assert envelope(read_reply(reply).address) == written
 
 
 def test_an_address_goes_in_front_of_its_city() -> None:

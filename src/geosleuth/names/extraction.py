@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from geosleuth.answer import Address, Answer, parse_lenient
 from geosleuth.answer.parse import prose_of
@@ -30,8 +31,8 @@ _LONGEST_NAME = 100
 _A_PART_OF_IT = 0.3
 """How much the name of a city inside another name counts: it may be the city's own street, or another's."""
 
-_BREAK = re.compile(r"(?<=[.!?。！？])[”\"')\]]*\s+(?=[^a-z])|\n+|(?<=[。！？])")
-_ABBREVIATED = re.compile(r"\b(?:St|Ave|Blvd|Rd|Dr|No|Mt|ul|Av|Str|e\.g|i\.e|U\.S|approx|vs|J|N|S|E|W)\.$")
+_BREAK = re.compile(r"(?<=[.!?。！？])[”\"')\]]*\s+(?=[^a-z])|(?<=[。！？])")
+_ABBREVIATED = re.compile(r"\b(?:St|Ave|Blvd|Rd|Dr|No|Mt|ul|Av|Str|e\.g|i\.e|approx|vs|[A-Z])\.$")
 _MARKUP = re.compile(r"[*_`#>|]+")
 _WORD = re.compile(r"[^\s,;:()\[\]{}<>\"“”„«»—–（），、；：。!?！？…=/]+|[,;:()\[\]（），、；：/]|[\"“”„«»—–]")
 _CASELESS = re.compile(r"[\u0590-\u0e7f\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -39,6 +40,7 @@ _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _INNER = frozenset(
     """
     de la le les du des del della dei degli da do dos das di von van vom zum zur der den dem al el of the sur am an im
+    los las lo delle dello degli nel nella sur sous upon ter zur auf ten
     y e i ng na nad pod und et & repülőtérre vezető út
     """.split()  # noqa: SIM905
 )
@@ -64,6 +66,27 @@ _REFUSES = re.compile(
     re.IGNORECASE,
 )
 _ANYWAY = re.compile(r"\b(?:but|however|nevertheless|still|so (?:i|the|my)|best)\b|但", re.IGNORECASE)
+_ANSWERS = re.compile(
+    r"^\W*(?:[\w’'-]+ ){0,4}?(?:answer|guess|location|place|conclusion|estimate|identification|address)"
+    r"(?: \w+){0,2}(?: ?\([^)\n]{0,40}\))?\s*[:：]\s*",
+    re.IGNORECASE,
+)
+"""What stands before the answer itself: "Answer:", "My best guess (low confidence):"."""
+
+_ENDS_ADDRESS = re.compile(
+    r"\b(?:because|since|as|match\w*|based|suggest\w*|typical\w*|resembl\w*|shows?|with|where|which|features?|looks?"
+    r"|appears?|indicat\w*|given|is|are|was|has|during|due|judging|consistent)\b",
+    re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(
+    r"\b(?:looking|view(?:s|ed|ing)?|facing|towards?|leading|across|from|behind|or|like|distance|than|not)\b",
+    re.IGNORECASE,
+)
+"""Words before what is seen from the place, or might be it as well: no part of its address."""
+
+_STARTS_ADDRESS = re.compile(r"\b(?:taken|shot|photographed|captured|guess|answer|prise|tomada|tirada|scattata)\b")
+_GOES_ON = re.compile(r"[,;:(—–/]|(?:^|\s)(?:in|at|near|of|on|by|along|around|within|to)(?:\s(?:the|a|an))?$")
+_MOST_PARTS = 6
 _KINDS = re.compile(
     r"\b(?:province|state|prefecture|oblast|krai|governorate|canton|voivodeship|county|region)\b", re.IGNORECASE
 )
@@ -92,13 +115,16 @@ _STEP = re.compile(
     r".{2,}?(?:特别行政区|特別行政區|自治区|自治區|省|市|县|縣|県|郡|区|區|镇|鎮|街道|社区|路|街|大道|町|村|都|府|号|$)"
 )
 _NATIONS = frozenset({"england", "scotland", "wales", "northern ireland"})
-_ADJECTIVE = re.compile(r"(?:ese|speaking|style|branded|inspired|[a-z]ian|turkish|british|spanish|german|french|thai)$")
+_ADJECTIVE = re.compile(
+    r"(?:ese|speaking|style|branded|inspired|themed|[a-z]ian|turkish|british|spanish|german|french|thai)$"
+)
 _CITY_STATES = frozenset({"SG", "MC", "VA", "HK", "MO"})
 _CODES = frozenset({"UK", "USA", "US", "UAE", "PRC", "U.S.", "U.K.", "U.S.A.", "ROC"})
 _OPENERS = frozenset(
     """
     the this that these those it its i a an my given based however without since because looking searching after key
-    final best while from there here also no among taken therefore combining
+    final best while from there here also no among taken therefore combining likely probably possibly perhaps most maybe
+    outside inside near along around at on in somewhere just
     """.split()  # noqa: SIM905
 )
 """Words that begin sentences, and no name."""
@@ -152,6 +178,9 @@ class _Sentence:
     weight: float
     hedged: bool
     latin: bool
+    length: int
+    answers: bool
+    """Whether it is announced as the answer."""
 
 
 def read_reply(text: str) -> Answer:
@@ -162,7 +191,8 @@ def read_reply(text: str) -> Answer:
     answer = parse_lenient(text)
     if answer.address:
         return answer
-    return replace(answer, address=extract(text).to_address())
+    sentences = list(_sentences(prose_of(text)[-_LONGEST:]))
+    return replace(answer, address=_written_address(sentences) or extract(text).to_address())
 
 
 def extract(text: str) -> Extracted:
@@ -212,21 +242,25 @@ def _is_sentence(name: str) -> bool:
 
 
 def _sentences(prose: str) -> Iterator[_Sentence]:
-    pieces = [piece for piece in _BREAK.split(_MARKUP.sub(" ", prose)) if piece and piece.strip()]
     joined: list[str] = []
-    for piece in pieces:
-        if joined and _ABBREVIATED.search(joined[-1]):
-            joined[-1] += f" {piece}"
-        else:
-            joined.append(piece)
-    for at, sentence in enumerate(joined):
-        refused = _REFUSES.search(sentence)
-        if refused and not _ANYWAY.search(sentence[refused.end() :]):
+    for line in _MARKUP.sub(" ", prose).splitlines():
+        at = len(joined)
+        for piece in filter(str.strip, _BREAK.split(line)):
+            if len(joined) > at and _ABBREVIATED.search(joined[-1]):
+                joined[-1] += f" {piece}"
+            else:
+                joined.append(piece)
+    announced = False
+    for at, written in enumerate(joined):
+        sentence = _ANSWERS.sub("", written, count=1)
+        announced, answers = not sentence.strip(), announced or sentence != written
+        refused = _REFUSES.search(written)
+        if refused and not _ANYWAY.search(written[refused.end() :]):
             continue
         hedged = _HEDGES.search(sentence) is not None
-        weight = 1.0 + (at + 1) / len(joined) + 1.5 * bool(_CONCLUDES.search(sentence)) - 1.5 * hedged
+        weight = 1.0 + (at + 1) / len(joined) + 1.5 * bool(_CONCLUDES.search(written)) - 1.5 * hedged
         latin = sum(map(str.isascii, sentence)) > len(sentence) / 2
-        yield _Sentence(tuple(_phrases(sentence)), max(0.1, weight), hedged, latin)
+        yield _Sentence(tuple(_phrases(sentence)), max(0.1, weight), hedged, latin, len(sentence), answers)
 
 
 def _phrases(sentence: str) -> list[_Phrase]:
@@ -247,12 +281,13 @@ def _phrases(sentence: str) -> list[_Phrase]:
             link = []
         link, words, inner = [*link, *inner], [], []
 
-    for token in _WORD.findall(sentence):
+    for token, following in pairwise([*_WORD.findall(sentence), ""]):
         own = re.fullmatch(r"(.+?)['’‘]s", token)
         word = (own[1] if own else token).strip(".'’‘") or token
         if _is_name_word(word):
-            words, inner = [*words, *inner, word], []
-            if own:
+            goes_on = own is not None and _is_one_name(" ".join([*words, *inner, word]), following)
+            words, inner = [*words, *inner, token if goes_on else word], []
+            if own and not goes_on:
                 inner = ["'s"]
                 end()
         elif words and token in _INNER:
@@ -269,6 +304,13 @@ def _phrases(sentence: str) -> list[_Phrase]:
 def _is_name_word(word: str) -> bool:
     first = word.split("’", 1)[-1].split("'", 1)[-1][:1] or word[0] if len(word) > 2 and word[1] in "'’" else word[0]
     return first.isupper() or first.isdigit() or (first == "#" and word[1:].isdigit()) or bool(_CASELESS.match(word))
+
+
+def _is_one_name(owner: str, following: str) -> bool:
+    """Whether "St Paul's Cathedral" is one name; "London's Hyde Park" is two."""
+    if not following or not _is_name_word(following):
+        return False
+    return bool(_FINE.fullmatch(fold(following))) or (_country_named(owner) is None and _people(owner, None) <= _LARGE)
 
 
 def _told_apart(text: str, link: str) -> Iterator[_Phrase]:
@@ -337,6 +379,62 @@ def _people(text: str, code: str | None) -> int:
     if fold(text) in _NO_PLACE or text.isdigit() or len(fold(text)) < 2:
         return 0
     return max((city.population for city in cities_called(_without_numbers(text), code)), default=0)
+
+
+# The address as the answer writes it.
+
+
+def _written_address(sentences: Sequence[_Sentence]) -> Address:
+    """Return the address in the sentence that most plainly is the answer, every part of it, finest first."""
+    best, found = 0.0, Address()
+    for sentence in sentences:
+        parts = _address_parts(sentence.phrases)
+        address = _address_of(parts)
+        known = address.country or address.region or any(_people(part, None) > _LARGE for part in parts)
+        worth = sentence.weight + 3.0 * sentence.answers + (1.0 if known else -3.0) + 0.25 * min(4, len(parts))
+        worth += 2.0 * sum(map(len, parts)) / max(1, sentence.length)
+        if parts and worth > best:
+            best, found = worth, address
+    return found
+
+
+def _address_parts(phrases: Sequence[_Phrase]) -> list[str]:
+    """Return the parts of an address, finest first; what stands behind its country or region says it in more detail."""
+    parts, details, ended = list[str](), list[str](), False
+    left_out = False
+    for at, phrase in enumerate(phrases):
+        is_verb = at == 1 and " " in phrase.link and not _GOES_ON.search(phrase.link)
+        if is_verb or _STARTS_ADDRESS.search(phrase.link):
+            parts, details, ended = [], [], False  # "Das Foto wurde wohl in Kiel aufgenommen"
+        left_out = bool(_ELSEWHERE.search(phrase.link)) or (left_out and phrase.link in ("and", "/"))
+        if parts and _ENDS_ADDRESS.search(phrase.link):
+            break
+        if left_out or phrase.key in _NO_PLACE or not _may_be_part(phrase.text):
+            continue
+        if parts and phrase.text in ("D.C", "DC") and parts[-1].endswith("Washington"):
+            parts[-1] += " D.C."
+            continue
+        coarse = _country_named(phrase.text) is not None or is_listed_region(phrase.text)
+        into = details if ended and not coarse else parts
+        into.insert(len(into) - (phrase.link == "'s"), phrase.text)
+        ended = ended or coarse
+    return list(dict.fromkeys([*details, *parts]))[-_MOST_PARTS:]
+
+
+def _may_be_part(text: str) -> bool:
+    if " " not in text and _ADJECTIVE.search(fold(text)) and _people(text, None) < _LARGE:
+        return False
+    return any(map(str.isalpha, text)) and not re.search(r"\d\.\d|°", text) and not _FINE.fullmatch(fold(text))
+
+
+def _address_of(parts: Sequence[str]) -> Address:
+    """Return an address of its written parts."""
+    fine = list(parts)
+    region = next((part for part in reversed(fine[1:]) if is_listed_region(part)), None)
+    country = next((part for part in reversed(fine) if part != region and (country_code(part) is not None)), None)
+    if country is not None and region is not None and not is_listed_region(region, country):
+        country = None  # Columbia, South Carolina
+    return Address.of(country, region, ", ".join(part for part in fine if part not in (country, region)) or None)
 
 
 # The levels.

@@ -57,7 +57,7 @@ _COLUMNS = ", ".join(_PlaceRow._fields)
 SOURCE = "GeoNames"
 _KINDS = {CITY: "city", REGION: "region", COUNTRY: "country"}
 _ALIAS_PENALTY, _CODE_PENALTY, _REGION_BONUS, _REGION_PENALTY = 0.09, 0.15, 0.1, 0.16
-_CITY_OF_ITS_REGION = 50_000
+_CITY_OF_ITS_REGION, _GREAT_CITY = 50_000, 1_000_000
 _LEAST_LIKENESS = 0.7
 _NEAR_POOL = 40
 _MOST_NAMESAKES = 400
@@ -243,7 +243,15 @@ class BasePlaces:
             inside = tuple(container for container in known.values() if container)
             missing = tuple(other for other, container in known.items() if not container)
             hits = self._fuzzy(Reading(name, country, inside), limit)
-            yield from (replace(hit, missing=missing) for hit in hits)
+            yield from (
+                # With its own name it is not misspelled, only found by one of the parts.
+                replace(
+                    hit,
+                    missing=missing,
+                    match="part" if missing and exact_key(hit.matched) == exact_key(name) else hit.match,
+                )
+                for hit in hits
+            )
             if hits or inside:
                 return
 
@@ -264,16 +272,14 @@ class BasePlaces:
                 coarseness = _COARSENESS.get(row.kind, 1 if (row.country, row.region) in regions else 2)
                 alone = len(missing) == len(others)
                 is_sure = bearers == 1 or any(map(names_street, missing)) or row.population >= _SURE_POPULATION
-                if (at and row.kind == LANDMARK) or (
-                    alone and (row.kind == LANDMARK or (row.kind == CITY and not is_sure))
-                ):
+                if alone and (row.kind == LANDMARK or (row.kind == CITY and not is_sure)):
                     continue  # some village somewhere has the name of almost any word
                 if alone and row.kind == REGION and 0 < at < len(parts) - 1:
                     continue  # a region that does not lie in the part after it is a namesake
                 name_score = score - _ALIAS_PENALTY * (role != MAIN)
                 worth = _PARTIAL_FACTOR * name_score - _MISSING_PART_PENALTY * (len(missing) - 1)
                 hit = Hit(self._place(row), max(0.01, worth), "part", part, missing=missing)
-                found.append(((len(missing), coarseness if alone else 0, -at), hit))
+                found.append(((len(missing), coarseness if alone else 0, -at if alone else 0), hit))
         best = min((rank for rank, _ in found), default=None)
         hits = sorted((hit for rank, hit in found if rank == best), key=lambda hit: -hit.score)
         # Namesakes in other countries are unlikely: the rest of the query was about the best hit.
@@ -410,13 +416,16 @@ class BasePlaces:
         cities = {
             (row.country, row.region) for row in rows if row.kind == CITY and row.population >= _CITY_OF_ITS_REGION
         }
+        # Buenos Aires is not in the province of its name.
+        great = {row.country for row in rows if row.kind == CITY and row.population >= _GREAT_CITY}
         return [
             # A bare "New York" or "São Paulo" is the city rather than the region around it.
             (
                 row,
                 role,
                 self._fame(row, reading)
-                - _REGION_PENALTY * (row.kind == REGION and (row.country, row.region) in cities),
+                - _REGION_PENALTY
+                * (row.kind == REGION and ((row.country, row.region) in cities or row.country in great)),
             )
             for row, role in found
         ]
