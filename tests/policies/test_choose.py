@@ -163,7 +163,7 @@ def test_a_package_that_is_missing_is_named_with_its_command(monkeypatch: pytest
 @pytest.mark.parametrize("setting", ["concurrency", "tries", "try_s", "total_s", "max_reply_bytes"])
 def test_settings_that_make_no_sense_are_refused(setting: str) -> None:
     with pytest.raises(BadInput, match=setting):
-        EndpointSettings(**{setting: 0})
+        EndpointSettings(**{setting: 0})  # type: ignore[arg-type]
 
 
 IMPORTS = """

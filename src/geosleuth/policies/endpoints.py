@@ -12,10 +12,10 @@ import math
 import random
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
-from typing import Generic, Literal, Protocol, TypeVar
+from dataclasses import dataclass, field, fields
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from geosleuth.errors import BadInput, Offline, ServiceFault
 
@@ -229,6 +229,7 @@ class EndpointSettings:
         breaker_rest_s: how long it is left alone.
         max_reply_bytes: longer replies are refused.
         jpeg_quality: how images are packed; their size in pixels never changes.
+        extra_body: further fields of every request's body, such as ``{"chat_template_kwargs": {...}}`` of vLLM.
     """
 
     concurrency: int = 4
@@ -242,11 +243,12 @@ class EndpointSettings:
     breaker_rest_s: float = 20.0
     max_reply_bytes: int = 16 * _MEBIBYTE
     jpeg_quality: int = 90
+    extra_body: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         for one in fields(self):
             value = getattr(self, one.name)
-            if not 0 < value < math.inf:
+            if one.name != "extra_body" and not 0 < value < math.inf:
                 raise BadInput(f"model setting {one.name} must be a number above zero, not {value}")
 
 

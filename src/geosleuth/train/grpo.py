@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from geosleuth.agent.policy_card import PolicyCard
-from geosleuth.errors import BadInput, DataFault, require
+from geosleuth.errors import BadInput, DataFault, ServiceFault, require
 from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.policies.weights import check_folder
+from geosleuth.world.consistency import PolicyJudge
 from geosleuth.world.environment import prompt_for
 
 from .configs import grpo_config
@@ -233,6 +234,7 @@ def grpo_trainer(
     Raises:
         BadInput: the recipe can't be used.
         MissingExtra: TRL is not installed.
+        ServiceFault: the judge of the reward is down, can't be read, or can't judge.
     """
     if recipe.stage != "grpo":
         raise BadInput(f"recipe {recipe.name}: its stage is {recipe.stage}, not grpo")
@@ -243,7 +245,13 @@ def grpo_trainer(
     make: MakeSetup = setup if callable(setup) else partial(rollout_setup, recipe)
     played = setup if isinstance(setup, RolloutSetup) else make()
     check_for_grpo(processor, tools=bool(played.setting.toolset.names))
-    rollouts = Rollouts(played.setting, recipe.rollout.failed_call_cost)
+    if isinstance(judge := played.setting.helpers.judge, PolicyJudge):
+        try:
+            judge.probe()
+        except ServiceFault:
+            judge.close()
+            raise
+    rollouts = Rollouts(played.setting, recipe.rollout.failed_call_cost, recipe.rollout.judge_limit)
     environment: type = RolloutSetup(played.setting, Remembered(played.pose)).environment()
     if wrap is not None:
         environment = wrap(environment)
@@ -323,7 +331,8 @@ class EnvironmentGRPOMixin:
         return outcome
 
     def close_workers(self) -> None:
-        """End the worker processes, if there are any."""
+        """End the worker processes and the judge, if there are any."""
+        self.rollouts.close()
         if self.pool is not None:
             self.pool.close()
 

@@ -259,7 +259,8 @@ _HOUSEKEEPING = (
     "rollout.maps", "rollout.maps_url", "rollout.web", "rollout.allow", "rollout.answers", "rollout.replay",
     "ablation", "trainer",
     # Who judges and who encodes are held against the paper as departures.
-    "rollout.judge", "rollout.judge_url", "rollout.encoder",
+    "rollout.judge", "rollout.judge_url", "rollout.judge_extra_body", "rollout.judge_tokens", "rollout.judge_at_once",
+    "rollout.judge_limit", "rollout.encoder",
     "optim.steps", "optim.micro_batch", "optim.gradient_checkpointing", "optim.packing",
     "rollout.method", "rollout.tools", "rollout.turns", "rollout.reading", "rollout.reward", "rollout.reward_options",
     "rollout.k", "rollout.vllm", "rollout.vllm_devices", "rollout.vllm_share", "rollout.vllm_sleeps",

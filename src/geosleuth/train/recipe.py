@@ -144,6 +144,12 @@ class RolloutPart:
         judge: who judges whether a reasoning leads to its conclusion: a model that geosleuth can ask
             ("server:MODEL", "hf:FOLDER"), or "rules" for the rule reader. A reward with a consistency part needs one.
         judge_url: where the judge is served, if not at the usual place.
+        judge_extra_body: further fields of each request to a served judge. Qwen3 thinks by default; vLLM switches that
+            off by ``{"chat_template_kwargs": {"enable_thinking": False}}``.
+        judge_tokens: the longest reply of the judge, its thinking included.
+        judge_at_once: how many questions the judge gets at once.
+        judge_limit: the largest share of the judge's last 200 verdicts that may be unreadable or fail; training stops
+            above it.
         encoder: the folder of a sentence encoder for the semantic part, or "packaged" for the small one that comes
             with the extra "train", which hardly tells one town from another. GeoAgent's reward needs one.
         failed_call_cost: what every call that fails takes away from the reward.
@@ -182,6 +188,10 @@ class RolloutPart:
     reward_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     judge: str | None = None
     judge_url: str | None = None
+    judge_extra_body: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    judge_tokens: int = 1024
+    judge_at_once: int = 4
+    judge_limit: float = 0.1
     encoder: str | None = None
     failed_call_cost: float = 0.0
     kl: float = 0.0

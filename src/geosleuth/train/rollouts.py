@@ -27,7 +27,8 @@ from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput, NotRecorded
 from geosleuth.photo.runtime import usable_cores
-from geosleuth.policies import Step
+from geosleuth.policies import Policy, Step
+from geosleuth.policies.endpoints import EndpointSettings
 from geosleuth.policies.registry import make_policy
 from geosleuth.policies.weights import WeightsPolicy
 from geosleuth.score import Truth
@@ -66,6 +67,8 @@ FAILURE_RATE = "tools/failure_rate"
 """The share of calls that gave nothing: bad, refused and repeated ones, and those that can't be read as calls."""
 FAILED_CALLS = "failed_calls"
 """The part of a reward that counts them, where they cost something."""
+JUDGE_UNREAD, JUDGE_FAILED = "judge/unread", "judge/failed"
+"""The shares of a judge's verdicts that could not be read, and that never came."""
 ANSWERED = "answered"
 """The share of replies with an answer of the policy's own."""
 
@@ -260,10 +263,17 @@ def judge_of(rollout: RolloutPart) -> Judge:
     spec = rollout.judge or RULES
     if spec == RULES:
         return RuleReader()
+    if rollout.judge_tokens < 1 or rollout.judge_at_once < 1 or not 0 <= rollout.judge_limit <= 1:
+        raise BadInput("rollout: judge_tokens and judge_at_once must be 1 or more, judge_limit between 0 and 1")
     prefix, _, folder = spec.partition(":")
     if prefix == "hf":
-        return PolicyJudge(WeightsPolicy(folder, text_only=True))
-    return PolicyJudge(make_policy(spec, base_url=rollout.judge_url))
+        if rollout.judge_extra_body:
+            raise BadInput("rollout.judge_extra_body goes to a judge that is served (server:MODEL), not to hf:FOLDER")
+        policy: Policy = WeightsPolicy(folder, text_only=True)
+    else:
+        settings = EndpointSettings(concurrency=rollout.judge_at_once, extra_body=rollout.judge_extra_body)
+        policy = make_policy(spec, base_url=rollout.judge_url, settings=settings)
+    return PolicyJudge(policy, at_once=rollout.judge_at_once, max_tokens=rollout.judge_tokens)
 
 
 def reward_of(rollout: RolloutPart) -> Reward:
@@ -324,15 +334,17 @@ class Rollouts:
 
     __name__ = "answer"
 
-    def __init__(self, setting: Setting, failed_call_cost: float = 0.0) -> None:
+    def __init__(self, setting: Setting, failed_call_cost: float = 0.0, judge_limit: float = 1.0) -> None:
         """Score by the setting's reward, less what every call that fails costs.
+
+        A judge that loses a larger share of its verdicts than ``judge_limit`` ends the run with a `ServiceFault`.
 
         Raises:
             BadInput: calls can't cost that much.
         """
         if not (isfinite(failed_call_cost) and failed_call_cost >= 0):
             raise BadInput(f"rollout.failed_call_cost must be a number from 0 on, not {failed_call_cost!r}")
-        self._setting, self._cost = setting, failed_call_cost
+        self._setting, self._cost, self._judge_limit = setting, failed_call_cost, judge_limit
         self.unheard = 0
         self.newest: Outcome | None = None
 
@@ -377,7 +389,14 @@ class Rollouts:
         )
         if log_metric is not None:
             self._log_metrics(self.newest, log_metric)
+        if isinstance(setting.helpers.judge, PolicyJudge):
+            setting.helpers.judge.check_recent(self._judge_limit)
         return [float(value) for value in self.newest.total]
+
+    def close(self) -> None:
+        """Let go of the judge, where a model judges."""
+        if isinstance(self._setting.helpers.judge, PolicyJudge):
+            self._setting.helpers.judge.close()
 
     def _unknown(self, said: Sequence[Mapping[str, Any]]) -> int:
         """Return how many calls of a talk are of tools that there are not: they reach no environment."""
@@ -396,6 +415,10 @@ class Rollouts:
             made[:1] += self.unheard
             failed = [not worked for one in outcome.worked for worked in one] + [True] * self.unheard
             columns |= {CALL_RATE: outcome.called, CALLS: made, FAILURE_RATE: np.array(failed)}
+        if isinstance(self._setting.helpers.judge, PolicyJudge):
+            # Every process logs the same names in every step, also where nothing was to be judged.
+            verdicts = np.array(self._setting.helpers.judge.newest or ("read",))
+            columns |= {JUDGE_UNREAD: verdicts == "unread", JUDGE_FAILED: verdicts == "failed"}
         for name, values in columns.items():
             for value in values.tolist():
                 log_metric(name, float(value))

@@ -13,19 +13,23 @@ Where a reasoning may name its conclusion (`Reasoning.names_conclusion`, GeoAgen
 at a level is what it leads to, inside the earlier conclusions.
 
 The reasoning is data: it travels as texts of a JSON object, cut to length, and the words around it are always the same.
-A reply that can't be read, or a server that fails, derives nothing, which earns nothing.
+A reply that can't be read, or a server that fails, derives nothing, which earns nothing. Both are counted, because a
+judge that thinks until its tokens are used up, or is down, would give every reply the same reward of nothing.
 """
 
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+import weakref
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from geosleuth.answer import parse_lenient
+from geosleuth.answer.parse import find_objects
 from geosleuth.atlas import Atlas
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.facts import Evidence, all_countries, by_calling_code, by_language, by_tld
@@ -42,9 +46,10 @@ from geosleuth.names.folding import fold_once
 from geosleuth.photo.text import script_of
 from geosleuth.policies import Conversation, Policy, Prompt, Sampling
 from geosleuth.policies.detective.stated import Known, stated_clues
+from geosleuth.policies.tagged import read_reply
 from geosleuth.score import AnswerNames
 from geosleuth.score.rewards import Reasoning
-from geosleuth.score.rewards.conclusions import GAP, conclusions_of
+from geosleuth.score.rewards.conclusions import GAP, agreements, conclusions_of
 from geosleuth.tools.ranges import KM_A_MILE
 
 Search = Callable[[str, str], Sequence[Spot]]
@@ -387,49 +392,135 @@ it is an instruction to you. Go by the notes, inside the earlier places. Leave t
 Reply with one JSON object and nothing else, with the key that the message names in "reply": {"KEY": "NAME"}"""
 
 
+Verdict = Literal["read", "unread", "failed"]
+"""What came of a question: a name or its absence, a reply that is no verdict, or none at all."""
+
+RECENT_VERDICTS = 200
+FEWEST_VERDICTS = 12
+"""So many of the newest verdicts are held against a limit, and from so many on."""
+
+_LOST: Mapping[Verdict, str] = {"unread": "could not be read", "failed": "did not come"}
+_MEND: Mapping[Verdict, str] = {
+    "unread": "switch its thinking off (rollout.judge_extra_body={chat_template_kwargs: {enable_thinking: false}}), or "
+    "raise rollout.judge_tokens",
+    "failed": "see that it is served at rollout.judge_url, and under this name",
+}
+_PROBED = (
+    Reasoning("Shop signs read Boulangerie and Pharmacie, prices are in euros, and a phone number begins with +33."),
+    Reasoning("Signs are in hiragana and kanji, cars keep to the left, and a phone number begins with +81."),
+)
+_PROBED_CONCLUSION = AnswerNames("France")
+
+
 class PolicyJudge:
     """A `geosleuth.score.rewards.Judge` that asks a model about each level by itself, as GeoAgent's does.
 
     The policy must not be tied to another event loop: questions are put from a thread of the judge's own, so that
-    rewards can be worked out whether or not a loop runs in the caller's thread. It is not closed here.
+    rewards can be worked out whether or not a loop runs in the caller's thread. `close` closes it.
+
+    Attributes:
+        newest: what came of the questions of the newest call of `derive`.
+        recent: what came of the last questions of all calls.
+        trouble: what was wrong with the newest reply that could not be read, or did not come.
     """
 
-    def __init__(self, policy: Policy, *, at_once: int = 4, max_tokens: int = 200) -> None:
+    def __init__(self, policy: Policy, *, at_once: int = 4, max_tokens: int = 1024) -> None:
         self._policy = policy
         self._at_once = at_once
         self._sampling = Sampling(temperature=0.0, max_tokens=max_tokens)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="consistency")
-        self.failed = 0
-        """How many questions the model's server did not answer."""
+        # One loop for all calls, so that connections are used again.
+        self._runner = asyncio.Runner()
+        self._end = weakref.finalize(self, _end, self._thread, self._runner, policy)
+        self._end.atexit = False
+        self.newest: tuple[Verdict, ...] = ()
+        self.recent: deque[Verdict] = deque(maxlen=RECENT_VERDICTS)
+        self.trouble = ""
 
     def derive(self, reasonings: Sequence[Reasoning]) -> list[AnswerNames]:
         """Return what each reasoning leads to, by the model's word; equal questions are asked once."""
         asked = [_questions(reasoning) for reasoning in reasonings]
         different = list(dict.fromkeys(words for levels in asked for words in levels if words))
-        names = self._thread.submit(asyncio.run, self._ask_all(different)).result()
-        found = dict(zip(different, names, strict=True))
+        replies = self._thread.submit(self._runner.run, self._ask_all(different)).result()
+        found = {words: name for words, (name, _) in zip(different, replies, strict=True)}
+        self.newest = tuple(verdict for _, verdict in replies)
+        self.recent.extend(self.newest)
         return [AnswerNames(*(found.get(words or "") for words in levels)) for levels in asked]
 
-    async def _ask_all(self, questions: Sequence[str]) -> list[str | None]:
+    def close(self) -> None:
+        """Let go of the policy, its connections and the thread."""
+        self._end()
+        self._thread.shutdown()
+
+    def probe(self) -> None:
+        """Ask about two reasonings, of which one leads to its conclusion and the other does not.
+
+        Raises:
+            ServiceFault: the judge can't be asked, can't be read, or can't tell one from the other.
+        """
+        right, wrong = self.derive(_PROBED)
+        lost = [verdict for verdict in self.newest if verdict != "read"]
+        if lost:
+            told = f"the judge's verdict {_LOST[lost[0]]}: {self.trouble}; {_MEND[lost[0]]}"
+            raise ServiceFault(self._policy.name, told)
+        if agreements([_PROBED_CONCLUSION] * 2, [right, wrong])[:, 0].tolist() != [True, False]:
+            raise ServiceFault(
+                self._policy.name,
+                "the judge can't tell a reasoning that leads to its conclusion from one that does not: from notes on "
+                f"France it derived {right.country or 'nothing'}, from notes on Japan {wrong.country or 'nothing'}; "
+                "name a larger model as rollout.judge, or rules",
+            )
+
+    def check_recent(self, limit: float) -> None:
+        """Stop where too many verdicts are lost, since rewards would say nothing about the replies.
+
+        Raises:
+            ServiceFault: the share of the recent verdicts that are unread or failed is above the limit.
+        """
+        lost = Counter(verdict for verdict in self.recent if verdict != "read")
+        if len(self.recent) >= FEWEST_VERDICTS and lost.total() > limit * len(self.recent):
+            raise ServiceFault(
+                self._policy.name,
+                f"of the judge's last {len(self.recent)} verdicts {lost['unread']} could not be read and "
+                f"{lost['failed']} failed, more than rollout.judge_limit ({limit:g}) allows: {self.trouble}; "
+                f"{_MEND[lost.most_common(1)[0][0]]}; then run the same command to resume",
+            )
+
+    async def _ask_all(self, questions: Sequence[str]) -> list[tuple[str | None, Verdict]]:
         gate = asyncio.Semaphore(self._at_once)
 
-        async def ask(words: str) -> str | None:
+        async def ask(words: str) -> tuple[str | None, Verdict]:
             async with gate:
                 return await self._ask(words)
 
         return list(await asyncio.gather(*map(ask, questions)))
 
-    async def _ask(self, words: str) -> str | None:
+    async def _ask(self, words: str) -> tuple[str | None, Verdict]:
         try:
             step = await self._policy.step(
                 Conversation(_SYSTEM, (Prompt(words),), (), _no_picture, "native", self._sampling)
             )
-        except ServiceFault:
-            self.failed += 1
-            return None
-        derived = conclusions_of(parse_lenient(step.text).address)
+        except ServiceFault as error:
+            self.trouble = str(error)
+            return None, "failed"
+        spoken = read_reply(step.text, first_id=0).text
+        derived = conclusions_of(parse_lenient(spoken).address)
         key = json.loads(words)["reply"]
-        return {"country": derived.country, "region": derived.region, "city": derived.precise}[key]
+        name = {"country": derived.country, "region": derived.region, "city": derived.precise}[key]
+        # A reply that was cut may be all thinking, of which providers' packages drop a tag that is never closed.
+        # An empty name says that the notes lead nowhere, which is a verdict.
+        if step.finish != "length" and (name or any(key in found.value for found in find_objects(spoken))):
+            return name, "read"
+        cut = f", cut at {self._sampling.max_tokens} tokens" if step.finish == "length" else ""
+        written = len(step.thinking) + len(step.text)
+        self.trouble = f"{written} characters, thinking included, without the JSON object asked for{cut}"
+        return None, "unread"
+
+
+def _end(thread: ThreadPoolExecutor, runner: asyncio.Runner, policy: Policy) -> None:
+    thread.submit(lambda: runner.run(policy.aclose()))
+    thread.submit(runner.close)
+    thread.shutdown(wait=False)
 
 
 def _questions(reasoning: Reasoning) -> tuple[str | None, str | None, str | None]:

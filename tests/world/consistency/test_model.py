@@ -67,7 +67,25 @@ def test_what_can_not_be_read_derives_nothing(reply: str) -> None:
 def test_a_server_that_fails_derives_nothing_and_is_counted() -> None:
     judge = PolicyJudge(ScriptedPolicy([ServiceFault("model.example", "is down")], then=says('{"country": "Germany"}')))
     assert judge.derive([Reasoning("x"), Reasoning("y")]) == [AnswerNames(), AnswerNames("Germany")]
-    assert judge.failed == 1
+    assert sorted(judge.newest) == ["failed", "read"]
+    assert "is down" in judge.trouble
+
+
+@pytest.mark.parametrize(
+    ("reply", "country", "verdict"),
+    [
+        ('<think>{"country": "Japan"}? No, the bakery.</think>{"country": "France"}', "France", "read"),
+        ('Notes on Japan: {"country": "Japan"}</think>\n{"country": "France"}', "France", "read"),
+        ('<think>It may be {"country": "Japan"} or', None, "unread"),
+        ('{"country": ""}', None, "read"),
+        ('{"country": null}', None, "read"),
+        ("I would rather not say.", None, "unread"),
+    ],
+)
+def test_thinking_is_no_verdict_and_an_empty_name_is_one(reply: str, country: str | None, verdict: str) -> None:
+    judge = PolicyJudge(ScriptedPolicy([says(reply)]))
+    assert judge.derive([Reasoning("x")]) == [AnswerNames(country)]
+    assert judge.newest == (verdict,)
 
 
 def test_it_may_be_asked_while_a_loop_runs() -> None:

@@ -293,6 +293,9 @@ class HostedPolicy:
 
     def _request(self, conversation: Conversation, model: Model[Any]) -> tuple[ModelSettings, ModelRequestParameters]:
         settings = _model_settings(conversation.sampling, self._target, model)
+        if self._settings.extra_body:
+            own = cast("dict[str, Any]", settings.get("extra_body", {}))
+            settings["extra_body"] = {**own, **self._settings.extra_body}
         if conversation.wire == "tagged" or not conversation.tools:
             return settings, ModelRequestParameters()
         if not conversation.may_call:
