@@ -393,7 +393,8 @@ _NAMES = {
     level: lazy_pattern(rf"(?:^|[\s,;*_\"'`(>-]){label}{_VALUE}", re.IGNORECASE) for level, label in _LABELS.items()
 }
 _NEXT_LABEL = lazy_pattern(r"[,|.]?[\s*_\"'`]+(?:[a-z]+[ _]){0,2}[a-z]+[*_\"'`]*\s*[:=]", re.IGNORECASE)
-_SEMICOLONS = lazy_pattern(r"[^;\n:{}]{2,60};[^;\n{}]{1,80}(?:;[^;\n{}]{1,160})?")
+# GeoSeek's labels leave levels empty: "Zambia; Lusaka Province; ".
+_SEMICOLONS = lazy_pattern(r"[^;\n:{}]{2,60};(?:[^;\n{}]{1,80}|[^;\n{}]{0,80};[^;\n{}]{0,160})")
 _CONFIDENCE = lazy_pattern(
     r"\b(?:confidence|probability)\b[^\d\n]{0,30}(\d{1,3}(?:\.\d+)?\s*(?:%|percent)?)", re.IGNORECASE
 )

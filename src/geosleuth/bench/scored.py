@@ -1,7 +1,7 @@
-"""Records scored in columns: a whole file, one at a time, or with text answers placed by a geocoder.
+"""Records scored in columns: a whole file, or one at a time.
 
-Several papers score text answers this way. The figure then also measures the geocoder, so it never replaces the plain
-one: a geocoded file appears beside its original under its own name, with the number of answers it placed.
+An answer without a point that names a place is measured from the middle of that place, as the papers do
+(`bench.placed`); the notes and the field `PLACED` say how many were placed at which level.
 """
 
 import hashlib
@@ -35,6 +35,7 @@ from geosleuth.score import (
 )
 from geosleuth.text.safe import one_line, printable
 
+from .placed import PlaceText, place_nothing, placed_words
 from .records import Record, read_records
 
 FloatColumn = NDArray[np.float64]
@@ -68,7 +69,7 @@ class Scored:
     levels: dict[str, NDArray[np.int8]]
     fields: dict[str, Field]
     notes: tuple[str, ...] = ()
-    named_only: Mapping[int, str] = field(default_factory=dict)  # by row, the place that an unlocated answer names
+    named_only: Mapping[int, str] = field(default_factory=dict)  # by row, what an unlocated answer names
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -254,8 +255,8 @@ def truth_to_dict(truth: Truth) -> dict[str, Any]:
     return {"lat": truth.point.lat, "lon": truth.point.lon, **{name: one for name, one in names.items() if one}}
 
 
-def score_answer(truth: Mapping[str, Any], answer: Answer) -> ScoredAnswer:
-    """Compare one answer with the truth, given as `truth_to_dict` writes it.
+def score_answer(truth: Mapping[str, Any], answer: Answer, place: PlaceText = place_nothing) -> ScoredAnswer:
+    """Compare one answer, placed by ``place`` if it has no point, with the truth, given as `truth_to_dict` writes it.
 
     Raises:
         BadInput: the truth is invalid.
@@ -267,7 +268,7 @@ def score_answer(truth: Mapping[str, Any], answer: Answer) -> ScoredAnswer:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise BadInput(f"invalid truth ({error}); give lat and lon in degrees, and names as texts") from error
-    scored = score_records([record], label="one", parser="lenient", distance="geodesic")
+    scored = with_placed(score_records([record], label="one", parser="lenient", distance="geodesic"), place)
     km = float(scored.distance_km[0])
     points = 0.0 if isnan(km) else geoscore(km)
     return ScoredAnswer(None if isnan(km) else km, points, {name: int(scored.levels[name][0]) for name in LEVELS})
@@ -280,49 +281,37 @@ def summarise_answers(answers: Sequence[ScoredAnswer], thresholds_km: Sequence[f
     return summarise(km, levels, thresholds_km)
 
 
-MARK = " (geocoded)"
 PLACED = "placed"
-"""The field that says how fine the place is that an answer was put at: "address" … "country"."""
+"""The field that says how fine the place is that an answer in words was put at: "address" … "country"."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """Where a geocoder put a text, and how fine that place is."""
-
-    point: LatLon
-    level: str
-
-
-def with_geocoded(scored: Scored, geocode: Callable[[str], Placed | None]) -> Scored:
-    """Return a copy in which unlocated answers that name a place have the geocoder's point.
-
-    The field `PLACED` has each answer's level: how fine the known place is, or that the answer has its own point.
-    """
+def with_placed(scored: Scored, place: PlaceText) -> Scored:
+    """Return a copy in which answers without a point that name a known place have a point inside that place."""
+    if not scored.named_only or place is place_nothing:
+        return scored
     lat, lon = scored.lat.copy(), scored.lon.copy()
     column, counts = _GrowingField(), Counter[str]()
+    left: dict[int, str] = {}
     for row in range(len(scored)):
         name = scored.named_only.get(row)
-        found = None if name is None else geocode(name)
+        found = None if name is None else place(name)
         level = "own point" if not isnan(lat[row]) else UNKNOWN
         if found is not None:
-            lat[row], lon[row] = found.point.lat, found.point.lon
-            level = found.level
+            lat[row], lon[row], level = found.point.lat, found.point.lon, found.level
             counts[level] += 1
+        elif name is not None:
+            left[row] = name
         column.put(row, level)
     unlocated = int(np.isnan(scored.lat).sum())
-    levels = ", ".join(f"{count:,} by {level}" for level, count in counts.most_common())
-    note = (
-        f"{counts.total():,} of {unlocated:,} unlocated answers name a place and were put where the atlas has it"
-        f"{f' ({levels})' if levels else ''}; this measures the atlas too"
-    )
+    note = f"of {unlocated:,} answers without a point {placed_words(counts)}; --strict counts them as unlocated"
     return replace(
         scored,
-        label=scored.label + MARK,
         lat=lat,
         lon=lon,
         distance_km=distances_km(scored.truth_lat, scored.truth_lon, lat, lon, method=scored.distance),
         fields={**scored.fields, PLACED: column.finish(len(scored))},
-        notes=(note, *scored.notes),
+        notes=(note, *scored.notes) if counts else scored.notes,
+        named_only=left,
     )
 
 

@@ -125,6 +125,20 @@ def online_maps(
     return BackedAtlas(services, offline or OfflineAtlas(), 0.0 if record else settings.breaker_rest_s)
 
 
+def map_service(request: LocateRequest, record: "Recording | None" = None) -> Atlas:
+    """Return the first map service of ``--maps`` with nothing behind it: what it does not find stays unknown.
+
+    Raises:
+        UserError: there is no such service, or nobody agreed to its host.
+    """
+    from geosleuth.atlas.online import BackedAtlas
+
+    maps = online_maps(request, record)
+    if not isinstance(maps, BackedAtlas):
+        raise BadInput("name a map service, such as nominatim")
+    return maps.services[0]
+
+
 def _map_names(request: LocateRequest) -> list[str]:
     return [name.strip().lower() for name in request.maps.split(",")] if request.maps else []
 

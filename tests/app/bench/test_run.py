@@ -78,7 +78,7 @@ def test_recorded_answers_are_run_kept_and_scored(make_set: MakeSet, tmp_path: P
 
 
 def test_a_papers_form_counts_as_it_is(make_set: MakeSet, tmp_path: Path) -> None:
-    """Neither is a place that is only named looked up, nor is anybody asked for odds."""
+    """Nobody is asked for odds; a place that is only named is placed for the figures, unless they are to be strict."""
     replies = {"geovista": '<answer>{"country": "France", "city": "Paris"}</answer>', "twm": PARIS}
     for name, reply in replies.items():
         with openai_server([chat_reply(reply)]) as url:
@@ -86,8 +86,12 @@ def test_a_papers_form_counts_as_it_is(make_set: MakeSet, tmp_path: Path) -> Non
             result = bench("run", "--data", make_set(2), *model, "--out", tmp_path / name, "--json")
         assert result.exit_code == 0, result.output
         told = document(result)
-        assert (told["answered"], told["unlocated"]) == (2, 2 if name == "geovista" else 0)
+        in_words = name == "geovista"
+        assert (told["answered"], told["unlocated"], told["placed"]) == (2, 0, {"town": 2} if in_words else {})
+        assert told["accuracy"]["percent_within_km"]["25"] == 100
         assert len(url.requests) == 2
+        again = document(bench("run", "--data", make_set(2), *model, "--out", tmp_path / name, "--strict", "--json"))
+        assert again["unlocated"] == (2 if in_words else 0)
 
 
 def test_the_same_command_goes_on_and_repeats_nothing(make_set: MakeSet, tmp_path: Path) -> None:

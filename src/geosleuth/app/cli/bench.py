@@ -35,6 +35,10 @@ Thresholds = Annotated[
     Optional[str],  # noqa: UP045  -- the option's type is read at run time
     typer.Option("--within", metavar="KM,KM,…", help="Report these distances instead of the ten usual ones."),
 ]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Count only an answer's own point: an answer in words is unlocated."),
+]
 Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="Records: .jsonl or .csv; see docs/records.md.")]
 
 
@@ -127,6 +131,7 @@ class SetOptions:
         Optional[Literal["errors"]],  # noqa: UP045
         typer.Option(rich_help_panel=RUN, help="Try those photos again, and only those, that ended in an error."),
     ] = None
+    strict: Strict = False
     cluster: Cluster = None
     partial: Annotated[
         bool,
@@ -204,6 +209,7 @@ def selection_of(options: SetOptions) -> dict[str, Any]:
         "at_once": options.at_once,
         "limits": RunLimits(tokens=options.run_tokens, usd=options.run_usd, seconds=options.run_seconds),
         "retry": options.retry,
+        "strict": options.strict,
         "limit": options.limit,
         "sample": options.sample,
         "sample_seed": options.sample_seed,
@@ -308,6 +314,7 @@ def ablate(options: AblateOptions) -> None:
         preset=options.preset,
         block=options.block,
         within=options.within,
+        strict=options.strict,
     )
     if options.only_show:
         work.show_ablation(options.out, asked, as_json=options.as_json)
@@ -340,6 +347,7 @@ class ReportOptions:
         field(default_factory=list)
     )
     within: Thresholds = None
+    strict: Strict = False
     distance: Distance = "geodesic"
     right_within: Annotated[
         float, typer.Option(metavar="KM", help="What counts as right: a win, and worth its cost.")
@@ -387,6 +395,7 @@ def report(options: ReportOptions) -> None:
             right_within=options.right_within,
             published=options.published,
             maps=options.maps,
+            strict=options.strict,
         ),
         as_json=options.as_json,
     )
@@ -603,13 +612,8 @@ class ScoreOptions:
         Optional[str],  # noqa: UP045
         typer.Option(metavar="DATASET", help="Print the papers' rows on this data set beside ours."),
     ] = None
-    geocode: Annotated[
-        bool,
-        typer.Option(
-            "--geocode",
-            help="Also score text answers without a point, placed by the atlas with your regions: marked, apart.",
-        ),
-    ] = False
+    strict: Strict = False
+    geocode: Annotated[bool, typer.Option("--geocode", hidden=True)] = False  # the default since 0.2: kept for scripts
     maps: Maps = None
     allow: Allow = field(default_factory=list)
     datum: Annotated[
@@ -652,17 +656,13 @@ def score(options: ScoreOptions) -> None:
     from geosleuth.app.cli.handlers import bench as work
     from geosleuth.app.console import show, show_json, talk
     from geosleuth.bench import export, terminal
-    from geosleuth.errors import BadInput
 
     work.check_outputs(options.out, work.SCORE_ENDINGS, options.records, options.files, overwrite=options.overwrite)
     sure_within_km = work.positive_km(options.sure_within, "--sure-within")
     thresholds = work.thresholds_km(options.within)
     rows = work.published(options.published)
-    if options.maps is not None and not options.geocode:
-        raise BadInput("--maps places text answers; add --geocode")
-    scored = work.score_all(options.files, options.parser, options.distance)
-    if options.geocode:
-        scored = work.add_geocoded(scored, options.maps, options.allow)
+    place = work.scoring_placer(strict=options.strict, maps=options.maps, allow=options.allow)
+    scored = work.score_all(options.files, options.parser, options.distance, place)
     scored = work.in_datums(scored, options.datum, options.answers)
     reports = work.report_all(scored, options.by, thresholds, sure_within_km)
     for path in options.out:
@@ -686,6 +686,7 @@ class CompareOptions:
     parser: Parser = "lenient"
     distance: Distance = "geodesic"
     within: Thresholds = None
+    strict: Strict = False
     moved: Annotated[int, typer.Option(min=0, help="How many of the images that moved most to list.")] = 10
     out: Annotated[list[Path], typer.Option("--out", "-o", help="Also write a page or a document: .html, .json.")] = (
         field(default_factory=list)
@@ -709,7 +710,7 @@ def compare(options: CompareOptions) -> None:
     files = [options.first, options.second]
     work.check_outputs(options.out, work.PAIR_ENDINGS, None, files, overwrite=options.overwrite)
     thresholds = work.thresholds_km(options.within)
-    one, two = work.score_all(files, options.parser, options.distance)
+    one, two = work.score_all(files, options.parser, options.distance, work.scoring_placer(strict=options.strict))
     pair = compare_files(one, two, thresholds)
     for path in options.out:
         work.write_pair(path, [one, two], pair, options.moved)
@@ -727,6 +728,7 @@ def tier(
     parser: Parser = "lenient",
     distance: Distance = "geodesic",
     within_km: Annotated[float, typer.Option(help="How near an answer must be.")] = 10.0,
+    strict: Strict = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Split images into easy (at least two of three answers within 10 km) and hard.
@@ -741,7 +743,7 @@ def tier(
     from geosleuth.bench.report import tier_files
 
     nearby_km = work.positive_km(within_km, "--within-km")
-    tiers = tier_files(work.score_all(files, parser, distance), nearby_km)
+    tiers = tier_files(work.score_all(files, parser, distance, work.scoring_placer(strict=strict)), nearby_km)
     if as_json:
         show_json(export.tier_document(tiers))
     else:

@@ -14,11 +14,12 @@ from geosleuth.agent import Spent
 from geosleuth.agent.events import ToolObserved
 from geosleuth.agent.trajectory import TrajectoryReader
 from geosleuth.answer.answer import envelope
+from geosleuth.bench.placed import PlaceText, place_nothing
 from geosleuth.bench.records import read_records
 from geosleuth.bench.report import PairReport, align, compare_files
 from geosleuth.bench.run.folder import RESULTS, RunFolder
 from geosleuth.bench.run.journal import Outcome, TryRecord
-from geosleuth.bench.scored import Scored, score_file
+from geosleuth.bench.scored import Scored, score_file, with_placed
 from geosleuth.errors import BadInput
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, distances_km
 from geosleuth.score import Accuracy, within
@@ -518,7 +519,13 @@ class HungOn:
 
 
 def hung_on_of_folders(
-    first: Path, second: Path, *, hidden: str = "", distance: DistanceMethod = "geodesic", shown: int = SHOWN
+    first: Path,
+    second: Path,
+    *,
+    hidden: str = "",
+    distance: DistanceMethod = "geodesic",
+    shown: int = SHOWN,
+    place: PlaceText = place_nothing,
 ) -> HungOn:
     """Compare two runs over the same photos; the second has something hidden or changed.
 
@@ -526,7 +533,7 @@ def hung_on_of_folders(
         BadInput: a run has no results, they share no photo, or they disagree on where one was taken.
     """
     one, two = (
-        score_file(folder / RESULTS, parser="lenient", distance=distance, label=folder.name)
+        with_placed(score_file(folder / RESULTS, parser="lenient", distance=distance, label=folder.name), place)
         for folder in (first, second)
     )
     return hung_on(one, two, files=(first / RESULTS, second / RESULTS), hidden=hidden, shown=shown)

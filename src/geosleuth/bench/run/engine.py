@@ -10,13 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from geosleuth.agent import Event, Spent, TrajectoryReader, spent_of
 from geosleuth.answer import Answer
+from geosleuth.answer.answer import answer_from_dict
+from geosleuth.bench.placed import PlaceText, place_nothing, point_of
 from geosleuth.bench.sets.dataset import DataSet, Item
 from geosleuth.errors import BadInput, GeosleuthError
-from geosleuth.geo import LatLon
 from geosleuth.policies.endpoints import GIVE_UP, InARow
 from geosleuth.score import Truth
 from geosleuth.text.numbers import plural
@@ -25,6 +26,9 @@ from geosleuth.text.safe import one_line
 from .folder import RunFolder
 from .journal import Attempt, Attempted, Job, Known, TryRecord, Worker
 from .results import Clock, DoneHere, Errors, RunProgress, RunSummary, progress_of, write_results
+
+if TYPE_CHECKING:
+    from geosleuth.geo import LatLon
 
 # A team's members are written after the team's own trajectory, which includes what they used.
 _MEMBER_FILE = re.compile(r".*\.run[0-9]+\.jsonl")
@@ -122,10 +126,19 @@ class Feed:
     there already with its truth, as it is passed.
     """
 
-    def __init__(self, data: DataSet, folder: RunFolder, *, ahead: int, retry: Retry | None, job_of: JobOf) -> None:
+    def __init__(
+        self,
+        data: DataSet,
+        folder: RunFolder,
+        *,
+        ahead: int,
+        retry: Retry | None,
+        job_of: JobOf,
+        place: PlaceText = place_nothing,
+    ) -> None:
         """Prepare the feed; `start` begins reading."""
         self._data, self._folder, self._ahead, self._retry, self._job_of = data, folder, ahead, retry, job_of
-        self._strays = folder.strays()
+        self._strays, self._place = folder.strays(), place
         self.measured: deque[tuple[LatLon | None, LatLon]] = deque()
         self.passed_all = False
         self._room = threading.Condition()
@@ -227,11 +240,9 @@ class Feed:
         return known is None or known.state == "interrupted"
 
     def _measure(self, item: Item, known: Known | None) -> None:
-        if known is not None and known.state == "located":
-            answer = self._folder.plain_at(known)["answer"]
-            self.measured.append((LatLon(answer["lat"], answer["lon"]), item.truth.point))
-        elif known is not None and known.state == "unlocated":
-            self.measured.append((None, item.truth.point))
+        if known is not None and known.state in ("located", "unlocated"):
+            answer = answer_from_dict(self._folder.plain_at(known)["answer"])
+            self.measured.append((point_of(answer, self._place)[0], item.truth.point))
 
 
 LimitName = Literal["tokens", "usd", "seconds", "photos"]
@@ -361,11 +372,13 @@ class RunRules:
         limits: the most the whole run may use.
         retry: "errors" works only on photos whose newest try failed.
         give_up: how often in a row a model may fail in the same way before the run stops.
+        place: places answers in words for the run's figures; the answers stay as they are.
     """
 
     limits: RunLimits = _NO_LIMITS
     retry: Retry | None = None
     give_up: int = GIVE_UP
+    place: PlaceText = place_nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -421,11 +434,11 @@ async def run_set(
     except BaseException:
         # Report what stopped the run, not that the results could not be written either.
         with suppress(GeosleuthError):
-            write_results(folder, data, why="stopped", words=engine.words("stopped"))
+            write_results(folder, data, why="stopped", words=engine.words("stopped"), place=rules.place)
         raise
     why = engine.why
     words = engine.words(why)
-    summary = write_results(folder, data, why=why, words=words)
+    summary = await asyncio.to_thread(write_results, folder, data, why=why, words=words, place=rules.place)
     progress = engine.progress()
     listeners.watch(progress)
     return Ending(why, words, progress, summary)
@@ -449,7 +462,7 @@ class _Engine:
         self._data, self._folder, self._worker, self._at_once = data, folder, worker, at_once
         self._limits, self._retry, self._give_up = rules.limits, rules.retry, rules.give_up
         self._watch, self._told, self._resting = listeners.watch, listeners.ended, listeners.resting
-        self._job_of = job_of
+        self._job_of, self._place = job_of, rules.place
         self._index = folder.index
         self._earlier_s = self._index.seconds
         self._due = self._index.count("failed") if rules.retry == "errors" else self._missing
@@ -468,7 +481,9 @@ class _Engine:
 
     async def work(self) -> None:
         self._watch(self.progress())
-        feed = self._feed = Feed(self._data, self._folder, ahead=self._at_once, retry=self._retry, job_of=self._job_of)
+        feed = self._feed = Feed(
+            self._data, self._folder, ahead=self._at_once, retry=self._retry, job_of=self._job_of, place=self._place
+        )
         ticking = asyncio.create_task(self._tick())
         try:
             async with asyncio.TaskGroup() as group:
@@ -598,7 +613,8 @@ class _Engine:
         if todo is not None and record.outcome != "interrupted":
             self._ended_here += 1
             if record.outcome == "answered":
-                self._errors.add(record.answer.point, todo.truth.point)
+                point, _ = await asyncio.to_thread(point_of, record.answer, self._place)
+                self._errors.add(point, todo.truth.point)
             self._count_failures(record)
         self._told(record)
         self._show(_WATCH_EVERY_S)

@@ -4,9 +4,10 @@ import json
 import math
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import expm1
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 
 from geosleuth.agent import Spent
 from geosleuth.agent.codec import to_line
+from geosleuth.answer.answer import answer_from_dict
+from geosleuth.bench.placed import PlaceText, place_nothing, point_of
 from geosleuth.bench.scored import TRAINED_ON_TEST, truth_to_dict
 from geosleuth.bench.sets.dataset import DataSet, Item
 from geosleuth.files import replacing, write_text_atomically
@@ -207,10 +210,10 @@ Put = Callable[[bytes], object]
 class RunSummary:
     """A run in figures.
 
-    ``answered`` of ``photos`` have an answer, ``unlocated`` of these without a point; ``failed`` ended with an error,
-    ``missing`` are neither. ``accuracy`` is over the answered ones only. ``spent`` is of all ``tries`` together,
-    ``seconds`` the working time. ``why`` the run ended or stopped, and ``words`` for people, are empty if not
-    recorded.
+    ``answered`` of ``photos`` have an answer; ``placed`` counts by level those of them that were placed by their
+    words, and ``unlocated`` those without a place. ``failed`` ended with an error, ``missing`` are neither.
+    ``accuracy`` is over the answered ones only. ``spent`` is of all ``tries`` together, ``seconds`` the working time.
+    ``why`` the run ended or stopped, and ``words`` for people, are empty if not recorded.
     """
 
     photos: int
@@ -218,6 +221,7 @@ class RunSummary:
     unlocated: int
     failed: int
     missing: int
+    placed: Mapping[str, int]
     accuracy: Summary
     spent: Spent
     tries: int
@@ -228,28 +232,31 @@ class RunSummary:
     words: str = ""
 
 
-def write_results(folder: RunFolder, data: DataSet, *, why: str = "", words: str = "") -> RunSummary:
+def write_results(
+    folder: RunFolder, data: DataSet, *, why: str = "", words: str = "", place: PlaceText = place_nothing
+) -> RunSummary:
     """Write ``results.jsonl``, ``errors.jsonl`` and ``summary.json``, each atomically.
 
-    The first has the same bytes however often the run was interrupted.
+    The first has the same bytes however often the run was interrupted, and answers in words as they were given.
 
     Raises:
         BadInput: they can't be written, or the data set can't be read.
     """
     with ExitStack() as held:
         results, errors = (_open(held, path) for path in (folder.results, folder.errors))
-        found = _go_through(folder, data, results, errors, why, words)
+        found = _go_through(folder, data, results, errors, place)
+    found = replace(found, why=why, words=words)
     write_text_atomically(folder.summary, f"{json.dumps(summary_to_dict(folder, found), indent=1)}\n")
     return found
 
 
-def summary(folder: RunFolder, data: DataSet) -> RunSummary:
+def summary(folder: RunFolder, data: DataSet, place: PlaceText = place_nothing) -> RunSummary:
     """Return the current figures of a run; nothing is written.
 
     Raises:
         BadInput: the journal or the data set can't be read.
     """
-    return _go_through(folder, data, _nowhere, _nowhere, "", "")
+    return _go_through(folder, data, _nowhere, _nowhere, place)
 
 
 def summary_to_dict(folder: RunFolder, found: RunSummary) -> dict[str, Any]:
@@ -263,6 +270,7 @@ def summary_to_dict(folder: RunFolder, found: RunSummary) -> dict[str, Any]:
         "photos": found.photos,
         "answered": found.answered,
         "unlocated": found.unlocated,
+        "placed": dict(found.placed),
         "failed": found.failed,
         "missing": found.missing,
         "accuracy": accuracy_to_dict(found),
@@ -309,12 +317,13 @@ def _open(held: ExitStack, path: Path) -> Put:
     return stream.write
 
 
-def _go_through(folder: RunFolder, data: DataSet, results: Put, errors: Put, why: str, words: str) -> RunSummary:
+def _go_through(folder: RunFolder, data: DataSet, results: Put, errors: Put, place: PlaceText) -> RunSummary:
     index = folder.index
     marks = folder.manifest.settings.get(TRAINED_ON_TEST)
     marked = {TRAINED_ON_TEST: ", ".join(map(str, marks))} if marks else {}
     errors_km = _ErrorsKm()
     photos = answered = unlocated = failed = 0
+    placed = Counter[str]()
     for item in data:
         photos += 1
         known = folder.known(item.id)
@@ -326,8 +335,10 @@ def _go_through(folder: RunFolder, data: DataSet, results: Put, errors: Put, why
             errors(_error_line(line, known.tries))
             continue
         answered += 1
-        unlocated += known.state == "unlocated"
-        errors_km.add(line["answer"], item.truth)
+        point, level = point_of(answer_from_dict(line["answer"]), place)
+        unlocated += point is None
+        placed.update([level] if level else [])
+        errors_km.add(point, item.truth)
         results(_result_line(item, line, marked))
     return RunSummary(
         photos=photos,
@@ -335,14 +346,13 @@ def _go_through(folder: RunFolder, data: DataSet, results: Put, errors: Put, why
         unlocated=unlocated,
         failed=failed,
         missing=photos - answered - failed,
+        placed=placed,
         accuracy=summarise(errors_km.all()),
         spent=index.spent,
         tries=index.tries,
         failed_tries=index.failed_tries,
         interrupted_tries=index.interrupted_tries,
         seconds=index.seconds,
-        why=why,
-        words=words,
     )
 
 
@@ -353,8 +363,8 @@ class _ErrorsKm:
         self._done: list[NDArray[np.float64]] = []
         self._waiting: list[tuple[float, float, float, float]] = []
 
-    def add(self, answer: Mapping[str, Any], truth: Truth) -> None:
-        lat, lon = answer.get("lat", math.nan), answer.get("lon", math.nan)
+    def add(self, answer: LatLon | None, truth: Truth) -> None:
+        lat, lon = (answer.lat, answer.lon) if answer is not None else (math.nan, math.nan)
         self._waiting.append((lat, lon, truth.point.lat, truth.point.lon))
         if len(self._waiting) >= _AT_ONCE:
             self._count()

@@ -19,6 +19,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from geosleuth.agent import Answered, Ended, Event, ToolObserved
 from geosleuth.answer import FORMAT, Answer, answer_from_dict, answer_to_dict
 from geosleuth.atlas import OfflineAtlas
+from geosleuth.bench.placed import placer_of
 from geosleuth.bench.run.journal import name_of
 from geosleuth.bench.scored import ScoredAnswer, score_answer, summarise_answers, truth_to_dict
 from geosleuth.bench.sets import DataSet, Picture, open_set, subset
@@ -121,11 +122,12 @@ def figures() -> Metric:
 
 @scorer(metrics=[figures()])
 def place() -> Scorer:
-    """Hold the answer against the sample's true place. The score is the GeoScore, 0 to 5000."""
+    """Hold the answer, in words or a point, against the sample's true place. The score is the GeoScore, 0 to 5000."""
+    in_words = placer_of()
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001  (Inspect's own signature)
         answer = _answer_of(state.store.get(ANSWER_KEY))
-        scored = score_answer(state.metadata[TRUTH_KEY], answer)
+        scored = await asyncio.to_thread(score_answer, state.metadata[TRUTH_KEY], answer, in_words)
         off = "no place was given" if scored.distance_km is None else f"{distance(scored.distance_km)} off"
         return Score(
             value=scored.geoscore,

@@ -49,10 +49,11 @@ from geosleuth.bench.judging import (
 )
 from geosleuth.bench.judging.judge import JudgeSettings
 from geosleuth.bench.page import render_page
+from geosleuth.bench.placed import PlaceText, place_nothing, placer_of
 from geosleuth.bench.records import read_records
 from geosleuth.bench.report import FileReport, PairReport, report_file, rows_for
 from geosleuth.bench.run.folder import MANIFEST, RESULTS
-from geosleuth.bench.scored import Placed, Scored, in_datum, score_file, with_geocoded
+from geosleuth.bench.scored import Scored, in_datum, score_file, with_placed
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, threshold_text
@@ -84,17 +85,24 @@ def published(dataset: str | None) -> tuple[PublishedRow, ...]:
     return () if dataset is None else rows_for(dataset)
 
 
-def score_all(files: Sequence[Path], parser: ParserName, distance: DistanceMethod) -> list[Scored]:
-    """Score files and the results of runs, with a progress bar.
+def score_all(
+    files: Sequence[Path], parser: ParserName, distance: DistanceMethod, place: PlaceText | None = None
+) -> list[Scored]:
+    """Score files and the results of runs, with a progress bar; answers in words are placed, by the atlas if by none.
 
     A run is named by its folder; equal names are distinguished by folder, suffix or number.
+
+    Raises:
+        ServiceFault: a map service failed.
     """
     records = [records_of(path) for path in files]
     with reading(records) as progress:
-        return [
+        scored = [
             score_file(path, parser=parser, distance=distance, label=label, progress=progress)
             for path, label in zip(records, labels(files), strict=True)
         ]
+    place = place or scoring_placer()
+    return [with_placed(item, place) for item in scored]
 
 
 def records_of(path: Path) -> Path:
@@ -128,31 +136,32 @@ def labels(files: Sequence[Path]) -> list[str]:
     return [next(names[index] for names in namings if names.count(names[index]) == 1) for index in range(len(files))]
 
 
-def add_geocoded(scored: Sequence[Scored], maps: str | None = None, allow: Sequence[str] = ()) -> list[Scored]:
-    """Return each file, followed by its geocoded copy if it has text answers without a point.
+def scoring_placer(*, strict: bool = False, maps: str | None = None, allow: Sequence[str] = ()) -> PlaceText:
+    """Return what places answers in words for scores: the atlas with its regions, a map service, or nothing.
 
     Raises:
         UserError: there is no such map service, or nobody agreed to its host.
-        ServiceFault: the service failed.
     """
     from geosleuth.app.console import building
-    from geosleuth.atlas import OfflineAtlas
+    from geosleuth.atlas import Atlas, OfflineAtlas
     from geosleuth.atlas.base import ensure_base
-    from geosleuth.atlas.placing import place_words
-    from geosleuth.pipeline.plan import online_maps
+    from geosleuth.pipeline.plan import map_service
     from geosleuth.pipeline.request import LocateRequest
 
-    atlas = online_maps(LocateRequest(maps=maps, allow=tuple(allow)))
-    if atlas is None:
+    if strict:
+        if maps is not None:
+            raise BadInput("--maps places answers in words, and --strict counts none; leave one out")
+        return place_nothing
+    if maps is not None:
+        service = map_service(LocateRequest(maps=maps, allow=tuple(allow)))
+        return placer_of(lambda: service)
+
+    def opened() -> Atlas:
         with building() as progress:
             ensure_base(progress)
-        atlas = OfflineAtlas()
-    found = asyncio.run(place_words(atlas, (name for item in scored for name in item.named_only.values())))
-    placed = {name: Placed(placement.point, placement.level) for name, placement in found.items()}
-    with_copies = []
-    for item in scored:
-        with_copies += [item, with_geocoded(item, placed.get)] if item.named_only else [item]
-    return with_copies
+        return OfflineAtlas()
+
+    return placer_of(opened)
 
 
 def in_datums(scored: Sequence[Scored], truths: Literal["wgs84", "gcj02", "both"], answers: Datum) -> list[Scored]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from geosleuth.app.cli.handlers.bench import as_json as document_text
-from geosleuth.app.cli.handlers.bench import command_line, made_now, thresholds_km
+from geosleuth.app.cli.handlers.bench import command_line, made_now, scoring_placer, thresholds_km
 from geosleuth.app.cli.handlers.bench_run import BenchRequest, Live, Prepared, prepare, run_bench
 from geosleuth.app.console import (
     CTRL_C,
@@ -39,9 +39,10 @@ from geosleuth.bench.ablation import (
 )
 from geosleuth.bench.ablation.comparison import USUAL_KM
 from geosleuth.bench.ablation.variants import MASK
+from geosleuth.bench.placed import PlaceText, place_nothing
 from geosleuth.bench.run.engine import Ending, RunLimits
 from geosleuth.bench.run.folder import MANIFEST, RESULTS, RunFolder
-from geosleuth.bench.scored import Scored, score_file
+from geosleuth.bench.scored import Scored, score_file, with_placed
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.pipeline.attempt import bench_plan
@@ -72,6 +73,7 @@ class Asked:
     preset: str | None = None
     block: int | None = None
     within: str | None = None
+    strict: bool = False
 
 
 def data_of(data: str | None) -> str:
@@ -137,7 +139,7 @@ def run_ablation(request: BenchRequest, asked: Asked, *, as_json: bool) -> None:
             talk(f"stopped; {request.out} keeps what is finished; run the same command to resume")
             raise typer.Exit(CTRL_C) from None
     try:
-        _report(request.out, plan, within_km, as_json=as_json)
+        _report(request.out, plan, within_km, strict=asked.strict, as_json=as_json)
     except BadInput as error:
         if not ablation.trouble:
             raise
@@ -156,7 +158,7 @@ def show_ablation(out: Path, asked: Asked, *, as_json: bool) -> None:
         BadInput: it is no ablation's folder, or has nothing to compare yet.
     """
     plan = read_plan(out)
-    _report(out, plan, _thresholds(asked, plan), as_json=as_json, write=asked.within is None)
+    _report(out, plan, _thresholds(asked, plan), strict=asked.strict, as_json=as_json, write=asked.within is None)
 
 
 def _thresholds(asked: Asked, plan: AblationPlan) -> tuple[float, ...]:
@@ -289,8 +291,10 @@ class _Ablation:
         return usage.input_tokens + usage.output_tokens, usage.cost_usd or 0.0, index.seconds
 
 
-def _report(out: Path, plan: AblationPlan, within_km: Sequence[float], *, as_json: bool, write: bool = True) -> None:
-    report = report_of(out, plan, within_km)
+def _report(
+    out: Path, plan: AblationPlan, within_km: Sequence[float], *, strict: bool, as_json: bool, write: bool = True
+) -> None:
+    report = report_of(out, plan, within_km, scoring_placer(strict=strict))
     document = ablation_document(report)
     if write:
         _write(out, plan, report, document)
@@ -312,7 +316,9 @@ def _write(out: Path, plan: AblationPlan, report: AblationReport, document: Mapp
     write_text_atomically(out / PAGE, page)
 
 
-def report_of(out: Path, plan: AblationPlan, within_km: Sequence[float]) -> AblationReport:
+def report_of(
+    out: Path, plan: AblationPlan, within_km: Sequence[float], place: PlaceText = place_nothing
+) -> AblationReport:
     """Return the figures of an ablation's folder as it stands.
 
     Raises:
@@ -322,7 +328,8 @@ def report_of(out: Path, plan: AblationPlan, within_km: Sequence[float]) -> Abla
     for variant in plan.variants:
         results = out / variant.folder / RESULTS
         if results.is_file() and results.stat().st_size:
-            scored[variant.name] = score_file(results, parser="lenient", distance="geodesic", label=variant.name)
+            plain = score_file(results, parser="lenient", distance="geodesic", label=variant.name)
+            scored[variant.name] = with_placed(plain, place)
     first = plan.variants[0].name
     if first not in scored:
         raise BadInput(f"{out}: there is nothing to compare yet: {first} has no answer; continue the ablation")

@@ -20,7 +20,7 @@ from geosleuth.bench.report_run.documents import run_document, run_view
 from geosleuth.bench.report_run.html import render_run_page
 from geosleuth.bench.report_run.run_report import MAP_PX, GroundMap, Shot, same_photos
 from geosleuth.bench.run.folder import RunFolder
-from geosleuth.bench.scored import Field, Scored, score_records
+from geosleuth.bench.scored import Field, Scored, score_records, with_placed
 from geosleuth.bench.sets import CARDS, DataSet, Item, open_set
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import write_text_atomically
@@ -53,6 +53,7 @@ class ReportRequest:
     right_within: float = 25.0
     published: str | None = None
     maps: bool = True
+    strict: bool = False
 
 
 def report_runs(request: ReportRequest, *, as_json: bool) -> None:
@@ -127,7 +128,8 @@ def _scored(folders: Sequence[RunFolder], labels: Sequence[str], request: Report
             records = read_records(file, advance, fingerprint.update)
             one = score_records(records, label=label, parser="lenient", distance=request.distance)
             found.append(replace(one, sha256=fingerprint.hexdigest()))
-        return found
+    place = bench.scoring_placer(strict=request.strict)
+    return [with_placed(one, place) for one in found]
 
 
 def _with_source(scored: Scored, folder: RunFolder) -> Scored:

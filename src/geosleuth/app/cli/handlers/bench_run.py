@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import typer
 
 from geosleuth import __version__
+from geosleuth.app.cli.handlers.bench import scoring_placer
 from geosleuth.app.console import (
     CTRL_C,
     SOME_FAILED,
@@ -28,6 +29,7 @@ from geosleuth.app.console import (
     talk,
 )
 from geosleuth.bench.masking import masking_job_of
+from geosleuth.bench.placed import placed_words
 from geosleuth.bench.run.engine import Ending, JobOf, LocalWorker, RunLimits, RunListeners, RunRules, plain_job, run_set
 from geosleuth.bench.run.folder import MANIFEST, RunFolder
 from geosleuth.bench.run.journal import Worker
@@ -89,7 +91,9 @@ def ending_view(ending: Ending, folder: Path) -> "RenderableType":
     so_far = ending.progress
     table = Table(box=None, show_header=False, pad_edge=False)
     answered = f"{count(so_far.answered)} of {plural(so_far.total, 'photo', 'photos')}"
-    unlocated = f", {count(so_far.unlocated)} of them without a place" if so_far.unlocated else ""
+    placed, without = ending.summary.placed, ending.summary.unlocated
+    in_words = f", {placed_words(placed)}" if placed else ""
+    unlocated = f"{in_words}, {count(without)} of them without a place" if without else in_words
     rows = [
         ("answered", answered + unlocated),
         ("errors", f"{count(so_far.failed)}, in no other figure; --retry errors tries them again")
@@ -139,7 +143,8 @@ def ending_document(ending: Ending, folder: Path) -> dict[str, Any]:
         "words": ending.words,
         "photos": so_far.total,
         "answered": so_far.answered,
-        "unlocated": so_far.unlocated,
+        "unlocated": ending.summary.unlocated,
+        "placed": dict(ending.summary.placed),
         "errors": so_far.failed,
         "missing": so_far.missing,
         "accuracy": accuracy_to_dict(ending.summary),
@@ -175,6 +180,7 @@ class BenchRequest:
     mask: BoxKind | None = None
     unmasked: Path | None = None
     partial: bool = False
+    strict: bool = False
 
     @property
     def selection(self) -> dict[str, Any]:
@@ -337,7 +343,7 @@ async def run_bench(ready: Prepared, watch: Callable[[RunProgress], None]) -> En
                 folder,
                 worker,
                 at_once=ready.at_once,
-                rules=RunRules(limits=ready.limits, retry=request.retry),
+                rules=RunRules(limits=ready.limits, retry=request.retry, place=scoring_placer(strict=request.strict)),
                 listeners=RunListeners(watch=watch, resting=rests.host),
                 job_of=ready.job_of,
             )
