@@ -18,6 +18,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from geosleuth.policies.box_probe import QUESTION, SQUARE
+from geosleuth.policies.hosted.client import LISTING
+
 Manner = Literal["whole", "cut", "endless", "dripping", "silent", "hang_up"]
 """How a reply is sent: as it should be; only its first half; on and on; a byte at a time; never; the connection is just
 closed."""
@@ -113,6 +116,8 @@ class ServerUrl(str):
     requests: list[Request]
     most_at_once: int
     connections: int
+    tells_itself: bool = False
+    """The script replies as well where nobody is located: to questions for the list of models, and for a drawn box."""
 
     def __new__(cls, value: str) -> "ServerUrl":
         made = super().__new__(cls, value)
@@ -188,6 +193,8 @@ class _Server:
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers.get("content-length", "0")))
         request = Request(head[0].split(" ")[1], headers, body)
+        if (aside := _aside(request)) is not None and not self.url.tells_itself:
+            return await _send(writer, aside)
         line = self._script[min(len(self.url.requests), len(self._script) - 1)]
         self.url.requests.append(request)
         self._now += 1
@@ -226,6 +233,15 @@ async def _send(writer: asyncio.StreamWriter, reply: Reply) -> bool:
         await writer.drain()
         await asyncio.sleep(0.002)
     return True
+
+
+def _aside(request: Request) -> Reply | None:
+    """What is said beside the script: there is no list of models, and boxes are in pixels."""
+    if request.headers.get("user-agent") == LISTING:
+        return failure(404)
+    if QUESTION.encode()[:60] in request.body:
+        return chat_reply(json.dumps({"bbox_2d": SQUARE}))
+    return None
 
 
 def _images_in(value: Any) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ than it learned is another policy. The budget of turns may be changed, and so ma
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
 from pathlib import Path
@@ -18,8 +18,9 @@ from typing import Any, get_args
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.photo import BoxScale
-from geosleuth.policies import Wire
-from geosleuth.tools import Tool
+from geosleuth.policies import Policy, Wire
+from geosleuth.policies.box_probe import probed_scale
+from geosleuth.tools import Tool, Toolset
 
 from .events import Started, Task
 from .method import Method
@@ -209,6 +210,45 @@ def card_of_model(model: str | None, asked: str | None) -> PolicyCard | None:
     """
     prefix, _, name = (model or "").partition(":")
     return card_beside(Path(name).expanduser() if prefix == "hf" else None, asked)
+
+
+async def card_of_server(policy: Policy) -> PolicyCard | None:
+    """Return the card that a server's list of models has for a policy; None where it has none.
+
+    An entry may hold it as ``policy_card``, or name a folder of this machine with a card as its ``root``.
+
+    Raises:
+        BadInput: it is damaged.
+    """
+    listed: Callable[[], Awaitable[Mapping[str, Any]]] | None = getattr(policy, "listed", None)
+    if listed is None:
+        return None
+    entry = await listed()
+    if (own := entry.get("policy_card")) is not None:
+        try:
+            return card_from(own)
+        except (ValueError, TypeError, LookupError) as error:
+            raise BadInput(f"{policy.name}: its server lists a card that can't be read; pass --policy-card") from error
+    # Folders of other machines are none of ours.
+    root = None if policy.hosts else entry.get("root")
+    return card_beside(Path(root)) if isinstance(root, str) and "\0" not in root else None
+
+
+async def scale_of_policy(
+    policy: Policy, toolset: Toolset, guess: BoxScale, say: Callable[[str], None] = lambda _line: None
+) -> BoxScale:
+    """Return in what a policy without a card gives boxes, asking it once where nobody knows; see `box_probe`.
+
+    Args:
+        policy: who is asked; recordings, baselines and the detective have nothing to say.
+        toolset: nobody is asked where no tool takes a box.
+        guess: what its name says.
+        say: hears what was found.
+    """
+    where = getattr(policy, "probe_key", None)
+    if where is None or not any(one.takes_box for one in toolset):
+        return guess
+    return await probed_scale(policy, where, guess=guess, say=say)
 
 
 def card_beside(folder: Path | None, asked: str | None = None) -> PolicyCard | None:

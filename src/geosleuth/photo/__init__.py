@@ -9,7 +9,7 @@ from .opening import OpenedPhoto, check_case_pixels, open_photo, open_photos
 from .panorama import PanoramaView, cut_views, looks_equirectangular
 from .photo import Kind, Limits, Photo
 from .sidecar import SidecarClaim
-from .views import MUCH_REDUCED, BoxScale, View, crop, encode, first_view, to_pixels
+from .views import MUCH_REDUCED, BoxScale, View, crop, encode, first_view, full_box, scaled_box, to_pixels
 
 __all__ = [
     "MUCH_REDUCED",
@@ -29,8 +29,10 @@ __all__ = [
     "cut_views",
     "encode",
     "first_view",
+    "full_box",
     "looks_equirectangular",
     "open_photo",
     "open_photos",
+    "scaled_box",
     "to_pixels",
 ]

@@ -19,7 +19,7 @@ from .photo import Photo
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-BoxScale = Literal["pixels", "thousandths"]
+BoxScale = Literal["pixels", "thousandths", "fractions"]
 ImageFormat = Literal["jpeg", "png", "webp"]
 
 FIRST_VIEW_PIXELS = 2_000_000
@@ -105,6 +105,20 @@ def crop(
     return render(photo, place, _scaled(width, height, min(wanted, math.sqrt(max_pixels / (width * height)))), handle)
 
 
+def full_box(size: tuple[int, int], scale: BoxScale) -> tuple[int, int]:
+    """The right and lower sides of a box around all of an image, in a scale."""
+    if scale not in get_args(BoxScale):
+        raise ValueError(f"scale must be one of {', '.join(get_args(BoxScale))}, not {scale!r}")
+    return size if scale == "pixels" else (1000, 1000) if scale == "thousandths" else (1, 1)
+
+
+def scaled_box(box_px: Sequence[float], size: tuple[int, int], scale: BoxScale) -> list[float]:
+    """A box in pixels of an image as a model gives it: whole numbers, and fractions to the third decimal."""
+    most = full_box(size, scale)
+    sides = [side * most[at % 2] / size[at % 2] for at, side in enumerate(box_px)]
+    return [round(side, 3) if scale == "fractions" else round(side) for side in sides]
+
+
 def to_pixels(bbox: Sequence[float], view: View, scale: BoxScale = "pixels") -> tuple[float, float, float, float]:
     """A box as models give it, as left, top, right, bottom in pixels of the view.
 
@@ -113,15 +127,13 @@ def to_pixels(bbox: Sequence[float], view: View, scale: BoxScale = "pixels") -> 
     Args:
         bbox: two opposite corners, x before y.
         view: the view that the box was drawn on.
-        scale: whether the numbers are pixels of the view, or thousandths of its width and height.
+        scale: whether the numbers are pixels of the view, or thousandths or fractions of its width and height.
 
     Raises:
         BadInput: not four finite numbers, no area, or wholly outside the view; the message says what would be right.
     """
-    if scale not in get_args(BoxScale):
-        raise ValueError(f"scale must be one of {', '.join(get_args(BoxScale))}, not {scale!r}")
     width, height = view.size
-    most = (1000, 1000) if scale == "thousandths" else (width, height)
+    most = full_box(view.size, scale)
     right_way = f"give [left, top, right, bottom] within 0 to {most[0]} across and 0 to {most[1]} down"
     given: object = bbox  # a model's own words, whatever the types say
     if not isinstance(given, list | tuple) or len(given) != 4:

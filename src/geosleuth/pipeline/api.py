@@ -121,7 +121,7 @@ async def alocate(
     await asyncio.to_thread(ensure_base)
     atlas = OfflineAtlas()
     async with AsyncExitStack() as held:
-        await plan.load(held)
+        plan = await plan.load(held, warnings.warn)
         held.enter_context(plan.announcing(warnings.warn))
         finding = await run_plan(plan, photos, atlas, similar=similar, keep_in=request.trajectory, sinks=sinks)
         return LocateResult.of(finding, await check_claim(finding, plan, atlas))

@@ -191,7 +191,7 @@ async def make_attempt(
     """Load the models, and open the atlas: ``atlas_opener`` may say how far its building is."""
     held = AsyncExitStack()
     try:
-        await plan.load(held)
+        plan = await plan.load(held)
         # Single replies call no tools, and the atlas takes half a minute to build.
         asked = recordings is None or recordings.calls_tools
         atlas = atlas_opener(needed=plan.needs_atlas and asked)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, get_args
@@ -12,7 +12,14 @@ from geosleuth.agent import Budget, Method, Trajectory, read_trajectory
 from geosleuth.agent.events import Started
 from geosleuth.agent.method import PanoramaShown
 from geosleuth.agent.methods import method as method_of
-from geosleuth.agent.policy_card import PolicyCard, card_of_model, method_of_run, with_folder
+from geosleuth.agent.policy_card import (
+    PolicyCard,
+    card_of_model,
+    card_of_server,
+    method_of_run,
+    scale_of_policy,
+    with_folder,
+)
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.errors import BadInput, require
@@ -328,7 +335,8 @@ class Plan:
     ``maps`` is None where the offline atlas is the map. Which pictures are looked for, and where, depends on the
     photos: see `similar_for`. ``notes`` are for whoever asked: what the plan leaves out, and why. With ``completes``
     what a model's answer leaves out is filled in: benchmark runs take it as it is. ``reader`` reads text in place of
-    the text reading that comes with the package. ``card`` says how the model was trained, where that is known.
+    the text reading that comes with the package. ``card`` says how the model was trained, where that
+    is known. What the model itself says, `load` finds out by the ``request``.
     """
 
     policy: Policy
@@ -357,6 +365,7 @@ class Plan:
     completes: bool = True
     reader: TextReader | None = None
     card: PolicyCard | None = None
+    request: LocateRequest | None = field(default=None, repr=False)
 
     @property
     def by_detective(self) -> bool:
@@ -421,14 +430,47 @@ class Plan:
 
         return announcing_takeovers(say, exact=self.granularity == "exact")
 
-    async def load(self, held: AsyncExitStack) -> None:
-        """Load the models that must be loaded, and have all of them and the services closed with ``held``."""
+    async def load(self, held: AsyncExitStack, say: Callable[[str], None] = lambda _line: None) -> "Plan":
+        """Load the models that must be loaded, and have all of them and the services closed with ``held``.
+
+        Returns the plan as the models want it shown, see `settled`; ``say`` hears what was found out.
+        """
         for one in (*self.thinkers, self.maps, self.web):
             if close := getattr(one, "aclose", None):
                 held.push_async_callback(close)
         for one in self.thinkers:
             if load := getattr(one, "load", None):
                 await load()
+        return await self.settled(say)
+
+    async def settled(self, say: Callable[[str], None] = lambda _line: None) -> "Plan":
+        """Return the plan with what a model without a card says itself: its server's card, or its scale of boxes.
+
+        Whoever calls this has agreed that the models are asked; `geosleuth.policies.box_probe` asks once.
+
+        Raises:
+            BadInput: something is asked for that the model was not trained with.
+        """
+        request, several = self.request, self.several
+        if several is not None and several.team is not None:
+            return replace(self, several=replace(several, team=await several.team.settled(say)))
+        if request is None or self.card is not None:
+            return self
+        card = await card_of_server(self.policy) if request.policy_card is None else None
+        if card is not None:
+            method = _as_trained(card, request)
+            return replace(
+                self,
+                card=card,
+                method=method,
+                toolset=method.toolset(all_tools(), card.tools),
+                budget=_budget(request, method.budget),
+                sampling=_sampling(request, method.sampling),
+                wire=card.wire,
+            )
+        usual = self.method.box_scale
+        scale = await scale_of_policy(self.policy, self.toolset, usual, say) if request.boxes == "auto" else usual
+        return self if scale == usual else replace(self, method=_method(request, scale))
 
 
 def _usual_scale(request: LocateRequest, began: Started | None) -> BoxScale:
@@ -460,13 +502,7 @@ def make_plan(
     if request.policy_card is not None and thinker is None and request.model in (None, DETECTIVE):
         raise BadInput("--policy-card says how a model was trained; name the model with --model, or leave it out")
     scale: BoxScale = _usual_scale(request, began) if boxes == "auto" else boxes
-    if card is not None:
-        method = _as_trained(card, request)
-    else:
-        method = method_of(request.method or (began.method if began else _usual_method(request)), box_scale=scale)
-        method = with_folder(method, request.prompts)
-    if request.panorama is not None:
-        method = replace(method, panorama=_one_of(request.panorama, get_args(PanoramaShown), "--panorama"))
+    method = _method(request, scale, began) if card is None else _as_trained(card, request)
     learned = card.tools if card else own_names(began.tools) if began else None
     visual, names = prior_of(request.prior), tool_choice(None if card else request.tools, learned)
     names = tools_with_prior(names, method, visual, request.prior)
@@ -511,8 +547,21 @@ def make_plan(
         outputs=outputs,
         borrowed=borrowed,
         card=card,
+        request=None if recorded else request,
         notes=(*notes, *_not_seen(request.seen)),
     )
+
+
+def _method(request: LocateRequest, scale: BoxScale, began: Started | None = None) -> Method:
+    """Return the method that is asked for, or else a recording's or the usual one, in the user's words."""
+    method = method_of(request.method or (began.method if began else _usual_method(request)), box_scale=scale)
+    return _shown(with_folder(method, request.prompts), request)
+
+
+def _shown(method: Method, request: LocateRequest) -> Method:
+    if request.panorama is None:
+        return method
+    return replace(method, panorama=_one_of(request.panorama, get_args(PanoramaShown), "--panorama"))
 
 
 def _as_trained(card: PolicyCard, request: LocateRequest) -> Method:
@@ -525,13 +574,14 @@ def _as_trained(card: PolicyCard, request: LocateRequest) -> Method:
         raise BadInput("this policy was trained without tools of MCP servers; leave --mcp out, or --policy-card none")
     boxes = None if request.boxes == "auto" else request.boxes
     asked = tool_choice(request.tools, None)
-    return card.played(
+    played = card.played(
         method=request.method,
         tools=asked,
         wire=request.wire,
         prompts=request.prompts,
         boxes=boxes,  # type: ignore[arg-type]
     )
+    return _shown(played, request)
 
 
 def _check_trajectory(path: Path, request: LocateRequest, photos: Sequence[Path]) -> None:

@@ -1,4 +1,4 @@
-"""In what a model gives boxes: Qwen3-VL counts to 1000 on either side, Qwen2.5-VL in pixels of the picture it sees."""
+"""In what a model gives boxes, as its configuration or its name says; where neither does, `box_probe` finds it out."""
 
 import json
 import re
@@ -21,20 +21,31 @@ _NAMED = re.compile(r"qwen3[-_.]?vl", re.IGNORECASE)
 
 def box_scale_of(configuration: Mapping[str, Any]) -> BoxScale:
     """Return what a model's configuration says: its own entry, or that of its family; pixels for all others."""
-    scales: tuple[BoxScale, ...] = get_args(BoxScale)
-    for scale in scales:
-        if configuration.get(KEY) == scale:
-            return scale
-    return _FAMILIES.get(str(configuration.get("model_type")), "pixels")
+    return _known(configuration) or "pixels"
 
 
 def box_scale_for(model: str | None) -> BoxScale:
     """Return the scale of a model by its name, as ``--model`` gives it: by its folder, or by the family in its name."""
     prefix, _, name = (model or "").partition(":")
     if prefix == "hf":
-        try:
-            found = json.loads((Path(name) / "config.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return "pixels"  # loading the model reports what is wrong
-        return box_scale_of(found) if isinstance(found, dict) else "pixels"
+        return box_scale_of(_configuration(Path(name)))
     return "thousandths" if _NAMED.search(name) else "pixels"
+
+
+def knows_box_scale(folder: Path) -> bool:
+    """Return whether a folder of weights says in what its model gives boxes, by an entry or by a family known here."""
+    return _known(_configuration(folder)) is not None
+
+
+def _known(configuration: Mapping[str, Any]) -> BoxScale | None:
+    scales: tuple[BoxScale, ...] = get_args(BoxScale)
+    own = next((scale for scale in scales if configuration.get(KEY) == scale), None)
+    return own or _FAMILIES.get(str(configuration.get("model_type")))
+
+
+def _configuration(folder: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}  # loading the model reports what is wrong
+    return found if isinstance(found, dict) else {}

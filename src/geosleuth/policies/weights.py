@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from geosleuth.errors import BadInput, MissingExtra
 
+from .box_scale import knows_box_scale
 from .protocol import Conversation, Finish, Step, Usage
 from .tagged import next_call_number, read_reply
 from .training_mark import learned_tests
@@ -170,6 +171,11 @@ class WeightsPolicy:
     def trained_on_test(self) -> tuple[str, ...]:
         """The data sets whose test photos it was trained on, as its folder says."""
         return learned_tests(self._folder)
+
+    @property
+    def probe_key(self) -> str | None:
+        """What the scale of its boxes is remembered by; None where the model's configuration says it."""
+        return None if knows_box_scale(self._folder) else f"hf:{self._folder}"
 
     async def load(self) -> None:
         """Load the model now, so that what is wrong with it shows before a run begins.

@@ -16,7 +16,7 @@ from geosleuth.clues.country_prior import country_prior
 from geosleuth.clues.visual import HOW_TO_LEARN, NAMED, Best, Distribution, visual_clue
 from geosleuth.errors import BadInput
 from geosleuth.names import country_name
-from geosleuth.photo import MUCH_REDUCED, Album, Photo, View, to_pixels
+from geosleuth.photo import MUCH_REDUCED, Album, Photo, View, scaled_box, to_pixels
 from geosleuth.photo.text import SCRIPTS, PictureText, ReadingOptions, TextLine, read_picture
 
 from .argument_types import Length
@@ -81,8 +81,8 @@ async def cut_of(case: Case, image: str, bbox_2d: list[float]) -> View:
 
 def scale_words(case: Case, handle: str) -> str:
     """What the numbers of a box are."""
-    if case.box_scale == "thousandths":
-        return f"[left, top, right, bottom] in thousandths of the width and height of {handle}"
+    if case.box_scale != "pixels":
+        return f"[left, top, right, bottom] in {case.box_scale} of the width and height of {handle}"
     return f"[left, top, right, bottom] in pixels of {handle}"
 
 
@@ -425,25 +425,24 @@ def _readings_of(album: Album) -> _Readings:
         return _readings.setdefault(album.first, _Readings())
 
 
-def _looks(doubtful: Sequence[TextLine], looked_at: View, shown: View, case: Case) -> list[list[int]]:
+def _looks(doubtful: Sequence[TextLine], looked_at: View, shown: View, case: Case) -> Sequence[Sequence[float]]:
     """The parts of the view named that show doubtful lines larger; none where all pixels of the photo are shown."""
     if not doubtful or looked_at.reduction <= 1:
         return []
     looks = looks_at([_on_shown(line.bounds, looked_at, shown) for line in doubtful], shown.size)
     if case.box_scale == "thousandths":
         return looks
-    return [[round(side * shown.size[at % 2] / 1000) for at, side in enumerate(look)] for look in looks]
+    pixels = [[side * shown.size[at % 2] / 1000 for at, side in enumerate(look)] for look in looks]
+    return [scaled_box(look, shown.size, case.box_scale) for look in pixels]
 
 
 def _line_data(line: TextLine, looked_at: View, shown: View, case: Case) -> dict[str, Any]:
     left, top, right, bottom = _on_shown(line.bounds, looked_at, shown)
-    width, height = shown.size
-    across, down = (1000 / width, 1000 / height) if case.box_scale == "thousandths" else (1.0, 1.0)
     return {
         "text": one_line(line.text),
         "script": line.script,
         "confidence": round(line.confidence, 3),
-        "bbox_2d": [round(left * across), round(top * down), round(right * across), round(bottom * down)],
+        "bbox_2d": scaled_box((left, top, right, bottom), shown.size, case.box_scale),
         "bbox_px": [round(left), round(top), round(right), round(bottom)],
         "engine": line.engine,
         **({"turn": line.turn} if line.turn else {}),

@@ -29,8 +29,9 @@ class ModelPart:
         max_pixels: the most pixels a picture is shown with; None leaves the processor's own.
         chat_template: how chats are written, in training and by the policy: "qwen3_vl" or another of TRL's templates,
             or a ``.jinja`` file; None leaves the model's own. GRPO needs one that writes tool calls.
-        boxes: in what the model gives boxes: "pixels", "thousandths" (0 to 1000), or "auto" for what its family was
-            trained with (`geosleuth.policies.box_scale`). The policy keeps it, so that later runs cut the same pixels.
+        boxes: in what the model gives boxes: "pixels", "thousandths" (0 to 1000), "fractions" (0 to 1), or "auto" for
+            what its family was trained with (`geosleuth.policies.box_scale`). The policy keeps it, so that later runs
+            cut the same pixels.
     """
 
     path: str
@@ -43,7 +44,7 @@ class ModelPart:
     dtype: Literal["float32", "bfloat16"] = "bfloat16"
     max_pixels: int | None = None
     chat_template: str | None = None
-    boxes: Literal["auto", "pixels", "thousandths"] = "auto"
+    boxes: Literal["auto", "pixels", "thousandths", "fractions"] = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

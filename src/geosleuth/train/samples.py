@@ -27,7 +27,7 @@ from geosleuth.data.photo_chats import named, reply_of
 from geosleuth.data.rows import sample_of
 from geosleuth.data.trajectory_store import image_name
 from geosleuth.errors import BadInput, require
-from geosleuth.photo import BoxScale, Photo, first_view, open_photo
+from geosleuth.photo import BoxScale, Photo, first_view, open_photo, scaled_box
 from geosleuth.photo.runtime import no_probing
 from geosleuth.photo.text import script_of
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
@@ -55,12 +55,13 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The scene as it can be made out, its lines in the view, dice, and what a pixel of the view is in boxes."""
+    """The scene as it can be made out, its lines in the view, dice, and the view's size and scale of boxes."""
 
     legible: Scene
     lines: Sequence["_Line"]
     chance: random.Random
-    per_pixel: tuple[float, float]
+    view_size: tuple[int, int]
+    box_scale: BoxScale
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +86,19 @@ def questions_of(
         marks: where its clues stand in the original picture.
         view_size: the width and height of the view that is shown.
         kinds: some of `KINDS`, in the order wanted.
-        box_scale: what boxes are given in: pixels of the view, or thousandths of its sides.
+        box_scale: what boxes are given in: pixels of the view, or thousandths or fractions of its sides.
 
     Raises:
         BadInput: there is no such kind.
     """
     legible = geoagent.seen_at_once(scene, marks, view_size[0])
     lines = _lines(legible, marks, view_size[0] / scene.size[0])
-    per_pixel = (1.0, 1.0) if box_scale == "pixels" else (1000 / view_size[0], 1000 / view_size[1])
     found = []
     for kind in kinds:
         if kind not in _MAKERS:
             raise BadInput(f"there are no questions of kind {str(kind)[:40]!r}; there are: {', '.join(KINDS)}")
         chance = random.Random(f"question {kind} {scene.seed} {scene.id}")  # noqa: S311 - no secret depends on it
-        question = _MAKERS[kind](_Asked(legible, lines, chance, per_pixel))
+        question = _MAKERS[kind](_Asked(legible, lines, chance, view_size, box_scale))
         if question is not None:
             found.append(question)
     return found
@@ -160,7 +160,7 @@ def _boxes(asked: _Asked) -> Question | None:
         return None
     line = asked.chance.choice(single)
     text = asked.chance.choice(_BOXES).format(what=json.dumps(line.text, ensure_ascii=False))
-    box = [round(side * asked.per_pixel[at % 2]) for at, side in enumerate(line.box)]
+    box = scaled_box(line.box, asked.view_size, asked.box_scale)
     return Question("boxes", text, json.dumps({"bbox_2d": box}))
 
 

@@ -49,18 +49,20 @@ def _good_for(name: str) -> str:
     return "see its description" if found is None else found.good_for
 
 
+_UNITS: Mapping[BoxScale, str] = {
+    "pixels": "pixels of that image as it is shown to you",
+    "thousandths": "thousandths of its width and height, 0 to 1000",
+    "fractions": "fractions of its width and height, 0 to 1",
+}
+
+
 def boxes(tools: Sequence[str], scale: BoxScale) -> str | None:
     """How boxes are given; None where no tool takes one."""
     if not any(found.takes_box for found in map(_find, tools) if found is not None):
         return None
-    unit = (
-        "thousandths of its width and height, 0 to 1000, counted from its upper left corner"
-        if scale == "thousandths"
-        else "pixels of that image as it is shown to you, counted from its upper left corner"
-    )
     return (
-        f"A box is [left, top, right, bottom] on one image, in {unit}. Every image has a handle (image-1, image-2 and "
-        "so on): name the one that you mean, also when it is a crop."
+        f"A box is [left, top, right, bottom] on one image, in {_UNITS[scale]}, counted from its upper left corner. "
+        "Every image has a handle (image-1, image-2 and so on): name the one that you mean, also when it is a crop."
     )
 
 

@@ -180,7 +180,9 @@ WireName = Annotated[
 Boxes = Annotated[
     str,
     typer.Option(
-        rich_help_panel=WAY, help="How the model gives boxes: pixels, thousandths (0 to 1000), or by its family."
+        rich_help_panel=WAY,
+        help="How the model gives boxes: pixels, thousandths (0 to 1000), fractions (0 to 1); auto is as it was "
+        "trained, which one question finds out.",
     ),
 ]
 Panorama = Annotated[

@@ -156,7 +156,7 @@ Turns = Annotated[
     Optional[int],  # noqa: UP045
     typer.Option("--turns", min=1, metavar="N", help="In place of the method's own."),
 ]
-Boxes = Annotated[Literal["pixels", "thousandths"], typer.Option("--boxes", help="How models give boxes.")]
+Boxes = Annotated[Literal["pixels", "thousandths", "fractions"], typer.Option("--boxes", help="How models give boxes.")]
 MapSeed = Annotated[
     Optional[int],  # noqa: UP045
     typer.Option("--world-seed", min=0, metavar="N", help="Ask the map of this world, where its scenes stand."),

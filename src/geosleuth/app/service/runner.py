@@ -51,7 +51,7 @@ async def run_job(job: Mapping[str, Any], publish: Publish) -> dict[str, Any]:
         for path in (keep_in, *files_beside(keep_in, plan.several)):
             path.unlink(missing_ok=True)
         async with AsyncExitStack() as held:
-            await plan.load(held)
+            plan = await plan.load(held)
             if plan.needs_atlas:
                 await _prepare(publish)
             atlas = OfflineAtlas()

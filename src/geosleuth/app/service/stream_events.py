@@ -24,7 +24,7 @@ from geosleuth.agent.turns import Quotes, quotes_for
 from geosleuth.answer.granularity import Granularity
 from geosleuth.app.report.chain import call_words, magnifies, outcome_words, part_words, points_found, spoken
 from geosleuth.names import fold
-from geosleuth.photo import BoxScale, Claims
+from geosleuth.photo import BoxScale, Claims, full_box
 from geosleuth.policies.detective import Detective
 from geosleuth.tools import ImageInfo, Observation, ToolCall
 
@@ -98,7 +98,7 @@ class EventTranslator:
         self._pending: set[str] = set()
         self._spending = Spending(Budget())
         self._began_s = 0.0
-        self._scale: str | None = None
+        self._scale: BoxScale | None = None
         self._resumed: Resumed | None = None
         self._radii_km: dict[str, float] = {}
         self._candidates: dict[str, CandidateView] = {}
@@ -207,7 +207,7 @@ class EventTranslator:
             return None
         if not isinstance(sides, list) or len(sides) != 4 or not all(isinstance(one, int | float) for one in sides):
             return None
-        width, height = (1000, 1000) if self._scale == "thousandths" else image.size
+        width, height = full_box(image.size, self._scale)
         across, down = image.size[0] / width, image.size[1] / height
         return shares_of((sides[0] * across, sides[1] * down, sides[2] * across, sides[3] * down), image, first)
 

@@ -3,6 +3,7 @@
 Most providers' packages use httpx2, one still uses httpx; the two take the same arguments and hooks.
 """
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -101,6 +102,23 @@ def _too_long(host: str, max_bytes: int) -> ServiceFault:
     return ServiceFault(host, f"sends a reply of more than {max_bytes} bytes; this is no model's reply")
 
 
+_LISTED = EndpointSettings(connect_s=2.0, try_s=5.0)
+
+
+async def listed_entry(target: Target) -> dict[str, Any]:
+    """What a server's own list of models says of one; empty where it has no list, or not this model in it."""
+    key = {"Authorization": f"Bearer {target.key.reveal()}"} if target.key else {}
+    try:
+        async with asyncio.timeout(_LISTED.try_s), new_client(target, _LISTED) as client:
+            reply = await client.get(f"{target.base_url}/models", headers={**key, "User-Agent": LISTING})
+            listed = reply.json()["data"]
+            return next((one for one in listed if isinstance(one, dict) and one.get("id") == target.model), {})
+    except (httpx2.HTTPError, ServiceFault, TimeoutError, ValueError, LookupError, TypeError, RecursionError):
+        return {}
+
+
+LISTING = "geosleuth-models"
+"""Who asks for a server's list of models."""
 Client = httpx2.AsyncClient | httpx.AsyncClient
 _NO_KEY = "no-key"
 # Servers that people run themselves know the older name of the length limit, and not all know the newer one.

@@ -26,7 +26,7 @@ from geosleuth.policies.endpoints import EndpointSettings, SaidNothing, TryLater
 from geosleuth.policies.protocol import Conversation, Sampling, Step, Usage
 from geosleuth.policies.registry import Target
 
-from .client import Client, build_model
+from .client import Client, build_model, listed_entry
 from .messages import (
     fit_call_ids,
     memory_key,
@@ -191,6 +191,15 @@ class HostedPolicy:
     def target(self) -> Target:
         """Which model is asked, and where."""
         return self._target
+
+    @property
+    def probe_key(self) -> str:
+        """What the scale of its boxes is remembered by: address and name, without a key."""
+        return f"{self._target.base_url} {self._target.model}"
+
+    async def listed(self) -> dict[str, Any]:
+        """What the server's list says of the model, where it is a server that people run themselves."""
+        return await listed_entry(self._target) if self._target.service.own else {}
 
     async def step(self, conversation: Conversation) -> Step:
         """The next step.

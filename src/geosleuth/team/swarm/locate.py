@@ -4,7 +4,7 @@ import asyncio
 import random
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -28,13 +28,13 @@ from geosleuth.agent import (
 )
 from geosleuth.agent.locate import Finding, open_case
 from geosleuth.agent.methods import method as method_of
-from geosleuth.agent.policy_card import PolicyCard, card_of_model
+from geosleuth.agent.policy_card import PolicyCard, card_of_model, card_of_server, scale_of_policy
 from geosleuth.agent.setup import NO_HINTS, UNWATCHED, Question, Resources, Watch
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.answer import Answer, Candidate
 from geosleuth.atlas.placing import Placer, with_point
 from geosleuth.errors import BadInput
-from geosleuth.photo import OpenedPhoto
+from geosleuth.photo import BoxScale, OpenedPhoto
 from geosleuth.policies import EndpointSettings, Policy, Prompt, Sampling, Step, Wire, consent_line, make_policy
 from geosleuth.policies.box_scale import box_scale_for
 from geosleuth.team import Location, Outcome, Request, Society, StrangersSociety, Turn, agree, location_of
@@ -217,11 +217,28 @@ class Team:
         most = _OF_A_REPLYS_TIME * limit
         return replace(budget, seconds=most if budget.seconds is None else min(most, budget.seconds))
 
-    async def load(self) -> None:
-        """Load local models now, so that errors in them show early."""
+    async def load(self, say: Callable[[str], None] = lambda _line: None) -> "Team":
+        """Load local models now, so that errors in them show early, and return the team as its models want it."""
         for policy in self.policies:
             if load := getattr(policy, "load", None):
                 await load()
+        return await self.settled(say)
+
+    async def settled(self, say: Callable[[str], None] = lambda _line: None) -> "Team":
+        """Return the team with what models without a card say themselves: a server's card, or their scale of boxes.
+
+        Raises:
+            BadInput: an agent's file asks for something that its model was not trained with.
+        """
+        seats = []
+        for seat in self.seats:
+            card, spec = seat.card, seat.spec
+            if card is None and spec.policy_card is None:
+                card = await card_of_server(seat.policy)
+            usual = seat.method.box_scale
+            scale = usual if card else await scale_of_policy(seat.policy, seat.toolset, usual, say)
+            seats.append(seat if card is seat.card and scale == usual else _seat(spec, seat.policy, card, scale))
+        return replace(self, seats=tuple(seats))
 
     async def aclose(self) -> None:
         """Close connections and free memory."""
@@ -275,12 +292,12 @@ def _merged(seat: Seat, others: Sampling | None) -> Sampling:
     return replace(seat.sampling, **{**common, **seat.spec.sampling})
 
 
-def _seat(agent: AgentSpec, policy: Policy) -> Seat:
-    card = card_of_model(agent.model, agent.policy_card)
+def _seat(agent: AgentSpec, policy: Policy, card: PolicyCard | None = None, scale: BoxScale | None = None) -> Seat:
+    card = card or card_of_model(agent.model, agent.policy_card)
     if card is not None:
         method = card.played(method=agent.method, tools=agent.tools)
     else:
-        method = method_of(agent.method or _USUAL_METHOD, box_scale=box_scale_for(agent.model))
+        method = method_of(agent.method or _USUAL_METHOD, box_scale=scale or box_scale_for(agent.model))
     limits: dict[str, Any] = {**agent.limits}
     drawn: dict[str, Any] = {**agent.sampling}
     budget, sampling = replace(method.budget, **limits), replace(method.sampling, **drawn)

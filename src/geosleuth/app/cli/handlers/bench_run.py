@@ -238,6 +238,8 @@ def prepare(request: BenchRequest) -> Prepared:
     if plan.method.paper and plan.missing_tools and not request.partial and recordings is None:
         raise BadInput(f"{plan.missing_tools}; bring them, or add --partial to go on without them")
     ask_consent(plan, yes=locate.yes)
+    # What the model says of itself is part of what the run is.
+    plan = asyncio.run(_settled(plan)) if recordings is None else plan
     manifest = Manifest(
         data=DataInfo(data.card.name, count, sha256, request.selection),
         settings={**settings_of(locate, plan, recordings), **_unmasked(request.unmasked)},
@@ -251,6 +253,18 @@ def prepare(request: BenchRequest) -> Prepared:
         usd_per_photo=None if budget.usd is None else minds * budget.usd,
     )
     return Prepared(replace(request, locate=locate), data, plan, recordings, manifest, limits, job_of, at_once)
+
+
+async def _settled(plan: Plan) -> Plan:
+    """Return the plan as served models want it; weights on this machine are asked when they are loaded."""
+    served = [one for one in plan.thinkers if hasattr(one, "target")]
+    if not served:
+        return plan
+    try:
+        return await plan.settled(talk)
+    finally:
+        for one in served:
+            await one.aclose()  # connections of this event loop are of no use in the run's
 
 
 def _minds(plan: Plan) -> int:

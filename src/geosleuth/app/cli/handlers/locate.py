@@ -107,7 +107,7 @@ async def _work(
 ) -> LocateResult:
     async with AsyncExitStack() as held:
         # Models on this machine show what is wrong with them only when they are loaded.
-        await plan.load(held)
+        plan = await plan.load(held, talk)
         offline = offline_atlas(needed=plan.needs_atlas)
         tell = held.enter_context(telling(plan.granularity))
         held.enter_context(cancelled_by_ctrl_c())

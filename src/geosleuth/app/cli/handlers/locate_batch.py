@@ -146,7 +146,7 @@ class _Batch:
     async def work(self, paths: Sequence[Path]) -> list[Done]:
         plan = self._plan
         async with AsyncExitStack() as held:
-            await plan.load(held)
+            plan = self._plan = await plan.load(held, talk)
             atlas = offline_atlas(needed=True)
             advance = held.enter_context(_progress(len(paths), exact=plan.granularity == "exact"))
             held.enter_context(cancelled_by_ctrl_c())

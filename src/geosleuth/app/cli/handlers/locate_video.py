@@ -111,7 +111,7 @@ async def _work(plan: Plan, clip: Clip, shown: Sequence[Shown], path: Path, traj
         return file
 
     async with AsyncExitStack() as held:
-        await plan.load(held)
+        plan = await plan.load(held, talk)
         atlas = offline_atlas(needed=plan.needs_atlas)
         tell = held.enter_context(telling(plan.granularity))
         held.enter_context(cancelled_by_ctrl_c())

@@ -258,7 +258,7 @@ async def _working(setting: Setting, spec: TeamSpec) -> AsyncIterator[_Ready]:
     atlas = offline_atlas(needed=True)
     kept = setting.replies or setting.team.with_suffix(".replies.sqlite")
     try:
-        await team.load()
+        team = await team.load(talk)
         with open_store(kept) as store:
             members = tuple(
                 StoredMember(member, store, identity_of(seat))
@@ -519,7 +519,7 @@ async def _all(
             rows[number] = row
 
     async with AsyncExitStack() as held:
-        await plan.load(held)
+        plan = await plan.load(held, talk)
         with progress("trying", len(examples)) as bar, cancelled_by_ctrl_c():
             try:
                 async with asyncio.TaskGroup() as group:

@@ -126,7 +126,7 @@ async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
         seed=wanted.seed,
     )
     try:
-        await team.load()
+        team = await team.load(talk)
         with progress("learning", len(sources)) as bar, cancelled_by_ctrl_c():
             return await learn(
                 sources,

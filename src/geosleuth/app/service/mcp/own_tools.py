@@ -170,6 +170,9 @@ class Locating:
         return replace(
             plan,
             policy=plan.policy if own else base.policy,
+            method=plan.method if own else base.method,
+            toolset=plan.toolset if own else base.toolset,
+            wire=plan.wire if own else base.wire,
             several=base.several,
             maps=base.maps,
             web=base.web,
@@ -181,7 +184,7 @@ class Locating:
         """Load the model, once, when it is first asked."""
         async with self._loading:
             if not self._loaded:
-                await self.plan.load(self.held)
+                self.plan = await self.plan.load(self.held)
                 self._loaded = True
 
 
