@@ -35,7 +35,7 @@ from geosleuth.geo import LatLon
 from geosleuth.policies import Prompt, Step, Usage
 from geosleuth.score import Truth
 from geosleuth.tools import ImageInfo, Observation, ToolCall
-from geosleuth.tools.calls import FailureKind
+from geosleuth.tools.calls import FailureKind, Mended
 
 NAME_KEY = "5a" * 32
 DATA_SHA = "c0" * 32
@@ -50,6 +50,7 @@ class Called:
     failure: FailureKind | None = None
     seconds: float = 0.5
     text: str = "Something was found."
+    mended: Mended | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +220,9 @@ def trajectory_of(made: TryMade) -> Trajectory:
     for turn, call in enumerate(made.calls, 1):
         asked = ToolCall(f"c{turn}", call.tool, {"image": "image-1"})
         bodies.append(Said(turn, Step("I look closer.", calls=(asked,), finish="calls")))
-        seen = Observation(asked.id, call.tool, call.text, failure=call.failure, seconds=call.seconds)
+        seen = Observation(
+            asked.id, call.tool, call.text, failure=call.failure, seconds=call.seconds, mended=call.mended
+        )
         bodies.append(ToolObserved(turn, seen))
     bodies.append(Said(len(made.calls) + 1, Step("Here.", usage=usage)))
     bodies += [Answered(made.answer, made.by), Ended(made.reason, made.spent, made.trouble)]

@@ -62,7 +62,8 @@ def with_tools(**changes: Any) -> RolloutPart:
 
 def test_a_step_with_tools(tiny: Path, photos: Path, tmp_path: Path) -> None:
     recipe = tiny_recipe(tiny, photos, with_tools(kl=0.1, entropy=0.01))
-    first, then = [ZOOM, GEOCODE, NO_SUCH_TOOL, BROKEN], [NEAR, FAR, NEAR]
+    turned = called("image_zoom_in_tool", bbox_2d=[48, 32, 0, 0])
+    first, then = [turned, GEOCODE, NO_SUCH_TOOL, BROKEN], [NEAR, FAR, NEAR]
     trainer = made(recipe, tmp_path, [first, then])
     trainer.train()
     told = trainer.state.log_history[0]
@@ -72,6 +73,7 @@ def test_a_step_with_tools(tiny: Path, photos: Path, tmp_path: Path) -> None:
     assert told["tools/call_rate"] == told["tools/calls"] == 1
     # The tool that there is not, and the call that is none.
     assert told["tools/failure_rate"] == 0.5
+    assert told["tools/strict_failure_rate"] == 0.75  # with the box that was turned round
     assert told["kl"] == pytest.approx(0, abs=1e-6)  # the policy is still the model it began as
     assert told["grad_norm"] > 0
 

@@ -63,7 +63,8 @@ class Spent:
     """What a run has used.
 
     ``calls`` were carried out, ``failed_calls`` of them without success; ``withheld_calls`` come on top: they were
-    beyond the budget, or repeated, and never ran.
+    beyond the budget, or repeated, and never ran. ``mended_calls`` worked because something was forgiven, see
+    `geosleuth.tools.calls.Mended`: papers count them as failed.
     """
 
     turns: int = 0
@@ -72,6 +73,7 @@ class Spent:
     withheld_calls: int = 0
     seconds: float = 0.0
     usage: Usage = field(default_factory=lambda: Usage(tries=0))
+    mended_calls: int = 0
 
     def __add__(self, other: "Spent") -> "Spent":
         return Spent(
@@ -81,6 +83,7 @@ class Spent:
             self.withheld_calls + other.withheld_calls,
             self.seconds + other.seconds,
             self.usage + other.usage,
+            self.mended_calls + other.mended_calls,
         )
 
 

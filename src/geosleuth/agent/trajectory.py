@@ -61,7 +61,7 @@ class Spending:
         self._turn_reply_tokens = 0
         self.turns = 0
         self.calls = 0
-        self._failed = 0
+        self._failed = self._mended = 0
         self._withheld = 0
         self._usage = Usage(tries=0)
         self._price_unknown = False
@@ -103,6 +103,7 @@ class Spending:
         self._turn_reply_tokens += shown
         self.calls += 1
         self._failed += observation.failure is not None
+        self._mended += observation.mended is not None
         self._slowest_call = max(self._slowest_call, observation.seconds)
 
     @property
@@ -161,7 +162,7 @@ class Spending:
 
     def spent(self, seconds: float) -> Spent:
         """All of it, with the seconds on the clock."""
-        return Spent(self.turns, self.calls, self._failed, self._withheld, seconds, self._usage)
+        return Spent(self.turns, self.calls, self._failed, self._withheld, seconds, self._usage, self._mended)
 
 
 def spent_of(events: Iterable[Event]) -> Spent:

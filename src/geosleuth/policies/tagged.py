@@ -28,6 +28,7 @@ from typing import Any, Literal
 from geosleuth.answer.parse import find_objects
 from geosleuth.photo import View
 from geosleuth.tools import ImageInfo, Observation, Tool, ToolCall
+from geosleuth.tools.calls import Mended
 from geosleuth.tools.surfaces import describe_tagged
 
 from .protocol import Conversation, Message, Prompt, Step
@@ -145,7 +146,10 @@ def read_reply(text: str, *, first_id: int) -> TaggedReply:
     return TaggedReply(
         SPOKEN.unescape(_joined(words)),
         SPOKEN.unescape(_joined(thinking)),
-        tuple(ToolCall(f"call-{number}", name, arguments) for number, (name, arguments) in enumerate(calls, first_id)),
+        tuple(
+            ToolCall(f"call-{number}", name, arguments, mended)
+            for number, (name, arguments, mended) in enumerate(calls, first_id)
+        ),
     )
 
 
@@ -231,10 +235,10 @@ def _split_thinking(text: str) -> tuple[list[str], str]:
 _Call = tuple[str, Mapping[str, Any] | str]
 
 
-def _split_calls(text: str) -> tuple[list[str], list[_Call]]:
-    """The words between the calls, and the calls."""
+def _split_calls(text: str) -> tuple[list[str], list[tuple[str, Mapping[str, Any] | str, Mended | None]]]:
+    """The words between the calls, and the calls with what was mended in them."""
     words: list[str] = []
-    calls: list[_Call] = []
+    calls: list[tuple[str, Mapping[str, Any] | str, Mended | None]] = []
     at = 0
     while opening := _OPENS.search(text, at):
         words.append(text[at : opening.start()])
@@ -250,9 +254,21 @@ def _split_calls(text: str) -> tuple[list[str], list[_Call]]:
         if not found and not closed:
             # An open tag with no call behind it is a model speaking of the tag.
             words[-1] += text[opening.start() : at]
-        calls.extend(found)
+        mended: Mended | None = None if opening[1] or _is_strict(body) else "json"
+        calls.extend((name, arguments, mended) for name, arguments in found)
     words.append(text[at:])
     return [_STRAY.sub("", part) for part in words], calls
+
+
+def _is_strict(body: str) -> bool:
+    """Return whether a strict reader finds a call in what a tag holds: one object of a name and arguments."""
+    if _FUNCTION.match(body.strip()):
+        return True
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and isinstance(value.get("name"), str) and isinstance(value.get("arguments"), dict)
 
 
 def _body(text: str, start: int, opening: re.Match[str]) -> tuple[str, int, bool]:

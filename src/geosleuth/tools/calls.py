@@ -21,17 +21,23 @@ an online service failed; it took too long; it brought more pictures than one tu
 very same call was made before."""
 
 
+Mended = Literal["json", "box"]
+"""What had to be mended before a call could be carried out: almost-JSON, or a box with its corners the wrong way round.
+The papers' own code answers both with an error, so a count that is held against theirs takes them for failures."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A call as a policy made it.
 
     ``arguments`` is text where what the policy wrote is no JSON object: the call is then answered with an error, and
-    the text is kept as it was.
+    the text is kept as it was. ``mended`` says that it was almost JSON, and read all the same.
     """
 
     id: str
     name: str
     arguments: Mapping[str, Any] | str = field(default_factory=dict, hash=False)
+    mended: Mended | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,7 @@ class ImageInfo:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The outcome of one call; ``failure`` is None where the tool did its work."""
+    """The outcome of one call; ``failure`` is None where the tool did its work, ``mended`` says what it forgave."""
 
     call_id: str
     name: str
@@ -79,6 +85,7 @@ class Observation:
     sources: tuple[str, ...] = ()
     failure: FailureKind | None = None
     seconds: float = 0.0
+    mended: Mended | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

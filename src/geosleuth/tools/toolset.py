@@ -21,6 +21,7 @@ from .calls import (
     Case,
     FailureKind,
     ImageInfo,
+    Mended,
     MissingTool,
     Need,
     Observation,
@@ -127,8 +128,16 @@ class Toolset:
                 found.append(_observation(call, name, _no_room(brought, most_images), took, case))
                 continue
             images += brought
-            found.append(_observation(call, name, outcome, took, case))
+            seen = _observation(call, name, outcome, took, case)
+            found.append(replace(seen, mended=self._mended(call)) if seen.failure is None else seen)
         return tuple(found)
+
+    def _mended(self, call: ToolCall) -> Mended | None:
+        """Return what was mended in a call that worked."""
+        tool = self.get(call.name)
+        box = None if tool is None else tool.read(call.arguments)[0].get("bbox_2d")
+        swapped = isinstance(box, list) and len(box) == 4 and (box[0] > box[2] or box[1] > box[3])
+        return call.mended or ("box" if swapped else None)
 
     async def _attempt(self, call: ToolCall, case: Case, seconds: float) -> tuple[str, "Output | _Failure", float]:
         started = time.perf_counter()

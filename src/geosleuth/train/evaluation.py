@@ -92,6 +92,7 @@ def figures_of(scenes: Sequence[PlayedScene]) -> Figures:
     for one in tries:
         failures.update(one.failures)
     made = sum(sum(one.tools.values()) for one in tries)
+    strictly = failures.total() + sum(one.mended for one in tries)
     found: Figures = {
         "scenes": len(scenes),
         "tries": errors.shape[1],
@@ -102,7 +103,8 @@ def figures_of(scenes: Sequence[PlayedScene]) -> Figures:
         "called": _told(_share(_tries(scenes, lambda one: bool(one.tools)))),
         "calls": _told(_mean(scenes, lambda one: sum(one.tools.values()))),
         "failed": {
-            "percent": _number(100 * sum(failures.values()) / made) if made else None,
+            "percent": _number(100 * failures.total() / made) if made else None,
+            "strict_percent": _number(100 * strictly / made) if made else None,
             "calls": made,
             "by": dict(sorted(failures.items())),
         },

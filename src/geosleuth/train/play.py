@@ -125,7 +125,7 @@ class PlayedTry:
 
     ``distance_km`` is None if there is no point. ``answered`` says whether the policy answered itself: the best
     candidate of the pool may stand in for it. ``calls`` were carried out; ``tools`` counts all that were made, and
-    ``failures`` those that gave nothing, by why.
+    ``failures`` those that gave nothing, by why; ``mended`` those that worked because something was forgiven.
     """
 
     distance_km: float | None
@@ -140,6 +140,7 @@ class PlayedTry:
     output_tokens: int = 0
     seconds: float = 0.0
     trouble: str | None = None
+    mended: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +282,7 @@ class SceneTable:
             spent.usage.output_tokens,
             round(spent.seconds, 3),
             trouble or (ended.trouble if ended else None),
+            sum(one.mended is not None for one in seen),
         )
 
     def _keep(self, number: int, tries: Sequence[Try], verified: Trajectory | None) -> None:

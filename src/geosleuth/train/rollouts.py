@@ -65,6 +65,8 @@ CALLS = "tools/calls"
 """Calls a reply."""
 FAILURE_RATE = "tools/failure_rate"
 """The share of calls that gave nothing: bad, refused and repeated ones, and those that can't be read as calls."""
+STRICT_FAILURE_RATE = "tools/strict_failure_rate"
+"""The same, with the calls that had to be mended, as papers count."""
 FAILED_CALLS = "failed_calls"
 """The part of a reward that counts them, where they cost something."""
 JUDGE_UNREAD, JUDGE_FAILED = "judge/unread", "judge/failed"
@@ -103,11 +105,15 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How a rollout ended: its answer, whether that is the policy's own, which of its calls worked, and the truth."""
+    """How a rollout ended: its answer, whether that is the policy's own, which of its calls worked, and the truth.
+
+    ``mended`` of the calls that worked were not right as they were written, see `geosleuth.tools.calls.Mended`.
+    """
 
     answer: Answer
     own: bool
     worked: tuple[bool, ...]
+    mended: int
     truth: Truth
 
 
@@ -167,10 +173,11 @@ class RolloutEnvironment(GeoEnvironment):
         if self._truth is None:
             raise BadInput("a row has no truth, so there is nothing to reward")
         worked = tuple(one.failure is None for one in self.observations)
+        mended = sum(one.mended is not None for one in self.observations)
         answered = episode.trajectory.answered if episode.trouble is None else None
         answer = Answer() if answered is None else answered.answer
         own = answered is not None and answered.by == "policy"
-        return Ended(answer=answer, own=own, worked=worked, truth=self._truth)
+        return Ended(answer=answer, own=own, worked=worked, mended=mended, truth=self._truth)
 
     def _ending(self, step: Step | None) -> Callable[[], Ended]:
         """Return the same, in two parts: where environments work elsewhere, all begin before one is waited for."""
@@ -311,7 +318,8 @@ class Outcome:
     """What a batch of replies came to, an entry each.
 
     ``distances_km`` is not a number where there is no point. ``parts`` are before their weights. ``answered`` says
-    whether the answer is the policy's own, ``called`` whether it called a tool, ``worked`` which of its calls did.
+    whether the answer is the policy's own, ``called`` whether it called a tool, ``worked`` which of its calls did;
+    ``mended`` of all these calls papers count as failed.
     """
 
     ids: tuple[str, ...]
@@ -321,6 +329,7 @@ class Outcome:
     answered: NDArray[np.bool_]
     called: NDArray[np.bool_]
     worked: tuple[tuple[bool, ...], ...] = field(repr=False)
+    mended: int = 0
 
 
 class Rollouts:
@@ -386,6 +395,7 @@ class Rollouts:
             answered=np.array([one.own for one in ended], dtype=np.bool_),
             called=np.array([any(map(_has_calls, said)) or _is_broken(said[-1]) for said in messages], dtype=np.bool_),
             worked=worked,
+            mended=sum(one.mended for one in ended),
         )
         if log_metric is not None:
             self._log_metrics(self.newest, log_metric)
@@ -414,7 +424,9 @@ class Rollouts:
             made = np.array([float(len(one)) for one in outcome.worked])
             made[:1] += self.unheard
             failed = [not worked for one in outcome.worked for worked in one] + [True] * self.unheard
+            strictly = [True] * (sum(failed) + outcome.mended) + [False] * (len(failed) - sum(failed) - outcome.mended)
             columns |= {CALL_RATE: outcome.called, CALLS: made, FAILURE_RATE: np.array(failed)}
+            columns |= {STRICT_FAILURE_RATE: np.array(strictly)}
         if isinstance(self._setting.helpers.judge, PolicyJudge):
             # Every process logs the same names in every step, also where nothing was to be judged.
             verdicts = np.array(self._setting.helpers.judge.newest or ("read",))

@@ -89,6 +89,7 @@ def test_a_reader_finds_figures_costs_tools_failures_and_photos(tmp_path: Path) 
     assert "models.example" in text
     assert f"{run.behaviour.calls / run.behaviour.photos:.1f} calls per photo" in text
     assert "maps_geocode" in text
+    assert "counting as the papers do" in text
     assert f"{run.spent['cost_usd'].mean:.4f}" in text
     assert "some:model" in text
     assert "Wins: 4 photos" in text

@@ -99,6 +99,22 @@ def test_calls_are_counted_by_tool_and_by_what_came_of_them(tmp_path: Path) -> N
     assert found.combinations == (((), 1), (("search", "zoom"), 1), (("zoom",), 1))
 
 
+def test_calls_that_had_to_be_mended_are_counted_strictly_beside(tmp_path: Path) -> None:
+    calls = (
+        Called("zoom"), Called("zoom", mended="box"), Called("zoom", mended="json"), Called("zoom", "timeout"),
+        Called("search", mended="json"),
+    )  # fmt: skip
+    found = told(run_of(tmp_path / "run", [TryMade(RIGHT, calls=calls)]))
+    behaviour = found.runs[0].behaviour
+    zoom, search = behaviour.tools
+    assert (zoom.carried_out, zoom.succeeded, zoom.succeeded_strictly) == (4, 3, 1)
+    assert (search.succeeded, search.succeeded_strictly) == (1, 0)
+    assert (behaviour.succeeded, behaviour.succeeded_strictly) == (4, 1)
+    document = run_document(found)["runs"][0]["tools"]
+    assert (document["succeeded"], document["succeeded_strictly"]) == (4, 1)
+    assert document["by_tool"]["zoom"]["succeeded_strictly"] == 1
+
+
 def test_trajectories_that_are_gone_or_damaged_are_said_and_left_out(tmp_path: Path) -> None:
     answered = TryMade(RIGHT, calls=(Called("zoom"),))
     folder = run_of(tmp_path / "run", [answered], [answered], [replace(answered, keep=False)])

@@ -121,12 +121,14 @@ def _behaviour(found: Behaviour) -> dict[str, Any]:
         "calls": found.calls,
         "carried_out": found.carried_out,
         "succeeded": found.succeeded,
+        "succeeded_strictly": found.succeeded_strictly,
         "failures": dict(found.failures.most_common()),
         "by_tool": {
             tool.name: {
                 "calls": tool.calls,
                 "carried_out": tool.carried_out,
                 "succeeded": tool.succeeded,
+                "succeeded_strictly": tool.succeeded_strictly,
                 "photos": tool.photos,
                 "seconds": round(tool.seconds, 6),
                 "failures": dict(tool.failures.most_common()),
@@ -283,15 +285,16 @@ def _tools(run: RunReport) -> Iterable[RenderableType]:
         yield Text(f"{run.label}: no tool was called in {plural(found.photos, 'trajectory', 'trajectories')}")
     else:
         table = _table(f"{run.label}: tools, {found.calls / max(1, found.photos):.1f} calls a photo", "tool")
-        for words in ("calls", "of all", "in photos", "succeeded", "withheld"):
+        for words in ("calls", "of all", "in photos", "succeeded", "strictly", "withheld"):
             table.add_column(words, justify="right")
         for tool in found.tools[:_SHOWN_TOOLS]:
             table.add_row(
                 tool.name, count(tool.calls), share(tool.calls, found.calls), share(tool.photos, found.photos),
-                share(tool.succeeded, tool.carried_out), count(tool.withheld),
+                share(tool.succeeded, tool.carried_out), share(tool.succeeded_strictly, tool.carried_out),
+                count(tool.withheld),
             )  # fmt: skip
         if len(found.tools) > _SHOWN_TOOLS:
-            table.add_row(f"… and {count(len(found.tools) - _SHOWN_TOOLS)} more", *([""] * 5))
+            table.add_row(f"… and {count(len(found.tools) - _SHOWN_TOOLS)} more", *([""] * 6))
         yield table
         together = _table(f"{run.label}: tools called together on a photo", "tools")
         together.add_column("photos", justify="right")

@@ -211,7 +211,7 @@ class ToolUse:
     """Calls of one tool: how many, how many failed for what reason, and their total time.
 
     ``photos`` counts photos in which it was called. Withheld calls are in ``calls`` and ``failures`` too, and took no
-    time.
+    time. ``mended`` calls succeeded because something was forgiven, see `geosleuth.tools.calls.Mended`.
     """
 
     name: str
@@ -219,6 +219,7 @@ class ToolUse:
     photos: int = 0
     seconds: float = 0.0
     failures: Counter[FailureKind] = field(default_factory=Counter)
+    mended: int = 0
 
     @property
     def withheld(self) -> int:
@@ -234,6 +235,11 @@ class ToolUse:
     def succeeded(self) -> int:
         """Return the number of calls that succeeded."""
         return self.calls - self.failures.total()
+
+    @property
+    def succeeded_strictly(self) -> int:
+        """Return the number of calls that succeeded as they were written, as papers count."""
+        return self.succeeded - self.mended
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +274,11 @@ class Behaviour:
         return sum(tool.succeeded for tool in self.tools)
 
     @property
+    def succeeded_strictly(self) -> int:
+        """Return the number of calls that succeeded as they were written, as papers count."""
+        return sum(tool.succeeded_strictly for tool in self.tools)
+
+    @property
     def failures(self) -> Counter[FailureKind]:
         """Count all failures by kind."""
         return sum((tool.failures for tool in self.tools), Counter())
@@ -298,6 +309,7 @@ def read_behaviour(
             use = _use(tools, seen.name)
             use.calls += 1
             use.seconds += seen.seconds
+            use.mended += seen.mended
             if seen.failure is not None:
                 use.failures[seen.failure] += 1
         names = {_use(tools, seen.name).name for seen in observed}
@@ -321,6 +333,7 @@ class Seen:
     name: str
     failure: FailureKind | None
     seconds: float
+    mended: bool
 
 
 def calls_of(folder: RunFolder, kept: Kept) -> Iterator[Seen]:
@@ -343,7 +356,7 @@ def _calls_in(path: Path) -> Iterator[Seen]:
             if isinstance(event.body, ToolObserved):
                 seen = event.body.observation
                 # A policy may call unknown names of any length.
-                yield Seen(one_line(seen.name)[:_NAME_CHARS], seen.failure, seen.seconds)
+                yield Seen(one_line(seen.name)[:_NAME_CHARS], seen.failure, seen.seconds, seen.mended is not None)
 
 
 def _use(tools: dict[str, ToolUse], name: str) -> ToolUse:

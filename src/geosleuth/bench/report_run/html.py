@@ -128,7 +128,8 @@ def _sentence(run: RunReport) -> list[object]:
         parts += [
             f"Of {plural(found.carried_out, 'call', 'calls')} carried out, ",
             el("strong", None, share(found.succeeded, found.carried_out)),
-            " succeeded",
+            f" succeeded ({share(found.succeeded_strictly, found.carried_out)} counting as the papers do, which take "
+            "almost-JSON and inverted boxes for failures)",
             f"; {count(withheld)} more were withheld. " if withheld else ". ",
         ]
     if run.journal.ended:
@@ -151,14 +152,16 @@ def _table(found: Behaviour, index: int) -> Html:
     most = max(tool.calls for tool in found.tools)
     shown = found.tools[:_SHOWN_TOOLS]
     more = len(found.tools) - len(shown)
-    heads = ("tool", "calls", "share of calls", "in photos", "succeeded", "failed", "withheld", "mean time")
+    heads = (
+        "tool", "calls", "share of calls", "in photos", "succeeded", "strictly", "failed", "withheld", "mean time",
+    )  # fmt: skip
     note = f" {count(more)} more tools are in the JSON document." if more else ""
     return el(
         "table",
         {"class": "tool-mix"},
         caption(
             "Calls by tool. “In photos”: in which share of the photos it was called. “Succeeded” is the share of calls "
-            f"carried out.{note}"
+            f"carried out, “strictly” that of calls that worked as they were written.{note}"
         ),
         el("thead", None, el("tr", None, *(el("th", {"scope": "col"}, words) for words in heads))),
         el("tbody", None, *(_tool(tool, found, most, index) for tool in shown)),
@@ -198,6 +201,7 @@ def _tool(tool: ToolUse, found: Behaviour, most: int, index: int) -> Html:
         _mix_cell(share(tool.calls, found.calls), tool.calls / most, index),
         cell(share(tool.photos, found.photos)),
         cell(share(tool.succeeded, tool.carried_out)),
+        cell(share(tool.succeeded_strictly, tool.carried_out)),
         cell(count(failed) if failed else NONE),
         cell(count(tool.withheld) if tool.withheld else NONE),
         cell(f"{tool.seconds / tool.carried_out:.2f} s" if tool.carried_out else NONE),

@@ -561,6 +561,8 @@ def _evaluation_view(asked: Mapping[str, Any], figures: Mapping[str, Any]) -> Gr
     failed = figures["failed"]
     share = NONE if failed["percent"] is None else f"{failed['percent']:.2f}"
     rows.append(("failed calls, %", share, f"of {count(failed['calls'])}"))
+    if (strict := failed.get("strict_percent")) is not None:
+        rows.append(("the same, counting mended ones, %", f"{strict:.2f}", "as papers count"))
     return Group(Text(head, style="bold"), near, table_view(("figure", ">", ">95 % interval"), rows))
 
 

@@ -194,8 +194,12 @@ def _pool(pool: Sequence[Hypothesis]) -> RenderableType:
 def _spent(spent: Spent) -> str:
     usage = spent.usage
     cost = "price not known" if usage.cost_usd is None else f"{usage.cost_usd:.4f} USD"
+    strictly = spent.failed_calls + spent.mended_calls
+    failed = f"{spent.failed_calls} failed"
+    if spent.mended_calls:
+        failed += f", {strictly} by the papers' strict count"
     return (
-        f"spent: {_counted(spent.turns, 'turn')}, {_counted(spent.calls, 'call')} ({spent.failed_calls} failed, "
+        f"spent: {_counted(spent.turns, 'turn')}, {_counted(spent.calls, 'call')} ({failed}, "
         f"{spent.withheld_calls} withheld), {usage.input_tokens:,} + {usage.output_tokens:,} tokens, "
         f"{spent.seconds:.1f} s, {cost}"
     )
