@@ -54,10 +54,11 @@ def tables() -> dict[str, PlaceTables]:
     places = list(_all_places())
     free = [place for place in places if not str(place["row"][0]).startswith(ODBL)]
     shared_alike = [place for place in places if str(place["row"][0]).startswith(ODBL)]
-    return dict(zip(TABLES, (_table(free), _table(shared_alike)), strict=True))
+    return dict(zip(TABLES, (table_of(free), table_of(shared_alike)), strict=True))
 
 
-def _table(places: list[dict[str, Any]]) -> PlaceTables:
+def table_of(places: list[dict[str, Any]]) -> PlaceTables:
+    """Places with their names folded and sorted: each a row, its other names and where known a radius."""
     refs, names, kinds, countries, regions, lats, lons, people = zip(*(place["row"] for place in places), strict=True)
     aliases: dict[tuple[str, int], int] = {}
     for key, number, role in sorted(set(_alias_rows(places))):
@@ -71,6 +72,7 @@ def _table(places: list[dict[str, Any]]) -> PlaceTables:
         lat_e5=np.asarray([round(lat * 1e5) for lat in lats], dtype=np.int32),
         lon_e5=np.asarray([round(lon * 1e5) for lon in lons], dtype=np.int32),
         populations=np.asarray(people, dtype=np.int32),
+        radii=np.asarray([place.get("radius_hm", 0) for place in places], dtype=np.uint16),
         keys=Lines(joined([key for key, _ in aliases])),
         owners=np.asarray([owner_of(number, role) for (_, number), role in aliases.items()], dtype=np.uint32),
     )

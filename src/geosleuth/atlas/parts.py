@@ -56,7 +56,7 @@ _STREET_ENDS = (
     "katu", "intie", "kuja",
 )  # fmt: skip
 _STREET_SIGNS = ("大道", "大街", "路", "街", "巷", "胡同", "通り", "丁目", "대로", "로", "길")
-_TOWN_KM, _TOWN_REACHES = 30.0, 4.0
+_TOWN_KM, TOWN_REACHES = 30.0, 4.0
 
 
 def split_parts(text: str) -> list[str]:
@@ -197,7 +197,7 @@ class Town:
     @property
     def around_km(self) -> float:
         """Return up to what distance a place may still be said to lie in it."""
-        return max(_TOWN_KM, _TOWN_REACHES * self.reach_km)
+        return max(_TOWN_KM, TOWN_REACHES * self.reach_km)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ def extent_of(place: Place) -> Extent | None:
         (west, south), (east, north) = outline.min(axis=0).tolist(), outline.max(axis=0).tolist()
         return Box(south, west, north, east)
     if isinstance(place.extent, Disc):
-        return Disc(place.extent.centre, _SETTLEMENT_REACH * place.extent.radius_km)
+        return Disc(place.extent.centre, _reach(place) * place.extent.radius_km)
     return None if _is_point(place.extent) else place.extent
 
 
@@ -34,7 +34,7 @@ def radius_km_of(place: Place) -> float | None:
         far = distances_km(place.point.lat, place.point.lon, outline[:, 1], outline[:, 0])
         return float(far.max())
     if isinstance(extent, Disc):
-        return _SETTLEMENT_REACH * extent.radius_km or None
+        return _reach(place) * extent.radius_km or None
     corners = [(lat, lon) for lat in (extent.south, extent.north) for lon in (extent.west, extent.east)]
     return max(distances_km(place.point.lat, place.point.lon, lat, lon) for lat, lon in corners) or None
 
@@ -43,6 +43,11 @@ def at_its_middle(place: Place) -> Place:
     """Return a country or region with a point in the middle of its largest polygon, in place of its main town."""
     middle = _middle(place.id, place.point)
     return place if middle is None else replace(place, point=middle)
+
+
+def _reach(place: Place) -> float:
+    """Return how far a place reaches beyond its disc; only settlements do."""
+    return _SETTLEMENT_REACH if place.kind == "city" else 1.0
 
 
 def _is_point(extent: Box) -> bool:

@@ -1,7 +1,8 @@
 """Build the base atlas from the packaged tables: one SQLite file in the cache folder, created atomically.
 
-place   all GeoNames places of 500 people and more, countries, first-level regions, landmarks
-        (ref: a GeoNames id, or a text such as "airport:NCE"; coordinates in hundred-thousandths of a degree)
+place   all GeoNames places of 500 people and more, countries, first-level regions and second-level units, landmarks,
+        parks, islands, lakes and mountains (ref: a GeoNames id, or a text such as "airport:NCE"; coordinates in
+        hundred-thousandths of a degree; region: "11", or for what several regions share "US.WY US.MT US.ID")
 alias   all names of all places, folded, for exact lookup: blocks of sorted names
 fuzzy   the names worth finding when misspelled, in blocks: all main names, and all names of places over 200,000 people
 
@@ -33,9 +34,9 @@ from .packed_tables import BLOCK, Lines, PlaceTables, places_of, read_tables, ro
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BASE_FORMAT = 2
+BASE_FORMAT = 3
 FUZZY_POPULATION = 200_000
-CITY, REGION, COUNTRY, LANDMARK = 0, 1, 2, 3
+CITY, REGION, COUNTRY, LANDMARK, UNIT = 0, 1, 2, 3, 4
 _QUIET_S = 2.0
 _POLL_S = 0.05
 
@@ -49,7 +50,7 @@ PRAGMA locking_mode = EXCLUSIVE;
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE place (id INTEGER PRIMARY KEY, ref NOT NULL, name TEXT NOT NULL, kind INTEGER NOT NULL,
                     country TEXT NOT NULL, region TEXT NOT NULL, lat_e5 INTEGER NOT NULL, lon_e5 INTEGER NOT NULL,
-                    population INTEGER NOT NULL);
+                    population INTEGER NOT NULL, radius_hm INTEGER NOT NULL);
 CREATE TABLE region (code TEXT PRIMARY KEY, name TEXT NOT NULL, iso TEXT) WITHOUT ROWID;
 CREATE TABLE alias (id INTEGER PRIMARY KEY, first TEXT NOT NULL, keys TEXT NOT NULL, owners BLOB NOT NULL);
 CREATE TABLE fuzzy (id INTEGER PRIMARY KEY, keys TEXT NOT NULL, owners BLOB NOT NULL);
@@ -181,7 +182,7 @@ def _fill(path: Path, progress: Progress) -> None:
         conn.executescript(_SCHEMA)
         conn.executemany("INSERT INTO region VALUES (?, ?, ?)", _region_rows())
         progress("writing places", 0.4)
-        conn.executemany("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _place_rows(tables))
+        conn.executemany("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _place_rows(tables))
         conn.executemany("INSERT INTO place_column VALUES (?, ?)", [("population", tables.populations.tobytes())])
         conn.executemany("INSERT INTO city_column VALUES (?, ?)", _city_columns(tables))
         progress("writing names", 0.6)
@@ -197,7 +198,7 @@ def _fill(path: Path, progress: Progress) -> None:
         conn.close()
 
 
-def _place_rows(tables: PlaceTables) -> Iterator[tuple[int, int | str, str, int, str, str, int, int, int]]:
+def _place_rows(tables: PlaceTables) -> Iterator[tuple[int, int | str, str, int, str, str, int, int, int, int]]:
     return zip(
         range(1, len(tables.refs) + 1),
         tables.refs,
@@ -208,6 +209,7 @@ def _place_rows(tables: PlaceTables) -> Iterator[tuple[int, int | str, str, int,
         tables.lat_e5.tolist(),
         tables.lon_e5.tolist(),
         tables.populations.tolist(),
+        tables.radii.tolist(),
         strict=True,
     )
 

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import cos, log10, pi, radians, sqrt
 from operator import itemgetter
 from pathlib import Path
@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.atlas.facts.countries import country_names
-from geosleuth.atlas.parts import Container, Town, cuts, names_street, split_parts, split_script
+from geosleuth.atlas.parts import TOWN_REACHES, Container, Town, cuts, names_street, split_parts, split_script
 from geosleuth.atlas.protocol import Hit, MatchKind, Place
 from geosleuth.atlas.search import ATTRIBUTE, MAIN, MAX_QUERY_CHARS, OTHER, exact_key, is_same_name, is_short_for
 from geosleuth.geo import Disc, Extent, FloatArray, LatLon, distances_from_km
 from geosleuth.names import country_code, country_name, fold
 from geosleuth.names.cities import without_city_words, without_region_words
 
-from .build import CITY, COUNTRY, LANDMARK, REGION
+from .build import CITY, COUNTRY, LANDMARK, REGION, UNIT
 from .packed_tables import BaseNames, keys_beginning, owners_called
 
 
@@ -51,8 +51,20 @@ class _PlaceRow(NamedTuple):
     lat_e5: int
     lon_e5: int
     population: int
+    radius_hm: int
+
+    @property
+    def is_area(self) -> bool:
+        """Return whether other places may lie in it, although it is no settlement, region or country."""
+        return self.kind == UNIT or (self.kind == LANDMARK and self.radius_hm >= _AREA_HM)
+
+    @property
+    def regions(self) -> list[str]:
+        """Return the codes of all regions that a feature touches; empty for places that lie in one."""
+        return self.region.split() if "." in self.region else []
 
 
+_AREA_HM = 30
 _COLUMNS = ", ".join(_PlaceRow._fields)
 SOURCE = "GeoNames"
 _KINDS = {CITY: "city", REGION: "region", COUNTRY: "country"}
@@ -69,6 +81,9 @@ _SURE_POPULATION = 15_000
 
 _PARTIAL_FACTOR, _MISSING_PART_PENALTY = 0.7, 0.1
 """Score factor for hits that match one part of a query, and the penalty for each further part that is missing."""
+
+_AREA_PEOPLE = 10**9
+"""The population given to parks, islands and second-level units as containers: any town may lie in one."""
 
 _NAMESAKE_SHARE = 0.9
 _COARSENESS = {COUNTRY: 0, REGION: 1}
@@ -170,11 +185,16 @@ class BasePlaces:
         keys = dict.fromkeys((key, without_region_words(key), without_city_words(key)))
         rows = next((rows for rows in map(self._rows_named, keys) if rows), [])
         cities = sorted((row for row in rows if row.kind == CITY), key=lambda row: -row.population)[:_MOST_TOWNS]
+        towns = [Town(row.country, _point(row), _radius_km(row.population), row.population) for row in cities]
+        for row in rows:
+            if row.is_area:
+                reach_km = row.radius_hm / 10 / TOWN_REACHES
+                towns += [Town(code, _point(row), reach_km, _AREA_PEOPLE) for code in _countries_of(row)]
         return Container(
             part,
             country_code(part),
             frozenset(f"{row.country}.{row.region}" for row in rows if row.kind == REGION),
-            tuple(Town(row.country, _point(row), _radius_km(row.population), row.population) for row in cities),
+            tuple(towns),
         )
 
     def _rows_named(self, key: str) -> list[_PlaceRow]:
@@ -184,12 +204,14 @@ class BasePlaces:
 
     def _places_named(self, name: str) -> list[_PlaceRow]:
         """Return the settlements, regions and countries with a name."""
-        return [row for row in self._rows_named(exact_key(name)) if row.kind != LANDMARK]
+        return [row for row in self._rows_named(exact_key(name)) if row.kind not in (LANDMARK, UNIT)]
 
     def is_container(self, text: str) -> bool:
         """Return whether the text names a country, a region or a larger town."""
         found = self.container(text)
-        return bool(found.country or found.regions) or any(town.population >= _SURE_POPULATION for town in found.towns)
+        return bool(found.country or found.regions) or any(
+            _SURE_POPULATION <= town.population < _AREA_PEOPLE for town in found.towns
+        )
 
     def _whole(self, text: str, parts: Sequence[str], country: str | None) -> Iterable[Hit]:
         """Return places with an exact name that lie in all other parts of the text."""
@@ -272,7 +294,7 @@ class BasePlaces:
                 coarseness = _COARSENESS.get(row.kind, 1 if (row.country, row.region) in regions else 2)
                 alone = len(missing) == len(others)
                 is_sure = bearers == 1 or any(map(names_street, missing)) or row.population >= _SURE_POPULATION
-                if alone and (row.kind == LANDMARK or (row.kind == CITY and not is_sure)):
+                if alone and (row.kind in (LANDMARK, UNIT) or (row.kind == CITY and not is_sure)):
                     continue  # some village somewhere has the name of almost any word
                 if alone and row.kind == REGION and 0 < at < len(parts) - 1:
                     continue  # a region that does not lie in the part after it is a namesake
@@ -470,7 +492,7 @@ class BasePlaces:
         return fame + (0.04 if row.kind == COUNTRY else 0.0) + _REGION_BONUS * in_named_region
 
     def _fits_all(self, row: _PlaceRow, reading: Reading) -> bool:
-        if reading.country is not None and row.country != reading.country:
+        if reading.country is not None and reading.country not in _countries_of(row):
             return False
         return all(self._fits(row, one) for one in reading.inside)
 
@@ -482,6 +504,9 @@ class BasePlaces:
             return container.country is not None and replace(container, regions=frozenset(), towns=()).holds(
                 row.country, lambda: None, _point(row)
             )
+        if row.regions:
+            point = _point(row)
+            return any(container.holds(code[:2], partial(str, code), point) for code in row.regions)
         population = row.population if row.kind == CITY else 0
         return container.holds(row.country, lambda: self._region_of(row), _point(row), population)
 
@@ -527,7 +552,8 @@ class BasePlaces:
 
     def _place(self, row: _PlaceRow) -> Place:
         point, is_landmark = _point(row), row.kind == LANDMARK
-        region_name = self._regions.get(f"{row.country}.{row.region}") if row.region else None
+        codes = row.regions or [f"{row.country}.{row.region}"]
+        region_name = self._regions.get(codes[0]) if row.region and len(codes) == 1 else None
         parts = (
             row.name,
             region_name if row.kind != REGION else None,
@@ -538,7 +564,9 @@ class BasePlaces:
             name=row.name,
             kind=_KINDS.get(row.kind) or str(row.ref).partition(":")[0],
             point=point,
-            extent=Disc(point, 1.0 if is_landmark else _radius_km(row.population)),
+            extent=Disc(
+                point, row.radius_hm / 10 if row.radius_hm else 1.0 if is_landmark else _radius_km(row.population)
+            ),
             source="landmarks" if is_landmark else SOURCE,
             country=row.country or None,
             region=region_name,
@@ -634,6 +662,11 @@ class _Cities:
         if latest[0] != key:
             latest = self._latest = key, self.lat[rows], self.lon[rows]
         return rows, *latest[1:]
+
+
+def _countries_of(row: _PlaceRow) -> list[str]:
+    """Return the codes of all countries that a place lies in, the main one first."""
+    return list(dict.fromkeys([row.country, *(code[:2] for code in row.regions)]))
 
 
 def _point(row: _PlaceRow) -> LatLon:

@@ -1,7 +1,8 @@
 """The packaged tables that the base atlas is built from, and lookups in its blocks of sorted names.
 
 The tables hold names already folded and sorted, which is most of the work, so that building takes only a second or
-two. Railway stations are in a separate file because of their licence (ODbL); their places come last.
+two. Railway stations are in a separate file because of their licence (ODbL), and parks, sights and second-level units
+in a third that changes more often.
 """
 
 import sqlite3
@@ -9,6 +10,7 @@ import zipfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from importlib.resources import files
 from io import BytesIO
 from typing import overload
@@ -22,6 +24,9 @@ from geosleuth.atlas.search import NameIndex
 from geosleuth.errors import DataFault
 
 TABLES = ("places.zip", "stations_odbl.zip")
+NAMED = "named_places.zip"
+"""Parks, islands, lakes, mountains, sights and second-level units, from `scripts/make_named_places.py`."""
+
 MADE_OF = "made_of.txt"
 _ROLE_BITS = 2
 _STEP = 64
@@ -42,6 +47,8 @@ class PlaceTables:
     lat_e5: NDArray[np.int32]
     lon_e5: NDArray[np.int32]
     populations: NDArray[np.int32]
+    radii: NDArray[np.uint16]
+    """How far each place reaches, in hundreds of metres; 0 where only its population tells."""
     keys: "Lines"
     owners: NDArray[np.uint32]
     """For each key the place's number, from 1, and the role of the name; see `owner_of`."""
@@ -58,6 +65,7 @@ class PlaceTables:
             lat_e5=np.concatenate([self.lat_e5, later.lat_e5]),
             lon_e5=np.concatenate([self.lon_e5, later.lon_e5]),
             populations=np.concatenate([self.populations, later.populations]),
+            radii=np.concatenate([self.radii, later.radii]),
             keys=self.keys.with_lines(at, later.keys),
             owners=np.insert(self.owners, at, later.owners + np.uint32(owner_of(len(self.refs), 0))),
         )
@@ -133,8 +141,8 @@ def read_tables() -> PlaceTables:
     Raises:
         DataFault: a table is missing or damaged.
     """
-    first, second = (unpack_tables(read_packaged(name)) for name in TABLES)
-    return first.followed_by(second)
+    first, *others = (unpack_tables(read_packaged(name)) for name in (*TABLES, NAMED))
+    return reduce(PlaceTables.followed_by, others, first)
 
 
 def read_packaged(name: str) -> bytes:
@@ -167,6 +175,7 @@ def pack_tables(tables: PlaceTables, made_of: str) -> bytes:
         "lat_e5.i4": tables.lat_e5.astype("<i4").tobytes(),
         "lon_e5.i4": tables.lon_e5.astype("<i4").tobytes(),
         "populations.i4": tables.populations.astype("<i4").tobytes(),
+        **({"radii.u2": tables.radii.astype("<u2").tobytes()} if tables.radii.any() else {}),
         "keys.txt": tables.keys.data,
         "owners.u4": tables.owners.astype("<u4").tobytes(),
     }
@@ -201,6 +210,7 @@ def unpack_tables(data: bytes) -> PlaceTables:
                 lat_e5=np.frombuffer(part["lat_e5.i4"], dtype="<i4"),
                 lon_e5=np.frombuffer(part["lon_e5.i4"], dtype="<i4"),
                 populations=np.frombuffer(part["populations.i4"], dtype="<i4"),
+                radii=np.frombuffer(part.get("radii.u2", bytes(len(part["populations.i4"]) // 2)), dtype="<u2"),
                 keys=Lines(part["keys.txt"]),
                 owners=np.frombuffer(part["owners.u4"], dtype="<u4"),
             )
