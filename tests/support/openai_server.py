@@ -69,6 +69,7 @@ def chat_reply(
     ids: Sequence[str] | None = None,
     tokens: tuple[int, int] = (100, 20),
     cached: int = 0,
+    thought: int | None = None,
     delay_s: float = 0.0,
     manner: Manner = "whole",
 ) -> Reply:
@@ -99,6 +100,7 @@ def chat_reply(
             "completion_tokens": tokens[1],
             "total_tokens": sum(tokens),
             "prompt_tokens_details": {"cached_tokens": cached},
+            **({} if thought is None else {"completion_tokens_details": {"reasoning_tokens": thought}}),
         },
     }
     return Reply(json.dumps(body).encode(), delay_s=delay_s, manner=manner)

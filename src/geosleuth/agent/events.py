@@ -46,7 +46,8 @@ class Budget:
     carried out, ``tokens`` input and output of all replies together, ``usd`` money. What a reply will cost nobody
     knows beforehand: the one that passes ``tokens`` or ``usd`` is the last. ``seconds`` also cuts off what is under
     way. ``reply_tokens`` is how long all replies may be together with the words of the results between them, as
-    trainers count a reply of several turns; the length of each reply is cut to what is left.
+    trainers count a reply of several turns; the length of each reply is cut to what is left. What a model thinks is not
+    among them, see `geosleuth.policies.Sampling`.
     """
 
     turns: int = 12

@@ -26,6 +26,7 @@ from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
 from geosleuth.files import MAX_LINE_BYTES
 from geosleuth.policies import Step, Usage
+from geosleuth.policies.protocol import thinking_tokens
 from geosleuth.tools import ImageInfo, Observation
 
 from .codec import event_from_dict, event_to_dict, from_line, to_line
@@ -89,8 +90,9 @@ class Spending:
         self._price_unknown |= usage.cost_usd is None
         self._seconds_before += self._reply_seconds + self._slowest_call
         self._turn_tokens = usage.input_tokens + usage.output_tokens
-        self._reply_tokens += usage.output_tokens
-        self._turn_reply_tokens = usage.output_tokens
+        said = usage.output_tokens - thinking_tokens(step)
+        self._reply_tokens += said
+        self._turn_reply_tokens = said
         self._turn_usd = usage.cost_usd or 0.0
         self._reply_seconds, self._slowest_call = usage.seconds, 0.0
 

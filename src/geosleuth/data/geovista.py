@@ -262,6 +262,7 @@ def _since(before: Usage, now: Usage) -> Usage:
         (now.cost_usd or 0.0) - (before.cost_usd or 0.0) if known else None,
         now.seconds - before.seconds,
         now.tries - before.tries,
+        None if now.thinking_tokens is None else now.thinking_tokens - (before.thinking_tokens or 0),
     )
 
 

@@ -44,6 +44,7 @@ class Options(TypedDict, total=False):
     calls: int | None
     tokens: int | None
     reply_tokens: int | None
+    thinking_tokens: int | None
     seconds: float | None
     usd: float | None
     requests: int | None

@@ -664,6 +664,7 @@ def _sampling(request: LocateRequest, usual: Sampling) -> Sampling:
         temperature=usual.temperature if request.temperature is None else request.temperature,
         seed=usual.seed if request.seed is None else request.seed,
         max_tokens=request.reply_tokens or usual.max_tokens,
+        thinking_tokens=usual.thinking_tokens if request.thinking_tokens is None else request.thinking_tokens,
     )
 
 

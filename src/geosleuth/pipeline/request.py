@@ -57,6 +57,7 @@ class LocateRequest:
         model: the model, such as "ollama:qwen3-vl"; None is the detective on this machine.
         parallel: how many attempts a verifier chooses from.
         turns, calls, tokens, seconds, usd: the budget of one attempt, at most.
+        reply_tokens, thinking_tokens: how long a reply may be, and how long a model that thinks may think beforehand.
         requests: how many requests a model's host gets at once.
         within: where the place must lie, as text; ``drawn`` is a GeoJSON geometry in its place.
         rejected: the clues and places that a person has ruled out.
@@ -78,6 +79,7 @@ class LocateRequest:
     calls: int | None = None
     tokens: int | None = None
     reply_tokens: int | None = None
+    thinking_tokens: int | None = None
     seconds: float | None = None
     usd: float | None = None
     requests: int | None = None

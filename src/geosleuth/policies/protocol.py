@@ -22,7 +22,10 @@ Finish = Literal["stop", "calls", "length", "filtered", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one reply cost. ``cost_usd`` is None where the price is not known; local weights cost 0."""
+    """What one reply cost. ``cost_usd`` is None where the price is not known; local weights cost 0.
+
+    ``thinking_tokens`` are those of the output that were thought with; None where the service does not count them.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -30,9 +33,11 @@ class Usage:
     cost_usd: float | None = 0.0
     seconds: float = 0.0
     tries: int = 1
+    thinking_tokens: int | None = None
 
     def __add__(self, other: "Usage") -> "Usage":
         known = self.cost_usd is not None and other.cost_usd is not None
+        thought = [one for one in (self.thinking_tokens, other.thinking_tokens) if one is not None]
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
@@ -40,6 +45,7 @@ class Usage:
             (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
             self.seconds + other.seconds,
             self.tries + other.tries,
+            sum(thought) if thought else None,
         )
 
 
@@ -57,6 +63,19 @@ class Step:
     usage: Usage = field(default_factory=Usage)
     finish: Finish = "stop"
     model: str = ""
+
+
+def thinking_tokens(step: Step) -> int:
+    """How many of a reply's tokens it thought with: as its service counts them, or by the share of its words.
+
+    Where a service counts more of them than output it counts them apart, and none are among the output.
+    """
+    output, counted = step.usage.output_tokens, step.usage.thinking_tokens
+    if counted:
+        return counted if counted <= output else 0
+    thought = len(step.thinking)
+    said = len(step.text) + sum(len(call.name) + len(str(call.arguments)) for call in step.calls)
+    return output * thought // (thought + said) if thought else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +98,41 @@ Message = Prompt | Step | Observed
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a reply is drawn; None leaves it to the model's own default."""
+    """How a reply is drawn; None leaves it to the model's own default.
+
+    ``max_tokens`` binds what is said. A model that thinks may think ``thinking_tokens`` on top; None is
+    `THINKING_TOKENS`, once it is known to think.
+    """
 
     temperature: float | None = None
     top_p: float | None = None
     top_k: int | None = None
     max_tokens: int | None = None
     seed: int | None = None
+    thinking_tokens: int | None = None
+
+    def longest(self, *, thinks: bool) -> int | None:
+        """How many tokens a service may spend on a reply, its thinking included; None is its own limit."""
+        usual = THINKING_TOKENS if thinks else 0
+        room = usual if self.thinking_tokens is None else self.thinking_tokens
+        return None if self.max_tokens is None else self.max_tokens + room
+
+
+THINKING_TOKENS = 8192
+"""How many tokens a model that thinks may think in one reply, where nobody says otherwise."""
+
+
+def may_go_on(step: Step, sampling: Sampling, *, thinks: bool) -> bool:
+    """Whether a reply was cut before it said anything by a limit that left its thinking no room, as it now gets.
+
+    Args:
+        step: the reply.
+        sampling: what it was asked with.
+        thinks: whether the model was known to think by then.
+    """
+    silent = step.finish == "length" and not step.calls and not step.text.strip()
+    thought = bool(step.thinking or step.usage.thinking_tokens)
+    return silent and thought and sampling.longest(thinks=thinks) != sampling.longest(thinks=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,7 +228,7 @@ class WeightsPolicy:
         started = time.perf_counter()
         drawn = engine.reply(
             conversation,
-            max_new_tokens=conversation.sampling.max_tokens or self._max_new_tokens,
+            max_new_tokens=conversation.sampling.longest(thinks=False) or self._max_new_tokens,
             seconds=self._reply_seconds,
             stopped=lambda: cancelled.is_set() or self._closed.is_set(),
         )

@@ -122,7 +122,16 @@ Tokens = Annotated[
 ]
 ReplyTokens = Annotated[
     Optional[int],  # noqa: UP045
-    typer.Option(min=1, rich_help_panel=MODEL, help="Tokens of one reply, at most."),
+    typer.Option(min=1, rich_help_panel=MODEL, help="Tokens of one reply, at most; thinking comes on top."),
+]
+ThinkingTokens = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(
+        min=0,
+        rich_help_panel=MODEL,
+        show_default="8192, once the model is seen to think",
+        help="Tokens that a reply may think with beforehand, at most.",
+    ),
 ]
 Seconds = Annotated[
     Optional[float],  # noqa: UP045
@@ -235,6 +244,7 @@ class RunOptions:
     calls: Calls = None
     tokens: Tokens = None
     reply_tokens: ReplyTokens = None
+    thinking_tokens: ThinkingTokens = None
     seconds: Seconds = None
     usd: Usd = None
     temperature: Temperature = None

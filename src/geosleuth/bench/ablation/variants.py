@@ -50,6 +50,7 @@ SETTINGS: Mapping[str, Kind] = {
     "calls": "whole",
     "tokens": "whole",
     "reply-tokens": "whole",
+    "thinking-tokens": "whole",
     "seconds": "number",
     "usd": "number",
     "temperature": "number",

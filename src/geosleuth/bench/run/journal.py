@@ -387,6 +387,7 @@ def record_to_line(record: TryRecord) -> bytes:
             "cost_usd": usage.cost_usd,
             "reply_seconds": usage.seconds,
             "tries": usage.tries,
+            **({} if usage.thinking_tokens is None else {"thinking_tokens": usage.thinking_tokens}),
         },
         "began": record.began.isoformat(),
         "ended": record.ended.isoformat(),
@@ -413,6 +414,7 @@ def record_from_line(line: bytes) -> TryRecord:
             None if spent["cost_usd"] is None else float(spent["cost_usd"]),
             float(spent["reply_seconds"]),
             int(spent["tries"]),
+            None if spent.get("thinking_tokens") is None else int(spent["thinking_tokens"]),
         )
         name = str(plain["image"])
         if not is_name(name):

@@ -29,6 +29,7 @@ from inspect_ai.tool import ToolCallError, ToolInfo, ToolParams
 
 from geosleuth.photo import View, encode
 from geosleuth.policies import Conversation, Finish, Observed, Prompt, Sampling, Step, Usage
+from geosleuth.policies.protocol import thinking_tokens
 from geosleuth.policies.tagged import caption, next_call_number, read_reply, system_text, turns
 from geosleuth.tools import Tool, ToolCall
 
@@ -116,6 +117,7 @@ def usage_of(output: ModelOutput) -> Usage:
         cached_tokens=cached,
         cost_usd=used.total_cost,
         seconds=output.time or 0.0,
+        thinking_tokens=used.reasoning_tokens,
     )
 
 
@@ -254,6 +256,7 @@ class InspectPolicy:
         self._model = model
         self._packed: dict[tuple[object, ...], str] = {}
         self._replies: dict[tuple[object, ...], ChatMessageAssistant] = {}
+        self._thinks = False
         self.messages: list[ChatMessage] = []
         self.output: ModelOutput | None = None
 
@@ -271,9 +274,10 @@ class InspectPolicy:
             tools=tool_infos(conversation.tools) if native else [],
             # The tools stay declared: some providers refuse a history with calls of tools that they don't know.
             tool_choice="auto" if conversation.may_call else "none",
-            config=_config(conversation.sampling),
+            config=_config(conversation.sampling, thinks=self._thinks),
         )
         step = step_of(output, conversation)
+        self._thinks = self._thinks or thinking_tokens(step) > 0
         if not output.empty:
             self.messages, self.output = [*messages, output.message], output
             if native and len(step.calls) == len(output.message.tool_calls or ()):
@@ -296,13 +300,13 @@ class InspectPolicy:
         return self._packed[key]
 
 
-def _config(sampling: Sampling) -> GenerateConfig:
+def _config(sampling: Sampling, *, thinks: bool) -> GenerateConfig:
     """Only what the method asks for: the rest is left to Inspect's own options."""
     given: dict[str, Any] = {
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "top_k": sampling.top_k,
-        "max_tokens": sampling.max_tokens,
+        "max_tokens": sampling.longest(thinks=thinks),
         "seed": sampling.seed,
     }
     return GenerateConfig(**{name: value for name, value in given.items() if value is not None})

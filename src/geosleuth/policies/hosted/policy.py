@@ -23,7 +23,7 @@ from geosleuth.atlas.redaction import redacted
 from geosleuth.errors import Offline, ServiceFault
 from geosleuth.photo import View, encode
 from geosleuth.policies.endpoints import EndpointSettings, SaidNothing, TryLater, shared_endpoint
-from geosleuth.policies.protocol import Conversation, Sampling, Step, Usage
+from geosleuth.policies.protocol import Conversation, Sampling, Step, Usage, may_go_on, thinking_tokens
 from geosleuth.policies.registry import Target
 
 from .client import Client, build_model, listed_entry
@@ -41,6 +41,9 @@ from .messages import (
 _SHOWN = 200
 _TEMPORARY = {408, 409, 425}
 _NO_CREDENTIALS = {"NoCredentialsError", "PartialCredentialsError", "TokenRetrievalError"}
+_THOUGHT = ("reasoning_tokens", "thoughts_tokens")
+"""What services call the tokens that were thought with, in the details of their usage."""
+
 _AWS_HINT = "set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 
 
@@ -131,6 +134,7 @@ def usage_of(response: ModelResponse, target: Target) -> Usage:
         output_tokens=max(0, counted.output_tokens),
         cached_tokens=max(0, counted.cache_read_tokens),
         cost_usd=_cost_usd(response, target),
+        thinking_tokens=next((max(0, counted.details[name]) for name in _THOUGHT if name in counted.details), None),
     )
 
 
@@ -173,6 +177,8 @@ class HostedPolicy:
         self._replies: _Newest[ModelResponse] = _Newest(_REPLIES_KEPT)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._building: asyncio.Task[tuple[Model[Any], Client | None]] | None = None
+        # Whether a reply has shown that the model thinks before it speaks.
+        self._thinks = False
 
     def __repr__(self) -> str:
         return f"HostedPolicy({self.name!r}, at {self._target.host!r})"
@@ -208,7 +214,6 @@ class HostedPolicy:
             ServiceFault: the model can't be reached, refuses or answers nonsense, after the tries that are allowed.
         """
         model = await self._model()
-        settings, parameters = self._request(conversation, model)
         messages = await asyncio.to_thread(self._messages, conversation)
         id_length = model.profile.get("tool_call_id_length")
         if id_length:
@@ -216,12 +221,17 @@ class HostedPolicy:
         wasted: list[Usage] = []
 
         async def once() -> Step:
-            response = await self._ask(model, messages, settings, parameters)
+            thinks = self._thinks
+            response = await self._ask(model, messages, *self._request(conversation, model))
             if response is None:
                 return Step(usage=Usage(cost_usd=None), finish="filtered", model=self._target.model)
             usage = usage_of(response, self._target)
             read = native_step if conversation.wire == "native" else tagged_step
             step = _redacted(read(response, conversation, usage))
+            self._thinks = self._thinks or thinking_tokens(step) > 0
+            if may_go_on(step, conversation.sampling, thinks=thinks):
+                wasted.append(usage)
+                return await once()
             if not (step.text or step.thinking or step.calls) and step.finish in ("stop", "error"):
                 wasted.append(usage)
                 raise SaidNothing(self._target.host)
@@ -301,7 +311,7 @@ class HostedPolicy:
         return packed
 
     def _request(self, conversation: Conversation, model: Model[Any]) -> tuple[ModelSettings, ModelRequestParameters]:
-        settings = _model_settings(conversation.sampling, self._target, model)
+        settings = _model_settings(conversation.sampling, self._target, model, thinks=self._thinks)
         if self._settings.extra_body:
             own = cast("dict[str, Any]", settings.get("extra_body", {}))
             settings["extra_body"] = {**own, **self._settings.extra_body}
@@ -322,7 +332,7 @@ def _redacted(step: Step) -> Step:
     return replace(step, calls=calls, **texts)
 
 
-def _model_settings(sampling: Sampling, target: Target, model: Model[Any]) -> ModelSettings:
+def _model_settings(sampling: Sampling, target: Target, model: Model[Any], *, thinks: bool) -> ModelSettings:
     settings: dict[str, Any] = {}
     prefix = target.service.prefix
     if prefix != "bedrock":
@@ -330,7 +340,7 @@ def _model_settings(sampling: Sampling, target: Target, model: Model[Any]) -> Mo
     if prefix == "openai" and target.at_its_makers:
         # Photos are not for keeping.
         settings["openai_store"] = False
-    given: dict[str, float | None] = {"max_tokens": sampling.max_tokens, "seed": sampling.seed}
+    given: dict[str, float | None] = {"max_tokens": sampling.longest(thinks=thinks), "seed": sampling.seed}
     if _takes_sampling(model):
         given |= {"temperature": sampling.temperature, "top_p": sampling.top_p}
         if sampling.top_k is not None and (target.service.own or prefix == "openrouter"):
