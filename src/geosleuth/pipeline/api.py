@@ -22,6 +22,7 @@ from geosleuth.policies.feedback import Rejected
 from .defaults import with_default_model
 from .notebook import run_apart
 from .plan import Plan, make_plan
+from .profiles import read_profile
 from .request import LocateRequest, ToolChoice
 from .result import LocateResult, check_claim
 from .run import run_plan
@@ -32,8 +33,9 @@ Photos = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 class Options(TypedDict, total=False):
-    """The options of `locate`: the fields of `LocateRequest` that are not about files of the command."""
+    """The options of `locate`: the fields of `LocateRequest` that are not about files of the command, and a profile."""
 
+    profile: str | None
     model: str | None
     base_url: str | None
     parallel: int
@@ -105,7 +107,8 @@ async def alocate(
         fields: those of `LocateRequest` by their names. The most used are ``model`` ("ollama:qwen3-vl"; the detective
             on this machine, if left out), ``within`` (a country, a region, "S,W,N,E", "LAT,LON,KM" or a GeoJSON file),
             ``hint``, ``taken`` (text or a datetime), ``granularity``, ``method``, ``tools``, ``check``,
-            ``force_answer``, ``usd`` and ``trajectory`` (a file that keeps every step).
+            ``force_answer``, ``usd`` and ``trajectory`` (a file that keeps every step). ``profile`` names a set-up,
+            such as "twm", see `geosleuth.pipeline.profiles`; fields given beside it win.
 
     Raises:
         UserError: something must be mended; nothing has been sent.
@@ -130,7 +133,8 @@ async def alocate(
 
 def _signature() -> inspect.Signature:
     """Return what `locate` takes, one parameter for each option, as help and editors show it."""
-    usual = {one.name: one.default for one in dataclass_fields(LocateRequest)} | {"send": False, "sinks": ()}
+    usual = {one.name: one.default for one in dataclass_fields(LocateRequest)}
+    usual |= {"profile": None, "send": False, "sinks": ()}
     hints = get_type_hints(LocateOptions)
     named = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual[name], annotation=hints[name])
@@ -148,6 +152,8 @@ def _request(fields: dict[str, Any]) -> LocateRequest:
     if for_commands := sorted(set(fields) & set(_FOR_COMMANDS)):
         raise BadInput(f"locate() has no option {', '.join(for_commands)}: it writes no files beside the trajectory")
     given = dict(fields)
+    if (profile := given.pop("profile", None)) is not None:
+        given = read_profile(profile).beside(given) | given
     if isinstance(taken := given.get("taken"), datetime):
         given["taken"] = taken.isoformat()
     for name in ("trajectory", "team", "mcp", "prompts"):

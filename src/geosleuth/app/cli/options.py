@@ -227,13 +227,25 @@ Yes = Annotated[
 ]
 
 
+ProfileName = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=WAY,
+        help="A set-up by its name: a paper's (smilegeo, geoagent, spotagent, geovista, twm), or your own, see "
+        "geosleuth setup. Options beside it win.",
+    ),
+]
+
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """The options of every command that locates photos, by the names of `LocateRequest`."""
+    """The options of every command that locates photos, by the names of `LocateRequest`, and a profile."""
 
+    profile: ProfileName = None
     model: Model = None
     base_url: BaseUrl = None
     parallel: Parallel = 1
@@ -274,28 +286,50 @@ def request_of(options: Any, *parts: type, **more: Any) -> "LocateRequest":
     from geosleuth.pipeline.defaults import with_default_model
     from geosleuth.pipeline.request import LocateRequest
 
-    names = [one.name for part in parts for one in fields(part)]
+    names = [one.name for part in parts for one in fields(part) if one.name != "profile"]
     return with_default_model(LocateRequest.of(**{name: getattr(options, name) for name in names}, **more))
 
 
 def takes(options: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
-    """Make a command of a function of one object: typer sees a parameter for each field of its dataclass."""
+    """Make a command of a function of one object: typer sees a parameter for each field of its dataclass.
+
+    Where a profile is named, its options come in place of those that were left out.
+    """
     hints = get_type_hints(options, include_extras=True)
     parameters = [
         inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=_default(one), annotation=hints[one.name])
         for one in fields(options)  # type: ignore[arg-type]
     ]
 
+    may_be_new = bool(getattr(options, "names_new_profile", False))
+    if any(one.name == "profile" for one in parameters):
+        parameters.append(inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
+
     def made(work: Callable[[T], None]) -> Callable[..., None]:
         @wraps(work)
-        def command(**given: Any) -> None:
-            work(options(**given))
+        def command(*, ctx: typer.Context | None = None, **given: Any) -> None:
+            work(options(**_with_profile(given, ctx, may_be_new=may_be_new)))
 
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {one.name: one.annotation for one in parameters}
         return command
 
     return made
+
+
+def _with_profile(given: dict[str, Any], ctx: typer.Context | None, *, may_be_new: bool) -> dict[str, Any]:
+    if ctx is None or given.get("profile") is None:
+        return given
+    from geosleuth.pipeline.profiles import known_profiles, read_profile
+
+    if may_be_new and given["profile"] not in known_profiles():
+        return given
+    left_out = [
+        name for name in given if (source := ctx.get_parameter_source(name)) is None or "DEFAULT" in source.name
+    ]
+    told = {name: value for name, value in given.items() if name not in left_out}
+    found = read_profile(given["profile"]).beside(told)
+    return given | {name: value for name, value in found.items() if name in given}
 
 
 def _default(one: "Field[Any]") -> Any:

@@ -6,7 +6,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from geosleuth.app.cli.options import takes
+from geosleuth.app.cli.options import ProfileName, takes
 
 PORT = 8711
 
@@ -44,6 +44,7 @@ class ServeOptions:
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FOLDER", help="Where cases are kept; by default with the atlas's data."),
     ] = None
+    profile: ProfileName = None
     as_json: Annotated[bool, typer.Option("--json", help='Print {"url": …} on stdout once it is ready.')] = False
 
 

@@ -8,15 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from geosleuth.app.cli.options import (
-    Boxes,
-    JsonFlag,
-    Overwrite,
-    PolicyCardFile,
-    PromptsFolder,
-    WireName,
-    takes,
-)
+from geosleuth.app.cli.options import JsonFlag, Overwrite, RunOptions, request_of, takes
 
 Dataset = Annotated[
     Path,
@@ -374,24 +366,11 @@ def replay(
 
 
 @dataclass(frozen=True, kw_only=True)
-class TriesOptions:
-    """The options of ``tries``."""
+class TriesOptions(RunOptions):
+    """The options of ``tries``: those of a run, and what is measured."""
 
     dataset: Dataset
-    model: Annotated[str, typer.Option("--model", metavar="SPEC", help="Who makes the tries, such as openai:gpt-5.")]
-    base_url: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="URL", help="Where a server of your own listens."),
-    ] = None
     parallel: Annotated[int, typer.Option(min=2, max=64, metavar="N", help="Tries a photo, all at once.")] = 4
-    verifier: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="SPEC", help="Who verifies: same, or a model; left out, code does."),
-    ] = None
-    chains: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="KIND", help="What a model that verifies reads: whole or facts."),
-    ] = None
     k: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option("--k", metavar="NUMBERS", help="The K of pass@K, with commas; by default 1, 2, 4 ... N."),
@@ -400,21 +379,12 @@ class TriesOptions:
         Optional[str],  # noqa: UP045
         typer.Option(metavar="KM,KM,…", help="Report these distances; by default 1, 25, 200 and 750 km."),
     ] = None
-    method: Annotated[str | None, typer.Option(metavar="NAME", help="How the tries go about it.")] = None
-    tools: Annotated[str | None, typer.Option(metavar="NAMES", help="Their tools; none for none.")] = None
-    turns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Turns of each try.")] = None
-    prompts: PromptsFolder = None
-    wire: WireName = None
-    policy_card: PolicyCardFile = None
-    boxes: Boxes = "auto"
     photos: Photos = None
     at_once: AtOnce = 1
     seed: Annotated[int, typer.Option(metavar="N", help="Seeds of the tries count up from it.")] = 1
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="A line of JSON for each photo is added here; none is asked twice.")
     ] = Path("tries.jsonl")
-    offline: Offline = False
-    yes: Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the models.")] = False
     as_json: JsonFlag = False
 
 
@@ -431,27 +401,9 @@ def tries(options: TriesOptions) -> None:
 
       geosleuth team tries holdout.csv --model openai:gpt-5 --parallel 8 --verifier same --k 1,2,4,8 --out tries.jsonl
     """
-    from geosleuth.pipeline.request import LocateRequest
-
     from .handlers import team_compare as work
 
-    request = LocateRequest(
-        model=options.model,
-        base_url=options.base_url,
-        parallel=options.parallel,
-        verifier=options.verifier,
-        chains=options.chains,
-        method=options.method,
-        tools=options.tools,
-        turns=options.turns,
-        prompts=options.prompts,
-        wire=options.wire,
-        policy_card=options.policy_card,
-        boxes=options.boxes,
-        seed=options.seed,
-        offline=options.offline,
-        yes=options.yes,
-    )
+    request = request_of(options, RunOptions)
     wanted = work.TriesSetting(k=options.k, within=options.within, photos=options.photos, at_once=options.at_once)
     work.measure_tries(options.dataset, request, wanted, out=options.out, as_json=options.as_json)
 

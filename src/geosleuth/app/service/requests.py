@@ -1,7 +1,7 @@
 """From a request to the options of ``geosleuth locate``, with settings, and what a person rejects or adds."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.agent import Event, Hypothesis, Noted, Trajectory
@@ -41,11 +41,14 @@ def settled(request: RunRequest, settings: Settings) -> RunRequest:
     """
     from geosleuth.pipeline.area import names_file
     from geosleuth.pipeline.defaults import NONE
+    from geosleuth.pipeline.profiles import read_profile
 
     if request.within is not None and names_file(request.within):
         raise BadInput("within takes a place or numbers here, not a file; give the outline as the area")
     own = request.model is None
-    model = settings.model if own else request.model
+    saved = {} if request.profile is None else read_profile(request.profile).options
+    usual = (saved["model"], saved.get("base_url")) if "model" in saved else (settings.model, settings.base_url)
+    model = usual[0] if own else request.model
     model = None if model == NONE else model
     if settings.offline:
         for asked in (model, request.verifier):
@@ -53,7 +56,7 @@ def settled(request: RunRequest, settings: Settings) -> RunRequest:
     return replace(
         request,
         model=model,
-        base_url=(request.base_url or settings.base_url) if own else request.base_url,
+        base_url=(request.base_url or usual[1]) if own else request.base_url,
         granularity=allowed_granularity(request.granularity, settings.granularity),
     )
 
@@ -69,10 +72,11 @@ def locate_request(
 ) -> "LocateRequest":
     """Build the request of a run."""
     from geosleuth.pipeline.plan import DETECTIVE
+    from geosleuth.pipeline.profiles import read_profile
     from geosleuth.pipeline.request import LocateRequest
 
     model = None if request.model in (None, "", DETECTIVE) else request.model
-    return LocateRequest(
+    asked = LocateRequest(
         model=model,
         base_url=request.base_url if model is not None else None,
         method=request.method,
@@ -95,6 +99,11 @@ def locate_request(
         offline=offline,
         check=check,
     )
+    if request.profile is None:
+        return asked
+    usual = LocateRequest()
+    told = {one.name: value for one in fields(asked) if (value := getattr(asked, one.name)) != getattr(usual, one.name)}
+    return replace(asked, **read_profile(request.profile).beside({"model": model, **told}))
 
 
 def check_consent(plan: "Plan", send_to: Iterable[str]) -> None:

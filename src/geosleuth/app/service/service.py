@@ -66,10 +66,13 @@ class CaseService:
     One process at a time works on a folder. Everything here is called from the event loop that opened it.
     """
 
-    def __init__(self, folder: Path, *, workers: int, limits: ServiceLimits, keys: Keys) -> None:
+    def __init__(
+        self, folder: Path, *, workers: int, limits: ServiceLimits, keys: Keys, profile: str | None = None
+    ) -> None:
         """Use `open`."""
         self.limits = limits
         self._keys = keys
+        self._profile = profile
         self._folders = Folders(folder)
         self._store = Store(self._folders.database)
         self._feed = Feed(self._store)
@@ -87,7 +90,13 @@ class CaseService:
 
     @classmethod
     async def open(
-        cls, folder: Path, *, workers: int = 1, limits: ServiceLimits | None = None, keys: Keys = dict
+        cls,
+        folder: Path,
+        *,
+        workers: int = 1,
+        limits: ServiceLimits | None = None,
+        keys: Keys = dict,
+        profile: str | None = None,
     ) -> "CaseService":
         """Open a service, creating it if needed; queued runs stay queued, running ones become interrupted.
 
@@ -96,11 +105,12 @@ class CaseService:
             workers: how many runs are processed at once.
             limits: the largest inputs.
             keys: called for the keys of services at the start of each run.
+            profile: the set-up of every run that names none, see `geosleuth.pipeline.profiles`.
 
         Raises:
             BadInput: another process uses this folder, or it can't be used.
         """
-        service = cls(folder, workers=max(1, workers), limits=limits or ServiceLimits(), keys=keys)
+        service = cls(folder, workers=max(1, workers), limits=limits or ServiceLimits(), keys=keys, profile=profile)
         await asyncio.to_thread(service._folders.make)
         await service._store.open()
         try:
@@ -434,7 +444,7 @@ class CaseService:
         if missing := sorted(set(photos or ()) - set(there)):
             raise BadInput(f"this case has no photo {missing[0]}")
         await self._check_quota()
-        wanted = settled(request, self._settings)
+        wanted = settled(replace(request, profile=request.profile or self._profile), self._settings)
         row = RunRow(
             new_id(), case_id, None, "queued", wanted, wanted.granularity,
             tuple(number for number in there if photos is None or number in photos), datetime.now(UTC),

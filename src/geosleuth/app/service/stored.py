@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,7 @@ async def _finding(details: Mapping[str, Any], check: str | None = None) -> tupl
 
 def _plan(details: Mapping[str, Any], request: RunRequest, check: str | None) -> Plan:
     rejected = rejected_from_dict(details["rejected"])
-    return make_plan(locate_request(request, offline=True, rejected=rejected, check=check), [])
+    return make_plan(locate_request(replace(request, profile=None), offline=True, rejected=rejected, check=check), [])
 
 
 def _file(details: Mapping[str, Any]) -> Path:

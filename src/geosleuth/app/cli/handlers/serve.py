@@ -46,7 +46,7 @@ def serve_here(options: "ServeOptions", *, review: "Review | None" = None) -> No
         settings = door_of(options.host, options.allowed_host, token)
         if options.run_memory is not None:
             settings = replace(settings, limits=replace(settings.limits, run_bytes=int(options.run_memory * 1024**3)))
-        settings = replace(settings, review=review)
+        settings = replace(settings, review=review, profile=options.profile)
         folder = options.home or data_dir() / "desk"
         stopped_by = serve_on(
             listener, settings, folder, options.workers, open_page=options.open_page, as_json=options.as_json

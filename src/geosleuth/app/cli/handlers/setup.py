@@ -3,8 +3,10 @@
 import asyncio
 import sys
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
+from geosleuth.app.cli.options import RunOptions
 from geosleuth.app.cli.setup import SetupOptions
 from geosleuth.app.console import asked, progress, quiet_libraries, show, show_json, talk
 from geosleuth.app.model_trial import NAME, Tried, check_named, cost_of, price_usd, try_model
@@ -13,10 +15,12 @@ from geosleuth.app.reach import PATIENT_SECONDS, Broken, Reachable, look_around
 from geosleuth.errors import BadInput
 from geosleuth.pipeline.defaults import NONE, Defaults, write_defaults
 from geosleuth.pipeline.plan import DETECTIVE
+from geosleuth.pipeline.profiles import SAVED, Profile, known_profiles, read_profile, write_profile
 from geosleuth.policies import consent_line, make_policy
 from geosleuth.policies.registry import SERVICES
 from geosleuth.text.numbers import plural
 
+_UNTOLD = RunOptions()
 _ADVICE = (
     "No model that sees is within reach. Without one, the detective reads the text in photos and nothing else. To add "
     "one on this machine, install Ollama (https://ollama.com) and run: ollama pull "
@@ -30,6 +34,15 @@ def set_up(options: SetupOptions) -> None:
     Raises:
         UserError: there is no such model, it fails, or nobody agreed; the default stays as it was.
     """
+    if options.profile is None:
+        _set_up_model(options)
+    else:
+        _save(options.profile, options)
+
+
+def _set_up_model(options: SetupOptions) -> None:
+    if others := [name for name in SAVED if name not in ("model", "base_url") and _is_told(options, name)]:
+        raise BadInput(f"--{others[0].replace('_', '-')} is kept in a profile; name it with --profile NAME")
     if options.model is not None:
         _keep(options.model.strip(), options)
         return
@@ -58,6 +71,40 @@ def set_up(options: SetupOptions) -> None:
         talk("nothing was changed")
         return
     _keep(chosen.model, replace(options, base_url=chosen.base_url))
+
+
+def _is_told(options: SetupOptions, name: str) -> bool:
+    return bool(getattr(options, name) != getattr(_UNTOLD, name))
+
+
+def _save(name: str, options: SetupOptions) -> None:
+    """Write a profile: the options, which hold what there was of that name where they say nothing else.
+
+    Raises:
+        BadInput: there is nothing to save, or it can't be saved.
+    """
+    before = read_profile(name) if name in known_profiles() else Profile(name, {})
+    told = {one: getattr(options, one) for one in SAVED if one in before.options or _is_told(options, one)}
+    kept = {one: tuple(value) if isinstance(value, list) else value for one, value in told.items() if value is not None}
+    if not kept:
+        raise BadInput(f"profile {name[:40]!r} would be empty; give options to save, such as --model and --method")
+    if kept.get("model") is not None:
+        check_named(str(kept["model"]))
+    hosts = tuple(host for host in before.hosts if host not in kept.get("allow", ()))
+    line = f"with this profile {', '.join(hosts)} get what a model looks up"
+    interactive = sys.stdin.isatty() and sys.stderr.isatty()
+    if hosts and (options.yes or (interactive and asked(f"{line}. Allow it?"))):
+        kept["allow"] = (*kept.get("allow", ()), *hosts)
+    elif hosts:
+        talk(f"{line}; that is not allowed yet: add --yes here, or --allow HOST to each command")
+    saved = Profile(name, kept, before.hosts, before.keys)
+    path = write_profile(saved)
+    if saved.missing_keys:
+        talk(f"set these in the environment before it is used: {', '.join(saved.missing_keys)}")
+    talk(f"{name} is saved ({path}); use it with --profile {name}")
+    if options.as_json:
+        shown = {one: str(value) if isinstance(value, Path) else value for one, value in kept.items()}
+        show_json({"profile": name, "options": shown, "file": str(path), "missing_keys": saved.missing_keys})
 
 
 def _lacking(found: list[Reachable]) -> bool:

@@ -38,7 +38,9 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput, GeosleuthError, UserError
 from geosleuth.files import refuse_to_replace, write_text_atomically
+from geosleuth.geo.extent import plain
 from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.profiles import SAVED
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.team import Several
 from geosleuth.team import Society
@@ -633,6 +635,9 @@ def _asked(request: LocateRequest, plan: Plan) -> dict[str, Any]:
         "wire": request.wire,
         "boxes": None if request.boxes == "auto" else request.boxes,
     }
+    usual = LocateRequest()
+    others = [name for name in SAVED if name not in (*names, *said)]
+    said |= {name: plain(value) for name in others if (value := getattr(request, name)) != getattr(usual, name)}
     return {name: getattr(request, name) for name in names} | {name: one for name, one in said.items() if one}
 
 

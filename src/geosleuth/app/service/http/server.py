@@ -105,7 +105,7 @@ async def _serve(
     keys, caps = Keys(), own_caps()
     settings = _with_room_beside_streams(settings, caps)
     async with await CaseService.open(
-        folder, workers=workers, limits=settings.limits, keys=keys.environment
+        folder, workers=workers, limits=settings.limits, keys=keys.environment, profile=settings.profile
     ) as service:
         app = make_app(service, settings, keys=keys)
         state: State = app.state.geosleuth

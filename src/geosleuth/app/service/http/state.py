@@ -193,6 +193,7 @@ class ServeSettings:
         sweep_s: how often cases are looked over whose time is up.
         limits: what the service takes in, as it was opened with.
         review: a batch whose findings are reviewed.
+        profile: the set-up of all runs, see `geosleuth.pipeline.profiles`.
     """
 
     hosts: Hosts = field(default_factory=Hosts)
@@ -206,6 +207,7 @@ class ServeSettings:
     sweep_s: float = 3600.0
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     review: "Review | None" = None
+    profile: str | None = None
 
 
 class State:
