@@ -1,5 +1,6 @@
 """Places named in many languages, and how the benchmark judges where they are placed."""
 
+import asyncio
 import importlib.util
 import sys
 from pathlib import Path
@@ -7,9 +8,11 @@ from types import ModuleType
 
 import pytest
 
-from geosleuth.atlas.placing import Placement
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.placing import Placement, Placer
 from geosleuth.atlas.protocol import Level, Place
-from geosleuth.geo import Disc, LatLon
+from geosleuth.geo import Disc, LatLon, distance_km
+from printed_replies import printed_labels, printed_replies
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "placing.py"
 
@@ -70,3 +73,31 @@ def test_lists_hold_as_many_places_as_they_say_and_share_none(placing: ModuleTyp
     assert [sum(row.point is not None for row in rows) for rows in (tuning, held_out)] == [100, 200]
     assert not {row.words for row in tuning} & {row.words for row in held_out}
     assert all(row.radius_km > 0 for row in (*tuning, *held_out) if row.point)
+
+
+def test_the_labels_that_a_paper_prints_are_placed_near_their_points(atlas_home: Path, tmp_path: Path) -> None:
+    assert atlas_home.is_dir()
+    placer, labels = Placer(OfflineAtlas(tmp_path)), printed_labels()
+    assert len(labels) == 6
+    away = {}
+    for address, truth in labels:
+        placed = asyncio.run(placer.place_address(address))
+        assert placed is not None
+        away[str(address)] = distance_km(placed.point, truth)
+        # A province, and what is known around a name that is not, reach to the true point.
+        is_wide = placed.missing or placed.level == "region"
+        assert away[str(address)] <= max(60.0, placed.radius_km if is_wide else 0.0)
+    assert sum(km <= 60.0 for km in away.values()) >= 3, away
+
+
+def test_the_towns_that_a_papers_replies_name_are_placed(atlas_home: Path, tmp_path: Path) -> None:
+    assert atlas_home.is_dir()
+    placer = Placer(OfflineAtlas(tmp_path))
+    replies = [reply for figure in (11, 12, 13) for reply in printed_replies(figure)]
+    levels = []
+    for reply in replies:
+        placed = asyncio.run(placer.place_address(reply))
+        assert placed is not None
+        levels.append(placed.level)
+    # Two name a town of another province, and are placed no finer than that province.
+    assert (levels.count("town"), levels.count("region")) == (16, 2)

@@ -90,6 +90,9 @@ def test_what_nobody_knows_has_no_place(atlas_home: Path, base_file: Path, tmp_p
         ("Recife, PE", "Recife", "BR", "town"),
         ("长沙, 湖南, 中国", "Changsha", "CN", "town"),
         ("不明な山, 湖南, 中国", "Hunan", "CN", "region"),
+        ("Qqzx, PR, USA", "Puerto Rico", "PR", "country"),
+        ("Ponce, PR, United States", "Ponce", "PR", "town"),
+        ("Nagpur -Ward 7, Maharashtra, India", "Nagpur", "IN", "town"),
         ("北海道札幌市", "Sapporo", "JP", "town"),
     ],
 )

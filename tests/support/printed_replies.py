@@ -6,10 +6,14 @@ from pathlib import Path
 import pytest
 
 from geosleuth.answer import Address, Level
+from geosleuth.geo import LatLon
 
 _SEED = Path(__file__).resolve().parents[3] / "shared" / "seeds" / "001_6a7f32e5e2785d7a.txt"
 _LINK = re.compile(r"\[([^\]]+)\]\(#\)")
 _HEAD = re.compile(r"GeoAgent:\*{0,2}\s*([^;\n]+);([^;\n]+);([^;\n]+)")
+_LABEL = re.compile(
+    r'"solution": "(?:<answer>)?([^"<]+)(?:</answer>)?",.*?"lat": ([-.\d]+).*?"lng": ([-.\d]+)', re.DOTALL
+)
 _LEVELS = ("CountryIdentification", "RegionalGuess", "PreciseLocalization")
 
 
@@ -34,6 +38,17 @@ def _address(head: re.Match[str], body: str) -> Address:
             for rank, (name, words) in enumerate(zip(head.groups(), said, strict=True))
         )
     )
+
+
+def printed_labels() -> list[tuple[Address, LatLon]]:
+    """The labels of GeoSeek-Val that the paper prints, with their points."""
+    if not _SEED.is_file():
+        pytest.skip("the papers' texts (../shared/seeds) are not here")
+    found = _LABEL.findall(_SEED.read_text(encoding="utf-8"))
+    return [
+        (Address.of(*(name.strip() or None for name in names.split(";"))), LatLon(float(lat), float(lon)))
+        for names, lat, lon in found
+    ]
 
 
 def shuffled(replies: list[Address], shift: int) -> list[Address]:

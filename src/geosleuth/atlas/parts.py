@@ -13,7 +13,7 @@ from geosleuth.names import country_code, country_name, fold
 from .search import MAX_QUERY_CHARS, exact_key
 
 MOST_PARTS = 6
-_SEPARATOR = lazy_pattern(r"[,;،؛、，；|\n()（）\[\]]+|\s[-–—·/]\s")
+_SEPARATOR = lazy_pattern(r"[,;،؛、，；|\n()（）\[\]]+|\s[-–—·/]\s|\s[-–—](?=[^\W\d])")
 # Addresses in Chinese and Japanese go from the large to the small; each step ends with the name of its unit.
 _CJK = lazy_pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4,}")
 _CJK_STEP = lazy_pattern(

@@ -30,7 +30,7 @@ from .place_extent import at_its_middle, extent_of, radius_km_of
 from .protocol import Atlas, Hit, Level, Place
 
 _MAX_NAMESAKES = 12
-_MAX_ABBREVIATION = 3
+_MAX_ABBREVIATION, _TERRITORY_CODE = 3, 2
 _AREAS: frozenset[Level] = frozenset({"region", "country"})
 
 
@@ -127,7 +127,7 @@ def with_point(answer: Answer, placement: Placement | None) -> Answer:
 
 
 async def _place(atlas: Atlas, words: str) -> Placement | None:
-    parts, aside = written_parts(words), bracketed_parts(words)
+    parts, aside = _in_territory(written_parts(words)), bracketed_parts(words)
     named = [part for part in parts if not is_compass(part)]
     if not named:
         return None
@@ -153,6 +153,16 @@ async def _place(atlas: Atlas, words: str) -> Placement | None:
         if placed := [placement for placement in tries if placement is not None]:
             best = replace(placed[0], others=(*placed[1:], *placed[0].others))
     return best
+
+
+def _in_territory(parts: list[str]) -> list[str]:
+    """Return the parts with a territory's name in place of its code and its country: "Río Piedras, PR, USA"."""
+    owner = country_code(parts[-1]) if len(parts) > 2 else None
+    for at, part in enumerate(parts[1:-1], start=1):
+        code = country_code(part) if len(part) == _TERRITORY_CODE and part.isupper() else None
+        if owner and code and code != owner and is_part_of(code, owner):
+            return [*parts[:at], *parts[at + 1 : -1], country_name(code)]
+    return parts
 
 
 def _steps(part: str) -> list[str]:
