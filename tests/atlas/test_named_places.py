@@ -94,10 +94,11 @@ def test_the_towns_that_a_papers_replies_name_are_placed(atlas_home: Path, tmp_p
     assert atlas_home.is_dir()
     placer = Placer(OfflineAtlas(tmp_path))
     replies = [reply for figure in (11, 12, 13) for reply in printed_replies(figure)]
-    levels = []
+    missing: list[str] = []
     for reply in replies:
         placed = asyncio.run(placer.place_address(reply))
         assert placed is not None
-        levels.append(placed.level)
-    # Two name a town of another province, and are placed no finer than that province.
-    assert (levels.count("town"), levels.count("region")) == (16, 2)
+        missing += placed.missing
+        assert placed.missing or (placed.level, placed.radius_km < 100) == ("town", True)
+    # Two name a town of another province; one of the two names is then open.
+    assert len(missing) == 2

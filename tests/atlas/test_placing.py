@@ -9,6 +9,7 @@ import pytest
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas import Hit, OfflineAtlas
 from geosleuth.atlas.base import BasePlaces
+from geosleuth.atlas.parts import feature_names
 from geosleuth.atlas.placing import Placement, Placer, with_point
 from geosleuth.geo import LatLon
 
@@ -156,3 +157,39 @@ def test_a_namesake_near_the_point_fits(atlas_home: Path, tmp_path: Path) -> Non
         assert asyncio.run(placer.fits(springfield, LatLon(lat, lon), 50.0))
     assert not asyncio.run(placer.fits(springfield, LatLon(61.2, -149.9), 100.0))
     assert not asyncio.run(placer.fits(Address.of(None, None, "Xqzvkkw"), LatLon(0.0, 0.0), 100.0))
+
+
+@pytest.mark.parametrize(
+    ("part", "names"),
+    [
+        ("Parc national de la Vanoise", ["Vanoise National Park", "Vanoise"]),
+        ("Lago d'Iseo", ["Lake Iseo", "Iseo"]),
+        ("Isla Margarita", ["Margarita Island", "Margarita"]),
+        ("гора Белуха", ["Mount Белуха", "Белуха"]),
+        ("Landkreis Oberallgäu", ["Oberallgäu County", "Oberallgäu"]),
+        ("Van Gölü", ["Lake Van", "Van"]),
+        ("対馬島", ["対馬 Island", "対馬"]),
+        ("Lakeview", []),
+        ("Kreisau", []),
+        ("Islamabad", []),
+    ],
+)
+def test_feature_words_of_other_languages_come_off_a_name(part: str, names: list[str]) -> None:
+    assert feature_names(part) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("Isola di Torino, Italia", "Isola di Torino"),
+        ("Lac de Lyon, France", "Lac de Lyon"),
+        ("Kreis Hamburg, Deutschland", "Kreis Hamburg"),
+    ],
+)
+def test_a_feature_that_is_not_known_is_no_town_of_its_name(
+    atlas_home: Path, tmp_path: Path, text: str, missing: str
+) -> None:
+    assert atlas_home.is_dir()
+    placed = place(OfflineAtlas(tmp_path), text)
+    assert placed is not None
+    assert (placed.level, placed.missing) == ("country", (missing,))

@@ -112,6 +112,50 @@ _AFTER_NAME = lazy_pattern(
 _EITHER = lazy_pattern(r"\s(?:or|oder|ou|или)\s", re.IGNORECASE)
 
 
+_ARTICLE = r"\s(?:de|del|della|delle|dei|degli|di|du|des|do|da|dos|of|la|le|les|las|los|el|the|van|den)"
+_OF = rf"(?:\s(?:dell|d|l|de l)['’]|(?:{_ARTICLE})*\s)"
+_FEATURE_WORDS = {
+    "{} National Park": (
+        "parque nacional|parque natural|parc national|parc naturel|nationalpark|naturpark|parco nazionale|"
+        "nationaal park|national park|taman nasional|национальный парк|парк",
+        "national park|nationalpark|national reserve|nature reserve|state park|national forest|"
+        "game reserve|milli parkı",
+        "国家森林公园|国家公园|國家公園|国立公園|국립공원",
+    ),
+    "{} Island": (
+        "isla|isola|île|ilha|insel|isle|island|pulau|остров|νησί|جزيرة",
+        "island|islands|insel|adası|sziget|ø",
+        "岛|島|섬|도",
+    ),
+    "Lake {}": (
+        "lago|laguna|lac|lake|loch|lough|jezioro|jezero|озеро|λίμνη|بحيرة",
+        "lake|see|jezero|gölü|tó|озеро",
+        "湖|호",
+    ),
+    "Mount {}": (
+        "monte|mont|mount|mt|cerro|nevado|pico|pic|piz|volcán|vulkan|berg|gunung|гора|вулкан|όρος|جبل",
+        "mountain|peak|volcano|dağı|hegy|fjellet",
+        "山|岳|산",
+    ),
+    "{} County": (
+        "landkreis|kreis|provincia|province|county|département|departamento|distrito|powiat|okres|district",
+        "county|district|kreis|municipality|local municipality|borough|parish|raion|район",
+        "地区|区|區|县|縣|郡|시|군|구",
+    ),
+}
+_FEATURES = {
+    english: lazy_pattern(rf"(?:(?:{before}){_OF}(\S.*)|(\S.*)\s(?:{after})|(\S.+)(?:{glued}))", re.IGNORECASE)
+    for english, (before, after, glued) in _FEATURE_WORDS.items()
+}
+
+
+def feature_names(part: str) -> list[str]:
+    """Return other names of a park, island, lake, mountain or county: "Lago di Como" is "Como" and "Lake Como"."""
+    found = [(english, words.fullmatch(part)) for english, words in _FEATURES.items()]
+    named = [(english, next(filter(None, match.groups()))) for english, match in found if match]
+    return [name for english, bare in named for name in (english.format(bare), bare)]
+
+
 def bracketed_parts(text: str) -> set[str]:
     """Return the parts of a query that stand in brackets, as written."""
     return {part for inner in _IN_BRACKETS.findall(text[:MAX_QUERY_CHARS]) for part in written_parts(inner)}

@@ -19,6 +19,7 @@ from geosleuth.names.cities import listed_regions, same_region
 from .parts import (
     bracketed_parts,
     either,
+    feature_names,
     is_compass,
     is_part_of,
     split_parts,
@@ -31,6 +32,7 @@ from .protocol import Atlas, Hit, Level, Place
 
 _MAX_NAMESAKES = 12
 _MAX_ABBREVIATION, _TERRITORY_CODE = 3, 2
+_TRAFFIC = ("airport", "port", "station", "street", "route")
 _AREAS: frozenset[Level] = frozenset({"region", "country"})
 
 
@@ -140,7 +142,8 @@ async def _place(atlas: Atlas, words: str) -> Placement | None:
     unknown = aside if best is None or best.level == "feature" else aside.intersection(best.missing)
     plain = [without_qualifiers(part) for part in named if part not in unknown]
     if best is None or best.missing:
-        readings = dict.fromkeys((_Reading(tuple(named)), _Reading(tuple(plain)), *_spelled_out(plain)))
+        features = [_Reading((name, *plain[1:]), is_feature=True) for name in feature_names(plain[0])] if plain else ()
+        readings = dict.fromkeys((_Reading(tuple(named)), _Reading(tuple(plain)), *_spelled_out(plain), *features))
         best = await _best(atlas, [one for one in readings if one not in first_readings], aside, best)
     elif plain != parts and best.level not in _AREAS:
         # "Cologne (Köln)" is the city and no port in it; "sur de Chile" is the country and no farm of that name.
@@ -177,9 +180,14 @@ class _Reading:
     parts: tuple[str, ...]
     region: str | None = None
     country: str | None = None
+    is_feature: bool = False
+    """Whether only a feature may be meant: "Isola di Capri" is no town named Capri."""
 
-    def holds(self, place: Place) -> bool:
-        """Return whether a place may lie in the region."""
+    def holds(self, found: Placement) -> bool:
+        """Return whether a placement is one of this reading."""
+        place = found.place
+        if self.is_feature and (found.level != "feature" or place.kind in _TRAFFIC):
+            return False
         inside = place.name if place.kind == "region" else place.region
         return self.region is None or inside is None or same_region(inside, self.region, self.country)
 
@@ -191,8 +199,8 @@ async def _best(
     for reading in readings:
         if best is not None and not best.missing:
             break
-        found = await _place_parts(atlas, reading.parts, aside) if reading.parts else None
-        if found is not None and reading.holds(found.place) and (not best or len(found.missing) < len(best.missing)):
+        found = await _place_parts(atlas, reading.parts, aside, whole=reading.is_feature) if reading.parts else None
+        if found is not None and reading.holds(found) and (not best or len(found.missing) < len(best.missing)):
             best = found
     return best
 
@@ -207,10 +215,10 @@ def _spelled_out(parts: Sequence[str]) -> Iterator[_Reading]:
                 yield _Reading((*parts[:at], name, *parts[at + 1 :], *whole), name, country)
 
 
-async def _place_parts(atlas: Atlas, parts: Sequence[str], aside: set[str]) -> Placement | None:
+async def _place_parts(atlas: Atlas, parts: Sequence[str], aside: set[str], *, whole: bool = False) -> Placement | None:
     """Return the likeliest place; words in brackets qualify a name, so no town is placed by them alone."""
     try:
-        hits = await _places_named(atlas, parts)
+        hits = await _places_named(atlas, parts, whole=whole)
     except BadInput:
         return None  # models also write texts that can't be an address
     outside = {part for part in parts if part not in aside}
@@ -224,7 +232,7 @@ def _placement(hit: Hit) -> Placement:
     return Placement(place, hit.level, extent_of(place) or place.extent, radius_km_of(place) or 0.0, hit.missing)
 
 
-async def _places_named(atlas: Atlas, written: Sequence[str]) -> list[Hit]:
+async def _places_named(atlas: Atlas, written: Sequence[str], *, whole: bool) -> list[Hit]:
     """Return the places that the parts of a text may name, the likeliest first, inside the country that they name.
 
     The offline atlas itself falls back from an address to its town, region and country. For online services, the query
@@ -232,7 +240,7 @@ async def _places_named(atlas: Atlas, written: Sequence[str]) -> list[Hit]:
     """
     last = split_parts(written[-1]) if len(written) > 1 else []
     codes = [code for part in last[-1:] if (code := country_code(part)) is not None]
-    for start in range(len(written)):
+    for start in range(1 if whole else len(written)):
         found = []
         for hit in await atlas.geocode(", ".join(written[start:]), limit=_MAX_NAMESAKES):
             if hit.match == "fuzzy":
