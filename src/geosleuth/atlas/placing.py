@@ -13,8 +13,8 @@ from geosleuth.answer import Address, Answer
 from geosleuth.answer.answer import PIN_KM, envelope
 from geosleuth.errors import BadInput
 from geosleuth.geo import Disc, Extent, LatLon, distance_km
-from geosleuth.names import country_code, country_name
-from geosleuth.names.cities import listed_regions, same_region
+from geosleuth.names import country_code, country_name, fold
+from geosleuth.names.cities import listed_regions, same_region, without_region_words
 
 from .parts import (
     bracketed_parts,
@@ -142,8 +142,10 @@ async def _place(atlas: Atlas, words: str) -> Placement | None:
     unknown = aside if best is None or best.level == "feature" else aside.intersection(best.missing)
     plain = [without_qualifiers(part) for part in named if part not in unknown]
     if best is None or best.missing:
-        features = [_Reading((name, *plain[1:]), is_feature=True) for name in feature_names(plain[0])] if plain else ()
-        readings = dict.fromkeys((_Reading(tuple(named)), _Reading(tuple(plain)), *_spelled_out(plain), *features))
+        features = [_Reading((name, *plain[1:]), level="feature") for name in feature_names(plain[0])] if plain else ()
+        readings = dict.fromkeys(
+            (_Reading(tuple(named)), _Reading(tuple(plain)), *_spelled_out(plain, best), *features)
+        )
         best = await _best(atlas, [one for one in readings if one not in first_readings], aside, best)
     elif plain != parts and best.level not in _AREAS:
         # "Cologne (Köln)" is the city and no port in it; "sur de Chile" is the country and no farm of that name.
@@ -180,14 +182,12 @@ class _Reading:
     parts: tuple[str, ...]
     region: str | None = None
     country: str | None = None
-    is_feature: bool = False
-    """Whether only a feature may be meant: "Isola di Capri" is no town named Capri."""
+    level: Level | None = None
+    """The only level that may be meant: "Isola di Capri" is no town named Capri, and "広島県" not the city."""
 
     def holds(self, found: Placement) -> bool:
         """Return whether a placement is one of this reading."""
         place = found.place
-        if self.is_feature and (found.level != "feature" or place.kind in _TRAFFIC):
-            return False
         inside = place.name if place.kind == "region" else place.region
         return self.region is None or inside is None or same_region(inside, self.region, self.country)
 
@@ -199,30 +199,38 @@ async def _best(
     for reading in readings:
         if best is not None and not best.missing:
             break
-        found = await _place_parts(atlas, reading.parts, aside, whole=reading.is_feature) if reading.parts else None
+        found = await _place_parts(atlas, reading.parts, aside, level=reading.level) if reading.parts else None
         if found is not None and reading.holds(found) and (not best or len(found.missing) < len(best.missing)):
             best = found
     return best
 
 
-def _spelled_out(parts: Sequence[str]) -> Iterator[_Reading]:
-    """Yield the parts with the name of a region in place of its abbreviation or its name in another script."""
+def _spelled_out(parts: Sequence[str], known: Placement | None = None) -> Iterator[_Reading]:
+    """Yield the parts with the name of a region in place of its abbreviation or its name in another language."""
     codes = {code for part in parts[-1:] if len(part) > _MAX_ABBREVIATION and (code := country_code(part))}
     for at, part in enumerate(parts):
-        for country, name in listed_regions(part) if at or not part.isascii() else ():
-            if name != part and (not codes or country in codes):
+        is_short = len(part) <= _MAX_ABBREVIATION
+        is_open = not known or part in known.missing or (is_short and bool(at))  # "WA" is two regions
+        may_be_region = is_open and (at or not is_short or not part.isascii())
+        level: Level | None = "region" if not at and fold(part) != without_region_words(fold(part)) else None
+        for country, name in listed_regions(part) if may_be_region else ():
+            if not codes or country in codes:
                 whole = () if codes else (country_name(country),)
-                yield _Reading((*parts[:at], name, *parts[at + 1 :], *whole), name, country)
+                yield _Reading((*parts[:at], name, *parts[at + 1 :], *whole), name, country, level)
 
 
-async def _place_parts(atlas: Atlas, parts: Sequence[str], aside: set[str], *, whole: bool = False) -> Placement | None:
+async def _place_parts(
+    atlas: Atlas, parts: Sequence[str], aside: set[str], *, level: Level | None = None
+) -> Placement | None:
     """Return the likeliest place; words in brackets qualify a name, so no town is placed by them alone."""
     try:
-        hits = await _places_named(atlas, parts, whole=whole)
+        hits = await _places_named(atlas, parts, whole=level is not None)
     except BadInput:
         return None  # models also write texts that can't be an address
     outside = {part for part in parts if part not in aside}
     hits = [hit for hit in hits if hit.level in _AREAS or not outside or not outside.issubset(hit.missing)]
+    if level is not None:
+        hits = [hit for hit in hits if hit.level == level and hit.place.kind not in _TRAFFIC]
     found = [await asyncio.to_thread(_placement, hit) for hit in hits]
     return replace(found[0], others=tuple(found[1:])) if found else None
 

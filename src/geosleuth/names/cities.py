@@ -364,10 +364,16 @@ def is_listed_region(name: str, country: str | None = None) -> bool:
 
 
 def listed_regions(name: str, country: str | None = None) -> list[tuple[str, str]]:
-    """Return country code and main name of every listed region with this name: "WA" is one of two countries."""
+    """Return the country's code with each longer Latin name of every listed region so called: "WA" is in two."""
     tables = _hand_written() | {"US": _us_states()}
     found = sorted(_listed(fold(name), country), key=lambda place: (place[:2] != "US", place))
-    return [(place[:2], max(tables[place[:2]][int(place[2:])].split("|")[:2], key=len)) for place in found]
+    rows = [(place[:2], tables[place[:2]][int(place[2:])].split("|")) for place in found]
+    return [
+        (code, other)
+        for code, names in rows
+        for other in names
+        if len(other) > 3 and other != name and other < _FIRST_CJK
+    ]
 
 
 def _plain(folded: str) -> str:
