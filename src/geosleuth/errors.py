@@ -86,8 +86,10 @@ class ServiceFault(GeosleuthError):
     """An online service failed or answered something unusable; the message names the host and what was wrong.
 
     ``retryable`` says whether the same request may well succeed later: the service was busy, slow or broken, and did
-    not refuse the request itself.
+    not refuse the request itself. ``service`` is the name under which its calls are counted, if they are.
     """
+
+    service: str | None = None
 
     def __init__(self, host: str, trouble: str, *, retryable: bool = False) -> None:
         """Name the host and what went wrong there, in words that go after "host: "."""

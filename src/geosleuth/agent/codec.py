@@ -17,6 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from geosleuth.answer import Answer, answer_from_dict, answer_to_dict
 from geosleuth.decode import decode, empty_values
 from geosleuth.errors import BadInput
+from geosleuth.service_use import ServiceUse
 
 from .events import Answered, Answerer, Doubt, Ended, Event, Noted, Prompted, Resumed, Said, Started, ToolObserved
 
@@ -55,6 +56,7 @@ class _StoredAnswer:
     by: Answerer = "policy"
     derived: str | None = None
     doubts: tuple[Doubt, ...] = ()
+    services: tuple[ServiceUse, ...] = ()
 
 
 def event_to_dict(event: Event) -> dict[str, Any]:
@@ -85,7 +87,7 @@ def _read_body(kind: str, rest: Mapping[str, Any]) -> Any:
     if kind != "answered":
         return decode(rest, KINDS[kind], "empty")
     stored = decode(rest, _StoredAnswer, "empty")
-    return Answered(answer_from_dict(stored.answer), stored.by, stored.derived, stored.doubts)
+    return Answered(answer_from_dict(stored.answer), stored.by, stored.derived, stored.doubts, stored.services)
 
 
 def to_line(plain: Mapping[str, Any]) -> bytes:

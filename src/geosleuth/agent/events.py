@@ -22,6 +22,7 @@ from typing import Literal
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
 from geosleuth.policies import Prompt, Sampling, Step, Usage, Wire
+from geosleuth.service_use import ServiceUse, merge_uses
 from geosleuth.tools import ImageInfo, Observation
 from geosleuth.tools.calls import MissingTool
 
@@ -65,7 +66,8 @@ class Spent:
 
     ``calls`` were carried out, ``failed_calls`` of them without success; ``withheld_calls`` come on top: they were
     beyond the budget, or repeated, and never ran. ``mended_calls`` worked because something was forgiven, see
-    `geosleuth.tools.calls.Mended`: papers count them as failed.
+    `geosleuth.tools.calls.Mended`: papers count them as failed. ``services`` says how often each service was asked,
+    failed, and was stood in for.
     """
 
     turns: int = 0
@@ -75,6 +77,7 @@ class Spent:
     seconds: float = 0.0
     usage: Usage = field(default_factory=lambda: Usage(tries=0))
     mended_calls: int = 0
+    services: tuple[ServiceUse, ...] = ()
 
     def __add__(self, other: "Spent") -> "Spent":
         return Spent(
@@ -85,6 +88,7 @@ class Spent:
             self.seconds + other.seconds,
             self.usage + other.usage,
             self.mended_calls + other.mended_calls,
+            merge_uses((*self.services, *other.services)),
         )
 
 
@@ -201,13 +205,14 @@ class Answered:
     """The answer.
 
     ``derived`` is the place whose point on the map stands in for one that the answer did not give; empty where its name
-    may not be told, None where the point is the answerer's own.
+    may not be told, None where the point is the answerer's own. ``services`` are those that were asked to complete it.
     """
 
     answer: Answer
     by: Answerer = "policy"
     derived: str | None = None
     doubts: tuple[Doubt, ...] = ()
+    services: tuple[ServiceUse, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

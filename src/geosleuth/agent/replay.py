@@ -165,14 +165,17 @@ def _timeless(events: Sequence[Event]) -> list[dict[str, Any]]:
 
 
 def without_durations(body: Any) -> Any:
-    """What an event tells, with all that a clock measured at zero."""
+    """What an event tells, with all that a clock measured at zero, and without which services answered or failed."""
     match body:
         case Said(step=step):
             return replace(body, step=replace(step, usage=replace(step.usage, seconds=0.0)))
         case ToolObserved(observation=observation):
-            return replace(body, observation=replace(observation, seconds=0.0))
+            return replace(body, observation=replace(observation, seconds=0.0, services=()))
         case Ended(spent=spent):
-            return replace(body, spent=replace(spent, seconds=0.0, usage=replace(spent.usage, seconds=0.0)))
+            usage = replace(spent.usage, seconds=0.0)
+            return replace(body, spent=replace(spent, seconds=0.0, usage=usage, services=()))
+        case Answered():
+            return replace(body, services=())
         case _:
             return body
 

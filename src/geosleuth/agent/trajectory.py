@@ -14,7 +14,7 @@ handed to the loop.
 
 import secrets
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,7 @@ from geosleuth.errors import BadInput
 from geosleuth.files import MAX_LINE_BYTES
 from geosleuth.policies import Step, Usage
 from geosleuth.policies.protocol import thinking_tokens
+from geosleuth.service_use import ServiceUse, merge_uses
 from geosleuth.tools import ImageInfo, Observation
 
 from .codec import event_from_dict, event_to_dict, from_line, to_line
@@ -64,6 +65,7 @@ class Spending:
         self.calls = 0
         self._failed = self._mended = 0
         self._withheld = 0
+        self._services: tuple[ServiceUse, ...] = ()
         self._usage = Usage(tries=0)
         self._price_unknown = False
         # Of the newest turn: tokens, money, and the seconds of its reply and of its slowest call.
@@ -80,6 +82,9 @@ class Spending:
                 self._count_step(step)
             case ToolObserved(observation=observation):
                 self._count_call(observation)
+                self._services = merge_uses((*self._services, *observation.services))
+            case Answered(services=services):
+                self._services = merge_uses((*self._services, *services))
             case _:
                 pass
 
@@ -164,7 +169,8 @@ class Spending:
 
     def spent(self, seconds: float) -> Spent:
         """All of it, with the seconds on the clock."""
-        return Spent(self.turns, self.calls, self._failed, self._withheld, seconds, self._usage, self._mended)
+        counts = self.turns, self.calls, self._failed, self._withheld
+        return Spent(*counts, seconds, self._usage, self._mended, self._services)
 
 
 def spent_of(events: Iterable[Event]) -> Spent:
@@ -196,6 +202,7 @@ def spent_document(spent: Spent) -> dict[str, Any]:
         "seconds": round(spent.seconds, 3),
         "input_tokens": spent.usage.input_tokens,
         "output_tokens": spent.usage.output_tokens,
+        "services": [asdict(use) for use in spent.services],
     }
 
 

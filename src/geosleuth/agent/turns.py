@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from geosleuth.answer import Answer
 from geosleuth.errors import ServiceFault, UserError
 from geosleuth.policies import Policy, Prompt, Step
+from geosleuth.service_use import ServiceUse, counting_services, merge_uses
 from geosleuth.tools import CALL_SECONDS, Case, FailureKind, Observation, ToolCall, Toolset
 
 from .completion import Completed, complete, odds_question, with_odds
@@ -349,6 +350,7 @@ class Work:
         self._pending = _unanswered(before)
         self._answered = self._ended = False
         self._filled_in = Completed(Answer())
+        self._completing: list[ServiceUse] = []
 
     async def through(self, id: str, created: datetime) -> Trajectory:  # noqa: A002  (the trajectory's own word)
         """Do it, and close the trajectory whatever happens."""
@@ -382,7 +384,8 @@ class Work:
         if not self._completes or ending.answer is None:
             return ending
         try:
-            self._filled_in = await self._in_time(self._complete(ending.answer))
+            with counting_services() as self._completing:
+                self._filled_in = await self._in_time(self._complete(ending.answer))
         except (ServiceFault, UserError, TimeUp):
             return ending
         ending = replace(ending, answer=self._filled_in.answer)
@@ -543,7 +546,8 @@ class Work:
             for hypothesis in self._pool.settled(answer):
                 self._emit(Noted(hypothesis))
             self._answered = True
-            self._emit(Answered(answer, by, self._filled_in.derived, self._filled_in.doubts))
+            filled_in, uses = self._filled_in, merge_uses(self._completing)
+            self._emit(Answered(answer, by, filled_in.derived, filled_in.doubts, uses))
         if not self._ended:
             self._ended = True
             self._emit(Ended(ending.reason, self._spending.spent(round(self._seconds, 6)), ending.trouble))

@@ -343,6 +343,7 @@ def result_schema() -> dict[str, Any]:
         "input_tokens": maybe(WHOLE),
         "output_tokens": maybe(WHOLE),
         "usd": maybe(NUMBER),
+        "services": many(record({"name": TEXT, "asked": WHOLE, "failed": WHOLE, "fallbacks": WHOLE})),
     }
     sidecar = {
         "point": maybe(record(POINT)),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from geosleuth.atlas import Atlas, Document
 from geosleuth.geo import LatLon
 from geosleuth.photo import Album, BoxScale, Photo, View
+from geosleuth.service_use import ServiceUse
 
 if TYPE_CHECKING:
     from geosleuth.clues.visual import VisualPrior
@@ -75,7 +76,10 @@ class ImageInfo:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The outcome of one call; ``failure`` is None where the tool did its work, ``mended`` says what it forgave."""
+    """The outcome of one call; ``failure`` is None where the tool did its work, ``mended`` says what it forgave.
+
+    ``services`` are those that it asked, with those that failed it.
+    """
 
     call_id: str
     name: str
@@ -86,6 +90,7 @@ class Observation:
     failure: FailureKind | None = None
     seconds: float = 0.0
     mended: Mended | None = field(default=None, compare=False)
+    services: tuple[ServiceUse, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from geosleuth import plugins
 from geosleuth.atlas.redaction import redacted
 from geosleuth.errors import BadInput, BrokenPlugin, ServiceFault, UserError
 from geosleuth.photo import Photo, View
+from geosleuth.service_use import ServiceUse, counting_services, merge_uses
 
 from .argument_types import writable
 from .calls import (
@@ -122,13 +123,12 @@ class Toolset:
             await asyncio.gather(*tasks, return_exceptions=True)
         found: list[Observation] = []
         images = 0
-        for call, (name, outcome, took) in zip(calls, done, strict=True):
+        for call, (name, outcome, took, uses) in zip(calls, done, strict=True):
             brought = len(outcome.images) if isinstance(outcome, Output) else 0
-            if most_images is not None and brought and images + brought > most_images:
-                found.append(_observation(call, name, _no_room(brought, most_images), took, case))
-                continue
-            images += brought
-            seen = _observation(call, name, outcome, took, case)
+            fits = most_images is None or not brought or images + brought <= most_images
+            images += brought if fits else 0
+            shown = outcome if fits else _no_room(brought, most_images or 0)
+            seen = replace(_observation(call, name, shown, took, case), services=uses)
             found.append(replace(seen, mended=self._mended(call)) if seen.failure is None else seen)
         return tuple(found)
 
@@ -139,12 +139,15 @@ class Toolset:
         swapped = isinstance(box, list) and len(box) == 4 and (box[0] > box[2] or box[1] > box[3])
         return call.mended or ("box" if swapped else None)
 
-    async def _attempt(self, call: ToolCall, case: Case, seconds: float) -> tuple[str, "Output | _Failure", float]:
+    async def _attempt(
+        self, call: ToolCall, case: Case, seconds: float
+    ) -> tuple[str, "Output | _Failure", float, tuple[ServiceUse, ...]]:
         started = time.perf_counter()
         found = self.get(call.name)
         name = found.name if found else writable(call.name[:_NAME_SHOWN])
-        outcome = await _call(found, call, case, seconds) if found else self._unknown(call)
-        return name, outcome, time.perf_counter() - started
+        with counting_services() as uses:
+            outcome = await _call(found, call, case, seconds) if found else self._unknown(call)
+        return name, outcome, time.perf_counter() - started, merge_uses(uses)
 
     def _unknown(self, call: ToolCall) -> "_Failure":
         have = f"there are: {', '.join(self.names)}" if self._tools else "there are none"

@@ -15,6 +15,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.pipeline.plan import make_plan, online_maps
 from geosleuth.pipeline.request import LocateRequest
+from geosleuth.service_use import ServiceUse, counting_services, merge_uses
 
 Settings = Callable[..., OnlineSettings]
 MONACO = Path(__file__).resolve().parents[3] / "examples" / "regions" / "monaco.osm.pbf"
@@ -103,6 +104,24 @@ def test_a_service_that_fails_is_replaced_and_that_is_said_once(
     assert said[0].endswith("the offline atlas answers in place of nominatim")
     # It is left alone: three tries of the second question, and none of those after it.
     assert [one.path for one in service.asked] == ["/search"] * 4
+
+
+def test_failed_calls_and_those_left_out_after_them_are_counted(
+    service: Any, settings: Settings, offline: OfflineAtlas
+) -> None:
+    service.reply("/search", [CASINO], (500, {}, b""))
+    questions: list[Callable[[Atlas], Coroutine[Any, Any, Any]]] = [
+        lambda atlas: atlas.geocode("Casino de Monte-Carlo"),
+        lambda atlas: atlas.geocode("Rue Grimaldi"),
+        lambda atlas: atlas.geocode("Rue Plati"),
+        lambda atlas: atlas.crossing("Rue Grimaldi", "Rue Plati"),
+    ]
+    with counting_services() as uses:
+        asked("nominatim", settings(), offline, *questions)
+    # The fourth is none of this service's: it offers no crossings.
+    assert merge_uses(uses) == (ServiceUse("nominatim", asked=3, failed=2, fallbacks=2),)
+    assert not ServiceUse("nominatim", asked=100, failed=1).is_alarming
+    assert ServiceUse("nominatim", asked=99, failed=1).is_alarming
 
 
 def test_a_service_that_recovers_is_asked_again(service: Any, settings: Settings, offline: OfflineAtlas) -> None:

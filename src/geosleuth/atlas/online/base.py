@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 from geosleuth.atlas.protocol import NotOffered
 from geosleuth.errors import BadInput
@@ -30,9 +30,9 @@ _Refusal = Callable[..., Coroutine[Any, Any, Any]]
 
 
 def _not_offered(method: str) -> _Refusal:
-    """Return a method that raises `NotOffered` and names the services that offer it."""
+    """Return a method that raises `NotOffered` as soon as it is called, and names the services that offer it."""
 
-    async def refuse(self: "OnlineAtlas", *_: object, **__: object) -> object:
+    def refuse(self: "OnlineAtlas", *_: object, **__: object) -> NoReturn:
         raise NotOffered(f"{self.name} does not offer {method}; {WHO_ANSWERS[method]} can answer it")
 
     refuse.__name__ = method

@@ -10,11 +10,11 @@ when they fail.
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from geosleuth.atlas.offline import OfflineAtlas
 from geosleuth.atlas.protocol import Atlas, Colocation, Document, Hit, Marker, NotOffered, Picture, Place, Reverse
@@ -22,6 +22,7 @@ from geosleuth.errors import BadInput, ServiceFault, UserError
 from geosleuth.geo import Extent, LatLon
 from geosleuth.geo.gcj02 import in_mainland_china
 from geosleuth.net import host_of
+from geosleuth.service_use import asking_service, count_service
 
 from .access import OnlineSettings
 from .amap import Amap, sounds_chinese
@@ -34,6 +35,14 @@ from .replies import country as country_of
 from .xyz import XyzTiles
 
 T = TypeVar("T")
+
+
+class _Failed(NotOffered):
+    """A service failed, and another atlas may answer in its place."""
+
+    def __init__(self, service: str, trouble: str) -> None:
+        super().__init__(trouble)
+        self.service = service
 
 
 class ManyAtlases(ABC):
@@ -92,14 +101,12 @@ class ManyAtlases(ABC):
 
     async def poi(self, place_id: str) -> Place | None:
         """Return a place by its id, from the first atlas that knows it."""
-        for atlas in self._order():
-            try:
-                found = await self._ask(atlas, lambda atlas: atlas.poi(place_id))
-            except NotOffered:
-                continue
-            if found is not None:
-                return found
-        return None
+        try:
+            return await self._through(
+                self._order(), lambda atlas: atlas.poi(place_id), lambda found: found is not None
+            )
+        except NotOffered:
+            return None
 
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
@@ -153,35 +160,41 @@ class ManyAtlases(ABC):
         order = self._order(point=centre)
         return await self._offered(order, lambda atlas: atlas.satellite(centre, zoom=zoom, size=size))
 
-    async def _ask(self, atlas: Atlas, ask: Callable[[Atlas], Awaitable[T]]) -> T:
+    async def _ask(self, atlas: Atlas, ask: Callable[[Atlas], Coroutine[Any, Any, T]]) -> T:
         """Return one atlas's answer; `NotOffered` means that the next one is tried."""
-        return await ask(atlas)
+        if not isinstance(atlas, OnlineAtlas):
+            return await ask(atlas)
+        with asking_service(atlas.name):
+            return await ask(atlas)
 
-    async def _offered(self, order: Sequence[Atlas], ask: Callable[[Atlas], Awaitable[T]]) -> T:
+    async def _offered(self, order: Sequence[Atlas], ask: Callable[[Atlas], Coroutine[Any, Any, T]]) -> T:
         """Return the answer of the first atlas that offers the method."""
-        for atlas in order[:-1]:
-            try:
-                return await self._ask(atlas, ask)
-            except NotOffered:
-                continue
-        return await self._ask(order[-1], ask)
+        return await self._through(order, ask, lambda _: True)
 
-    async def _first(self, order: Sequence[Atlas], ask: Callable[[Atlas], Awaitable[list[T]]]) -> list[T]:
+    async def _first(self, order: Sequence[Atlas], ask: Callable[[Atlas], Coroutine[Any, Any, list[T]]]) -> list[T]:
         """Return the first answer that is not empty; raise `NotOffered` only if no atlas offers the method."""
-        refusal: NotOffered | None = None
-        answered = False
+        return await self._through(order, ask, bool)
+
+    async def _through(
+        self, order: Sequence[Atlas], ask: Callable[[Atlas], Coroutine[Any, Any, T]], is_enough: Callable[[T], bool]
+    ) -> T:
+        """Return the first answer that is enough, or else the last; raise `NotOffered` if none offers the method."""
+        refusals: list[NotOffered] = []
+        answers: list[T] = []
         for atlas in order:
             try:
-                found = await self._ask(atlas, ask)
+                answers.append(await self._ask(atlas, ask))
             except NotOffered as error:
-                refusal = error
+                refusals.append(error)
                 continue
-            if found:
-                return found
-            answered = True
-        if refusal is not None and not answered:
-            raise refusal
-        return []
+            if is_enough(answers[-1]):
+                break
+        if not answers:
+            raise refusals[-1]
+        for refusal in refusals:
+            if isinstance(refusal, _Failed):
+                count_service(refusal.service, fallbacks=1)
+        return answers[-1]
 
 
 class RegionRouter(ManyAtlases):
@@ -241,7 +254,8 @@ class BackedAtlas(ManyAtlases):
         self.services = tuple(services)
         self.offline = offline
         self._rest_s = rest_s
-        self._skipped_until: dict[int, float] = {}
+        self._skipped: dict[int, tuple[str, float]] = {}
+        """Which service of an atlas failed, and until when the atlas is skipped."""
         self._announced = False
 
     def _order(
@@ -287,22 +301,36 @@ class BackedAtlas(ManyAtlases):
             found = found or await self.offline.poi(f"osm:{region}:{letter}{number}")
         return found
 
-    async def _ask(self, atlas: Atlas, ask: Callable[[Atlas], Awaitable[T]]) -> T:
-        if atlas is self.offline:
-            return await ask(atlas)
-        if time.monotonic() < self._skipped_until.get(id(atlas), 0.0):
-            raise NotOffered("it failed a moment ago and is left alone")
+    async def _ask(self, atlas: Atlas, ask: Callable[[Atlas], Coroutine[Any, Any, T]]) -> T:
+        service, until = self._skipped.get(id(atlas), ("", 0.0))
+        if time.monotonic() < until:
+            if not _offers(atlas, ask):
+                raise NotOffered(f"{service} does not offer this")
+            count_service(service, asked=1, failed=1)
+            raise _Failed(service, "it failed a moment ago and is left alone")
         try:
-            return await ask(atlas)
+            return await super()._ask(atlas, ask)
         except ServiceFault as fault:
-            self._skipped_until[id(atlas)] = time.monotonic() + self._rest_s
+            service = fault.service or name_of(atlas)
+            self._skipped[id(atlas)] = service, time.monotonic() + self._rest_s
             if not self._announced:
                 for announce in tuple(_listeners):
                     self._announced = True
                     announce(name_of(atlas), fault)
-            raise NotOffered(str(fault)) from fault
+            raise _Failed(service, str(fault)) from fault
         except UserError as refused:  # such as Overpass without an area; another atlas may answer
             raise NotOffered(str(refused)) from refused
+
+
+def _offers(atlas: Atlas, ask: Callable[[Atlas], Coroutine[Any, Any, T]]) -> bool:
+    """Return whether a service offers a method, without asking it."""
+    if isinstance(atlas, RegionRouter):
+        return _offers(atlas.china, ask) or _offers(atlas.elsewhere, ask)
+    try:
+        ask(atlas).close()
+    except NotOffered:
+        return False
+    return True
 
 
 def name_of(atlas: Atlas) -> str:

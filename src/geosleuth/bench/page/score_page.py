@@ -26,12 +26,14 @@ class MoreSections:
     """Additional sections of a page.
 
     Attributes:
+        first: placed before all figures.
         after_figures: placed after the table of all figures.
         after_charts: placed after the two charts.
         before_worst: placed before the worst errors.
         style: CSS rules for them, added to the style sheet.
     """
 
+    first: Sequence[Html] = ()
     after_figures: Sequence[Html] = ()
     after_charts: Sequence[Html] = ()
     before_worst: Sequence[Html] = ()
@@ -226,6 +228,7 @@ def render_page(
         el(
             "main",
             {"id": "main"},
+            *more.first,
             _figures(reports, published),
             *more.after_figures,
             _charts(reports),

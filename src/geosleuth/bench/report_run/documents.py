@@ -1,6 +1,7 @@
 """The report of runs as a JSON document, and as text for a terminal."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from math import isnan
 from typing import Any
 
@@ -18,6 +19,7 @@ from geosleuth.bench.terminal import score_view
 from geosleuth.geo import threshold_text
 from geosleuth.score import PublishedRow
 from geosleuth.text.numbers import NONE, count, distance, p_value, percent_sign, plural
+from geosleuth.text.safe import one_line
 
 from .figures import (
     FAILURE_WORDS,
@@ -72,6 +74,7 @@ def _run(run: RunReport, figures: Mapping[str, Any]) -> dict[str, Any]:
         "unlocated": counts.unlocated,
         "failed": counts.failed,
         "missing": counts.missing,
+        "alarms": run.alarms,
         "notes": list(run.notes),
         "figures": figures,
         "accuracy_if_the_rest_are_misses": {
@@ -84,6 +87,7 @@ def _run(run: RunReport, figures: Mapping[str, Any]) -> dict[str, Any]:
         "worked_seconds": round(run.folder.index.seconds, 3),
         "ended": dict(run.journal.ended),
         "answered_by": dict(run.journal.answered_by),
+        "services": [asdict(use) for use in run.journal.services],
         "failures": [
             {
                 "photos": group.photos,
@@ -215,7 +219,10 @@ _SHOWN_REASONS = 5
 
 def run_view(report: RunsReport, published: Sequence[PublishedRow] = ()) -> RenderableType:
     """Return the scorer's figures, then what only the run folders contain."""
-    parts: list[RenderableType] = [score_view([run.report for run in report.runs], published), "", _coverage(report)]
+    parts: list[RenderableType] = [
+        Text(f"{run.label}: {words}", style="bold red") for run in report.runs for words in run.alarms
+    ]
+    parts += [score_view([run.report for run in report.runs], published), "", _coverage(report)]
     for run in report.runs:
         parts += [Text(f"note, {run.label}: {note}", style="yellow") for note in run.notes]
     parts += ["", _costs(report.runs), *_spending(report)]
@@ -317,6 +324,8 @@ def _failures(run: RunReport) -> Iterable[RenderableType]:
         paid = f", {money(cost)} USD" if cost else ""
         tries.append(f"{count(found.count)} {OUTCOME_WORDS[outcome]}{paid}")
     yield Text(f"tries: {'; '.join(tries) or NONE}")
+    for use in run.journal.services:
+        yield Text(one_line(f"service {use}"), style="red" if use.failed else "")
     for group in run.journal.failures[:_SHOWN_REASONS]:
         why = group.trouble or REASON_WORDS.get(group.reason, group.reason)
         where = f" ({group.host})" if group.host else ""

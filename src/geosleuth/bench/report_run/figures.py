@@ -23,6 +23,7 @@ from geosleuth.bench.scored import Scored, score_file, with_placed
 from geosleuth.errors import BadInput
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, distances_km
 from geosleuth.score import Accuracy, within
+from geosleuth.service_use import ServiceUse, merge_uses
 from geosleuth.text.numbers import NONE
 from geosleuth.text.safe import one_line, printable
 from geosleuth.tools.calls import FailureKind
@@ -86,6 +87,11 @@ class Journal:
     ended: Mapping[str, int]
     answered_by: Mapping[str, int]
     nodes: Mapping[str, int]
+
+    @property
+    def services(self) -> tuple[ServiceUse, ...]:
+        """Return how often services were asked and failed, in all tries."""
+        return merge_uses(use for tries in self.tries.values() for use in tries.spent.services)
 
     def count(self, outcome: Outcome) -> int:
         """Return how many photos' newest try ended so."""

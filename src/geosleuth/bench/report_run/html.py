@@ -520,6 +520,10 @@ def _failures_run(run: RunReport, index: int) -> Html:
         {"class": "field"},
         el("h3", None, el("span", {"class": f"key {series(index)}"}), name(run.label)),
         el("p", None, _failures_sentence(run)),
+        *(
+            el("p", {"class": "odd" if use.failed else None}, "Service ", name(str(use), 200), ".")
+            for use in run.journal.services
+        ),
         _groups(run) if run.journal.failures else "",
         scroll_box(f"Tries of {run.label}", _tries(run)),
     )
@@ -743,6 +747,11 @@ def render_run_page(
         generated=generated,
         command=command,
         more=MoreSections(
+            first=tuple(
+                el("p", {"class": "alarm"}, name(f"{run.label}: {one}", 300))
+                for run in report.runs
+                for one in run.alarms
+            ),
             after_figures=(coverage_section(report),),
             after_charts=(
                 costs_section(report),

@@ -19,6 +19,7 @@ from geosleuth.bench.scored import UNKNOWN, Scored
 from geosleuth.errors import BadInput
 from geosleuth.geo import THRESHOLDS_KM, Box, LatLon
 from geosleuth.score import Accuracy, Truth, within
+from geosleuth.service_use import alarms
 from geosleuth.text.safe import one_line, printable
 
 from .figures import (
@@ -230,6 +231,11 @@ class RunReport:
     def facts(self) -> dict[str, str]:
         """Return the settings that determine the answers, from the manifest, as plain text."""
         return _facts(self.folder.manifest)
+
+    @property
+    def alarms(self) -> list[str]:
+        """Return what a reader must know before the figures: services that failed too often."""
+        return [one_line(words) for words in alarms(self.journal.services)]
 
     @property
     def hidden(self) -> str:

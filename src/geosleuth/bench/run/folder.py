@@ -1,6 +1,6 @@
 """The folder of a run: its files, its lock, and lines that are on disk before they count.
 
-RUN/manifest.json                      the run's settings; written once
+RUN/manifest.json                      the run's settings, and which services failed
 RUN/journal.jsonl                      a line for every try that ended; append-only
 RUN/trajectories/ab/abcd….1.jsonl      the trajectory of each try, with its other files
 RUN/results.jsonl, errors.jsonl, summary.json      made from these whenever a run stops
@@ -17,7 +17,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import islice, takewhile
 from pathlib import Path
@@ -322,6 +322,17 @@ class RunFolder:
     ) -> None:
         self.close()
 
+    def keep_services(self) -> None:
+        """Write into the manifest how often services were asked and failed so far.
+
+        Raises:
+            BadInput: it can't be written.
+        """
+        manifest = replace(self.manifest, services=self.index.spent.services)
+        if manifest != self.manifest:
+            _write_manifest(self.path, manifest)
+            self.manifest = manifest
+
     def name_of(self, id: str) -> str:  # noqa: A002  (the data set's own word)
         """Return a photo's name in this run."""
         return name_of(self.manifest.name_key, id)
@@ -547,11 +558,15 @@ def _begin_manifest(path: Path, wanted: Manifest) -> Manifest:
         return stored
     if other := sorted(name for name in _entries(path) if name != LOCK):
         raise BadInput(f"{path}: holds {other[0][:60]!r} and is not a run; choose a new or an empty folder")
-    text = json.dumps(manifest_to_dict(wanted), indent=1, ensure_ascii=False, default=str)
-    write_text_atomically(path / MANIFEST, f"{text}\n")
-    _sync(path)
+    _write_manifest(path, wanted)
     # Round-trip through JSON, so that a setting that JSON can't hold is noticed now.
     return read_manifest(path)
+
+
+def _write_manifest(path: Path, manifest: Manifest) -> None:
+    text = json.dumps(manifest_to_dict(manifest), indent=1, ensure_ascii=False, default=str)
+    write_text_atomically(path / MANIFEST, f"{text}\n")
+    _sync(path)
 
 
 def _begin_journal(path: Path, manifest: Manifest, say: Say) -> Scanned:

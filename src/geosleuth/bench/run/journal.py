@@ -10,7 +10,7 @@ import re
 import secrets
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, get_args
@@ -23,6 +23,7 @@ from geosleuth.bench.sets.dataset import Box
 from geosleuth.errors import BadInput
 from geosleuth.files import byte_lines
 from geosleuth.policies import Usage
+from geosleuth.service_use import read_uses
 
 LENGTH = 16
 _NAME = re.compile(rf"[0-9a-f]{{{LENGTH}}}")
@@ -388,6 +389,7 @@ def record_to_line(record: TryRecord) -> bytes:
             "reply_seconds": usage.seconds,
             "tries": usage.tries,
             **({} if usage.thinking_tokens is None else {"thinking_tokens": usage.thinking_tokens}),
+            **({"services": [asdict(use) for use in spent.services]} if spent.services else {}),
         },
         "began": record.began.isoformat(),
         "ended": record.ended.isoformat(),
@@ -434,6 +436,7 @@ def record_from_line(line: bytes) -> TryRecord:
                 int(spent["withheld_calls"]),
                 float(spent["seconds"]),
                 usage,
+                services=read_uses(spent.get("services", [])),
             ),
             began=_moment(plain["began"]),
             ended=_moment(plain["ended"]),

@@ -1,16 +1,20 @@
-"""The manifest of a run: everything that determines its answers, written once when it begins."""
+"""The manifest of a run: everything that determines its answers, written when it begins.
+
+Which services failed is added whenever the run stops.
+"""
 
 import hashlib
 import json
 import platform
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
 from geosleuth import __version__
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.errors import BadInput
+from geosleuth.service_use import ServiceUse, read_uses
 
 from .journal import new_key
 
@@ -35,7 +39,8 @@ class Manifest:
 
     ``settings`` is all that determines an answer, as plain JSON values: no key, no path of a photo. What may change
     when the run is continued (how many at once, limits of the whole run) is not in it. ``name_key`` makes the names of
-    photos; anybody who has it can map names to ids.
+    photos; anybody who has it can map names to ids. ``services`` says how often each service was asked, failed, and was
+    stood in for, as of the last time the run stopped.
     """
 
     data: DataInfo
@@ -48,6 +53,7 @@ class Manifest:
     python: str = field(default_factory=platform.python_version)
     platform: str = field(default_factory=platform.platform)
     name_key: str = field(default_factory=new_key, repr=False)
+    services: tuple[ServiceUse, ...] = ()
 
     @property
     def settings_sha256(self) -> str:
@@ -76,6 +82,7 @@ def manifest_to_dict(manifest: Manifest) -> dict[str, Any]:
         "seed": manifest.seed,
         "mask": manifest.mask,
         "name_key": manifest.name_key,
+        "services": [asdict(use) for use in manifest.services],
     }
 
 
@@ -105,6 +112,7 @@ def manifest_from_dict(plain: Any) -> Manifest:
             python=str(plain["python"]),
             platform=str(plain["platform"]),
             name_key=bytes.fromhex(plain["name_key"]).hex(),
+            services=read_uses(plain.get("services", [])),
         )
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise BadInput(f"this manifest can't be read: {type(error).__name__}: {str(error)[:100]}") from error

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import expm1
 from pathlib import Path
 from typing import Any
@@ -235,7 +235,7 @@ class RunSummary:
 def write_results(
     folder: RunFolder, data: DataSet, *, why: str = "", words: str = "", place: PlaceText = place_nothing
 ) -> RunSummary:
-    """Write ``results.jsonl``, ``errors.jsonl`` and ``summary.json``, each atomically.
+    """Write ``results.jsonl``, ``errors.jsonl``, ``summary.json``, and the services in the manifest, each atomically.
 
     The first has the same bytes however often the run was interrupted, and answers in words as they were given.
 
@@ -246,6 +246,7 @@ def write_results(
         results, errors = (_open(held, path) for path in (folder.results, folder.errors))
         found = _go_through(folder, data, results, errors, place)
     found = replace(found, why=why, words=words)
+    folder.keep_services()
     write_text_atomically(folder.summary, f"{json.dumps(summary_to_dict(folder, found), indent=1)}\n")
     return found
 
@@ -287,6 +288,7 @@ def summary_to_dict(folder: RunFolder, found: RunSummary) -> dict[str, Any]:
             "cached_tokens": usage.cached_tokens,
             "cost_usd": usage.cost_usd,
         },
+        "services": [asdict(use) for use in found.spent.services],
         "why": found.why,
         "words": found.words,
     }

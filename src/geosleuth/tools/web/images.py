@@ -22,6 +22,7 @@ from geosleuth.atlas.online.http import parse_json
 from geosleuth.atlas.online.replies import Object, inner, need_object, text
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.photo import Photo, View, encode
+from geosleuth.service_use import asking_service
 from geosleuth.tools.calls import Similar
 
 from .search_service import KeyPlace, SearchService, plain, web_address
@@ -70,7 +71,10 @@ class ImageService(SearchService):
 
     async def search(self, view: View, *, limit: int = 10) -> list[Similar]:
         """Up to ``limit`` pages with pictures like the view, as the service ranks them."""
-        return [] if limit < 1 else (await self._found(view))[:limit]
+        if limit < 1:
+            return []
+        with asking_service(self.name):
+            return (await self._found(view))[:limit]
 
     async def _found(self, view: View) -> list[Similar]:
         raise NotImplementedError

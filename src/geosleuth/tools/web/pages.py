@@ -16,6 +16,7 @@ from geosleuth.atlas import Document
 from geosleuth.atlas.online.http import Question, parse_json
 from geosleuth.atlas.online.replies import Object, clean, inner, need_object, number, objects, query_text
 from geosleuth.errors import ServiceFault
+from geosleuth.service_use import asking_service
 
 from .search_service import KeyPlace, SearchService, TolerantParser, plain, web_address
 
@@ -50,9 +51,11 @@ class WebService(SearchService):
         words = query_text(query, _QUERY_CHARS)
         if not words or limit < 1:
             return []
-        found = await self.client.ask(self.asked(words, min(limit, self.most)), lambda body: self._decode(body, limit))
-        if found is None:
-            raise ServiceFault(self.host, self.refused)
+        question = self.asked(words, min(limit, self.most))
+        with asking_service(self.name):
+            found = await self.client.ask(question, lambda body: self._decode(body, limit))
+            if found is None:
+                raise ServiceFault(self.host, self.refused)
         return found
 
     def asked(self, words: str, count: int) -> Question:

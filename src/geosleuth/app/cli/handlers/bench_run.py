@@ -99,6 +99,7 @@ def ending_view(ending: Ending, folder: Path) -> "RenderableType":
         ("errors", f"{count(so_far.failed)}, in no other figure; --retry errors tries them again")
         if so_far.failed
         else ("errors", "none"),
+        ("services", "\n".join(map(str, ending.summary.spent.services))) if ending.summary.spent.services else None,
         ("missing", f"{count(so_far.missing)}; {ending.words}") if so_far.missing else None,
         ("within 1, 25, 200, 750 km", _accuracies(ending)) if so_far.answered else None,
         ("median error", distance(ending.summary.accuracy.median_km.value)) if so_far.answered else None,
@@ -146,6 +147,7 @@ def ending_document(ending: Ending, folder: Path) -> dict[str, Any]:
         "unlocated": ending.summary.unlocated,
         "placed": dict(ending.summary.placed),
         "errors": so_far.failed,
+        "services": [asdict(use) for use in ending.summary.spent.services],
         "missing": so_far.missing,
         "accuracy": accuracy_to_dict(ending.summary),
         "tokens": so_far.tokens,
