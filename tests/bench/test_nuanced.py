@@ -14,9 +14,9 @@ import pytest
 from geosleuth.answer.answer import envelope
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.placing import place_words
+from geosleuth.bench.placed import placer_of
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names.extraction import read_reply
-from geosleuth.world.environment.episode import geocoder_of
 from homes import add_region
 
 FROM_ATLAS = (
@@ -123,4 +123,6 @@ def test_rewards_place_text_by_the_same_function(world: OfflineAtlas, shared: Pa
     place = places(shared)[-1]
     text = f"{place.address}, {place.city}, {place.country}"
     hit = asyncio.run(place_words(world, [text]))[text]
-    assert geocoder_of(world)(text) == hit.place.point
+    placed = placer_of(lambda: world)(text)
+    assert placed is not None
+    assert placed.point == hit.place.point

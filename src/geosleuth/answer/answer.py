@@ -172,6 +172,12 @@ def envelope(address: Address) -> str:
     return ", ".join(parts)
 
 
+def words_of(address: Address) -> str:
+    """Return the words by which an address is placed: its names; a city named like its country is said with it."""
+    words, country = envelope(address), address.country.conclusion
+    return f"{words}, {country}" if country and words == address.precise.conclusion == country else words
+
+
 AreaKind = Literal["country", "circle"]
 """What a finding is where it is no point: all of a country, or a circle in a country or region."""
 

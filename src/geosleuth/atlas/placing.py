@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from geosleuth.answer import Address, Answer
-from geosleuth.answer.answer import PIN_KM, envelope
+from geosleuth.answer.answer import PIN_KM, words_of
 from geosleuth.errors import BadInput
 from geosleuth.geo import Disc, Extent, LatLon, distance_km
 from geosleuth.names import country_code, country_name, fold
@@ -102,12 +102,6 @@ class Placer:
             return True
         near = await self._atlas.geocode(words_of(address), limit=_MAX_NAMESAKES, within=Disc(point, within_km))
         return any(hit.match != "fuzzy" and len(hit.missing) <= len(known.missing) for hit in near)
-
-
-def words_of(address: Address) -> str:
-    """Return the names of an address, finest first; a city with the name of its country is said with it."""
-    words, country = envelope(address), address.country.conclusion
-    return f"{words}, {country}" if country and words == address.precise.conclusion == country else words
 
 
 async def place_words(atlas: Atlas, words: Iterable[str]) -> dict[str, Placement]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.answer import Answer, ParserName
-from geosleuth.atlas.placing import words_of
+from geosleuth.answer.answer import words_of
 from geosleuth.errors import BadInput
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, LatLon, distances_km, geoscore
 from geosleuth.geo.gcj02 import Datum, from_gcj02

@@ -25,6 +25,7 @@ from geosleuth.agent.policy_card import with_folder
 from geosleuth.agent.setup import Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
+from geosleuth.bench.placed import placer_of
 from geosleuth.errors import BadInput, NotRecorded
 from geosleuth.photo.runtime import usable_cores
 from geosleuth.policies import Policy, Step
@@ -47,7 +48,7 @@ from geosleuth.world.environment import (
     pose_photo,
     scene_poser,
 )
-from geosleuth.world.environment.episode import BROKE, geocoder_of, refused
+from geosleuth.world.environment.episode import BROKE, refused
 from geosleuth.world.environment.for_trl import last_words
 from geosleuth.world.world import world_atlas
 
@@ -218,7 +219,7 @@ def rollout_setup(recipe: Recipe, judging: "Judging | None" = None) -> RolloutSe
     check_services(recipe)
     asks = resources_of(recipe) if world is None else Resources(world_atlas(world))
     # Rewards are worked out offline, whatever tools may ask.
-    geocoder = geocoder_of(OfflineAtlas() if world is None else asks.atlas) if reward.needs_geocoder else None
+    geocoder = placer_of(OfflineAtlas if world is None else lambda: asks.atlas) if reward.needs_geocoder else None
     setting = offline_setting(
         method,
         reward=reward,
@@ -374,7 +375,8 @@ class Rollouts:
         setting = self._setting
         rewards = setting.reward.score(answers, truths, setting.helpers, groups=list(id))
         wanted = Wanted(frozenset({"distance_km"}), setting.reward.point)
-        distances = work_out(answers, truths, wanted, setting.helpers).distance_km
+        placing = replace(setting.helpers, geocoder=setting.helpers.geocoder or setting.place)
+        distances = work_out(answers, truths, wanted, placing).distance_km
         if distances is None:
             raise AssertionError("distances were asked for")
         worked = tuple(

@@ -50,7 +50,7 @@ def answer(km_north: float | None, *names: str | None) -> Answer:
 def test_geoagent_is_its_weighted_sum() -> None:
     reward = PRESETS["geoagent"]
     helpers = Helpers(
-        geocoder=lambda words: LatLon(ULM.point.lat + 200 / KM_A_DEGREE, ULM.point.lon) if "Ulm" in words else None,
+        geocoder={"Ulm, Bavaria, Germany": Truth(LatLon(ULM.point.lat + 200 / KM_A_DEGREE, ULM.point.lon))}.get,
         judge=Parrot(AnswerNames("Germany", "Bavaria", "Ulm")),
         encoder=OneHot(),
     )
@@ -62,7 +62,7 @@ def test_geoagent_is_its_weighted_sum() -> None:
 
 
 def test_geoagent_refuses_to_work_without_an_encoder() -> None:
-    helpers = Helpers(geocoder=lambda _: ULM.point, judge=Parrot(AnswerNames()))
+    helpers = Helpers(geocoder=lambda _: ULM, judge=Parrot(AnswerNames()))
     with pytest.raises(BadInput, match=r"rollout\.encoder: FOLDER"):
         PRESETS["geoagent"].score([answer(0, "Germany")], [ULM], helpers)
     tables = Reward.from_dict({"parts": {"semantic": 1}})
@@ -140,7 +140,7 @@ def test_an_empty_answer_earns_nothing_anywhere(name: str) -> None:
 def test_rewards_keep_their_range(names: list[tuple[str | None, ...]], km: float | None, which: str) -> None:
     reward = PRESETS[which]
     helpers = Helpers(
-        geocoder=lambda words: ULM.point if len(words) > 5 else None,
+        geocoder=lambda words: ULM if len(words) > 5 else None,
         judge=Parrot(AnswerNames("Germany", "Ulm")),
         encoder=OneHot(),
     )
@@ -151,9 +151,9 @@ def test_rewards_keep_their_range(names: list[tuple[str | None, ...]], km: float
 def test_a_point_may_come_from_the_text() -> None:
     asked: list[str] = []
 
-    def geocoder(words: str) -> LatLon | None:
+    def geocoder(words: str) -> Truth:
         asked.append(words)
-        return ULM.point
+        return ULM
 
     replies = [answer(13, "Germany", None, "Ulm"), answer(None, "Germany", None, "Ulm"), answer(None)]
     for point, expected in {"answer": [0.875, 0, 0], "either": [0.875, 1, 0], "text": [1, 1, 0]}.items():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from geosleuth.agent import same_events
-from geosleuth.atlas import OfflineAtlas
+from geosleuth.bench.placed import placer_of
 from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray
 from geosleuth.score.rewards import PRESETS, Helpers
@@ -18,7 +18,6 @@ from geosleuth.world import World
 from geosleuth.world.consistency import RuleReader
 from geosleuth.world.design import design_scene
 from geosleuth.world.environment import environment_for, offline_setting, scene_poser, scene_rows
-from geosleuth.world.environment.episode import geocoder_of
 from homes import home_with_base
 from worlds import world_of
 
@@ -90,7 +89,7 @@ class ByLetters:
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.usefixtures("atlas_home")
 def test_every_reward_of_the_papers_can_be_earned(name: str, world: World) -> None:
-    setting = offline_setting(reward=name, helpers=Helpers(geocoder_of(OfflineAtlas()), ByLetters(), RuleReader()))
+    setting = offline_setting(reward=name, helpers=Helpers(placer_of(), ByLetters(), RuleReader()))
     one: Any = environment_for(setting, scene_poser(world, seed=3, reading="clue boxes"))()
     one.reset(scene=4)
     spot = design_scene(world, 3, 4, split="train").spot

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.answer import Answer
+from geosleuth.answer.answer import words_of
 from geosleuth.errors import BadInput
 from geosleuth.files import plain_yaml_values
 from geosleuth.geo import FloatArray, LatLon, distances_km
@@ -50,8 +51,18 @@ from .terms import (
     text_equality,
 )
 
-Geocoder = Callable[[str], LatLon | None]
-"""Returns the point of a place name; None if unknown."""
+
+class Located(Protocol):
+    """A place with a point, such as a `geosleuth.bench.placed.Placed`."""
+
+    @property
+    def point(self) -> LatLon:
+        """Return where distances are measured from."""
+        ...
+
+
+Geocoder = Callable[[str], Located | None]
+"""Returns the place that words name, as `geosleuth.bench.placed.placer_of` does; None if nothing of them is known."""
 
 Column = Literal["distance_km", "right", "given", "similarity", "equal", "agrees", "lengths", "groups"]
 
@@ -178,15 +189,15 @@ def _check_helpers(wanted: Wanted, helpers: Helpers) -> None:
 
 
 def _distances(answers: Sequence[Answer], truths: Sequence[Truth], wanted: Wanted, helpers: Helpers) -> FloatArray:
-    known: dict[str, LatLon | None] = {}
+    known: dict[str, Located | None] = {}
     said = np.full((len(answers), 2), np.nan)
     for row, answer in enumerate(answers):
         point = answer.point if wanted.point_from != "text" else None
         if point is None and wanted.point_from != "answer" and helpers.geocoder is not None:
-            words = str(answer.address)
+            words = words_of(answer.address)
             if words and words not in known:
                 known[words] = helpers.geocoder(words)
-            point = known.get(words)
+            point = found.point if (found := known.get(words)) is not None else None
         if point is not None:
             said[row] = point.lat, point.lon
     true = np.array([(truth.point.lat, truth.point.lon) for truth in truths], dtype=np.float64).reshape(-1, 2)

@@ -23,7 +23,7 @@ from geosleuth.agent.policy_card import with_folder
 from geosleuth.agent.setup import AgentSetup, Question, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas
-from geosleuth.atlas.placing import Placer
+from geosleuth.bench.placed import PlaceText, place_nothing, placer_of
 from geosleuth.bench.sets import Item
 from geosleuth.errors import BadInput, UserError
 from geosleuth.files import replacing
@@ -32,10 +32,9 @@ from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.policies import Conversation, Step
 from geosleuth.policies.tagged import observation_text
 from geosleuth.score import Truth
-from geosleuth.score.rewards import Geocoder, Helpers, Reward, read_reward
+from geosleuth.score.rewards import Helpers, Reward, read_reward
 from geosleuth.tools import Observation, TextReader, ToolCall, Toolset, WebSearch, image_info
 from geosleuth.tools.calls import OFFLINE, Need, supplied
-from geosleuth.tools.surfaces import Background
 from geosleuth.tools.toolset import all_tools
 from geosleuth.world.consistency import RuleReader
 from geosleuth.world.design import design_scene, truth_of
@@ -140,6 +139,7 @@ class Setting:
         web: where web searches go; None is the atlas's own documents.
         reward: what an answer earns.
         helpers: who is asked for that: a geocoder, an encoder, a judge.
+        place: puts answers in words on the map where distances are told beside the reward.
         budget: what one episode may use.
         answer_by: how the answer is given.
         force_answer: whether a best guess is wanted in any case.
@@ -151,6 +151,7 @@ class Setting:
     reward: Reward
     budget: Budget
     helpers: Helpers = field(default_factory=Helpers)
+    place: PlaceText = place_nothing
     web: WebSearch | None = None
     answer_by: AnswerBy = "tool"
     force_answer: bool = False
@@ -197,8 +198,9 @@ def offline_setting(
     asks = atlas if isinstance(atlas, Resources) else Resources(atlas or OfflineAtlas())
     world = asks.atlas
     earns = read_reward(reward) if isinstance(reward, str) else reward
+    place = placer_of(lambda: _without_services(world))
     asked = helpers or Helpers(
-        geocoder=geocoder_of(world) if earns.needs_geocoder else None,
+        geocoder=place if earns.needs_geocoder else None,
         judge=RuleReader() if earns.needs_judge else None,
     )
     # What it lacks is said now and not after the first episode.
@@ -223,10 +225,18 @@ def offline_setting(
         web=asks.web,
         reward=earns,
         helpers=asked,
+        place=place,
         budget=budget or chosen.budget,
         answer_by=answer_by,
         force_answer=force_answer,
     )
+
+
+def _without_services(atlas: Atlas) -> Atlas:
+    """Return the offline atlas behind map services: scores ask none of them."""
+    from geosleuth.atlas.online import BackedAtlas
+
+    return atlas.offline if isinstance(atlas, BackedAtlas) else atlas
 
 
 WORDS = (
@@ -260,17 +270,6 @@ def setting_of(words: Mapping[str, Any]) -> Setting:
         raise BadInput("pages are those of a drawn world; name its seed as world")
     atlas = None if seed is None else world_atlas(open_world(int(seed), pages=pages))
     return offline_setting(method, atlas=atlas, budget=replace(method.budget, **limits), **given)
-
-
-def geocoder_of(atlas: Atlas) -> Geocoder:
-    """Return a geocoder for rewards: the point of the place that a text names."""
-    background, placer = Background(), Placer(atlas)
-
-    def geocode(text: str) -> LatLon | None:
-        placement = background.run(placer.place(text))
-        return None if placement is None else placement.point
-
-    return geocode
 
 
 def worded(setting: Setting) -> Method:
