@@ -22,10 +22,12 @@ from geosleuth.train.evaluation import (
     parallel_of,
     read_evaluation,
     sliced,
+    summary_figures,
 )
 from geosleuth.train.generator import Asked
 from geosleuth.train.play import PlayedScene, PlayedTry
 from players import FAR, NEAR, ZOOM, Scripted, plain_setting
+from scripted_grpo import make_photos
 from tiny_vlm import tiny_vlm_folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +59,12 @@ def test_calls_and_failures_are_counted_by_call_and_by_try() -> None:
     busy = tried(1.0, tools=calls, failures={"repeated": 1, "bad_arguments": 1}, calls=3, turns=4)
     idle = tried(1.0, turns=2)
     figures = figures_of([replace(scene(0, 1.0), tries=(busy,)), replace(scene(1, 1.0), tries=(idle,))])
-    assert figures["failed"] == {"percent": 50.0, "calls": 4, "by": {"bad_arguments": 1, "repeated": 1}}
+    assert figures["failed"] == {
+        "percent": 50.0,
+        "strict_percent": 50.0,
+        "calls": 4,
+        "by": {"bad_arguments": 1, "repeated": 1},
+    }
     assert (figures["called"]["value"], figures["calls"]["value"], figures["turns"]["value"]) == (50.0, 2.0, 3.0)
     assert figures["tools"] == {"zoom": 3, "geocode": 1}
 
@@ -179,6 +186,25 @@ def test_an_evaluation_from_before_lines_were_quoted_is_another_one(tmp_path: Pa
     (tmp_path / "asked.json").write_text(json.dumps(asked))
     with pytest.raises(BadInput, match="another quotes_lines"):
         evaluated(Scripted(zoom_and_answer), **words)
+
+
+@pytest.mark.usefixtures("atlas_home")
+def test_answers_in_words_are_measured_from_the_place_they_name_unless_strict(tmp_path: Path) -> None:
+    said = iter(("Monaco; ; Monaco", "Monaco; ; Monaco", "Qwyxland; ; Qwyxhurst"))
+    words: dict[str, Any] = {
+        "scenes": 3, "photos": str(make_photos(tmp_path / "photos", 3)), "method": "geoagent", "at_once": 1,
+        "with_tools": False,
+    }  # fmt: skip
+    found = evaluated(Scripted(lambda *_: next(said)), folder=tmp_path / "usual", **words)
+    assert found.figures["placed"] == {"town": 2}
+    assert found.figures["located"]["value"] == pytest.approx(66.6667)
+    # By this figure `--keep-best within_25km` chooses.
+    assert summary_figures(found.to_dict())["within_25km"] == pytest.approx(2 / 3, abs=1e-4)
+    strictly = evaluated(Scripted(lambda *_: "Monaco; ; Monaco"), folder=tmp_path / "strict", strict=True, **words)
+    assert (strictly.figures["placed"], strictly.figures["located"]["value"]) == ({}, 0.0)
+    for folder, strict in (("usual", True), ("strict", False)):
+        with pytest.raises(BadInput, match="another places_words"):
+            evaluated(Scripted(zoom_and_answer), folder=tmp_path / folder, strict=strict, **words)
 
 
 @pytest.mark.usefixtures("atlas_home")

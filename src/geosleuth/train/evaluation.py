@@ -100,6 +100,7 @@ def figures_of(scenes: Sequence[PlayedScene]) -> Figures:
         "median_km": _told(_median(errors)),
         "answered": _told(_share(_tries(scenes, lambda one: one.answered))),
         "located": _told(_share(~np.isnan(errors))),
+        "placed": dict(Counter(one.placed for one in tries if one.placed is not None)),
         "called": _told(_share(_tries(scenes, lambda one: bool(one.tools)))),
         "calls": _told(_mean(scenes, lambda one: sum(one.tools.values()))),
         "failed": {
@@ -301,6 +302,7 @@ class EvaluationSettings:
         seed: of the scenes; training must have used another one, or the other split.
         split: which places and designs may occur.
         with_tools: False switches all tools off.
+        strict: count only an answer's own point; otherwise an answer in words is measured from the place it names.
         method: a preset of `geosleuth.agent`; "default" if left out, and the detective's own for it.
         reward: a preset, or a file, by which answers are scored too.
         reading: what read_text reads with.
@@ -326,6 +328,7 @@ class EvaluationSettings:
     seed: int = 7
     split: Split = "held-out"
     with_tools: bool = True
+    strict: bool = False
     method: str | None = None
     reward: str = "ours"
     reading: Reading = "clue boxes"
@@ -457,7 +460,7 @@ def _asked_of(
     stage = Stage(
         setting=one.setting or words, seed=one.seed, split=one.split, world=one.world, reading=one.reading,
         control=one.control, tries=one.tries, verified=one.verified, sampling=drawn, with_tools=one.with_tools,
-        keep=keep, kept=kept, photos=photo_rows(one),
+        strict=one.strict, keep=keep, kept=kept, photos=photo_rows(one),
     )  # fmt: skip
     asked = {
         "policy": _name(policy),
@@ -467,6 +470,8 @@ def _asked_of(
         "scenes": one.scenes, "seed": one.seed, "split": one.split, "world": one.world, "start": one.start,
         "reading": one.reading, "with_tools": one.with_tools, "tries": one.tries, "sampling": asdict(drawn),
         "max_new_tokens": one.max_new_tokens, "player": player,
+        # Folders from before words were placed have only strict figures, and are resumed with strict ones alone.
+        **({} if one.strict else {"places_words": True}),
         # Stored only if not the default, so that folders from before this option existed can be resumed.
         **({} if one.verified else {"verified": False}),
         **({} if one.control == "none" else {"control": one.control}),

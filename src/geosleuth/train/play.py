@@ -37,6 +37,7 @@ from geosleuth.agent.locate import open_case
 from geosleuth.agent.setup import AgentSetup, Question
 from geosleuth.agent.trajectory import write_trajectory
 from geosleuth.answer import Answer
+from geosleuth.bench.placed import place_nothing, point_of
 from geosleuth.errors import NotRecorded, ServiceFault, UserError
 from geosleuth.geo import distance_km
 from geosleuth.policies import Conversation, Policy, Sampling, Step, Usage, Wire
@@ -81,6 +82,7 @@ class Stage:
         sampling: how replies are drawn; greedily if left out.
         wire: in place of the method's own.
         with_tools: False switches all tools off; the policy is offered none.
+        strict: whether only an answer's own point counts; otherwise answers in words are placed by the atlas.
         keep: a folder that gets every trajectory, as ``scene-N.tryM.jsonl``.
         kept: a folder of pictures that were drawn before; those that are not there yet are drawn and put there.
         photos: rows of `geosleuth.train.prompts` that are played in place of scenes; their numbers count from 0.
@@ -97,6 +99,7 @@ class Stage:
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.0))
     wire: Wire | None = None
     with_tools: bool = True
+    strict: bool = False
     keep: Path | None = None
     kept: Path | None = None
     photos: tuple[Mapping[str, Any], ...] = field(default=(), hash=False, repr=False)
@@ -126,6 +129,7 @@ class PlayedTry:
     ``distance_km`` is None if there is no point. ``answered`` says whether the policy answered itself: the best
     candidate of the pool may stand in for it. ``calls`` were carried out; ``tools`` counts all that were made, and
     ``failures`` those that gave nothing, by why; ``mended`` those that worked because something was forgiven.
+    ``placed`` is the level of the place from which the distance is measured, where an answer has words and no point.
     """
 
     distance_km: float | None
@@ -141,6 +145,7 @@ class PlayedTry:
     seconds: float = 0.0
     trouble: str | None = None
     mended: int = 0
+    placed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +274,9 @@ class SceneTable:
             return PlayedTry(None, self.setting.reward.least, answered=False, reason="error", trouble=trouble)
         answer, ended, spent = trajectory.answer or Answer(), trajectory.ended, trajectory.spent
         seen = trajectory.observations
+        point, placed = point_of(answer, place_nothing if self.stage.strict else self.setting.place)
         return PlayedTry(
-            None if answer.point is None else distance_km(answer.point, truth.point),
+            None if point is None else distance_km(point, truth.point),
             self.setting.earned(answer, truth),
             trajectory.answered is not None and trajectory.answered.by == "policy",
             ended.reason if ended else "error",
@@ -283,6 +289,7 @@ class SceneTable:
             round(spent.seconds, 3),
             trouble or (ended.trouble if ended else None),
             sum(one.mended is not None for one in seen),
+            placed,
         )
 
     def _keep(self, number: int, tries: Sequence[Try], verified: Trajectory | None) -> None:

@@ -271,6 +271,12 @@ class EvaluateOptions:
         str,
         typer.Option(metavar="NAME", rich_help_panel=_PLAY, help="What answers are scored by, beside the distance."),
     ] = "ours"
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", rich_help_panel=_PLAY, help="Count only an answer's own point: an answer in words is unlocated."
+        ),
+    ] = False
     reading: Annotated[
         Literal["clue boxes", "pixels"], typer.Option(rich_help_panel=_PLAY, help="What read_text reads with.")
     ] = "clue boxes"
@@ -368,6 +374,7 @@ def evaluate(options: EvaluateOptions) -> None:
         "prompts": options.prompts,
         "policy_card": options.policy_card,
         "reward": options.reward,
+        "strict": options.strict,
         "reading": options.reading,
         "control": options.control,
         "turns": options.turns,

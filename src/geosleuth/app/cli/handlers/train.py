@@ -23,6 +23,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from geosleuth.app.console import progress, show, show_json, table_view, talk
+from geosleuth.bench.placed import placed_words
 from geosleuth.data.filtering import PHASES_KM, Tries, filtered
 from geosleuth.errors import BadInput, GeosleuthError, MissingExtra
 from geosleuth.files import refuse_to_replace, write_text_atomically
@@ -563,7 +564,8 @@ def _evaluation_view(asked: Mapping[str, Any], figures: Mapping[str, Any]) -> Gr
     rows.append(("failed calls, %", share, f"of {count(failed['calls'])}"))
     if (strict := failed.get("strict_percent")) is not None:
         rows.append(("the same, counting mended ones, %", f"{strict:.2f}", "as papers count"))
-    return Group(Text(head, style="bold"), near, table_view(("figure", ">", ">95 % interval"), rows))
+    placed = [Text(f"{placed_words(found)}; --strict counts them as unlocated")] if (found := figures["placed"]) else []
+    return Group(Text(head, style="bold"), near, table_view(("figure", ">", ">95 % interval"), rows), *placed)
 
 
 def _estimate(one: Mapping[str, float | None], decimals: int) -> tuple[str, str]:
