@@ -87,3 +87,24 @@ def test_a_damaged_card_is_one_line(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text)
     with pytest.raises(BadInput, match=r"is no policy card; pass the policy_card\.json"):
         card_beside(tmp_path)
+
+
+def test_runs_in_the_users_words_make_a_card_of_these_words(tmp_path: Path) -> None:
+    from geosleuth.agent import Started
+    from geosleuth.agent.policy_card import card_of_run, with_folder
+
+    (tmp_path / "system.txt").write_text("Mind the kerbs. {{boxes}}")
+    way = with_folder(method("spotagent", box_scale="thousandths"), tmp_path)
+    began = Started(
+        _task(), way.name, "someone", way.tools, way.budget, way.system(_task(), way.tools), prompts=way.prompts_sha256
+    )
+    card = card_of_run(began, "native", tmp_path)
+    assert card is not None
+    assert card.box_scale == "thousandths"
+    assert card.played(prompts=tmp_path).system(_task(), card.tools).startswith("Mind the kerbs. A box is")
+    with pytest.raises(BadInput, match=r"made with other words; name their folder as rollout\.prompts"):
+        card_of_run(began, "native")
+    ours = method("spotagent")
+    plain = replace(began, system=ours.system(_task(), ours.tools), prompts=None)
+    with pytest.raises(BadInput, match=r"made with other words; leave rollout\.prompts out"):
+        card_of_run(plain, "native", tmp_path)

@@ -127,3 +127,39 @@ def test_an_agent_of_a_team_is_shown_what_it_learned(
     team.write_text(team.read_text().replace("method: twm, ", ""))
     refused = geosleuth("locate", photos / "1.jpg", "--team", team, "--wire", "tagged", home=atlas_home)
     assert "trained with --wire native, not tagged" in refused.stderr
+
+
+def test_a_team_is_asked_in_words_of_the_users_own(
+    atlas_home: Path, photos: Path, server: ServerUrl, tmp_path: Path
+) -> None:
+    team, words = tmp_path / "team.yaml", tmp_path / "words"
+    words.mkdir()
+    (words / "system.txt").write_text("Mind the kerbs. {{own}}")
+    (words / "review.txt").write_text("What of this?\n{{answer}}")
+    (words / "summary.txt").write_text("They said:\n{{comments}}\nto you, who said:\n{{answer}}")
+    (words / "discussion.txt").write_text("Talk.\n{{opinions}}\n{{own}}")
+    agents = "".join(f'  - {{name: agent {at}, model: "server:policy", base_url: "{server}"}}\n' for at in (1, 2))
+    team.write_text(f"society: none\nsettings: {{answerers: 2, reviewers: 1, rounds: 1}}\nagents:\n{agents}")
+    far = chat_reply('{"location": {"city": "Oslo", "lat": 59.9, "lon": 10.7}, "explanation": "Fjord"}')
+    near = chat_reply('{"location": {"city": "Nice", "lat": 43.7, "lon": 7.27}, "explanation": "Palms"}')
+    with openai_server([near, far, near, far, near, far]) as url:
+        team.write_text(team.read_text().replace(server, url))
+        done = geosleuth("locate", photos / "1.jpg", "--team", team, "--prompts", words, home=atlas_home)
+        assert done.returncode == 0, done.stderr
+        asked = [request.json["messages"] for request in url.requests]
+    first = [text_of(messages[-1]) for messages in asked]
+    assert sum(messages[0]["content"].startswith("Mind the kerbs. You are asked") for messages in asked) == 2
+    reviews = [text for text in first if "What of this?" in text]
+    assert len(reviews) == 2
+    assert all("> Palms" in text or "> Fjord" in text for text in reviews)
+    assert all("Lines that begin with > and locations" in text and "Check it against" not in text for text in reviews)
+    assert any("They said:\nComment 1" in text for text in first)
+    assert any("Talk.\nOpinion 1:" in text and "Several people are trying to agree" in text for text in first)
+    (words / "review.txt").write_text("{{comments}}")
+    refused = geosleuth("locate", photos / "1.jpg", "--team", team, "--prompts", words, home=atlas_home)
+    assert "there is no {{comments}} here; known are {{own}}, {{answer}}" in refused.stderr.replace("\n", " ")
+
+
+def text_of(message: dict[str, Any]) -> str:
+    content = message["content"]
+    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)

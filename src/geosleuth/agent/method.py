@@ -74,8 +74,9 @@ class Method:
     `geosleuth.agent.turns`. With ``reads_thinking`` what a policy thought is part of its answer, and is read with it,
     see ``final_words``. With ``wants_guess`` its words ask for a best guess in any case. With ``tells_options`` schemas
     name the options of tools, see `Tool`; papers' tools have none. Without ``states_odds`` its form of answer has no
-    odds: they may be asked for afterwards. ``verifier_words`` and ``prompts_sha256`` are those of a user's own words,
-    see `geosleuth.agent.prompt_files`. ``panorama`` says how panoramas are shown: cut into flat views, or whole.
+    odds: they may be asked for afterwards. ``verifier_words``, ``stage_words`` (what members of a team are asked, by
+    stage) and ``prompts_sha256`` are those of a user's own words, see `geosleuth.agent.prompt_files`. ``panorama`` says
+    how panoramas are shown: cut into flat views, or whole.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Method:
     tells_options: bool = False
     states_odds: bool = True
     verifier_words: str | None = field(default=None, repr=False)
+    stage_words: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
     prompts_sha256: str | None = None
     panorama: PanoramaShown = "views"
 

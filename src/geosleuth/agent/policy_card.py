@@ -150,12 +150,16 @@ def words_sha256(method: Method, tools: Sequence[str]) -> str:
     return sha256(f"{method.system(task, shown)}\0{method.prompt(task, shown)}".encode()).hexdigest()
 
 
-def method_of_run(started: Started) -> Method | None:
-    """Return the method of a recorded run, asking for boxes as it did then; None where nobody knows the method."""
+def method_of_run(started: Started, prompts: Path | None = None) -> Method | None:
+    """Return the method of a recorded run, asking for boxes as it did then; None where nobody knows the method.
+
+    Raises:
+        BadInput: the folder of the user's own words can't be read, or has none for the method.
+    """
     if started.method not in METHODS:
         return None
     scales: tuple[BoxScale, ...] = get_args(BoxScale)
-    methods = [METHODS[started.method](scale) for scale in scales]
+    methods = [with_folder(METHODS[started.method](scale), prompts) for scale in scales]
     return next((one for one in methods if one.system(started.task, started.tools) == started.system), methods[0])
 
 
@@ -163,12 +167,18 @@ def card_of_run(started: Started, wire: Wire, prompts: Path | None = None) -> Po
     """Return the card of a policy that learns from such runs; None where nobody knows their method.
 
     Words that are neither ours nor the folder's get a fingerprint of their own, so that no other words pass for them.
+
+    Raises:
+        BadInput: the runs were made with other words than the folder's.
     """
-    method = method_of_run(started)
+    method = method_of_run(started, prompts)
     if method is None:
         return None
-    card = PolicyCard.of(replace(with_folder(method, prompts), wire=wire), started.tools, turns=started.budget.turns)
-    if with_folder(method, prompts).system(started.task, started.tools) != started.system:
+    if started.prompts != method.prompts_sha256:
+        pass_it = "leave rollout.prompts out" if started.prompts is None else "name their folder as rollout.prompts"
+        raise BadInput(f"these runs of {method.name} were made with other words; {pass_it}")
+    card = PolicyCard.of(replace(method, wire=wire), started.tools, turns=started.budget.turns)
+    if method.system(started.task, started.tools) != started.system:
         return replace(card, words_sha256=sha256(started.system.encode()).hexdigest())
     return card
 

@@ -6,6 +6,8 @@ others brings them::
     FOLDER/twm/system.txt        what the model is told first
     FOLDER/twm/question.txt      the first message, with the photo
     FOLDER/twm/verifier.txt      what a model that verifies several tries is told first
+    FOLDER/twm/review.txt        what a member of a team is asked about another's answer; so are summary.txt, after the
+                                 reviews, and discussion.txt
 
 Files that lie in FOLDER itself count for every method that has none of its own. Where a file is missing our words stay.
 ``{{name}}`` in them is replaced: see `PLACEHOLDERS`. Nothing else is: single braces are text.
@@ -13,7 +15,6 @@ Files that lie in FOLDER itself count for every method that has none of its own.
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,9 +24,11 @@ from geosleuth.errors import BadInput
 
 from .events import Task
 from .method import Method
-from .methods.shared import boxes, from_user, own_names, photos, tool_list
+from .methods.shared import PLACEHOLDER, boxes, fill, from_user, own_names, photos, tool_list
 
-PARTS = ("system", "question", "verifier")
+STAGES = ("review", "summary", "discussion")
+"""What members of a team are asked after their first answers; see `geosleuth.agent.methods.smilegeo`."""
+PARTS = ("system", "question", "verifier", *STAGES)
 PLACEHOLDERS: Mapping[str, str] = {
     "tools": "a line for each tool that is on: its name, and what it is good for",
     "schemas": "the tools as JSON schemas, one a line",
@@ -34,8 +37,13 @@ PLACEHOLDERS: Mapping[str, str] = {
     "user": "the user's hint and area",
     "own": "our own words for this part",
     "task": "in verifier.txt: what each try was told first",
+    "answer": "in review.txt, summary.txt, discussion.txt: the answer that is reviewed, or one's own last one",
+    "comments": "in summary.txt: the reviews of it",
+    "opinions": "in discussion.txt: the newest replies of the others",
 }
-_NAMED = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
+_OF_STAGES = {"review": {"own", "answer"}, "summary": {"own", "answer", "comments"}}
+_OF_STAGES["discussion"] = {"own", "answer", "opinions"}
+_OF_ALL = {"tools", "schemas", "boxes", "photos", "user", "own"}
 _MOST_BYTES = 1_000_000
 
 Words = Callable[[Task, tuple[str, ...]], str]
@@ -74,9 +82,11 @@ def _read(path: Path) -> str:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: can't be read as UTF-8 text: {error}") from error
-    for name in _NAMED.findall(text):
-        if name not in PLACEHOLDERS or (name == "task" and path.stem != "verifier"):
-            known = ", ".join(f"{{{{{one}}}}}" for one in PLACEHOLDERS)
+    usual = _OF_ALL | {"task"} if path.stem == "verifier" else _OF_ALL
+    own = _OF_STAGES.get(path.stem, usual)
+    for name in PLACEHOLDER.findall(text):
+        if name not in own:
+            known = ", ".join(f"{{{{{one}}}}}" for one in PLACEHOLDERS if one in own)
             raise BadInput(f"{path}: there is no {{{{{name}}}}} here; known are {known}")
     return text.strip()
 
@@ -93,6 +103,7 @@ def with_prompts(method: Method, prompts: Prompts) -> Method:
         system=written("system", method.system),
         prompt=written("question", method.prompt),
         verifier_words=parts.get("verifier"),
+        stage_words={name: parts[name] for name in STAGES if name in parts},
         prompts_sha256=prompts.sha256,
     )
 
@@ -105,7 +116,7 @@ def verifier_words(method: Method, own: Words) -> Words:
 
 
 def _filled(method: Method, text: str, own: Words, task: Task, tools: tuple[str, ...]) -> str:
-    """Fill placeholders in. What a hint or a tool says is put in once and never looked through for more."""
+    """Fill placeholders in."""
     values: Mapping[str, Callable[[], str | None]] = {
         "tools": lambda: tool_list(tools, method.shown_as),
         "schemas": lambda: _schemas(method, tools),
@@ -115,7 +126,7 @@ def _filled(method: Method, text: str, own: Words, task: Task, tools: tuple[str,
         "own": lambda: own(task, tools),
         "task": lambda: method.system(task, tools),
     }
-    return _NAMED.sub(lambda found: values[found[1]]() or "", text)
+    return fill(text, values)
 
 
 def _schemas(method: Method, tools: tuple[str, ...]) -> str:

@@ -555,7 +555,8 @@ def make_plan(
 def _method(request: LocateRequest, scale: BoxScale, began: Started | None = None) -> Method:
     """Return the method that is asked for, or else a recording's or the usual one, in the user's words."""
     method = method_of(request.method or (began.method if began else _usual_method(request)), box_scale=scale)
-    return _shown(with_folder(method, request.prompts), request)
+    # The agents of a team have methods of their own, and take the words for these.
+    return _shown(with_folder(method, None if request.team is not None else request.prompts), request)
 
 
 def _shown(method: Method, request: LocateRequest) -> Method:

@@ -90,7 +90,8 @@ def _team(request: LocateRequest, path: Path) -> "Team":
     from geosleuth.team.swarm import make_team, read_team
 
     spec = read_team(path)
-    return make_team(spec, offline=request.offline, endpoints=endpoint_settings(request, len(spec.agents)))
+    endpoints = endpoint_settings(request, len(spec.agents))
+    return make_team(spec, offline=request.offline, endpoints=endpoints, prompts=request.prompts)
 
 
 def policy_wire(request: LocateRequest) -> Wire | None:

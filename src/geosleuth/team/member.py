@@ -15,7 +15,7 @@ SmileGeo's printed rule leaves a link unchanged after a first right answer and w
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -40,13 +40,15 @@ class Request:
     """A request to a member.
 
     ``words`` replaces the task's own question; None asks as the member's method does. What others said is in the
-    words as quoted data. ``seed`` is passed to models that support it. ``force_answer`` demands a best guess.
+    words as quoted data, and in ``pieces`` once more by itself, for members with words of a user's own: see
+    `geosleuth.agent.prompt_files`. ``seed`` is passed to models that support it. ``force_answer`` demands a best guess.
     A request never contains a truth or a file name.
     """
 
     photos: tuple[OpenedPhoto, ...]
     stage: Stage = "answer"
     words: str | None = None
+    pieces: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
     hint: str | None = None
     area: str | None = None
     seed: int | None = None

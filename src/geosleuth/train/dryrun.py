@@ -30,6 +30,7 @@ from .recipe_files import flat
 from .rollouts import Judging, RolloutSetup, judging_of, reward_of, rollout_setup
 from .samples import photo_chats, store_chats
 from .services import is_online
+from .sft import way_of
 from .validation import check_evaluation
 
 _HEAD = 3
@@ -341,7 +342,7 @@ def _try_photos(recipe: Recipe, built: list[str], absent: list[str]) -> None:
     if missing := [spec for spec in data.photos or () if not _is_there(spec)]:
         absent.append(f"data: there is no {', '.join(missing)}; give it with data.photos")
         return
-    head = list(photo_chats(islice(photo_items(data), _HEAD), data.method))
+    head = list(photo_chats(islice(photo_items(data), _HEAD), way_of(recipe)))
     if not head:
         raise BadInput(f"{_named(data)}: has no rows")
     built.append(f"data: {_named(data)}, asked as {data.method} does; the first {len(head)} photos can be asked about")

@@ -140,7 +140,7 @@ def card_of(recipe: Recipe, writer: Writer) -> PolicyCard | None:
             return None
         return card_of_run(sample_of(first, {}).trajectory.started, wire, recipe.rollout.prompts)
     if data.photos:
-        return PolicyCard.of(replace(_way(recipe), wire=wire), (), turns=1)
+        return PolicyCard.of(replace(way_of(recipe), wire=wire), (), turns=1)
     return card_beside(Path(recipe.model.path))
 
 
@@ -148,7 +148,7 @@ def _wire(writer: Writer) -> Wire:
     return "native" if writer.abilities.tools else "tagged"
 
 
-def _way(recipe: Recipe) -> Method:
+def way_of(recipe: Recipe) -> Method:
     """Return the method whose question fine-tuning on photos asks."""
     return with_folder(method_of(recipe.data.method, box_scale=boxes_of(recipe.model)), recipe.rollout.prompts)
 
@@ -164,7 +164,7 @@ def chats_for(
     data = recipe.data
     if data.store is not None or data.photos:
         stored = () if data.store is None else store_chats(Store(data.store), wire=_wire(writer))
-        asked = photo_chats(photo_items(data), _way(recipe)) if data.photos else ()
+        asked = photo_chats(photo_items(data), way_of(recipe)) if data.photos else ()
         return islice(chain(stored, asked), data.limit)
     if recipe.stage == "coldstart":
         raise BadInput(f"recipe {recipe.name}: cold start learns from trajectories; name their store as data.store")

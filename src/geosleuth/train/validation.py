@@ -49,7 +49,7 @@ def evaluation_settings(recipe: Recipe, card: PolicyCard | None = None) -> Evalu
     """Return what a recipe's evaluations play, and by which rules; ``card`` says what fine-tuning shows."""
     part, rollout, model = recipe.evaluation, recipe.rollout, recipe.model
     if recipe.stage != "grpo" and card is not None and part.method in (None, card.method):
-        rollout = RolloutPart(method=card.method, tools=card.tools, turns=card.turns)
+        rollout = RolloutPart(method=card.method, tools=card.tools, turns=card.turns, prompts=rollout.prompts)
         model = replace(model, boxes=card.box_scale)
     elif recipe.stage != "grpo":
         asked = part.method or (recipe.data.method if part.photos and recipe.data.photos else "default")

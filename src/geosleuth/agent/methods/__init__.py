@@ -16,7 +16,7 @@ from geosleuth.agent.method import Method
 from geosleuth.errors import BadInput, BrokenPlugin
 from geosleuth.photo import BoxScale
 
-from .smilegeo import Comment, anonymous, discussion_prompt, read_comment, review_prompt, summary_prompt
+from .smilegeo import Comment, anonymous, discussion_prompt, pieces_of, read_comment, review_prompt, summary_prompt
 
 __all__ = [
     "METHODS",
@@ -25,6 +25,7 @@ __all__ = [
     "discussion_prompt",
     "made_with",
     "method",
+    "pieces_of",
     "read_comment",
     "review_prompt",
     "summary_prompt",

@@ -1,5 +1,6 @@
 """Small pieces of text that several presets are put together from."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,15 @@ FORCED_RADIUS_KM = 25
 def paragraphs(*parts: str | None) -> str:
     """The parts that say something, a blank line between them."""
     return "\n\n".join(part.strip() for part in parts if part and part.strip())
+
+
+PLACEHOLDER = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
+"""What stands in a user's own words for something that a run knows."""
+
+
+def fill(text: str, values: Mapping[str, Callable[[], str | None]]) -> str:
+    """Return a user's words with the placeholders filled in. What is put in is never looked through for more."""
+    return PLACEHOLDER.sub(lambda found: values[found[1]]() or "", text)
 
 
 def own_names(tools: Sequence[str], shown_as: Mapping[str, str]) -> tuple[str, ...]:

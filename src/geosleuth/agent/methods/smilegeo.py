@@ -107,11 +107,28 @@ def smilegeo(box_scale: BoxScale = "pixels") -> Method:
     )
 
 
+def pieces_of(
+    answer: Answer, comments: Sequence[Comment] = (), others: Sequence[Answer] = (), *, names: Iterable[str] = ()
+) -> dict[str, str]:
+    """Return what a team's questions quote: the answer in question, the comments on it, and the others' answers."""
+    hidden = tuple(names)
+    return {
+        "answer": _stated(answer, hidden),
+        "comments": "\n\n".join(
+            f"Comment {number} ({_percent(comment.probability)}):\n{anonymous(comment.text, hidden)}"
+            for number, comment in enumerate(comments, 1)
+        ),
+        "opinions": "\n\n".join(
+            f"Opinion {number}:\n{_stated(other, hidden)}" for number, other in enumerate(others, 1)
+        ),
+    }
+
+
 def review_prompt(answer: Answer, *, names: Iterable[str] = ()) -> str:
     """Ask a reviewer about somebody's answer: it sees the photo with these words, and no name."""
     return paragraphs(
         "Somebody was shown this photo and asked where it was taken. This is the reply:",
-        _stated(answer, names),
+        pieces_of(answer, names=names)["answer"],
         "Check it against what you see. Which of its evidence is really in the photo? Does it lead to this place, or "
         "to others as well? What was overlooked? Say plainly if you think that the place is another one, and which.",
         EVIDENCE_ONLY,
@@ -129,16 +146,12 @@ def read_comment(text: str) -> Comment:
 
 def summary_prompt(answer: Answer, comments: Sequence[Comment], *, names: Iterable[str] = ()) -> str:
     """Ask an answer agent to weigh the comments on its answer and to answer anew."""
-    hidden = tuple(names)
-    listed = [
-        f"Comment {number} ({_percent(comment.probability)}):\n{anonymous(comment.text, hidden)}"
-        for number, comment in enumerate(comments, 1)
-    ]
+    pieces = pieces_of(answer, comments, names=names)
     return paragraphs(
         "You said before where this photo was taken:",
-        _stated(answer, hidden),
-        f"{_count(len(listed), 'reviewer')} looked at the photo and at your reply.",
-        "\n\n".join(listed),
+        pieces["answer"],
+        f"{_count(len(comments), 'reviewer')} looked at the photo and at your reply.",
+        pieces["comments"],
         "Weigh the comments by their evidence, not by their number or tone: keep your answer where they do not bear, "
         "change it where they do, and set your confidence anew.",
         EVIDENCE_ONLY,
@@ -148,13 +161,12 @@ def summary_prompt(answer: Answer, comments: Sequence[Comment], *, names: Iterab
 
 def discussion_prompt(own: Answer, others: Sequence[Answer], *, names: Iterable[str] = ()) -> str:
     """Ask an answer agent for its next turn, given the freshest reply of each of the others."""
-    hidden = tuple(names)
-    listed = [f"Opinion {number}:\n{_stated(answer, hidden)}" for number, answer in enumerate(others, 1)]
+    pieces = pieces_of(own, others=others, names=names)
     return paragraphs(
         "Several people are trying to agree on where this photo was taken. Your own last reply was:",
-        _stated(own, hidden),
-        "The newest replies of the others:" if listed else "Nobody else has said anything yet.",
-        "\n\n".join(listed),
+        pieces["answer"],
+        "The newest replies of the others:" if others else "Nobody else has said anything yet.",
+        pieces["opinions"],
         "If another opinion has the better evidence, take it over and write its location in the same words, so that "
         "agreement can be seen. If not, keep yours and say what speaks against the others.",
         EVIDENCE_ONLY,

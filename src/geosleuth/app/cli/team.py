@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from geosleuth.app.cli.options import JsonFlag, Overwrite, RunOptions, request_of, takes
+from geosleuth.app.cli.options import JsonFlag, Overwrite, PromptsFolder, RunOptions, request_of, takes
 
 Dataset = Annotated[
     Path,
@@ -50,6 +50,7 @@ class CompareOptions:
     photos: Photos = None
     seed: Seed = 0
     at_once: AtOnce = 4
+    prompts: PromptsFolder = None
     offline: Offline = False
     yes: Yes = False
     overwrite: Overwrite = False
@@ -80,6 +81,7 @@ def compare(options: CompareOptions) -> None:
         options.at_once,
         offline=options.offline,
         yes=options.yes,
+        prompts=options.prompts,
     )
     work.compare_ways(
         setting, options.ways, options.record, options.out, overwrite=options.overwrite, as_json=options.as_json
@@ -111,6 +113,7 @@ class SweepOptions:
     photos: Photos = None
     seed: Seed = 0
     at_once: AtOnce = 4
+    prompts: PromptsFolder = None
     offline: Offline = False
     yes: Yes = False
     overwrite: Overwrite = False
@@ -142,6 +145,7 @@ def sweep(options: SweepOptions) -> None:
         options.at_once,
         offline=options.offline,
         yes=options.yes,
+        prompts=options.prompts,
     )
     work.sweep_settings(
         setting, options.vary, options.ways, options.out, overwrite=options.overwrite, as_json=options.as_json
@@ -224,6 +228,7 @@ class LearnOptions:
     ] = None
     at_once: AtOnce = 2
     seed: Seed = 0
+    prompts: PromptsFolder = None
     offline: Offline = False
     yes: Yes = False
     as_json: JsonFlag = False
@@ -264,6 +269,7 @@ def learn(options: LearnOptions) -> None:
             options.seed,
             options.offline,
             options.yes,
+            options.prompts,
         ),
         as_json=options.as_json,
     )

@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from geosleuth.agent import (
@@ -28,7 +29,7 @@ from geosleuth.agent import (
 )
 from geosleuth.agent.locate import Finding, open_case
 from geosleuth.agent.methods import method as method_of
-from geosleuth.agent.policy_card import PolicyCard, card_of_model, card_of_server, scale_of_policy
+from geosleuth.agent.policy_card import PolicyCard, card_of_model, card_of_server, scale_of_policy, with_folder
 from geosleuth.agent.setup import NO_HINTS, UNWATCHED, Question, Resources, Watch
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.answer import Answer, Candidate
@@ -252,6 +253,7 @@ def make_team(
     offline: bool = False,
     society: Society | None = None,
     endpoints: EndpointSettings | None = None,
+    prompts: Path | None = None,
 ) -> Team:
     """Return a team that is ready to run; nothing is sent before its first reply.
 
@@ -261,16 +263,18 @@ def make_team(
         society: replaces the learned state that the description names. A missing file means that the team has
             learned nothing; so does one beside a description that names none, if it belongs to other agents.
         endpoints: the settings of the models' servers.
+        prompts: a folder with words of the user's own, for agents that name none.
 
     Raises:
-        UserError: a model, a key, an extra or the learned state is missing or invalid.
+        UserError: a model, a key, an extra, the words or the learned state is missing or invalid.
     """
     made: dict[tuple[str, str | None], Policy] = {}
-    for agent in spec.agents:
+    agents = tuple(replace(agent, prompts=agent.prompts or prompts) for agent in spec.agents)
+    for agent in agents:
         key = (agent.model, agent.base_url)
         if key not in made:
             made[key] = make_policy(agent.model, base_url=agent.base_url, settings=endpoints, offline=offline)
-    seats = tuple(_seat(agent, made[agent.model, agent.base_url]) for agent in spec.agents)
+    seats = tuple(_seat(agent, made[agent.model, agent.base_url]) for agent in agents)
     society = society or _society(spec) or StrangersSociety(len(seats))
     learned = not isinstance(society, StrangersSociety) and getattr(society, "version", 1) > 0
     return Team(spec.name, seats, spec.settings, society, learned)
@@ -295,9 +299,10 @@ def _merged(seat: Seat, others: Sampling | None) -> Sampling:
 def _seat(agent: AgentSpec, policy: Policy, card: PolicyCard | None = None, scale: BoxScale | None = None) -> Seat:
     card = card or card_of_model(agent.model, agent.policy_card)
     if card is not None:
-        method = card.played(method=agent.method, tools=agent.tools)
+        method = card.played(method=agent.method, tools=agent.tools, prompts=agent.prompts)
     else:
         method = method_of(agent.method or _USUAL_METHOD, box_scale=scale or box_scale_for(agent.model))
+        method = with_folder(method, agent.prompts)
     limits: dict[str, Any] = {**agent.limits}
     drawn: dict[str, Any] = {**agent.sampling}
     budget, sampling = replace(method.budget, **limits), replace(method.sampling, **drawn)

@@ -6,13 +6,14 @@ Every request runs through the agent's loop, with the member's own tools and lim
 import asyncio
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NoReturn
 
 from geosleuth.agent import Budget, Context, Method, Said, Task, Trajectory, conversation_of, run
 from geosleuth.agent.locate import open_case
 from geosleuth.agent.method import CHARACTERS_PER_TOKEN
 from geosleuth.agent.methods import read_comment
-from geosleuth.agent.methods.shared import PLACES_NOT_PEOPLE, boxes, own_names, paragraphs, question, tool_list
+from geosleuth.agent.methods.shared import PLACES_NOT_PEOPLE, boxes, fill, own_names, paragraphs, question, tool_list
 from geosleuth.agent.methods.smilegeo import read_answer, smilegeo
 from geosleuth.agent.setup import AgentSetup, Question, Resources
 from geosleuth.answer import Answer
@@ -21,6 +22,8 @@ from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Message, Observed, Policy, Prompt, Sampling, Step, Wire
 from geosleuth.team import Reply, Request, image_tokens, text_tokens
 from geosleuth.tools import Case, Toolset
+
+from .swarm import with_note
 
 
 def run_tokens(trajectory: Trajectory, context: Context) -> int:
@@ -154,8 +157,11 @@ class LiveMember:
         """Do nothing: the policy belongs to its creator."""
 
     def _fitting(self, request: Request) -> str | None:
-        """Return the words of a request, cut to what the model can take beside its picture and its reply."""
-        words = request.words
+        """Return the words of a request or the user's own, cut to what the model takes beside picture and reply."""
+        words, own = request.words, self.method.stage_words.get(request.stage)
+        if own is not None and request.pieces:
+            pieces = request.pieces
+            words = with_note(fill(own, {name: partial(pieces.get, name) for name in pieces}))
         if words is None or self.context_tokens is None:
             return words
         most = image_tokens(self.method.first_view_pixels, 1)

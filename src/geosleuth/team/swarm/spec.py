@@ -85,7 +85,7 @@ _SETTINGS = (
     "waits_for_news",
 )
 _AGENT = (
-    "name", "model", "base_url", "policy_card", "method", "tools", "persona", "prompt", "limits", "sampling",
+    "name", "model", "base_url", "policy_card", "method", "prompts", "tools", "persona", "prompt", "limits", "sampling",
     "context_tokens",
 )  # fmt: skip
 
@@ -95,6 +95,7 @@ class AgentSpec:
     """An agent of the file; None is its method's default, and that is smileGeo's, or the one that its model learned.
 
     ``policy_card`` says how the model was trained, where no card lies beside its weights: a file, or "none".
+    ``prompts`` is a folder with words of the user's own, see `geosleuth.agent.prompt_files`.
     ``limits`` are fields of the agent's budget, for each of its replies. ``context_tokens`` is how much its model can
     take: what others said is cut to fit, as smileGeo does, before it is asked.
     """
@@ -110,6 +111,7 @@ class AgentSpec:
     limits: dict[str, int | float] = field(default_factory=dict, hash=False)
     sampling: dict[str, int | float] = field(default_factory=dict, hash=False)
     context_tokens: int | None = None
+    prompts: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ def read_team(path: Path) -> TeamSpec:
     """
     path = path.expanduser()
     entries = read_yaml(path).fields(("name", "agents", "settings", "society"), ("agents",))
-    agents = tuple(_agent(one) for one in entries["agents"].items(_MOST_AGENTS))
+    agents = tuple(_agent(one, path.parent) for one in entries["agents"].items(_MOST_AGENTS))
     if not agents:
         raise entries["agents"].complain("is empty; list at least one agent")
     known: set[str] = set()
@@ -160,7 +162,7 @@ def read_team(path: Path) -> TeamSpec:
     )
 
 
-def _agent(entry: Value) -> AgentSpec:
+def _agent(entry: Value, folder: Path) -> AgentSpec:
     entries = entry.fields(_AGENT, ("name", "model"))
     name, method = entries["name"].text(60), None
     if "\n" in name or len(name) < 2:
@@ -182,6 +184,7 @@ def _agent(entry: Value) -> AgentSpec:
         _limits(entries["limits"]) if "limits" in entries else {},
         _sampling(entries["sampling"]) if "sampling" in entries else {},
         entries["context_tokens"].whole(1_000) if "context_tokens" in entries else None,
+        folder / Path(entries["prompts"].text(1_000)).expanduser() if "prompts" in entries else None,
     )
 
 

@@ -12,12 +12,20 @@ import asyncio
 import random
 import re
 import unicodedata
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from geosleuth.agent.conversation import cut
-from geosleuth.agent.methods import Comment, anonymous, discussion_prompt, read_comment, review_prompt, summary_prompt
+from geosleuth.agent.methods import (
+    Comment,
+    anonymous,
+    discussion_prompt,
+    pieces_of,
+    read_comment,
+    review_prompt,
+    summary_prompt,
+)
 from geosleuth.answer import Address, Answer, Level
 from geosleuth.atlas.placing import Placer
 from geosleuth.errors import BadInput, GeosleuthError
@@ -193,6 +201,7 @@ class Discussion:
         member: int,
         stage: Stage,
         words: str | None = None,
+        pieces: Mapping[str, str] | None = None,
         *,
         round: int = 0,  # noqa: A002  (the turn's own word)
         about: int | None = None,
@@ -205,6 +214,7 @@ class Discussion:
             self._request,
             stage=stage,
             words=words if words is not None else self._request.words,
+            pieces=pieces or {},
             # With the same seed, members over one model would all reply alike.
             seed=None if seed is None else seed + member,
         )
@@ -355,6 +365,11 @@ def with_note(words: str) -> str:
     return f"{NOTE}\n\n{words}"
 
 
+def _asked(words: str, pieces: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """Return our words with their note, and what members with words of their own put into them."""
+    return with_note(words), {"own": words, **pieces}
+
+
 async def answered_and_reviewed(
     discussion: Discussion, trust_weights: TrustWeights, order: list[int], chances: list[random.Random]
 ) -> list[AnswerAgent]:
@@ -391,13 +406,14 @@ async def _reviewed(
     if not drawn:
         return
     own = quoted_answer(agent.answer, discussion.hidden)
-    words = with_note(review_prompt(own))
-    replies = await together(discussion.ask(one, "review", words, about=agent.member) for one in drawn)
+    asked = _asked(review_prompt(own), pieces_of(own))
+    replies = await together(discussion.ask(one, "review", *asked, about=agent.member) for one in drawn)
     comments = [
         quoted_comment(comment, discussion.hidden) for reply in replies if (comment := _comment(reply)) is not None
     ]
     if comments:
-        summary = await discussion.ask(agent.member, "summary", with_note(summary_prompt(own, comments)))
+        asked = _asked(summary_prompt(own, comments), pieces_of(own, comments))
+        summary = await discussion.ask(agent.member, "summary", *asked)
         await agent.update(summary, discussion)
 
 
@@ -457,11 +473,10 @@ async def _turn(discussion: Discussion, agent: AnswerAgent, agents: list[AnswerA
     before = agent.seen
     agent.seen = {other.member: other.version for other in others}
     agent.rounds += 1
-    words = discussion_prompt(
-        quoted_answer(agent.answer, discussion.hidden),
-        [quoted_answer(other.answer, discussion.hidden) for other in others],
-    )
-    reply = await discussion.ask(agent.member, "discussion", with_note(words), round=agent.rounds)
+    own = quoted_answer(agent.answer, discussion.hidden)
+    said = [quoted_answer(other.answer, discussion.hidden) for other in others]
+    asked = _asked(discussion_prompt(own, said), pieces_of(own, others=said))
+    reply = await discussion.ask(agent.member, "discussion", *asked, round=agent.rounds)
     if await agent.update(reply, discussion):
         agent.version += 1
         agent.failures = 0

@@ -99,6 +99,7 @@ class Setting:
     at_once: int = 4
     offline: bool = False
     yes: bool = False
+    prompts: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +256,7 @@ async def _swept(
 
 @asynccontextmanager
 async def _working(setting: Setting, spec: TeamSpec) -> AsyncIterator[_Ready]:
-    team = make_team(spec, offline=setting.offline)
+    team = make_team(spec, offline=setting.offline, prompts=setting.prompts)
     ask_consent_for_team(team, yes=setting.yes)
     atlas = offline_atlas(needed=True)
     kept = setting.replies or setting.team.with_suffix(".replies.sqlite")
@@ -312,9 +313,11 @@ def _backbone(agent: AgentSpec) -> str:
 
 def identity_of(seat: Seat) -> str:
     """Return all that an agent's replies depend on besides the request."""
-    told = {**asdict(seat.spec), "method": seat.method.name, "policy_card": seat.card and seat.card.words_sha256}
-    # Replies that were kept before there were cards count still.
-    return repr(sorted((name, value) for name, value in told.items() if (name, value) != ("policy_card", None)))
+    told = {**asdict(seat.spec), "method": seat.method.name, "prompts": seat.method.prompts_sha256}
+    told["policy_card"] = seat.card and seat.card.words_sha256
+    # Replies that were kept before there were cards and words of the user's own count still.
+    new = ("policy_card", "prompts")
+    return repr(sorted((name, value) for name, value in told.items() if name not in new or value is not None))
 
 
 def figures(measured: Measured) -> dict[str, Any]:

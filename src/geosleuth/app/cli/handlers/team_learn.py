@@ -78,6 +78,7 @@ class Wanted:
     seed: int
     offline: bool
     yes: bool
+    prompts: Path | None = None
 
 
 def learn_team(wanted: Wanted, *, as_json: bool) -> None:
@@ -106,7 +107,8 @@ def learn_team(wanted: Wanted, *, as_json: bool) -> None:
 
 async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
     sources = sources_of(wanted.dataset)
-    team = make_team(spec, offline=wanted.offline, society=StrangersSociety(len(spec.agents)))
+    society = StrangersSociety(len(spec.agents))
+    team = make_team(spec, offline=wanted.offline, society=society, prompts=wanted.prompts)
     ask_consent_for_team(team, yes=wanted.yes)
     for tool in all_tools().select(team.tools):
         if lacking := tool.lacks(OFFLINE):
