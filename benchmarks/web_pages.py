@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from geosleuth.agent.methods import method
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.data.spotagent import TOOLS, synthesise
+from geosleuth.data.spotagent import synthesise
 from geosleuth.data.standins import NO_SLIPS, StandInCaller, StandInObserver
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import fold
@@ -82,7 +83,7 @@ async def answer(scene: Scene, atlas: OfflineAtlas, *, searches: bool) -> LatLon
         StandInObserver(scene, drawing.marks, photo=photo.photo.handle, slips=NO_SLIPS),
         StandInCaller(scene.id, slips=NO_SLIPS, searches=searches),
         atlas=atlas,
-        tools=TOOLS if searches else tuple(name for name in TOOLS if name != "search_web"),
+        tools=[name for name in method("spotagent").tools if searches or name != "search_web"],
     )
     return finding.answer.point
 

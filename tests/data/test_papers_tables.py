@@ -94,7 +94,8 @@ def test_the_command_fills_a_store_that_fine_tuning_reads(atlas_home: Path, tmp_
     put(tmp_path / "set" / "photos.csv", "image,lat,lon,country,city\na.jpg,60.17,24.94,Finland,Helsinki\n")
     spec = str(tmp_path / "set" / "photos.csv")
     for _ in range(2):
-        import_photos_into(spec, tmp_path / "store", "twm", limit=None, split="train", as_json=True)
+        words = {"method": "twm", "prompts": None, "limit": None, "split": "train"}
+        import_photos_into(spec, tmp_path / "store", words, as_json=True)
     store = Store(tmp_path / "store")
     assert len(store) == 1
     (chat,) = store_chats(store, split=None, limit=5)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, get_args
 
+from geosleuth.agent import Method
+from geosleuth.agent.methods import method
 from geosleuth.answer.parse import find_objects
 from geosleuth.bench.sets.dataset import Fault
 from geosleuth.bench.sets.table_rows import read_rows
@@ -19,7 +21,7 @@ from geosleuth.photo import open_photo
 from geosleuth.policies import Conversation, Policy, Prompt
 from geosleuth.score import Truth
 
-from .geoagent import LEVELS, Grade, Record, recorded
+from .geoagent import LEVELS, METHOD, Grade, Record, recorded
 from .rows import Made, Rejected, Sample
 from .spotagent import judge_assembled
 
@@ -388,7 +390,12 @@ def _never(_key: str) -> bool:
 
 
 async def import_notes(
-    notes: Iterable[Note], normaliser: Normaliser, *, is_known: Callable[[str], bool] = _never, split: str = "train"
+    notes: Iterable[Note],
+    normaliser: Normaliser,
+    *,
+    is_known: Callable[[str], bool] = _never,
+    split: str = "train",
+    way: str | Method = METHOD,
 ) -> AsyncIterator[Made]:
     """Yield each note as a run of GeoAgent's method with its record; reject notes that can't be converted.
 
@@ -402,7 +409,7 @@ async def import_notes(
         if is_known(key):
             continue
         try:
-            yield await _made(note, key, normaliser, split)
+            yield await _made(note, key, normaliser, split, method(way))
         except BadInput as error:
             yield Rejected(key=key, scene=key, source=SOURCE, reason="unusable_note", detail=str(error))
 
@@ -412,11 +419,13 @@ def key_of(note: Note) -> str:
     return f"note-{hashlib.sha256(note.id.encode()).hexdigest()[:16]}"
 
 
-async def _made(note: Note, key: str, normaliser: Normaliser, split: str) -> Made:
+async def _made(note: Note, key: str, normaliser: Normaliser, split: str, way: Method) -> Made:
     opened = pixels_of(open_photo(note.photo))
     record = await normaliser(note)
-    finding = await recorded(opened.photo, record, by=normaliser.name)
-    trajectory = timeless(finding.trajectory, id_of({"by": normaliser.name}, key))
+    finding = await recorded(opened.photo, record, by=normaliser.name, way=way)
+    words = finding.trajectory.started.prompts
+    told = {"by": normaliser.name} | ({} if words is None else {"prompts": words})
+    trajectory = timeless(finding.trajectory, id_of(told, key))
     verdict = judge_assembled(trajectory)
     meta = {"levels": [bool(name) for name in record.conclusions], "country": note.country}
     if not verdict.kept or finding.album is None:

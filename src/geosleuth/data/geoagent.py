@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from geosleuth.agent import Method
 from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import method
 from geosleuth.agent.setup import AgentSetup, Resources
@@ -207,16 +208,18 @@ class WrittenReply:
         """Do nothing: there is nothing to close."""
 
 
-async def recorded(photo: OpenedPhoto, record: Record, *, by: str, atlas: Atlas | None = None) -> Finding:
+async def recorded(
+    photo: OpenedPhoto, record: Record, *, by: str, atlas: Atlas | None = None, way: str | Method = METHOD
+) -> Finding:
     """Run the method on the photo with the record as its only reply.
 
     Raises:
         BadInput: the photo is missing.
     """
-    return await replied(photo, record.reply(), METHOD, by=by, atlas=atlas)
+    return await replied(photo, record.reply(), way, by=by, atlas=atlas)
 
 
-async def replied(photo: OpenedPhoto, reply: str, way: str, *, by: str, atlas: Atlas | None = None) -> Finding:
+async def replied(photo: OpenedPhoto, reply: str, way: str | Method, *, by: str, atlas: Atlas | None = None) -> Finding:
     """Run a method without tools on the photo, with a written reply as its only one.
 
     Raises:

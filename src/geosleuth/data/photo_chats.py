@@ -8,6 +8,8 @@ import json
 from collections.abc import AsyncIterator, Callable
 from itertools import islice
 
+from geosleuth.agent import Method
+from geosleuth.agent.methods import method
 from geosleuth.atlas import Atlas
 from geosleuth.bench.sets import DataSet, Item
 from geosleuth.bench.sets.dataset import is_for_testing
@@ -27,7 +29,7 @@ _BY = "the data set's own truth"
 
 async def photo_chats(
     data: DataSet,
-    way: str,
+    way: str | Method,
     atlas: Atlas,
     *,
     is_known: Callable[[str], bool],
@@ -39,6 +41,7 @@ async def photo_chats(
     Raises:
         BadInput: the photos are for testing.
     """
+    asked = method(way)
     for item in islice(data, limit):
         if is_for_testing(data.card, item):
             raise BadInput(
@@ -49,16 +52,17 @@ async def photo_chats(
         if is_known(key):
             continue
         try:
-            yield await _made(item, key, way, atlas, split)
+            yield await _made(item, key, asked, atlas, split)
         except BadInput as error:
             yield Rejected(key=key, scene=key, source=SOURCE, reason="unusable_photo", detail=str(error))
 
 
-async def _made(item: Item, key: str, way: str, atlas: Atlas, split: str) -> Made:
+async def _made(item: Item, key: str, way: Method, atlas: Atlas, split: str) -> Made:
     opened = pixels_of(open_photo(item.picture.read()))
     truth = await named(item.truth, atlas)
-    finding = await replied(opened.photo, reply_of(truth, way), way, by=_BY, atlas=atlas)
-    trajectory = timeless(finding.trajectory, id_of({"by": _BY, "way": way}, key))
+    finding = await replied(opened.photo, reply_of(truth, way.name), way, by=_BY, atlas=atlas)
+    words = {} if way.prompts_sha256 is None else {"prompts": way.prompts_sha256}
+    trajectory = timeless(finding.trajectory, id_of({"by": _BY, "way": way.name, **words}, key))
     verdict = judge_assembled(trajectory)
     if not verdict.kept or finding.album is None:
         return Rejected(key=key, scene=key, source=SOURCE, reason=verdict.reasons[0], detail=verdict.detail)

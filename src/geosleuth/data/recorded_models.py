@@ -4,15 +4,18 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 from geosleuth.agent import Event
 from geosleuth.agent.codec import event_from_dict, event_to_dict, from_line, to_line
 from geosleuth.agent.events import Said
+from geosleuth.agent.policy_card import scale_of_policy
 from geosleuth.atlas.online.access import Recording
 from geosleuth.atlas.online.record import AnswerRecord, Recorded
 from geosleuth.errors import ServiceFault
+from geosleuth.photo import BoxScale
 from geosleuth.policies import Conversation, Observed, Policy, Prompt, Step
+from geosleuth.tools import Toolset
 
 
 class RecordedPolicy:
@@ -45,6 +48,20 @@ class RecordedPolicy:
     def hosts(self) -> frozenset[str]:
         """Return the hosts that pictures go to; none where only the record is asked."""
         return frozenset() if self._policy is None else self._policy.hosts
+
+    async def box_scale(self, toolset: Toolset, guess: BoxScale) -> BoxScale:
+        """Return in what the model is asked for boxes: as it was when its replies were kept, or as it says now.
+
+        Before this was kept, all were asked in pixels.
+        """
+        key = _key("boxes", self._model)
+        kept = await asyncio.to_thread(self._record.get, key)
+        if kept is None and self._policy is not None:
+            found = await scale_of_policy(self._policy, toolset, guess)
+            kept = await asyncio.to_thread(self._record.keep, key, Recorded(found.encode()))
+        named = (kept.body or b"").decode() if kept is not None else "pixels"
+        scales: tuple[BoxScale, ...] = get_args(BoxScale)
+        return next((scale for scale in scales if scale == named), "pixels")
 
     async def step(self, conversation: Conversation) -> Step:
         """Return what the model said to this, or says now.

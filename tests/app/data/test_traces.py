@@ -9,6 +9,7 @@ import pytest
 
 from factory_scenes import plain_picture, scene_of
 from geosleuth.agent import read_trajectory
+from geosleuth.agent.methods import method
 from geosleuth.data import Store
 from geosleuth.data.factory import Recipe, atlas_of, kept_files, photo_of, replays
 from geosleuth.errors import install_command
@@ -78,7 +79,8 @@ def test_stand_ins_find_shops_on_the_map_of_the_world_and_what_is_kept_replays(t
     told = json.loads(done.stdout)
     assert told["made"] == 8
     assert told["kept"] >= 1
-    assert told["calls_kept"]["poi_keyword_search"] >= 1
+    assert set(told["calls_kept"]) <= set(method("spotagent").tools)
+    assert told["calls_kept"]["maps_geocode"] >= 1
     atlas = atlas_of(Recipe(kind="spotagent"))
     for path in kept_files(run):
         assert asyncio.run(replays(read_trajectory(path), open_photo(photo_of(path)), atlas))

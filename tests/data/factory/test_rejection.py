@@ -39,7 +39,7 @@ def test_valid_calls_and_a_near_answer_are_kept(atlas: OfflineAtlas) -> None:
 
 
 def test_a_search_that_finds_nothing_did_its_work(atlas: OfflineAtlas) -> None:
-    assert judge(run(atlas, asks("poi_keyword_search", keyword="Xqzwv Blorp"), answer()), SOEST).kept
+    assert judge(run(atlas, asks("maps_geocode", address="Xqzwv Blorp"), answer()), SOEST).kept
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from geosleuth.app.cli.options import Allow, JsonFlag, Maps, MapsUrl, Overwrite, WebSearch, takes
+from geosleuth.app.cli.options import Allow, JsonFlag, Maps, MapsUrl, Overwrite, PromptsFolder, WebSearch, takes
 
 traces = typer.Typer(no_args_is_help=True)
 
@@ -151,7 +151,7 @@ class SpotagentOptions:
     ] = True
     tools: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(metavar="NAME,…", help="The tools that are on; by default zoom, search and the map's."),
+        typer.Option(metavar="NAME,…", help="The tools that are on; by default the method's own three."),
     ] = None
     missed: Missed = 0.08
     misread: Misread = 0.12
@@ -159,6 +159,7 @@ class SpotagentOptions:
     wrong_guess: WrongGuess = 0.08
     bad_call: BadCall = 0.03
     noise_seed: NoiseSeed = 0
+    prompts: PromptsFolder = None
     processes: Processes = None
     at_once: AtOnce = 4
     retry: RetryErrors = None
@@ -221,6 +222,7 @@ class GeovistaOptions:
     missed: Missed = 0.08
     misread: Misread = 0.12
     noise_seed: NoiseSeed = 0
+    prompts: PromptsFolder = None
     processes: Processes = None
     at_once: AtOnce = 4
     retry: RetryErrors = None
@@ -260,6 +262,7 @@ class GeoagentOptions:
     region: Regions = field(default_factory=list)
     web_pages: WebPages = False
     noise_seed: NoiseSeed = 0
+    prompts: PromptsFolder = None
     processes: Processes = None
     at_once: AtOnce = 4
     cluster: Cluster = None
@@ -281,26 +284,32 @@ def geoagent(options: GeoagentOptions) -> None:
     work.make_geoagent(vars(options), as_json=options.as_json)
 
 
-@traces.command("import-notes")
-def import_notes(
+@dataclass(frozen=True, kw_only=True)
+class NotesOptions:
+    """The options of ``import-notes``."""
+
     notes: Annotated[
         Path, typer.Argument(metavar="NOTES", help="CSV or JSONL: a photo, its country, and a person's notes.")
-    ],
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="STORE/", help="The store that gets the records.")],
+    ]
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="STORE/", help="The store that gets the records.")]
     photos: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FOLDER", help="Where the photos are, if not beside the notes."),
-    ] = None,
+    ] = None
     model: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="MODEL", help="Who words the notes; by default rules sort the person's own sentences."),
-    ] = None,
-    base_url: BaseUrl = None,
-    split: SplitName = "train",
-    yes: Yes = False,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+    base_url: BaseUrl = None
+    prompts: PromptsFolder = None
+    split: SplitName = "train"
+    yes: Yes = False
+    as_json: JsonFlag = False
+
+
+@traces.command("import-notes")
+@takes(NotesOptions)
+def import_notes(options: NotesOptions) -> None:
     """Bring people's own notes on photos into the form of GeoAgent's records.
 
     Columns: file and country, which are mandatory; region, precise (or city, address), notes, country_notes,
@@ -314,7 +323,7 @@ def import_notes(
     """
     from geosleuth.app.cli.handlers import traces as work
 
-    work.import_notes_into(notes, out, photos, model=model, base_url=base_url, split=split, yes=yes, as_json=as_json)
+    work.import_notes_into(options.notes, options.out, vars(options), as_json=options.as_json)
 
 
 @traces.command("import-photos")
@@ -331,6 +340,7 @@ def import_photos(
         Optional[int],  # noqa: UP045
         typer.Option(min=1, metavar="N", help="Only the first N photos."),
     ] = None,
+    prompts: PromptsFolder = None,
     split: SplitName = "train",
     as_json: JsonFlag = False,
 ) -> None:
@@ -347,7 +357,8 @@ def import_photos(
     """
     from geosleuth.app.cli.handlers import traces as work
 
-    work.import_photos_into(photos, out, method, limit=limit, split=split, as_json=as_json)
+    words = {"method": method, "prompts": prompts, "limit": limit, "split": split}
+    work.import_photos_into(photos, out, words, as_json=as_json)
 
 
 StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="The folder of a store of trajectories.")]

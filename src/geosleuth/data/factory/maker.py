@@ -7,20 +7,25 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from geosleuth.agent import Method
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.methods import method
+from geosleuth.agent.policy_card import scale_of_policy
+from geosleuth.agent.prompt_files import Prompts, with_prompts
 from geosleuth.atlas import Atlas
 from geosleuth.atlas.online.access import Recording
 from geosleuth.data import geoagent, geovista, spotagent
 from geosleuth.data.recorded_models import RecordedPolicy
-from geosleuth.data.spotagent import TOOLS, WITHIN_KM, Verdict, judge, judge_assembled
+from geosleuth.data.spotagent import WITHIN_KM, Verdict, judge, judge_assembled
 from geosleuth.data.standins import USUAL_SLIPS, Slips, StandInCaller, StandInObserver, StandInProposer
 from geosleuth.data.standins.observer import Slipped
-from geosleuth.photo import first_view
+from geosleuth.photo import BoxScale, first_view
 from geosleuth.pipeline.plan import online_maps, web_search
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.policies import Policy, make_policy
+from geosleuth.policies.box_scale import box_scale_for
 from geosleuth.tools import WebSearch
+from geosleuth.tools.toolset import all_tools
 from geosleuth.world.world import Noise, open_world
 
 from .trial import FactoryAttempt, FactoryReady, Kind, Maker, Subject, TrialResult, subject_of
@@ -65,7 +70,8 @@ class Recipe:
         base_url: the endpoint of both models, if not the default.
         slips: the error rates of stand-ins.
         within_km: the largest error of a kept answer; used by SpotAgent's synthesis only.
-        tools: the enabled tools, by our names; used by SpotAgent's synthesis only.
+        tools: the enabled tools, by our names, in place of the method's own; used by SpotAgent's synthesis only.
+        prompts: the user's own words for the method; None for ours.
         reasons: whether a call without its three reasons speaks against a trajectory, see `judge`.
         pages: the world has pages that web searches find.
         services: online services that tools ask; None for none.
@@ -82,7 +88,8 @@ class Recipe:
     base_url: str | None = field(default=None, repr=False)
     slips: Slips = USUAL_SLIPS
     within_km: float = WITHIN_KM
-    tools: tuple[str, ...] = TOOLS
+    tools: tuple[str, ...] | None = None
+    prompts: Prompts | None = None
     reasons: bool = True
     pages: bool = False
     services: Services | None = None
@@ -91,7 +98,7 @@ class Recipe:
     def settings(self) -> dict[str, Any]:
         """Return the settings as plain values; regions by file name, later options only where they are used."""
         values = asdict(self)
-        for name in ("base_url", "record"):
+        for name in ("base_url", "record", "prompts"):
             values.pop(name)
         for name, usual in (("reasons", True), ("pages", False), ("services", None)):
             if values[name] == usual:
@@ -104,8 +111,14 @@ class Recipe:
             "luck": values.pop("seed"),
             **values,
             "regions": [path.name for path in self.regions],
-            "tools": list(self.tools),
+            "tools": list(self.tools or self.way().tools),
+            **({"prompts": self.prompts.sha256} if self.prompts else {}),
         }
+
+    def way(self) -> Method:
+        """Return the method, in the user's words where there are some."""
+        own = method(self.kind)
+        return own if self.prompts is None else with_prompts(own, self.prompts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +133,10 @@ class FactoryMaking:
         Raises:
             UserError: the set-up is invalid.
         """
-        return FactoryReady(FactoryAttempt(maker_of(self.recipe), self.recipe.settings()))
+        maker = maker_of(self.recipe)
+        if load := getattr(maker, "load", None):
+            await load()
+        return FactoryReady(FactoryAttempt(maker, self.recipe.settings()))
 
 
 def maker_of(recipe: Recipe) -> Maker:
@@ -184,6 +200,16 @@ def model_of(recipe: Recipe, name: str) -> Policy | None:
 MakerOf = Callable[[Recipe], Maker]
 
 
+async def boxes_of(recipe: Recipe, policy: Policy | None) -> BoxScale:
+    """Return in what the model that looks at pictures gives boxes; stand-ins give them in pixels."""
+    if policy is None:
+        return "pixels"
+    guess, toolset = box_scale_for(recipe.observer), recipe.way().toolset(all_tools())
+    if isinstance(policy, RecordedPolicy):
+        return await policy.box_scale(toolset, guess)
+    return await scale_of_policy(policy, toolset, guess)
+
+
 class SpotagentMaker:
     """Runs SpotAgent's synthesis on one scene or photo."""
 
@@ -196,6 +222,11 @@ class SpotagentMaker:
         self._recipe = recipe
         self._observer, self._caller = model_of(recipe, recipe.observer), model_of(recipe, recipe.caller)
         self._atlas, self._web = atlas_of(recipe), web_of(recipe)
+        self._boxes: BoxScale = "pixels"
+
+    async def load(self) -> None:
+        """Find out in what the Observer gives boxes."""
+        self._boxes = await boxes_of(self._recipe, self._observer)
 
     async def __call__(self, content: bytes) -> TrialResult:
         """Make a trajectory.
@@ -212,7 +243,9 @@ class SpotagentMaker:
             or StandInCaller(about.id, seed=recipe.seed, slips=recipe.slips, slipped=slipped, searches=recipe.pages),
             atlas=self._atlas,
             web=self._web,
+            way=recipe.way(),
             tools=recipe.tools,
+            boxes=self._boxes,
         )
         verdict = judge(finding.trajectory, about.truth.point, within_km=recipe.within_km, reasons=recipe.reasons)
         return _result(about, finding, verdict, {"slips": asdict(slipped)})
@@ -236,6 +269,11 @@ class GeovistaMaker:
         # Documents come from the atlas: without pages, a world's made-up places have none.
         self._atlas = atlas_of(recipe if recipe.pages else replace(recipe, world=None))
         self._web = web_of(recipe)
+        self._boxes: BoxScale = "pixels"
+
+    async def load(self) -> None:
+        """Find out in what the proposer gives boxes."""
+        self._boxes = await boxes_of(self._recipe, self._model)
 
     async def __call__(self, content: bytes) -> TrialResult:
         """Make a trajectory.
@@ -248,9 +286,9 @@ class GeovistaMaker:
         proposer: geovista.Proposer = (
             StandInProposer(about.scene, **_seen_by(about, recipe), slipped=slipped, searches=recipe.pages)
             if self._model is None
-            else geovista.ModelProposer(self._model)
+            else geovista.ModelProposer(self._model, self._boxes)
         )
-        finding = await geovista.assemble(about.photo, proposer, atlas=self._atlas, web=self._web)
+        finding = await geovista.assemble(about.photo, proposer, atlas=self._atlas, web=self._web, way=recipe.way())
         return _result(about, finding, judge_assembled(finding.trajectory), {"slips": asdict(slipped)})
 
     async def aclose(self) -> None:
@@ -262,8 +300,8 @@ class GeoagentMaker:
     """Writes GeoAgent's record of one scene, from its truth."""
 
     def __init__(self, recipe: Recipe) -> None:
-        """Store the seed of the wording; nothing is opened."""
-        self._seed = recipe.seed
+        """Store the seed of the wording and the method; nothing is opened."""
+        self._seed, self._way = recipe.seed, recipe.way()
 
     async def __call__(self, content: bytes) -> TrialResult:
         """Make a trajectory.
@@ -273,11 +311,11 @@ class GeoagentMaker:
         """
         about = await asyncio.to_thread(subject_of, content)
         scene, marks = about.scene, about.drawn.marks if about.drawn else ()
-        width = first_view(about.photo.photo, method(geoagent.METHOD).first_view_pixels).size[0]
+        width = first_view(about.photo.photo, self._way.first_view_pixels).size[0]
         legible = geoagent.seen_at_once(scene, marks, width)
         chance = random.Random(f"record {self._seed} {scene.id}")  # noqa: S311 - no secret depends on it
         record = geoagent.record_of(legible, geoagent.honest_address(legible), chance)
-        finding = await geoagent.recorded(about.photo, record, by="scene truth")
+        finding = await geoagent.recorded(about.photo, record, by="scene truth", way=self._way)
         levels = {"levels": [bool(name) for name in record.conclusions]}
         return _result(about, finding, judge_assembled(finding.trajectory), levels)
 

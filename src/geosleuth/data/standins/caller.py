@@ -39,6 +39,7 @@ from .next_call import (
     SEARCH,
     ZOOM,
     Question,
+    as_offered,
     questions,
     town_name,
     with_margin,
@@ -85,7 +86,8 @@ class StandInCaller:
         found = ranked(candidates(notes), odds)
         names = {tool.name for tool in conversation.tools}
         if conversation.may_call and not self._is_hasty(notes, chance):
-            for question in questions(notes, odds, found, _sizes(conversation), chance, searches=self._searches):
+            for wanted in questions(notes, odds, found, _sizes(conversation), chance, searches=self._searches):
+                question = as_offered(wanted, names)
                 if question.tool in names and not _was_asked(question, notes):
                     seen = seen_words(notes, odds, found, chance)
                     return self._call_step(question, seen, turn, chance)
@@ -164,7 +166,7 @@ def candidates(notes: CallerNotes) -> list[Candidate]:
 
 def _fits(hit: Mapping[str, Any], *, is_town: bool) -> bool:
     """Return whether a hit can be what was asked for: a settlement for a town, else something on a street."""
-    if is_town != (hit.get("kind") in _SETTLEMENTS):
+    if is_town != (hit.get("kind") in _SETTLEMENTS) or hit.get("kind") == "country":
         return False
     return float(hit.get("score") or 0.0) >= (_LEAST_SCORE if hit.get("match") != "fuzzy" else _LEAST_FUZZY)
 

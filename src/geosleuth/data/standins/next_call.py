@@ -1,7 +1,7 @@
 """The next calls of a stand-in caller, the best first: each with what is missing and why this tool."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,6 +88,18 @@ def questions(
             f"whether the point of {best.name} lies where the other evidence says",
             "reverse_geocode names country, region and settlement at a point, so that I can compare them.",
         )
+
+
+def as_offered(question: Question, tools: Collection[str]) -> Question:
+    """Return the question for the tools that are on: without a search for shops, the map is asked for their names."""
+    if question.tool != SEARCH or SEARCH in tools:
+        return question
+    keyword, near = (str(question.arguments.get(name, "")) for name in ("keyword", "near"))
+    place = {"country": near} if country_code(near) else {}
+    address = keyword if place or not near else f"{keyword}, {near}"
+    return Question(
+        GEOCODE, {"address": address, **place}, question.missing, "maps_geocode finds what the map has by name."
+    )
 
 
 def town_name(notes: CallerNotes) -> str | None:
@@ -209,7 +221,7 @@ def _names(
 def _pages(notes: CallerNotes, there: str | None, chance: random.Random) -> Iterator[Question]:
     """Ask the web which shop of a name has the year that was read, once the map was asked for the name."""
     shops = [shop for shop in local_shops(notes, there) if not any(shop == year for year in notes.years)]
-    if not (shops and notes.years and notes.of(SEARCH)):
+    if not (shops and notes.years and notes.of(SEARCH, GEOCODE)):
         return
     yield Question(
         WEB,

@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from geosleuth.agent import Method
+from geosleuth.agent.methods import method
+from geosleuth.agent.policy_card import with_folder
+from geosleuth.agent.prompt_files import read_prompts
 from geosleuth.answer import ParserName
 from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.cli.handlers.bench_run import Live
@@ -34,6 +38,7 @@ from geosleuth.data import About, Store, StoreWriter, write_store
 from geosleuth.data.annotations import ByModel, ByRules, Normaliser, import_notes, read_notes
 from geosleuth.data.factory import (
     STAND_IN,
+    Kind,
     PhotoSet,
     Recipe,
     SceneFolder,
@@ -59,7 +64,7 @@ from geosleuth.data.filtering import (
     tries_of,
     write_filtered,
 )
-from geosleuth.data.spotagent import REASON_WORDS, TOOLS, Tally, tally_markdown, tally_to_dict, toolset_of
+from geosleuth.data.spotagent import REASON_WORDS, Tally, tally_markdown, tally_to_dict
 from geosleuth.data.standins import Slips
 from geosleuth.data.store_card import Figures, card_text, check_store, figures_of
 from geosleuth.data.trainer_files import INFO, Trainer, export_store, split_file
@@ -69,6 +74,7 @@ from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.policies import Policy, consent_line, make_policy
 from geosleuth.text.numbers import count, distance, percent, threshold
 from geosleuth.text.safe import printable
+from geosleuth.tools.toolset import all_tools
 from geosleuth.world.world import open_world, world_atlas
 
 if TYPE_CHECKING:
@@ -88,8 +94,8 @@ def make_spotagent(words: Words, *, as_json: bool) -> None:
         UserError: invalid input; what was finished is kept.
         typer.Exit: some failed, or it was stopped.
     """
-    tools = TOOLS if words["tools"] is None else tuple(name.strip() for name in words["tools"].split(","))
-    toolset_of(tools)
+    tools = None if words["tools"] is None else tuple(name.strip() for name in words["tools"].split(","))
+    method("spotagent").toolset(all_tools(), tools)
     slips = Slips(*(words[name] for name in ("missed", "misread", "hasty", "wrong_guess", "bad_call")))
     recipe = Recipe(
         kind="spotagent",
@@ -99,7 +105,7 @@ def make_spotagent(words: Words, *, as_json: bool) -> None:
         reasons=words["reasons"],
         tools=tools,
         slips=slips,
-        **_common(words),
+        **_common("spotagent", words),
     )
     _make(recipe, words, as_json=as_json)
 
@@ -112,7 +118,8 @@ def make_geovista(words: Words, *, as_json: bool) -> None:
         typer.Exit: some failed, or it was stopped.
     """
     slips = Slips(words["missed"], words["misread"], 0.0, 0.0, 0.0)
-    _make(Recipe(kind="geovista", observer=words["proposer"], slips=slips, **_common(words)), words, as_json=as_json)
+    recipe = Recipe(kind="geovista", observer=words["proposer"], slips=slips, **_common("geovista", words))
+    _make(recipe, words, as_json=as_json)
 
 
 def make_geoagent(words: Words, *, as_json: bool) -> None:
@@ -122,12 +129,13 @@ def make_geoagent(words: Words, *, as_json: bool) -> None:
         UserError: invalid input; what was finished is kept.
         typer.Exit: stopped with Ctrl-C.
     """
-    _make(Recipe(kind="geoagent", **_common(words)), words, as_json=as_json)
+    _make(Recipe(kind="geoagent", **_common("geoagent", words)), words, as_json=as_json)
 
 
-def _common(words: Words) -> dict[str, Any]:
-    on_photos = words.get("data") is not None
+def _common(kind: Kind, words: Words) -> dict[str, Any]:
+    on_photos, own = words.get("data") is not None, words["prompts"]
     return {
+        "prompts": None if own is None else read_prompts(own, kind),
         "seed": words["noise_seed"],
         "world": None if on_photos else words["world"],
         "noise": words["noise"],
@@ -346,41 +354,34 @@ def _view(tally: Tally, out: Path, store: Path | None) -> "RenderableType":
     )
 
 
-def import_notes_into(
-    notes: Path,
-    store: Path,
-    photos: Path | None,
-    *,
-    model: str | None,
-    base_url: str | None,
-    split: str,
-    yes: bool,
-    as_json: bool,
-) -> None:
+def import_notes_into(notes: Path, store: Path, words: Words, *, as_json: bool) -> None:
     """Read notes, convert and store them; those in the store already are skipped.
 
     Raises:
         UserError: invalid input; what was finished is kept.
         typer.Exit: some notes can't be used.
     """
-    read = list(read_notes(notes, photos))
+    read = list(read_notes(notes, words["photos"]))
+    model, split = words["model"], words["split"]
+    way = with_folder(method("geoagent"), words["prompts"])
     with quiet_libraries():
-        policy = None if model is None else make_policy(model, base_url=base_url)
+        policy = None if model is None else make_policy(model, base_url=words["base_url"])
         if policy is not None:
-            ask_consent([policy], yes=yes, told="the notes, and no photo,", kept="the notes")
+            ask_consent([policy], yes=words["yes"], told="the notes, and no photo,", kept="the notes")
         normaliser: Normaliser = ByRules() if policy is None else ByModel(policy)
         about = About(
             name="imported-notes",
             title="People's notes on photos, as records of three levels",
             licence="as the notes and photos that were given",
             how_made=f"From {notes.name}: {normaliser.name}. Conclusions are the people's own.",
-            settings={"normaliser": normaliser.name},
+            settings={"normaliser": normaliser.name, **_prompts_of(way)},
         )
 
         async def work() -> tuple[int, int]:
             with StoreWriter(store, about) as writer, progress("importing notes", len(read)) as bar:
                 done = 0
-                async for made in import_notes(read, normaliser, is_known=writer.__contains__, split=split):
+                is_known = writer.__contains__
+                async for made in import_notes(read, normaliser, is_known=is_known, split=split, way=way):
                     writer.add(made)
                     done += 1
                     bar.at(done, len(read), "")
@@ -397,7 +398,12 @@ def import_notes_into(
         raise typer.Exit(SOME_FAILED)
 
 
-def import_photos_into(spec: str, store: Path, way: str, *, limit: int | None, split: str, as_json: bool) -> None:
+def _prompts_of(way: Method) -> dict[str, str]:
+    """Return the fingerprint of the user's own words, where there are some."""
+    return {} if way.prompts_sha256 is None else {"prompts": way.prompts_sha256}
+
+
+def import_photos_into(spec: str, store: Path, words: Words, *, as_json: bool) -> None:
     """Make a chat of each photo of a data set and store it; those in the store already are skipped.
 
     Raises:
@@ -408,14 +414,16 @@ def import_photos_into(spec: str, store: Path, way: str, *, limit: int | None, s
     from geosleuth.bench.sets import open_set
     from geosleuth.data.photo_chats import photo_chats
 
-    data = open_set(spec)
+    data, limit, split = open_set(spec), words["limit"], words["split"]
+    way = with_folder(method(words["method"]), words["prompts"])
     atlas = offline_atlas(needed=True)
     about = About(
         name="photo-chats",
         title="Photos, one question each, and the true place",
         licence=data.card.licence,
-        how_made=f"From {data.card.title}: {way}'s question and answer form; names that the set lacks by the atlas.",
-        settings={"method": way, "data": data.card.name},
+        how_made=f"From {data.card.title}: the question and answer form of {way.name}; "
+        "names that the set lacks by the atlas.",
+        settings={"method": way.name, "data": data.card.name, **_prompts_of(way)},
     )
 
     async def work() -> tuple[int, int]:
