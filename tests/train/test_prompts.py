@@ -43,6 +43,23 @@ def test_scenes_are_rows_with_ids() -> None:
     assert prompt_rows(DataPart(scenes=9, limit=1), start=5) == [{"id": "scene-5", "scene": 5}]
 
 
+def test_a_limit_draws_photos_by_the_seed_and_keeps_their_order(tmp_path: Path) -> None:
+    (tmp_path / "a.jpg").write_bytes(b"x")
+    rows = "".join(f"p{number:03},a.jpg,43.7,7.4\n" for number in range(300))
+    (tmp_path / "photos.csv").write_text(f"id,image,lat,lon\n{rows}")
+
+    def names(seed: int, limit: int = 30) -> list[str]:
+        data = DataPart(photos=(str(tmp_path / "photos.csv"),), limit=limit, seed=seed)
+        return [row["id"] for row in prompt_rows(data)]
+
+    drawn = names(7)
+    assert len(drawn) == 30
+    assert drawn == sorted(drawn) == names(7)
+    assert drawn != names(8)
+    assert drawn[-1] > "p200"
+    assert set(names(7, 10)) < set(drawn)
+
+
 def test_photos_are_rows_with_their_truth(tmp_path: Path) -> None:
     (tmp_path / "a.jpg").write_bytes(b"x")
     (tmp_path / "photos.csv").write_text("id,image,lat,lon,country\none,a.jpg,43.7,7.4,Monaco\n")

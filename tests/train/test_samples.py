@@ -56,6 +56,7 @@ def test_trajectories_become_chats_whose_pictures_lie_in_the_store(store: Store)
     assert len(files) == 3
     assert all(Path(file).is_relative_to(store.path) for file in files)
     assert len(list(store_chats(store, limit=2))) == 2
+    assert [chat.key for chat in store_chats(store, chosen={"short-0", "short-2"})] == ["short-0", "short-2"]
     assert list(store_chats(store, split="held-out")) == []
 
 

@@ -6,12 +6,11 @@ SpotAgent fine-tunes on 200,000 of these, tables of photo, latitude and longitud
 import hashlib
 import json
 from collections.abc import AsyncIterator, Callable
-from itertools import islice
 
 from geosleuth.agent import Method
 from geosleuth.agent.methods import method
 from geosleuth.atlas import Atlas
-from geosleuth.bench.sets import DataSet, Item
+from geosleuth.bench.sets import DataSet, Item, subset
 from geosleuth.bench.sets.dataset import is_for_testing
 from geosleuth.data.factory.trial import id_of, pictures, pixels_of, timeless
 from geosleuth.errors import BadInput
@@ -42,7 +41,7 @@ async def photo_chats(
         BadInput: the photos are for testing.
     """
     asked = method(way)
-    for item in islice(data, limit):
+    for item in subset(data, limit=limit):
         if is_for_testing(data.card, item):
             raise BadInput(
                 f"{data.card.name}: these are test photos ({data.card.title}); name a training part, see "

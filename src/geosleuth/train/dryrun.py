@@ -24,7 +24,7 @@ from .estimate import as_lines as estimate_lines
 from .estimate import as_mapping as estimate_mapping
 from .models import adapters, check_for_grpo, check_unseen, freeze_vision, has_gpu, open_processor, template_text
 from .papers import Departure, Difference, departures, differences, ours, unaccounted
-from .prompts import photo_items, prompt_rows
+from .prompts import all_rows, photo_items
 from .recipe import DataPart, ModelPart, Recipe
 from .recipe_files import flat
 from .rollouts import Judging, RolloutSetup, judging_of, reward_of, rollout_setup
@@ -350,7 +350,7 @@ def _try_photos(recipe: Recipe, built: list[str], absent: list[str]) -> None:
 
 def _try_prompts(data: DataPart, setup: RolloutSetup, built: list[str], absent: list[str]) -> int | None:
     try:
-        head = prompt_rows(replace(data, limit=_HEAD))
+        head = list(islice(all_rows(data), _HEAD))
     except BadInput as error:
         if data.photos is None or all(_is_there(spec) for spec in data.photos):
             raise

@@ -4,7 +4,7 @@ The order of a whole run is laid out before it starts. So a curriculum is nothin
 after a kill meets the same rows in the same places.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice
 from math import ceil
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.bench.sets import Item, open_set
+from geosleuth.bench.sets import Item, draw, open_set
 from geosleuth.bench.sets.dataset import is_for_testing
 from geosleuth.data.filtering import curriculum, filtered, read_tries, tries_of
 from geosleuth.errors import BadInput
@@ -28,7 +28,9 @@ Indices = NDArray[np.int64]
 
 
 def prompt_rows(data: DataPart, start: int = 0) -> list[Row]:
-    """Return all rows that a recipe's data has, in their own order: photos of a data set, or scenes.
+    """Return the rows that a recipe's data has, in their own order: photos of a data set, or scenes.
+
+    Of photos a limit draws so many at random; scenes are random already.
 
     Args:
         data: of the recipe.
@@ -37,11 +39,17 @@ def prompt_rows(data: DataPart, start: int = 0) -> list[Row]:
     Raises:
         BadInput: the data set can't be opened, or its photos are not files of their own.
     """
-    return list(islice(_photo_rows(data) if data.photos else _scene_rows(data, start), data.limit or None))
+    if data.limit is None or not data.photos:
+        return list(islice(all_rows(data, start), data.limit))
+    return list(all_rows(data, chosen=draw((name for name, _ in photo_items(data)), data.limit, data.seed)))
 
 
-def _photo_rows(data: DataPart) -> Iterator[Row]:
-    return ({"id": name, **row_of(item)} for name, item in photo_items(data))
+def all_rows(data: DataPart, start: int = 0, *, chosen: Container[str] | None = None) -> Iterator[Row]:
+    """Yield the rows of a recipe's data whatever its limit; of photos only those ``chosen``, if any are."""
+    if not data.photos:
+        return ({"id": scene_id(row["scene"]), **row} for row in scene_rows(data.scenes, start))
+    items = (one for one in photo_items(data) if chosen is None or one[0] in chosen)
+    return ({"id": name, **row_of(item)} for name, item in items)
 
 
 def photo_items(data: DataPart) -> Iterator[tuple[str, Item]]:
@@ -73,10 +81,6 @@ def photo_items(data: DataPart) -> Iterator[tuple[str, Item]]:
 def _place(text: str) -> float:
     """Return a number from 0 to 1 that only the text decides."""
     return int.from_bytes(sha256(text.encode()).digest()[:8], "big") / 2**64
-
-
-def _scene_rows(data: DataPart, start: int) -> Iterator[Row]:
-    return ({"id": scene_id(row["scene"]), **row} for row in scene_rows(data.scenes, start))
 
 
 def scene_id(number: int) -> str:

@@ -62,10 +62,11 @@ class DataPart:
         allow_test: take test parts of data sets too; the policy, and every score of it, is then marked.
         scenes: how many scenes of the world to use where neither is given.
         world: the world's seed.
-        seed: of the scenes.
+        seed: of the scenes, and of what ``shares`` and ``limit`` draw.
         questions: for fine-tuning on scenes: which questions are asked of each ("country", "script", "signs",
             "boxes", "levels").
-        limit: use no more rows than so many; None is all.
+        limit: use no more trajectories and photos than so many, drawn at random by ``seed``; None is all. Of scenes,
+            which are random already, the first.
         tries: a file of tries (`geosleuth team tries`, `geosleuth train tries`) by which photos are chosen; None
             takes them as they come.
         regimes_km: the distances at which a photo may teach something.

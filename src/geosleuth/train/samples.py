@@ -9,7 +9,7 @@ Pictures stay files until a batch needs them: a block names its file, `open_pict
 import asyncio
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -201,14 +201,20 @@ class Counted:
 
 
 def store_chats(
-    store: Store, *, split: str | None = "train", limit: int | None = None, wire: Literal["native", "tagged"] = "native"
+    store: Store,
+    *,
+    split: str | None = "train",
+    limit: int | None = None,
+    chosen: Container[str] | None = None,
+    wire: Literal["native", "tagged"] = "native",
 ) -> Iterator[Chat]:
     """Yield the trajectories of a store as chats, as their policy was shown them: several where it lost sight of some.
 
     Args:
         store: where they are kept.
         split: those of this one alone; None takes all.
-        limit: no more than so many.
+        limit: no more than the first so many.
+        chosen: those of these keys alone; None takes all.
         wire: "tagged" writes tools and calls as text, for chat templates that know no tools.
 
     Raises:
@@ -216,7 +222,7 @@ def store_chats(
     """
     taken = 0
     for row in store.rows():
-        if split is not None and row["split"] != split:
+        if (split is not None and row["split"] != split) or (chosen is not None and row["key"] not in chosen):
             continue
         if limit is not None and taken >= limit:
             return

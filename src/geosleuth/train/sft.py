@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from geosleuth.agent import Method
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.policy_card import PolicyCard, card_beside, card_of_run, with_folder
+from geosleuth.bench.sets import draw
 from geosleuth.data import Store
 from geosleuth.data.rows import sample_of
 from geosleuth.errors import BadInput, require
@@ -23,7 +24,7 @@ from .configs import sft_config
 from .masks import Chat, Writer
 from .models import adapters, has_gpu, load_model, quietly, save_trained
 from .prompts import photo_items
-from .recipe import ModelPart, Recipe
+from .recipe import DataPart, ModelPart, Recipe
 from .run_folder import (
     Finished,
     Progress,
@@ -163,9 +164,10 @@ def chats_for(
     """
     data = recipe.data
     if data.store is not None or data.photos:
-        stored = () if data.store is None else store_chats(Store(data.store), wire=_wire(writer))
-        asked = photo_chats(photo_items(data), way_of(recipe)) if data.photos else ()
-        return islice(chain(stored, asked), data.limit)
+        chosen = None if data.limit is None else draw(_names(data), data.limit, data.seed)
+        stored = () if data.store is None else store_chats(Store(data.store), chosen=chosen, wire=_wire(writer))
+        photos = (one for one in photo_items(data) if chosen is None or one[0] in chosen)
+        return chain(stored, photo_chats(photos, way_of(recipe)) if data.photos else ())
     if recipe.stage == "coldstart":
         raise BadInput(f"recipe {recipe.name}: cold start learns from trajectories; name their store as data.store")
     with no_probing():
@@ -182,6 +184,13 @@ def chats_for(
                 progress=preparing,
             )
     return scene_chats(read_scenes(run.scenes), data.questions, limit=data.limit, box_scale=boxes_of(recipe.model))
+
+
+def _names(data: DataPart) -> Iterator[str]:
+    """Yield the name of everything that a recipe's store and photos hold to learn from."""
+    if data.store is not None:
+        yield from (row["key"] for row in Store(data.store).rows(["key", "split"]) if row["split"] == "train")
+    yield from (name for name, _ in photo_items(data))
 
 
 def sft_trainer(

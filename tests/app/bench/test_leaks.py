@@ -160,7 +160,8 @@ def test_an_index_that_holds_the_photos_tells_nothing_about_them(
     with openai_server([searches_first]) as url:
         result = CliRunner().invoke(
             whole_app(),
-            ["bench", "run", "--data", str(marked_set), "--limit", "1", "--model", "server:any", "--base-url", str(url),
+            ["bench", "run", "--data", str(marked_set), "--only", f"id={MARKER}-0.jpg",
+             "--model", "server:any", "--base-url", str(url),
              "--image-search", str(index), "--tools", "search_image", "--yes", "--out", str(out), "--json", *more],
         )  # fmt: skip
     assert result.exit_code == 0, result.output

@@ -118,6 +118,22 @@ def test_other_settings_and_other_photos_are_refused(make_set: MakeSet, tmp_path
     assert "other photos" in str(fewer.exception)
 
 
+def test_a_limit_is_a_random_sample_and_the_manifest_says_which(make_set: MakeSet, tmp_path: Path) -> None:
+    table = make_set(40)
+    for seed in (1, 2):
+        done = replayed(table, tmp_path / f"run{seed}", "--limit", "8", "--sample-seed", seed)
+        assert done.exit_code == 0, done.output
+    data = [json.loads((tmp_path / f"run{seed}" / "manifest.json").read_text())["data"] for seed in (1, 2)]
+    assert [one["selection"] for one in data] == [
+        {"limit": 8, "sample_seed": 1, "only": []}, {"limit": 8, "sample_seed": 2, "only": []},
+    ]  # fmt: skip
+    assert [one["count"] for one in data] == [8, 8]
+    assert data[0]["sha256"] != data[1]["sha256"]
+    ids = [json.loads(line)["id"] for line in (tmp_path / "run1" / "results.jsonl").read_text().splitlines()]
+    assert ids == sorted(ids, key=lambda one: int(one[1:]))
+    assert ids != [f"p{number}" for number in range(8)]
+
+
 def test_an_index_with_other_photos_is_another_run(make_set: MakeSet, tmp_path: Path) -> None:
     table, out, album = make_set(2), tmp_path / "run", tmp_path / "album"
     album.mkdir()

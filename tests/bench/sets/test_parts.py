@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import tracemalloc
 from pathlib import Path
 
 import pillow_heif
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from drawn import examples
-from geosleuth.bench.sets import DataSet, describe, fingerprint, open_set, stage, subset
+from geosleuth.bench.sets import DataSet, describe, draw, fingerprint, open_set, stage, subset
 from geosleuth.bench.sets.staging import stripped
 from geosleuth.errors import BadInput
 from geosleuth.photo import open_photo
@@ -40,13 +41,12 @@ def ids(data: DataSet) -> list[str]:
 
 
 def test_a_part_keeps_the_order(data: DataSet) -> None:
-    assert ids(subset(data, limit=2)) == ["a", "b"]
     assert ids(subset(data, only=["scene=street"])) == ["a", "c"]
     assert ids(subset(data, only=["scene=street", "scene=shop", "country=france"])) == ["a"]
     assert ids(subset(data, only=["country=Austria"])) == ["d"]
     assert ids(subset(data, only=["id=c", "id=a"])) == ["a", "c"]
     assert subset(data) is data
-    assert ids(subset(data, only=["scene=shop"], limit=1)) == ["b"]
+    assert ids(subset(data, only=["scene=shop"], limit=2)) == ["b", "d"]
 
 
 @settings(max_examples=examples(30), deadline=None)
@@ -57,17 +57,38 @@ def test_samples_are_the_same_again_and_nested(
     folder = tmp_path_factory.mktemp("set")
     rows = "".join(f"{at},{at}.jpg,1,2\n" for at in range(40))
     whole = open_set(str(put(folder / "t.csv", f"id,image,lat,lon\n{rows}")))
-    one, two = (ids(subset(whole, sample=count, seed=seed)) for count in (small, small + more))
+    one, two = (ids(subset(whole, limit=count, seed=seed)) for count in (small, small + more))
     assert len(one) == small
     assert set(one) <= set(two)
     assert one == sorted(one, key=int)
-    assert one == ids(subset(whole, sample=small, seed=seed))
+    assert one == ids(subset(whole, limit=small, seed=seed))
 
 
 def test_another_seed_draws_others(tmp_path: Path) -> None:
     rows = "".join(f"{at},{at}.jpg,1,2\n" for at in range(200))
     whole = open_set(str(put(tmp_path / "t.csv", f"id,image,lat,lon\n{rows}")))
-    assert ids(subset(whole, sample=20, seed=1)) != ids(subset(whole, sample=20, seed=2))
+    assert ids(subset(whole, limit=20, seed=1)) != ids(subset(whole, limit=20, seed=2))
+
+
+def test_a_limit_draws_from_the_whole_set(tmp_path: Path) -> None:
+    """Sets are sorted by place or time: the first rows are no sample."""
+    rows = "".join(f"{at},{at}.jpg,1,2\n" for at in range(1000))
+    whole = open_set(str(put(tmp_path / "t.csv", f"id,image,lat,lon\n{rows}")))
+    drawn = [int(one) for one in ids(subset(whole, limit=100))]
+    quarters = [sum(at // 250 == quarter for at in drawn) for quarter in range(4)]
+    assert min(quarters) >= 12
+    # What there is no more of is taken whole.
+    assert ids(subset(whole, limit=2000)) == ids(whole)
+
+
+def test_a_draw_streams() -> None:
+    """What is not drawn is not held: fifty thousand ids take no more memory than the hundred that stay."""
+    tracemalloc.start()
+    drawn = draw((f"photo-{at}" for at in range(50_000)), 100, seed=3)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(drawn) == 100
+    assert most < 1_000_000
 
 
 @pytest.mark.parametrize("wish", ["street", "=x", ""])

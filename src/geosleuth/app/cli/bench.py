@@ -55,13 +55,11 @@ Data = Annotated[
 ]
 Limit = Annotated[
     Optional[int],  # noqa: UP045
-    typer.Option(min=1, rich_help_panel=PHOTOS, help="Only the first so many photos."),
+    typer.Option(
+        "--limit", "--sample", min=1, rich_help_panel=PHOTOS, help="So many photos, drawn at random by --sample-seed."
+    ),
 ]
-Sample = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option(min=1, rich_help_panel=PHOTOS, help="So many photos drawn by --sample-seed."),
-]
-SampleSeed = Annotated[int, typer.Option(rich_help_panel=PHOTOS, help="Which photos --sample draws.")]
+SampleSeed = Annotated[int, typer.Option(rich_help_panel=PHOTOS, help="Which photos --limit draws.")]
 Only = Annotated[
     list[str],
     typer.Option(metavar="FIELD=VALUE", rich_help_panel=PHOTOS, help="Only photos with this. May be repeated."),
@@ -119,7 +117,6 @@ class SetOptions:
     """Which photos of a set, how many at once, and what the whole run may use."""
 
     limit: Limit = None
-    sample: Sample = None
     sample_seed: SampleSeed = 0
     only: Only = field(default_factory=list)
     at_once: AtOnce = None
@@ -211,7 +208,6 @@ def selection_of(options: SetOptions) -> dict[str, Any]:
         "retry": options.retry,
         "strict": options.strict,
         "limit": options.limit,
-        "sample": options.sample,
         "sample_seed": options.sample_seed,
         "only": tuple(options.only),
         "cluster": options.cluster,

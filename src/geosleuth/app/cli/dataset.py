@@ -85,7 +85,10 @@ def stage(
 
 Set = Annotated[str, typer.Argument(metavar="SET", help="A table, a folder, or NAME:PATH; see geosleuth dataset list.")]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The table to write: .csv or .jsonl.")]
-Limit = Annotated[Optional[int], typer.Option(min=1, metavar="N", help="Only the first N photos.")]  # noqa: UP045
+Limit = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
+]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The random seed.")]
 Jobs = Annotated[Optional[int], typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")]  # noqa: UP045
 Level = Literal["city", "region", "country", "cell"]

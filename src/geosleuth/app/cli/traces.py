@@ -338,7 +338,7 @@ def import_photos(
     ] = "spotagent",
     limit: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, metavar="N", help="Only the first N photos."),
+        typer.Option(min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
     ] = None,
     prompts: PromptsFolder = None,
     split: SplitName = "train",

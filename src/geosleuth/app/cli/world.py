@@ -163,7 +163,7 @@ MapSeed = Annotated[
 ]
 Limit = Annotated[
     Optional[int],  # noqa: UP045
-    typer.Option("--limit", min=1, metavar="N", help="Only the first photos."),
+    typer.Option("--limit", min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
 ]
 
 

@@ -3,7 +3,7 @@
 from .cards import CARDS
 from .catalogue import cards, open_set
 from .dataset import Box, BoxKind, Card, DataSet, Fault, FilePicture, Item, Picture, SetKind, Strict
-from .staging import Description, describe, fingerprint, stage, subset
+from .staging import Description, describe, draw, fingerprint, selection_of, stage, subset
 
 __all__ = [
     "CARDS",
@@ -20,8 +20,10 @@ __all__ = [
     "Strict",
     "cards",
     "describe",
+    "draw",
     "fingerprint",
     "open_set",
+    "selection_of",
     "stage",
     "subset",
 ]

@@ -26,64 +26,56 @@ from geosleuth.photo.exif import read_exif
 from .dataset import OWN, Card, DataSet, Entry, Fault, Item, Strict, own_columns
 
 
-def subset(
-    data: DataSet,
-    *,
-    limit: int | None = None,
-    sample: int | None = None,
-    seed: int = 0,
-    only: Sequence[str] = (),
-) -> DataSet:
+def subset(data: DataSet, *, limit: int | None = None, seed: int = 0, only: Sequence[str] = ()) -> DataSet:
     """Return a subset of a data set, in the set's own order; without options, the whole.
 
     Args:
         data: the set.
-        limit: the first so many after the other options.
-        sample: so many at random. A smaller sample of the same seed is a subset of a larger one.
-        seed: of the sample.
+        limit: so many, drawn at random, see `draw`.
+        seed: of the draw.
         only: ``FIELD=VALUE``: items whose field has that value. Several values of one field are alternatives; several
             fields must all match. ``country`` is the truth's, in any language; ``id`` is the item's own.
 
     Raises:
         BadInput: an option is invalid.
     """
-    if (limit is not None and limit < 1) or (sample is not None and sample < 1):
+    if limit is not None and limit < 1:
         raise BadInput("a subset needs at least one photo")
     wishes = _wishes(only)
-    if limit is None and sample is None and not wishes:
+    if limit is None and not wishes:
         return data
-    return DataSet(data.card, data.root, _Part(data, limit, sample, seed, wishes))
+    return DataSet(data.card, data.root, _Part(data, limit, seed, wishes))
+
+
+def draw(ids: Iterable[str], count: int, seed: int = 0) -> frozenset[str]:
+    """Return so many ids at random, or all there are; no more than these are held in memory.
+
+    Each id has its own random number, so neither the order nor the number of ids changes the draw, and a smaller draw
+    of the same seed is part of a larger one.
+    """
+    return frozenset(id_ for _, id_ in heapq.nsmallest(count, ((_lot(seed, id_), id_) for id_ in ids)))
+
+
+def selection_of(limit: int | None, seed: int = 0) -> dict[str, int]:
+    """Return the size and seed of a draw, as manifests hold it; empty for a whole set."""
+    return {} if limit is None else {"limit": limit, "sample_seed": seed}
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
     data: DataSet
     limit: int | None
-    sample: int | None
     seed: int
     wishes: dict[str, tuple[str, ...]]
 
     def __call__(self) -> Iterator[Item]:
-        chosen = None if self.sample is None else self._sampled(self.sample)
-        left = self.limit
-        for item in self._wished():
-            if chosen is not None and item.id not in chosen:
-                continue
-            yield item
-            if left is not None:
-                left -= 1
-                if left == 0:
-                    return
+        chosen = None if self.limit is None else draw((item.id for item in self._wished()), self.limit, self.seed)
+        return (item for item in self._wished() if chosen is None or item.id in chosen)
 
     def _wished(self) -> Iterator[Item]:
         for item in self.data:
             if all(any(_has(item, name, value) for value in values) for name, values in self.wishes.items()):
                 yield item
-
-    def _sampled(self, count: int) -> frozenset[str]:
-        # Each id has its own random number, so that neither the order nor the number of items changes the draw.
-        lots = ((_lot(self.seed, item.id), item.id) for item in self._wished())
-        return frozenset(id_ for _, id_ in heapq.nsmallest(count, lots))
 
 
 def _lot(seed: int, id_: str) -> bytes:

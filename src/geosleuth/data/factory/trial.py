@@ -18,7 +18,7 @@ from geosleuth.agent.locate import Finding
 from geosleuth.agent.replay import without_durations
 from geosleuth.answer import Answer
 from geosleuth.bench.run import Attempted, DataInfo, Job
-from geosleuth.bench.sets import fingerprint, open_set, subset
+from geosleuth.bench.sets import fingerprint, open_set, selection_of, subset
 from geosleuth.bench.sets.dataset import Card, DataSet, Item, is_for_testing
 from geosleuth.data.spotagent import Verdict
 from geosleuth.data.standins.observer import refuse_panorama
@@ -367,7 +367,7 @@ class PhotoSet:
         count, sha256 = fingerprint(found)
         if not count:
             raise BadInput(f"{self.spec}: holds no photo with a known place")
-        return DataInfo(found.card.name, count, sha256, {"limit": self.limit})
+        return DataInfo(found.card.name, count, sha256, selection_of(self.limit))
 
     def _set(self) -> DataSet:
         return subset(open_set(self.spec), limit=self.limit)

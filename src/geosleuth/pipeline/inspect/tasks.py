@@ -185,7 +185,6 @@ def locate(
     calls: int | None = None,
     seconds: float | None = None,
     limit: int | None = None,
-    sample: int | None = None,
     seed: int = 0,
     wire: str | None = None,
     boxes: str = "pixels",
@@ -201,8 +200,7 @@ def locate(
         turns: replies of the model per photo, at most.
         calls: tool calls per photo, at most.
         seconds: time per photo, at most.
-        limit: only the first so many photos.
-        sample: so many photos drawn by ``seed``.
+        limit: so many photos, drawn at random by ``seed``.
         seed: which photos are drawn.
         wire: how calls travel, native or tagged; by default as the method has it.
         boxes: how the model gives boxes, pixels or thousandths.
@@ -226,7 +224,7 @@ def locate(
             force_answer=force_answer,
         )
         plan = replace(make_plan(request, (), batch=True, thinker=NobodyYet()), completes=False)
-        chosen = subset(open_set(data), limit=limit, sample=sample, seed=seed)
+        chosen = subset(open_set(data), limit=limit, seed=seed)
         samples, pictures = _samples(chosen)
         photos = Photos(pictures, plan, open_atlas(needed=plan.needs_atlas))
     return Task(

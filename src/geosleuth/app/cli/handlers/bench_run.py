@@ -35,7 +35,7 @@ from geosleuth.bench.run.folder import MANIFEST, RunFolder
 from geosleuth.bench.run.journal import Worker
 from geosleuth.bench.run.manifest import DataInfo, Manifest
 from geosleuth.bench.run.results import RunProgress, accuracy_to_dict
-from geosleuth.bench.sets import BoxKind, DataSet, fingerprint, open_set, subset
+from geosleuth.bench.sets import BoxKind, DataSet, fingerprint, open_set, selection_of, subset
 from geosleuth.errors import BadInput
 from geosleuth.pipeline.attempt import BenchMaking, Recordings, bench_plan, is_recording, make_attempt, recordings_of
 from geosleuth.pipeline.plan import DETECTIVE, Plan, prior_file
@@ -174,7 +174,6 @@ class BenchRequest:
     limits: RunLimits = field(default_factory=RunLimits)
     retry: Literal["errors"] | None = None
     limit: int | None = None
-    sample: int | None = None
     sample_seed: int = 0
     only: tuple[str, ...] = ()
     cluster: str | None = None
@@ -187,8 +186,7 @@ class BenchRequest:
     @property
     def selection(self) -> dict[str, Any]:
         """Which photos of the set, as the manifest says it."""
-        drawn = {"sample": self.sample, "sample_seed": self.sample_seed} if self.sample is not None else {}
-        return {"limit": self.limit, **drawn, "only": list(self.only)}
+        return {**selection_of(self.limit, self.sample_seed), "only": list(self.only)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,13 +217,7 @@ def prepare(request: BenchRequest) -> Prepared:
     locate = request.locate
     if locate.requests is None:
         locate = replace(locate, requests=at_once * locate.parallel)
-    data = subset(
-        open_set(request.data),
-        limit=request.limit,
-        sample=request.sample,
-        seed=request.sample_seed,
-        only=request.only,
-    )
+    data = subset(open_set(request.data), limit=request.limit, seed=request.sample_seed, only=request.only)
     plan, recordings = bench_plan(locate), recordings_of(locate)
     with progress("looking through the data set", measure="time"):
         count, sha256 = fingerprint(data)

@@ -411,7 +411,7 @@ def import_photos_into(spec: str, store: Path, words: Words, *, as_json: bool) -
         typer.Exit: some photos can't be used.
     """
     from geosleuth.app.console import offline_atlas
-    from geosleuth.bench.sets import open_set
+    from geosleuth.bench.sets import open_set, selection_of
     from geosleuth.data.photo_chats import photo_chats
 
     data, limit, split = open_set(spec), words["limit"], words["split"]
@@ -423,7 +423,7 @@ def import_photos_into(spec: str, store: Path, words: Words, *, as_json: bool) -
         licence=data.card.licence,
         how_made=f"From {data.card.title}: the question and answer form of {way.name}; "
         "names that the set lacks by the atlas.",
-        settings={"method": way.name, "data": data.card.name, **_prompts_of(way)},
+        settings={"method": way.name, "data": data.card.name, **_prompts_of(way), **selection_of(limit)},
     )
 
     async def work() -> tuple[int, int]:

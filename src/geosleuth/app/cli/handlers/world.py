@@ -16,7 +16,7 @@ from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.console import Bar, progress, show, show_json, table_view, talk
 from geosleuth.atlas import regions_dir
 from geosleuth.atlas.maps.labels import line, stencil
-from geosleuth.bench.sets import open_set
+from geosleuth.bench.sets import open_set, subset
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.geo.extent import plain
@@ -323,7 +323,7 @@ def serve(data: str, words: dict[str, Any], *, limit: int | None, port: int, ses
     from geosleuth.world.environment.episode import row_of
     from geosleuth.world.environment.for_openenv import openenv_app
 
-    rows = [row_of(item) for item in islice(open_set(data), limit)]
+    rows = [row_of(item) for item in subset(open_set(data), limit=limit)]
     app = openenv_app(setting_of({**words, "answer_by": "reply"}), rows, sessions=sessions)
     import uvicorn
 
@@ -350,7 +350,7 @@ def export(
 
     write = write_verl if library == "verl" else write_verifiers
     try:
-        count = write(out, islice(open_set(data), limit), words)
+        count = write(out, subset(open_set(data), limit=limit), words)
     except OSError as error:
         raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
     if as_json:
