@@ -11,7 +11,7 @@ from geosleuth.agent import Method
 from geosleuth.agent.methods import method
 from geosleuth.atlas import Atlas
 from geosleuth.bench.sets import DataSet, Item, subset
-from geosleuth.bench.sets.dataset import is_for_testing
+from geosleuth.bench.sets.dataset import refuse_test
 from geosleuth.data.factory.trial import id_of, pictures, pixels_of, timeless
 from geosleuth.errors import BadInput
 from geosleuth.names import country_code, country_name
@@ -42,11 +42,7 @@ async def photo_chats(
     """
     asked = method(way)
     for item in subset(data, limit=limit):
-        if is_for_testing(data.card, item):
-            raise BadInput(
-                f"{data.card.name}: these are test photos ({data.card.title}); name a training part, see "
-                "`geosleuth dataset list`"
-            )
+        refuse_test(data.card, item)
         key = f"photo-{hashlib.sha256(f'{data.card.name} {item.id}'.encode()).hexdigest()[:16]}"
         if is_known(key):
             continue

@@ -167,6 +167,11 @@ Limit = Annotated[
 ]
 
 
+AllowTest = Annotated[
+    bool, typer.Option("--allow-test", help="Take test parts of data sets too; what is written keeps that mark.")
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
     """The options of ``serve``."""
@@ -179,6 +184,7 @@ class ServeOptions:
     boxes: Boxes = "pixels"
     world_seed: MapSeed = None
     limit: Limit = None
+    allow_test: AllowTest = False
     port: Annotated[int, typer.Option(min=0, max=65_535, metavar="N", help="0 takes any that is free.")] = 8000
     sessions: Annotated[int, typer.Option(min=1, max=1024, metavar="N", help="Clients at once.")] = 16
 
@@ -206,7 +212,8 @@ def serve(options: ServeOptions) -> None:
         boxes=options.boxes,
         world_seed=options.world_seed,
     )
-    work.serve(options.data, words, limit=options.limit, port=options.port, sessions=options.sessions)
+    photos = work.photos_of(options.data, options.limit, allow_test=options.allow_test)
+    work.serve(photos, words, port=options.port, sessions=options.sessions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,6 +230,7 @@ class ExportOptions:
     boxes: Boxes = "pixels"
     world_seed: MapSeed = None
     limit: Limit = None
+    allow_test: AllowTest = False
     as_json: JsonFlag = False
 
 
@@ -249,4 +257,5 @@ def export(options: ExportOptions) -> None:
         boxes=options.boxes,
         world_seed=options.world_seed,
     )
-    work.export(options.library, options.data, words, out=options.out, limit=options.limit, as_json=options.as_json)
+    photos = work.photos_of(options.data, options.limit, allow_test=options.allow_test)
+    work.export(options.library, photos, words, out=options.out, as_json=options.as_json)

@@ -157,6 +157,25 @@ def is_for_testing(card: Card, item: Item) -> bool:
     return card.part == "test" or (card.part is None and item.fields.get("split", "").casefold() in _TESTS)
 
 
+def refuse_test(card: Card, item: Item, otherwise: str = "") -> None:
+    """Check that a photo may be learned from; ``otherwise`` says how to take it all the same.
+
+    Raises:
+        BadInput: it belongs to a test part.
+    """
+    if is_for_testing(card, item):
+        advice = f"name a training part, see `geosleuth dataset list`{otherwise}"
+        raise BadInput(f"{card.name}: these are test photos ({card.title}); {advice}")
+
+
+def with_part(data: DataSet) -> DataSet:
+    """Return the set with its part in the field ``split`` of each photo, for files that no longer name the set."""
+    part = data.card.part
+    if part is None:
+        return data
+    return data.changed(lambda item: replace(item, fields={**item.fields, "split": part}), data.card)
+
+
 @dataclass(frozen=True, slots=True)
 class SetKind:
     """A kind of data set, as a plug-in adds it: its card, and a function that opens its files.

@@ -23,7 +23,7 @@ from geosleuth.photo.carrier import Unfit
 from geosleuth.photo.containers import take_apart
 from geosleuth.photo.exif import read_exif
 
-from .dataset import OWN, Card, DataSet, Entry, Fault, Item, Strict, own_columns
+from .dataset import OWN, Card, DataSet, Entry, Fault, Item, Strict, own_columns, with_part
 
 
 def subset(data: DataSet, *, limit: int | None = None, seed: int = 0, only: Sequence[str] = ()) -> DataSet:
@@ -149,9 +149,9 @@ class Staged:
 def stage(data: DataSet, out: Path, *, progress: Callable[[str], None] = lambda _id: None) -> Staged:
     """Copy a set's photos to ``out/photos`` under random names, stripped; ``out/key.jsonl`` maps them.
 
-    The key is a table that `open_set` reads, in an order unrelated to the set's. People who get the photos must not get
-    it. Photos that can't be opened are listed and left out. An interrupted staging is continued; a finished one is left
-    as it is. ``progress`` receives every id.
+    The key is a table that `open_set` reads, in an order unrelated to the set's. Photos of a test part keep that mark.
+    People who get the photos must not get the key. Photos that can't be opened are listed and left out. An interrupted
+    staging is continued; a finished one is left as it is. ``progress`` receives every id.
 
     Raises:
         BadInput: the folder holds something else, or can't be written; or the set can't be read to its end.
@@ -162,7 +162,7 @@ def stage(data: DataSet, out: Path, *, progress: Callable[[str], None] = lambda 
     kept = 0
     refused: list[str] = []
     lines: list[str] = []
-    for item in data:
+    for item in with_part(data):
         name = known.get(item.id)
         if name is not None and (folder / name).is_file():
             kept += 1

@@ -19,7 +19,7 @@ from geosleuth.agent.replay import without_durations
 from geosleuth.answer import Answer
 from geosleuth.bench.run import Attempted, DataInfo, Job
 from geosleuth.bench.sets import fingerprint, open_set, selection_of, subset
-from geosleuth.bench.sets.dataset import Card, DataSet, Item, is_for_testing
+from geosleuth.bench.sets.dataset import Card, DataSet, Item, refuse_test
 from geosleuth.data.spotagent import Verdict
 from geosleuth.data.standins.observer import refuse_panorama
 from geosleuth.errors import BadInput
@@ -373,10 +373,7 @@ class PhotoSet:
         return subset(open_set(self.spec), limit=self.limit)
 
     def _packed(self, card: Card, item: Item) -> Item:
-        if is_for_testing(card, item):
-            raise BadInput(
-                f"{card.name}: these are test photos ({card.title}); name a training part, see `geosleuth dataset list`"
-            )
+        refuse_test(card, item)
         key = f"photo-{hashlib.sha256(f'{card.name} {item.id}'.encode()).hexdigest()[:16]}"
         return replace(item, id=key, picture=PackedPhoto(item, key, self.split))
 

@@ -83,6 +83,11 @@ def row_of(item: Item) -> dict[str, Any]:
     }
 
 
+def part_of(item: Item) -> dict[str, str]:
+    """Return the part that a photo belongs to by its field ``split``, as exported rows hold it; empty if unknown."""
+    return {name: value for name, value in item.fields.items() if name == "split"}
+
+
 def pose_photo(row: Mapping[str, Any], folder: Path | None = None) -> Posed:
     """Return an episode about a photo on disk: columns ``photo``, ``lat``, ``lon`` and optional place names.
 

@@ -23,7 +23,7 @@ from geosleuth.photo import encode, open_photo
 from geosleuth.policies import Step
 from geosleuth.tools import ToolCall, native_tools
 
-from .episode import Episode, Posed, Setting, row_of, setting_of, truth_of_row
+from .episode import Episode, Posed, Setting, part_of, row_of, setting_of, truth_of_row
 
 TOOLS_FILE, ROWS_FILE, CONFIG_FILE, SCRIPT_FILE = "tools.yaml", "rows.parquet", "grpo.yaml", "train.sh"
 DATA_SOURCE = "geosleuth"
@@ -140,6 +140,7 @@ def _row(number: int, item: Item, setting: Setting, words: Mapping[str, Any]) ->
         "reward_model": {"style": "rule", "ground_truth": json.dumps(truth, ensure_ascii=False)},
         "extra_info": {
             "index": number,
+            **part_of(item),
             "need_tools_kwargs": True,
             "tools_kwargs": {_KEY: {"photo": photo}},
             "played": json.dumps(dict(words), ensure_ascii=False),

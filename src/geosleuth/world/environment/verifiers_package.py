@@ -9,7 +9,7 @@ from geosleuth.bench.sets import Item
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 
-from .episode import row_of, setting_of
+from .episode import part_of, row_of, setting_of
 
 NAME = "geosleuth_world"
 ROWS, PLAYED = "rows.jsonl", "played.json"
@@ -59,7 +59,7 @@ def write_verifiers(folder: Path, items: Iterable[Item], words: Mapping[str, Any
     """
     played = {**words, "answer_by": "reply"}
     setting_of(played)
-    rows = [row_of(item) for item in items]
+    rows = [{**row_of(item), **part_of(item)} for item in items]
     if not rows:
         raise BadInput("there is no photo to write tasks for")
     package = folder / NAME

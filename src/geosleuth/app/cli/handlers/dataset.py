@@ -53,6 +53,7 @@ from geosleuth.bench.makers.ratings import (
 )
 from geosleuth.bench.report import tier_files
 from geosleuth.bench.sets import Card, DataSet, Description, Fault, Item, cards, describe, open_set, stage, subset
+from geosleuth.bench.sets.dataset import with_part
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.geo import threshold_text
@@ -106,7 +107,7 @@ def rate_set(
         typer.Exit: it was stopped, or some photos could not be rated.
     """
     check_outputs([out], [spec], overwrite=overwrite)
-    data = subset(open_set(spec), limit=limit)
+    data = with_part(subset(open_set(spec), limit=limit))
     with quiet_libraries():
         jobs = jobs or (_CODE_JOBS if request.model is None else _MODEL_JOBS)
         plan = _plan(request, jobs)
@@ -262,7 +263,7 @@ def filter_set(spec: str, out: Path, wanted: Filter, *, dropped: Path | None, ov
         BadInput: the set has not been rated, or a table can't be written.
     """
     check_outputs([out, dropped], [spec], overwrite=overwrite)
-    data = open_set(spec)
+    data = with_part(open_set(spec))
     fields, counted = field_names(data), Sieved()
     with ExitStack() as held:
         keep = held.enter_context(writing_table(out, fields))
@@ -299,7 +300,7 @@ def tier_set(
     positive_km(within_km, "--within-km")
     files = [records_of(path) for path in answers]
     check_outputs([out], [spec, *map(str, files)], overwrite=overwrite)
-    data, counted = open_set(spec), Tiered()
+    data, counted = with_part(open_set(spec)), Tiered()
     tiers = tier_files(score_all(files, "lenient", "geodesic"), within_km)
     with writing_table(out, field_names(data, TIER)) as write:
         for item, fields in with_tiers(data, tiers, counted):
@@ -477,7 +478,7 @@ def find_duplicates(
     check_outputs([out, kept], [spec, *([against] if against else [])], overwrite=overwrite)
     if out is not None and out.suffix.lower() != ".csv":
         raise BadInput(f"{out}: pairs are written as .csv")
-    data, other = open_set(spec), open_set(against) if against else None
+    data, other = with_part(open_set(spec)), open_set(against) if against else None
     try:
         ours, theirs = asyncio.run(_print_all(data, other, jobs or _JOBS))
     except asyncio.CancelledError:

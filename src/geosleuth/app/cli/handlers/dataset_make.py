@@ -69,6 +69,7 @@ from geosleuth.bench.makers.sampling import (
     read_people,
 )
 from geosleuth.bench.sets import DataSet, Item, open_set
+from geosleuth.bench.sets.dataset import with_part
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import CellGrid, FloatArray
@@ -127,7 +128,7 @@ def sample_set(spec: str, out: Path, asked: Sampling, *, report: Path | None, ov
     figures, grid = atlas_figures(), CellGrid(CELL_DEG)
     if asked.figures is not None:
         figures = read_figures(asked.figures, figures)
-    data = open_set(spec)
+    data = with_part(open_set(spec))
     lats, lons = _points(data)
     countries = countries_at(lats, lons)
     if asked.present:
@@ -272,7 +273,7 @@ def label_set(spec: str, out: Path, *, over: bool, within_km: float | None, over
         typer.Exit: stopped with Ctrl-C.
     """
     check_outputs([out], [spec], overwrite=overwrite)
-    data = open_set(spec)
+    data = with_part(open_set(spec))
     filled, photos = Counter[str](), 0
     try:
         photos = asyncio.run(_label(data, out, filled, over=over, within_km=within_km))
@@ -467,7 +468,7 @@ def make_poi_set(options: "PoisOptions") -> None:
     check_outputs(
         [options.out], [options.data, *([str(options.table)] if options.table else [])], overwrite=options.overwrite
     )
-    data = open_set(options.data)
+    data = with_part(open_set(options.data))
     source: PoiSource
     if options.table is not None:
         if options.category is not None:

@@ -4,7 +4,7 @@ import io
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -16,7 +16,8 @@ from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.console import Bar, progress, show, show_json, table_view, talk
 from geosleuth.atlas import regions_dir
 from geosleuth.atlas.maps.labels import line, stencil
-from geosleuth.bench.sets import open_set, subset
+from geosleuth.bench.sets import Item, open_set, subset
+from geosleuth.bench.sets.dataset import refuse_test, with_part
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.geo.extent import plain
@@ -314,7 +315,20 @@ def words_of(
     return {name: value for name, value in words.items() if value is not None}
 
 
-def serve(data: str, words: dict[str, Any], *, limit: int | None, port: int, sessions: int) -> None:
+def photos_of(spec: str, limit: int | None, *, allow_test: bool) -> Iterator[Item]:
+    """Yield the photos that an environment is made of; those of a test part say so in their field ``split``.
+
+    Raises:
+        BadInput: the set can't be opened, or is for testing.
+    """
+    data = subset(with_part(open_set(spec)), limit=limit)
+    for item in data:
+        if not allow_test:
+            refuse_test(data.card, item, ", or add --allow-test, which keeps that mark")
+        yield item
+
+
+def serve(photos: Iterable[Item], words: dict[str, Any], *, port: int, sessions: int) -> None:
     """Serve until stopped.
 
     Raises:
@@ -323,7 +337,7 @@ def serve(data: str, words: dict[str, Any], *, limit: int | None, port: int, ses
     from geosleuth.world.environment.episode import row_of
     from geosleuth.world.environment.for_openenv import openenv_app
 
-    rows = [row_of(item) for item in subset(open_set(data), limit=limit)]
+    rows = [row_of(item) for item in photos]
     app = openenv_app(setting_of({**words, "answer_by": "reply"}), rows, sessions=sessions)
     import uvicorn
 
@@ -333,11 +347,10 @@ def serve(data: str, words: dict[str, Any], *, limit: int | None, port: int, ses
 
 def export(
     library: Literal["verl", "verifiers"],
-    data: str,
+    photos: Iterable[Item],
     words: dict[str, Any],
     *,
     out: Path,
-    limit: int | None,
     as_json: bool,
 ) -> None:
     """Write the files and list them.
@@ -350,7 +363,7 @@ def export(
 
     write = write_verl if library == "verl" else write_verifiers
     try:
-        count = write(out, subset(open_set(data), limit=limit), words)
+        count = write(out, photos, words)
     except OSError as error:
         raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
     if as_json:
