@@ -29,7 +29,7 @@ from .recipe import DataPart, ModelPart, Recipe
 from .recipe_files import flat
 from .rollouts import Judging, RolloutSetup, judging_of, reward_of, rollout_setup
 from .samples import photo_chats, store_chats
-from .services import is_online
+from .services import ATLAS, is_online
 from .sft import way_of
 from .validation import check_evaluation
 
@@ -273,7 +273,8 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str], absen
         f" tools: {', '.join(tools) or 'none'}"
     )
     if is_online(recipe.rollout):
-        asked = ", ".join(filter(None, (recipe.rollout.maps, recipe.rollout.web)))
+        geocoder = None if recipe.rollout.geocoder == ATLAS else f"{recipe.rollout.geocoder} (rewards)"
+        asked = ", ".join(filter(None, (recipe.rollout.maps, recipe.rollout.web, geocoder)))
         how = "repeated from" if recipe.rollout.replay else "asked by one process a machine, kept in"
         built.append(f"online services: {asked}; {how} {recipe.rollout.answers}")
     built.append(f"reward: {' + '.join(f'{one.weight:g} {one.name}' for one in setting.reward.parts)}")

@@ -45,7 +45,7 @@ from .rollouts import (
     usual_workers,
 )
 from .run_folder import Finished, Progress, finished, held_run, is_first_process, no_progress
-from .services import answers_served
+from .services import ServiceGeocoder, answers_served
 from .sft import silence, train_to_end
 from .trackers import check_trackers, tracker_callbacks
 from .training_log import metrics_callback
@@ -234,7 +234,7 @@ def grpo_trainer(
     Raises:
         BadInput: the recipe can't be used.
         MissingExtra: TRL is not installed.
-        ServiceFault: the judge of the reward is down, can't be read, or can't judge.
+        ServiceFault: the judge of the reward is down, can't be read, or can't judge, or its geocoder is down.
     """
     if recipe.stage != "grpo":
         raise BadInput(f"recipe {recipe.name}: its stage is {recipe.stage}, not grpo")
@@ -251,6 +251,8 @@ def grpo_trainer(
         except ServiceFault:
             judge.close()
             raise
+    if isinstance(geocoder := played.setting.helpers.geocoder, ServiceGeocoder):
+        geocoder.probe()
     rollouts = Rollouts(played.setting, recipe.rollout.failed_call_cost, recipe.rollout.judge_limit)
     environment: type = RolloutSetup(played.setting, Remembered(played.pose)).environment()
     if wrap is not None:

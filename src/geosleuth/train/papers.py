@@ -255,8 +255,9 @@ _HOUSEKEEPING = (
     "data.store", "data.photos", "data.shares", "data.method", "data.allow_test", "data.scenes", "data.world",
     "data.seed", "data.questions", "data.tries", "data.kept",
     "rollout.prompts", "rollout.prompts_sha256", "rollout.tiles", "rollout.turn_tokens",
-    # What tools ask is held against the paper as a departure.
+    # What tools and rewards ask is held against the paper as a departure.
     "rollout.maps", "rollout.maps_url", "rollout.web", "rollout.allow", "rollout.answers", "rollout.replay",
+    "rollout.geocoder", "rollout.geocoder_limit",
     "ablation", "trainer",
     # Who judges and who encodes are held against the paper as departures.
     "rollout.judge", "rollout.judge_url", "rollout.judge_extra_body", "rollout.judge_tokens", "rollout.judge_at_once",
@@ -333,8 +334,9 @@ def _rollout_departures(recipe: Recipe, resolved: Mapping[str, Any]) -> list[Dep
             found.append(Departure("what the judge does", shown, "reasoning alone, equal letters", "the released code"))
         if encoded and Path(rollout.encoder or "").name != ENCODER:
             found.append(Departure("encoder", rollout.encoder or "none named", ENCODER, "reference 70"))
-        if resolved.get("reward.point") == "text":
-            found.append(Departure("geocoder", "the offline atlas", "OpenCage", "section 4.2"))
+        if resolved.get("reward.point") == "text" and rollout.geocoder.partition(":")[0] != "opencage":
+            asks = "the offline atlas" if rollout.geocoder == "atlas" else rollout.geocoder
+            found.append(Departure("geocoder", asks, "OpenCage", "section 4.2"))
     if paper in PAPER_TOOLS:
         tools, where = PAPER_TOOLS[paper]
         have = tuple(resolved.get("environment.tools", ()))

@@ -130,6 +130,10 @@ class RolloutPart:
         maps_url: addresses of servers of your own of these, in the same order.
         web: an online web search, such as "tavily"; None is the atlas's own documents.
         allow: the hosts that these services may ask.
+        geocoder: what places answers in words for rewards: "atlas", or one map service with nothing behind it,
+            "nominatim:http://maps:8080" or "opencage"; photos only.
+        geocoder_limit: the largest share of the last 200 different answers for which that service may fail; training
+            stops above it.
         answers: the file that keeps every answer of these services; each call is paid once.
         replay: ask nobody, and repeat a run from its ``answers``; a call that is not there ends the run.
         turns: the most turns of a rollout; None is the method's own.
@@ -176,6 +180,8 @@ class RolloutPart:
     maps_url: tuple[str, ...] = ()
     web: str | None = None
     allow: tuple[str, ...] = ()
+    geocoder: str = "atlas"
+    geocoder_limit: float = 0.1
     answers: Path | None = None
     replay: bool = False
     turns: int | None = None

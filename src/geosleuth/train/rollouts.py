@@ -33,7 +33,7 @@ from geosleuth.policies.endpoints import EndpointSettings
 from geosleuth.policies.registry import make_policy
 from geosleuth.policies.weights import WeightsPolicy
 from geosleuth.score import Truth
-from geosleuth.score.rewards import Encoder, Helpers, Judge, NamedEncoder, Reward, read_reward
+from geosleuth.score.rewards import Encoder, Geocoder, Helpers, Judge, NamedEncoder, Reward, read_reward
 from geosleuth.score.rewards.reward import Wanted, work_out
 from geosleuth.tools import Observation, ToolCall
 from geosleuth.world import open_world
@@ -55,7 +55,7 @@ from geosleuth.world.world import world_atlas
 from .architectures import boxes_of
 from .papers import ENCODER, JUDGE
 from .recipe import Recipe, RolloutPart
-from .services import check_services, resources_of
+from .services import ATLAS, ServiceGeocoder, check_services, resources_of
 from .training_log import part_name, within_name
 
 RULES = "rules"
@@ -72,6 +72,8 @@ FAILED_CALLS = "failed_calls"
 """The part of a reward that counts them, where they cost something."""
 JUDGE_UNREAD, JUDGE_FAILED = "judge/unread", "judge/failed"
 """The shares of a judge's verdicts that could not be read, and that never came."""
+GEOCODER_FAILED = "geocoder/failed"
+"""The share of different answers that the service of ``rollout.geocoder`` failed to place."""
 ANSWERED = "answered"
 """The share of replies with an answer of the policy's own."""
 
@@ -218,8 +220,17 @@ def rollout_setup(recipe: Recipe, judging: "Judging | None" = None) -> RolloutSe
     judged = judging or judging_of(rollout, reward)
     check_services(recipe)
     asks = resources_of(recipe) if world is None else Resources(world_atlas(world))
-    # Rewards are worked out offline, whatever tools may ask.
-    geocoder = placer_of(OfflineAtlas if world is None else lambda: asks.atlas) if reward.needs_geocoder else None
+    geocoder: Geocoder | None = None
+    if rollout.geocoder != ATLAS:
+        if not reward.needs_geocoder:
+            raise BadInput(
+                f"rollout.geocoder: the reward {rollout.reward} takes points that replies give; leave it out, or say "
+                "rollout.reward_options={point: text}"
+            )
+        geocoder = ServiceGeocoder(rollout)
+    elif reward.needs_geocoder:
+        # Whatever services tools ask, the atlas alone answers.
+        geocoder = placer_of(OfflineAtlas if world is None else lambda: asks.atlas)
     setting = offline_setting(
         method,
         reward=reward,
@@ -347,7 +358,8 @@ class Rollouts:
     def __init__(self, setting: Setting, failed_call_cost: float = 0.0, judge_limit: float = 1.0) -> None:
         """Score by the setting's reward, less what every call that fails costs.
 
-        A judge that loses a larger share of its verdicts than ``judge_limit`` ends the run with a `ServiceFault`.
+        A judge that loses a larger share of its verdicts than ``judge_limit`` ends the run with a `ServiceFault`; so
+        does a `ServiceGeocoder` that fails too often.
 
         Raises:
             BadInput: calls can't cost that much.
@@ -403,6 +415,8 @@ class Rollouts:
             self._log_metrics(self.newest, log_metric)
         if isinstance(setting.helpers.judge, PolicyJudge):
             setting.helpers.judge.check_recent(self._judge_limit)
+        if isinstance(setting.helpers.geocoder, ServiceGeocoder):
+            setting.helpers.geocoder.end_batch()
         return [float(value) for value in self.newest.total]
 
     def close(self) -> None:
@@ -433,6 +447,8 @@ class Rollouts:
             # Every process logs the same names in every step, also where nothing was to be judged.
             verdicts = np.array(self._setting.helpers.judge.newest or ("read",))
             columns |= {JUDGE_UNREAD: verdicts == "unread", JUDGE_FAILED: verdicts == "failed"}
+        if isinstance(geocoder := self._setting.helpers.geocoder, ServiceGeocoder):
+            columns |= {GEOCODER_FAILED: np.array([*geocoder.newest.values()] or [False])}
         for name, values in columns.items():
             for value in values.tolist():
                 log_metric(name, float(value))

@@ -31,7 +31,7 @@ from .evaluation import (
 from .models import copy_policy, open_processor, save_policy, saved_model
 from .recipe_files import recipe_of
 from .run_folder import Progress, RunFolder, checkpoints_of, finished, is_whole, keep_best, mark_policy, no_progress
-from .services import answers_served, is_online
+from .services import answers_served, is_online, placing_by_atlas
 from .validation import RecipeSetting
 
 SCRATCH = ".policy"
@@ -91,6 +91,7 @@ def as_trained(run: RunFolder | None, settings: EvaluationSettings) -> Iterator[
         tools = rollout.tools if settings.tools is None else settings.tools
         turns = settings.turns or rollout.turns
         settings = replace(settings, method=settings.method or rollout.method, tools=tools, turns=turns)
+    rollout = placing_by_atlas(rollout)
     asks = is_online(rollout) or rollout.tiles is not None
     if recipe.stage != "grpo" or settings.photos is None or not asks:
         yield settings

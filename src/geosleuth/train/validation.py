@@ -23,6 +23,7 @@ from .models import save_policy
 from .recipe import Recipe, RolloutPart
 from .rollouts import reward_of, rollout_setup
 from .run_folder import RunFolder, keep_best
+from .services import placing_by_atlas
 from .training_log import EVALUATION
 
 _SPREAD = ("fsdp", "zero3")
@@ -60,6 +61,7 @@ def evaluation_settings(recipe: Recipe, card: PolicyCard | None = None) -> Evalu
     if reward.needs_judge or reward.needs_encoder:
         # Distances are what counts here; a judge would be asked about every try.
         rollout = replace(rollout, reward="ours", reward_options={})
+    rollout = placing_by_atlas(rollout)
     if part.photos is None:
         rollout = replace(rollout, maps=None, maps_url=(), web=None, allow=(), answers=None, replay=False)
     photos = None if part.photos is None else (part.photos,)
