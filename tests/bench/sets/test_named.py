@@ -14,6 +14,7 @@ import pytest
 
 from geosleuth.bench.sets import CARDS, Fault, Strict, describe, open_set
 from geosleuth.errors import BadInput
+from geosleuth.geo import LatLon, distance_km
 from set_files import jpeg, put, put_jsonl, put_parquet
 
 ROOT = Path(__file__).parents[3]
@@ -297,23 +298,75 @@ def test_geoseek_val_from_a_table_or_from_parquet(tmp_path: Path) -> None:
     assert (other.id, other.fields["sign"], other.picture.read()) == ("b.jpg", "yes", jpeg(2))
 
 
-def test_geoglobe_places_its_photos_at_the_centre_of_their_city(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("atlas_home")
+def test_geoglobe_places_its_photos_by_the_words_it_has(tmp_path: Path) -> None:
     rows: list[list[object]] = [
         ["index", "city", "country", "hierarchical_label", "category", "natural_or_human_made", "images"],
         [1, "Vienna", "Austria", "church", "Category:Karlskirche", "human-made", "0a1b 0c2d"],
         [2, "Nowhere-upon-Nothing", "Austria", "lake", "Some_lake", "natural", "ffff"],
+        [3, "Mont-Saint-Michel", "France", "island", "Category:Mont-Saint-Michel", "human-made", "1a1a"],
+        [4, "Nowhere-upon-Nothing", "Jordan", "ruin", "Category:Petra", "human-made", "2b2b"],
+        [5, "Bali", "Indonesia", "temple", "Category:Some_temple", "human-made", "3c3c"],
+        [6, "France", "France", "plain", "Category:Some_plain", "natural", "4d4d"],
     ]
     put(tmp_path / "location.csv", table(rows, delimiter=";"))
     put(tmp_path / "pic" / "0c2d.jpg", jpeg(3))
     data = open_set(f"geoglobe:{tmp_path}")
-    first, second = data
+    first, second, *rest = data
     assert (first.id, second.id, second.picture.read()) == ("0a1b", "0c2d", jpeg(3))
     assert abs(first.truth.point.lat - 48.2) < 0.1
     assert abs(first.truth.point.lon - 16.37) < 0.1
     assert (first.truth.city, first.fields["natural_or_human_made"]) == ("Vienna", "human-made")
     assert isinstance(data.stream, Strict)
-    (left_out,) = (entry for entry in data.stream.entries() if isinstance(entry, Fault))
-    assert "Nowhere-upon-Nothing" in left_out.reason
+    assert {item.id: item.fields["truth_level"] for item in data} == {
+        "0a1b": "town", "0c2d": "town", "1a1a": "feature", "2b2b": "feature", "3c3c": "region",
+    }  # fmt: skip
+    assert distance_km(rest[0].truth.point, LatLon(48.636, -1.511)) < 2
+    assert distance_km(rest[1].truth.point, LatLon(30.329, 35.444)) < 10
+    left_out = [entry.reason for entry in data.stream.entries() if isinstance(entry, Fault)]
+    assert ["Nowhere-upon-Nothing" in reason for reason in left_out] == [True, False]
+    assert "'France'" in left_out[1]
+
+
+# City, country, sight, and where the city or else the sight lies. Six of the cities have 15,000 people.
+SIGHTS = (
+    ("Yosemite Valley", "United States", "Half_Dome", 37.75, -119.59),
+    ("Grand Canyon National Park", "United States", "Mather_Point", 36.1, -112.1),
+    ("Page", "United States", "Antelope_Canyon", 36.91, -111.46),
+    ("Banff", "Canada", "Lake_Louise", 51.18, -115.57),
+    ("Wadi Musa", "Jordan", "Petra", 30.32, 35.48),
+    ("Mont-Saint-Michel", "France", "Mont-Saint-Michel", 48.64, -1.51),
+    ("Vienna", "Austria", "Karlskirche", 48.21, 16.37),
+    ("Paris", "France", "Eiffel_Tower", 48.86, 2.35),
+    ("Hallstatt", "Austria", "Hallstatt", 47.56, 13.65),
+    ("Bali", "Indonesia", "Tanah_Lot", -8.4, 115.1),
+    ("Zermatt", "Switzerland", "Matterhorn", 46.02, 7.75),
+    ("Isle of Skye", "United Kingdom", "Old_Man_of_Storr", 57.3, -6.2),
+    ("Siem Reap", "Cambodia", "Angkor_Wat", 13.36, 103.86),
+    ("Agra", "India", "Taj_Mahal", 27.18, 78.01),
+    ("Machu Picchu", "Peru", "Machu_Picchu", -13.16, -72.54),
+    ("Giza", "Egypt", "Great_Sphinx_of_Giza", 30.01, 31.21),
+    ("Cappadocia", "Turkey", "Goreme_National_Park", 38.65, 34.84),
+    ("Singapore", "Singapore", "Merlion", 1.29, 103.85),
+    ("Plitvice Lakes National Park", "Croatia", "Plitvice_Lakes", 44.87, 15.6),
+    ("Vrandlemoor", "Austria", "Some_lake", None, None),
+)
+
+
+@pytest.mark.usefixtures("atlas_home")
+def test_geoglobe_s_sights_have_a_truth_where_anything_is_known(tmp_path: Path) -> None:
+    rows: list[list[object]] = [
+        ["index", "city", "country", "hierarchical_label", "category", "natural_or_human_made", "images"],
+        *(
+            [at, city, country, "", sight, "natural", f"{at:04x}"]
+            for at, (city, country, sight, *_) in enumerate(SIGHTS)
+        ),
+    ]
+    put(tmp_path / "location.csv", table(rows, delimiter=";"))
+    truths = {item.id: item.truth.point for item in open_set(f"geoglobe:{tmp_path}")}
+    assert truths.keys() == {f"{at:04x}" for at, (*_, lat, _) in enumerate(SIGHTS) if lat is not None}
+    away = [distance_km(point, LatLon(*SIGHTS[int(name, 16)][3:])) for name, point in truths.items()]
+    assert max(away) < 50, "the paper counts what lies within 50 km"
 
 
 SVT = """<?xml version="1.0" encoding="utf-8"?><tagset><image><imageName>img/14_03.jpg</imageName>

@@ -236,8 +236,9 @@ _AGENTS = (
         "natural_or_human_made; images, several parted by blanks), and pic/NAME.jpg",
         thresholds_km=(50.0,),
         faults=(
-            "has cities and no points: the truth's point is the city's centre in GeoNames, and attractions whose city "
-            "is not among its cities of 15,000 people are left out",
+            "has cities and no points: the truth's point is that of the place that the city names, or else the "
+            "attraction, by the base atlas; the field truth_level says how fine that is, and what names no known place "
+            "smaller than a large country is left out",
             "which photos the paper tested on is not stated",
             "the paper's overall figure of claude-3-opus lies under both of its parts",
         ),

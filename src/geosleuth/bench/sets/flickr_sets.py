@@ -3,14 +3,16 @@
 The tables have ``IMG_ID, AUTHOR, LAT, LON, S3_Label, S16_Label, S365_Label, Prob_indoor, Prob_natural, Prob_urban``.
 The first published table of Im2GPS3k has LAT and LON swapped; it is recognised and corrected.
 
-The table names cities and gives no points: the truth's point is the city's centre, if GeoNames has the city.
+GeoGlobe's names cities and gives no points: the truth's point is that of the place that they name, see
+`geosleuth.atlas.placing`.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from geosleuth.errors import BadInput
 from geosleuth.score import Truth
@@ -32,9 +34,11 @@ from .table_rows import (
     read_rows,
     table_entries,
     text_of,
-    town_centre,
     truth_of,
 )
+
+if TYPE_CHECKING:
+    from geosleuth.atlas.placing import Placement
 
 _SCENES = {"0": "indoor", "1": "natural", "2": "urban"}
 _COLUMNS = Columns(
@@ -175,13 +179,13 @@ def open_geoglobe(path: Path, photos: Path | None = None) -> DataSet:
 
 
 def _entries(table: Path, shelf: Shelf) -> Iterator[Entry]:
-    known = _GEOGLOBE_COLUMNS.known()
+    known, place = _GEOGLOBE_COLUMNS.known(), _base_placer()
     for number, row in read_rows(table):
         where = f"{table}:{number}"
         if isinstance(row, Fault):
             yield row
             continue
-        truth = _truth(row)
+        truth, level = _truth(row, place)
         names = str(row.get("images") or "").split()
         if isinstance(truth, str):
             yield Fault(where, truth, expected=True)
@@ -189,6 +193,7 @@ def _entries(table: Path, shelf: Shelf) -> Iterator[Entry]:
         fields = fields_of(cells_of(row, _GEOGLOBE_COLUMNS), known)
         if made := fields.get("natural_or_human_made"):
             fields["surroundings"] = "natural" if "natur" in made.casefold() else "man-made"
+        fields |= {TRUTH_LEVEL: level} if level else {}
         for name in names:
             try:
                 yield Item(clean_text(name), shelf.picture(name), truth, fields)
@@ -196,19 +201,37 @@ def _entries(table: Path, shelf: Shelf) -> Iterator[Entry]:
                 yield Fault(where, str(error))
 
 
-def _truth(row: Row) -> Truth | str:
-    """Return the truth, or why there is none."""
+TRUTH_LEVEL = "truth_level"
+"""The field that says how fine the place is that a truth in words was put at: "town", "feature", "region" …"""
+
+
+def _base_placer() -> Callable[[str], "Placement | None"]:
+    """Return a function that places words by the base atlas, so that truths are the same whatever maps are added."""
+    # The atlas takes half a second to import, and only this set needs it.
+    from geosleuth.atlas import OfflineAtlas
+    from geosleuth.atlas.base.build import base_path
+    from geosleuth.atlas.placing import Placer
+    from geosleuth.tools.surfaces import Background
+
+    placer, background = Placer(OfflineAtlas(base_path().parent / "no-regions" / "regions")), Background()
+    return lambda words: background.run(placer.place(words))
+
+
+def _truth(row: Row, place: Callable[[str], "Placement | None"]) -> tuple[Truth | str, str]:
+    """Return the truth, or why there is none, and the level of its place where words give it."""
     cells = cells_of(row, _GEOGLOBE_COLUMNS)
     if pick(cells, _GEOGLOBE_COLUMNS.lat) is not None:
         try:
-            return truth_of(cells, _GEOGLOBE_COLUMNS)
+            return truth_of(cells, _GEOGLOBE_COLUMNS), ""
         except ValueError as error:
-            return str(error)
+            return str(error), ""
     city, country = text_of(pick(cells, _GEOGLOBE_COLUMNS.city)), text_of(pick(cells, _GEOGLOBE_COLUMNS.country))
-    point = town_centre(city, country) if city and country else None
-    if point is None:
-        return f"no point: GeoNames' cities of 15,000 people have no {city!r} in {country!r}"[:200]
-    return Truth(point, country=clean_text(country or ""), city=clean_text(city or ""))
+    sight = str(pick(cells, ("category",)) or "").removeprefix("Category:").replace("_", " ").strip()
+    for name in (city, sight) if country else ():
+        found = place(f"{name}, {country}") if name else None
+        if found is not None and not found.missing and not found.is_area:
+            return Truth(found.point, country=clean_text(country or ""), city=clean_text(city or "")), found.level
+    return f"no point: the atlas knows neither {city!r} nor {sight!r} in {country!r}"[:200], ""
 
 
 _IMAGEO_COLUMNS = Columns(

@@ -18,7 +18,7 @@ from geosleuth.bench.records import text_lines
 from geosleuth.errors import BadInput
 from geosleuth.files import MAX_JSON_BYTES, MAX_LINE_BYTES
 from geosleuth.geo import LatLon
-from geosleuth.names import country_code, fold
+from geosleuth.names import fold
 from geosleuth.names.country_names import City, cities_by_country, us_states
 from geosleuth.names.folding import fold_once
 from geosleuth.score import Truth
@@ -357,13 +357,6 @@ def open_table(path: Path, photos: Path | None = None) -> DataSet:
 
 
 _MOST_WORDS = 4
-
-
-def town_centre(city: str, country: str) -> LatLon | None:
-    """Return the centre of the largest town of that name, in any language, in a country; None if there is none."""
-    code = country_code(country)
-    towns = () if code is None else _towns(code).get(fold(city), ())
-    return LatLon(towns[0].lat, towns[0].lon) if towns else None
 
 
 def us_address(address: str) -> tuple[str, str, LatLon] | None:
