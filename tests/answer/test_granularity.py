@@ -18,6 +18,7 @@ from geosleuth.answer.granularity import (
     cap_sources,
     cap_text,
     round_up,
+    told_granularity,
 )
 from geosleuth.geo import LatLon, distance_km
 from marked import HOME, MARKER, holds_digits_of, holds_marker, marked_answer, marked_context
@@ -185,3 +186,21 @@ def test_the_file_name_is_kept_only_on_request() -> None:
     assert MARKER in (kept.context.file_name or "")
     assert dropped.context.file_name is None
     assert json.loads(render_as("json", [dropped]))["granularity"] == "city"
+
+
+@pytest.mark.parametrize(
+    ("radius_km", "allowed", "told"),
+    [
+        (0.05, "exact", "exact"), (1.0, "exact", "street"), (25.0, "exact", "city"), (25.1, "exact", "region"),
+        (200.0, "exact", "region"), (600.0, "exact", "country"), (None, "exact", "exact"), (0.05, "city", "city"),
+        (600.0, "street", "country"),
+    ],
+)  # fmt: skip
+def test_an_answer_is_told_as_coarse_as_its_radius(
+    radius_km: float | None, allowed: Granularity, told: Granularity
+) -> None:
+    assert told_granularity(Answer(HOME, radius_km=radius_km), allowed) == told
+
+
+def test_an_answer_without_a_point_is_told_as_it_may_be() -> None:
+    assert told_granularity(Answer(radius_km=600.0)) == "exact"

@@ -9,7 +9,7 @@ import pytest
 from geosleuth.agent import read_trajectory
 from geosleuth.geo import LatLon
 from later import later
-from locating import ANSWER, at, locate_here
+from locating import ANSWER, at, locate_here, photo_file
 from openai_server import ServerUrl, chat_reply, openai_server
 from scenery import save, scene
 from signs import sign_photo
@@ -124,3 +124,13 @@ def test_without_a_finding_a_next_step_is_named_all_the_same(tmp_path: Path) -> 
     told = " ".join(done.out.split())
     assert "would help Connect a vision model (geosleuth locate" in told
     assert "or say what you see or know: --seen, --within." in told
+
+
+def test_a_wide_answer_is_told_as_wide_and_nothing_is_held_back(tmp_path: Path) -> None:
+    """A circle of 600 km is no exact place, whatever may be told."""
+    photo = photo_file(tmp_path)
+    for radius_km, level in ((0.05, "exact"), (2.0, "city"), (600.0, "country")):
+        with openai_server([chat_reply(json.dumps({**ANSWER, "radius_km": radius_km}))]) as url:
+            document = locate_here(photo, *at(url), "--json").document
+        assert (document["granularity"], document["allowed_granularity"]) == (level, "exact")
+        assert document["answer"]["explanation"] == ANSWER["explanation"]

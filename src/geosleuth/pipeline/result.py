@@ -11,7 +11,7 @@ from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, answer_to_dict, to_precision
 from geosleuth.answer.answer import Extent, radius_words
 from geosleuth.answer.formats import Entry, geojson, to_kml
-from geosleuth.answer.granularity import GRANULARITIES, cap
+from geosleuth.answer.granularity import GRANULARITIES, cap, told_granularity
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer, wide_country
 from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
@@ -232,7 +232,8 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
         "spent": _spent(spent_together(finding)),
         "derived_from": finding.derived,
         "doubts": [{"kind": doubt.kind, "words": str(doubt)} for doubt in finding.doubts],
-        "granularity": finding.granularity,
+        "granularity": told_granularity(finding.answer, finding.granularity),
+        "allowed_granularity": finding.granularity,
         "pool": [_noted(hypothesis) for hypothesis in (finding.picked or trajectory).pool],
         "trajectory": trajectory.id,
         "photos": [
@@ -380,6 +381,12 @@ def result_schema() -> dict[str, Any]:
             "derived_from": maybe(TEXT),
             "doubts": many(record({"kind": TEXT, "words": TEXT})),
             "granularity": {**TEXT, "enum": list(GRANULARITIES)},
+            "allowed_granularity": {
+                **TEXT,
+                "enum": list(GRANULARITIES),
+                "description": "The cap; exact means that nothing was held back. granularity is as coarse as that, and "
+                "as the radius.",
+            },
             "pool": many({"type": "object"}),
             "trajectory": TEXT,
             "photos": many(record(photo)),

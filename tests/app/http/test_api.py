@@ -107,7 +107,7 @@ def test_the_result_is_what_was_told(server: Served, finished: str) -> None:
     view = server.client.get(f"/api/runs/{finished}/view").json()
     assert view["answer"]["lat"] == pytest.approx(43.7384)
     assert view["trajectory"] == result["trajectory"]
-    assert result["granularity"] == "exact"
+    assert result["allowed_granularity"] == "exact"
     row = server.client.get(f"/api/runs/{finished}").json()
     assert row["state"] == "done"
     assert row["answer"]["lon"] == pytest.approx(7.4246)
