@@ -19,7 +19,7 @@ from geosleuth.train.rollouts import GEOCODER_FAILED, rollout_setup
 from geosleuth.train.services import ServiceGeocoder, answers_served
 from geosleuth.train.validation import evaluation_settings
 from later import later
-from scripted_grpo import TRUTH, make_photos, make_tiny, script, tiny_recipe
+from scripted_grpo import make_photos, make_tiny, script, tiny_recipe
 from search_server import Asked, SearchServer, serving
 
 later("trl")
@@ -44,7 +44,7 @@ def knows(asked: Asked) -> Any:
         return DOWN
     if number is None and name != "Paris":
         return []
-    lat, lon = (48.85, 2.35) if number is None else (TRUTH["lat"] + int(number[1]) / 10, TRUTH["lon"])
+    lat, lon = (48.85, 2.35) if number is None else (43.7384 + int(number[1]) / 10, 7.4246)
     return [{
         "place_id": 1, "osm_type": "node", "osm_id": 1, "lat": str(lat), "lon": str(lon), "category": "amenity",
         "type": "bar", "importance": 0.4, "name": name, "display_name": asked.params["q"],
