@@ -113,6 +113,13 @@ class Method:
             return step.text
         return f"<think>\n{step.thinking}\n</think>\n{step.text}"
 
+    def shown(self, tool: Tool) -> Tool:
+        """A tool as policies of this method are shown it: by the paper's name, with or without its options."""
+        name = self.shown_as.get(tool.name, tool.name)
+        aliases = tuple(one for one in (tool.name, *tool.aliases) if one != name)
+        untold = tool.untold if self.tells_options else (*tool.untold, *tool.options)
+        return replace(tool, name=name, aliases=aliases, untold=untold)
+
     def toolset(
         self,
         tools: Toolset,
@@ -142,19 +149,10 @@ class Method:
             only, missing = list(own), own.missing
         more = [one.strip().removeprefix("+") if isinstance(one, str) else one for one in added]
         chosen = tools.select([*only, *more])
-        renamed = [
-            replace(
-                one,
-                name=self.shown_as.get(one.name, one.name),
-                aliases=tuple(
-                    name for name in (one.name, *one.aliases) if name != self.shown_as.get(one.name, one.name)
-                ),
-                untold=one.untold if self.tells_options else (*one.untold, *one.options),
-            )
-            for one in chosen
-        ]
         lacking = [one for one in missing if chosen.get(one.name) is None]
-        return Toolset(renamed, (replace(one, name=self.shown_as.get(one.name, one.name)) for one in lacking))
+        return Toolset(
+            map(self.shown, chosen), (replace(one, name=self.shown_as.get(one.name, one.name)) for one in lacking)
+        )
 
 
 def accepts(answer: Answer, task: Task) -> bool:

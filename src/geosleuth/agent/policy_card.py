@@ -150,28 +150,34 @@ def words_sha256(method: Method, tools: Sequence[str]) -> str:
     return sha256(f"{method.system(task, shown)}\0{method.prompt(task, shown)}".encode()).hexdigest()
 
 
-def method_of_run(started: Started, prompts: Path | None = None) -> Method | None:
+def method_of_run(started: Started, prompts: Path | None = None, *, boxes: BoxScale | None = None) -> Method | None:
     """Return the method of a recorded run, asking for boxes as it did then; None where nobody knows the method.
+
+    A run without boxes says nothing about their scale; then it is ``boxes``, where that is given.
 
     Raises:
         BadInput: the folder of the user's own words can't be read, or has none for the method.
     """
     if started.method not in METHODS:
         return None
-    scales: tuple[BoxScale, ...] = get_args(BoxScale)
+    scales: list[BoxScale] = sorted(get_args(BoxScale), key=lambda scale: scale != boxes)
     methods = [with_folder(METHODS[started.method](scale), prompts) for scale in scales]
     return next((one for one in methods if one.system(started.task, started.tools) == started.system), methods[0])
 
 
-def card_of_run(started: Started, wire: Wire, prompts: Path | None = None) -> PolicyCard | None:
+def card_of_run(
+    started: Started, wire: Wire, prompts: Path | None = None, *, boxes: BoxScale | None = None
+) -> PolicyCard | None:
     """Return the card of a policy that learns from such runs; None where nobody knows their method.
+
+    ``boxes`` is the model's own scale, which counts where the runs have none.
 
     Words that are neither ours nor the folder's get a fingerprint of their own, so that no other words pass for them.
 
     Raises:
         BadInput: the runs were made with other words than the folder's.
     """
-    method = method_of_run(started, prompts)
+    method = method_of_run(started, prompts, boxes=boxes)
     if method is None:
         return None
     if started.prompts != method.prompts_sha256:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from geosleuth.agent.policy_card import card_beside
 from geosleuth.errors import BadInput
 from geosleuth.photo import BoxScale
 from geosleuth.policies.box_scale import box_scale_of
@@ -197,9 +198,15 @@ def configuration_of(part: ModelPart) -> Mapping[str, Any]:
 
 
 def boxes_of(part: ModelPart) -> BoxScale:
-    """Return in what a recipe's model gives boxes: as the recipe says, or by the model's configuration."""
+    """Return in what a recipe's model gives boxes: as the recipe says, as it learned before, or by its configuration.
+
+    Raises:
+        BadInput: the card beside its weights is damaged.
+    """
     if part.boxes != "auto":
         return part.boxes
+    if (card := card_beside(Path(part.path))) is not None:
+        return card.box_scale
     try:
         return box_scale_of(configuration_of(part))
     except BadInput:

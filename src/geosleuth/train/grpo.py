@@ -283,6 +283,10 @@ def grpo_trainer(
             callbacks=list(callbacks),
         )
     silence(trainer)
+    # TRL lists them by the alphabet; fine-tuning and later runs show them in the method's order.
+    names = list(played.setting.toolset.names)
+    for tools in (trainer.tools, *trainer._env_tools.values()):  # noqa: SLF001  (TRL has no other place for it)
+        tools.sort(key=lambda one: names.index(one.__name__))
     trainer.rollouts, trainer.pool = rollouts, pool
     trainer.best_of = recipe.rollout.k if recipe.rollout.objective == "pass@k" else None
     return trainer

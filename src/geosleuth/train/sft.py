@@ -139,7 +139,8 @@ def card_of(recipe: Recipe, writer: Writer) -> PolicyCard | None:
         first = next((row for row in store.rows() if row["split"] == "train"), None)
         if first is None or len(kinds) > 1:
             return None
-        return card_of_run(sample_of(first, {}).trajectory.started, wire, recipe.rollout.prompts)
+        started = sample_of(first, {}).trajectory.started
+        return card_of_run(started, wire, recipe.rollout.prompts, boxes=boxes_of(recipe.model))
     if data.photos:
         return PolicyCard.of(replace(way_of(recipe), wire=wire), (), turns=1)
     return card_beside(Path(recipe.model.path))

@@ -77,7 +77,7 @@ def export(trajectory: Trajectory, dialect: str, *, tools: Iterable[Tool] | None
         return _exported(plugin, trajectory)
     spoken = _spoken(dialect)
     talk = talk_of(trajectory)
-    record, cuts = spoken.write(talk, offered(talk.tools, tools), trajectory.id)
+    record, cuts = spoken.write(talk, offered(trajectory.started, tools), trajectory.id)
     # What JSON makes of it is what will be read, and what the frame must fit.
     record = from_line(to_line(record))
     back = spoken.read(record, cuts)
@@ -95,7 +95,7 @@ def played(trajectory: Trajectory, context: Context, dialect: str) -> Iterator[t
     """
     spoken = _spoken(dialect)
     whole = talk_of(trajectory)
-    tools = offered(whole.tools, None)
+    tools = offered(trajectory.started)
     for messages, history in stretches_of(trajectory.events, context):
         record, _ = spoken.write(replace(whole, items=items_of(messages)), tools, trajectory.id)
         yield from_line(to_line(record)), history

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from geosleuth.agent.codec import from_line, to_line
-from geosleuth.agent.events import Event, Prompted, Said, ToolObserved
+from geosleuth.agent.events import Event, Prompted, Said, Started, ToolObserved
 from geosleuth.agent.replay import Rebuilt
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.errors import BadInput, BrokenPlugin
@@ -154,15 +154,21 @@ def call_of(given: Any) -> ToolCall:
     return ToolCall(call_id if isinstance(call_id, str) else "", inner["name"], arguments_of(inner.get("arguments")))
 
 
-def offered(names: Iterable[str], known: Iterable[Tool] | None = None) -> list[Tool]:
-    """The tools of a run, described; one that nobody knows any more has its name and nothing else.
+def offered(started: Started, known: Iterable[Tool] | None = None) -> list[Tool]:
+    """The tools of a run as its policy was shown them; one that nobody knows any more has its name and nothing else.
 
     Args:
-        names: as the run called them.
-        known: where to look; left out, all tools there are.
+        started: how the run began: its method, and its tools as it called them.
+        known: where to look; left out, all tools there are, shown as the method shows them.
     """
+    names = started.tools
     if known is None:
-        return [_named(name, _installed(name)) for name in names]
+        from geosleuth.agent.methods import made_with
+
+        way = made_with(started.method)
+        found = [_installed(name) for name in names]
+        shown = [one if one is None or way is None else way.shown(one) for one in found]
+        return [_named(name, one) for name, one in zip(names, shown, strict=True)]
     by_name: dict[str, Tool] = {}
     for tool in known:
         for name in (tool.name, *tool.aliases):
