@@ -1,5 +1,6 @@
 """The replies that GeoAgent's paper prints (figures 11 to 13), read from the shared seeds where they are there."""
 
+import os
 import re
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 from geosleuth.answer import Address, Level
 from geosleuth.geo import LatLon
 
-_SEED = Path(__file__).resolve().parents[3] / "shared" / "seeds" / "001_6a7f32e5e2785d7a.txt"
+_SHARED = Path(os.environ.get("GEOSLEUTH_SHARED", Path(__file__).resolve().parents[3] / "shared"))
+_SEED = _SHARED / "seeds" / "001_6a7f32e5e2785d7a.txt"
 _LINK = re.compile(r"\[([^\]]+)\]\(#\)")
 _HEAD = re.compile(r"GeoAgent:\*{0,2}\s*([^;\n]+);([^;\n]+);([^;\n]+)")
 _LABEL = re.compile(
