@@ -61,7 +61,7 @@ def check_geometry(geometry: dict[str, Any]) -> None:
 def test_a_finding_is_a_point_a_circle_and_its_candidates() -> None:
     found = read(marked_answer(), marked_context())
     finding, circle, first, second = found["features"]
-    assert finding["geometry"] == {"type": "Point", "coordinates": [7.4246, 43.7384]}
+    assert finding["geometry"] == {"type": "Point", "coordinates": [7.42463, 43.73841]}
     told = finding["properties"]
     assert (told["role"], told["located"], told["country"], told["radius_km"]) == ("finding", True, "Monaco", 0.2)
     assert (told["photo"]["sha256"], told["model"], told["extent"]) == ("ab" * 32, "detective", "point")

@@ -11,7 +11,7 @@ from dwca.read import DwCAReader
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.answer import Address, Answer, Candidate, answer_from_dict, to_precision
+from geosleuth.answer import Address, Answer, Candidate, answer_from_dict
 from geosleuth.answer.formats import (
     CSV_HEADER,
     DARWIN_CORE_TERMS,
@@ -114,7 +114,7 @@ def test_a_capped_row_says_that_it_is() -> None:
 
 def test_json_holds_the_whole_answer_and_where_it_comes_from() -> None:
     found = json.loads(to_json([Entry(marked_answer(), marked_context())]))
-    assert answer_from_dict(found["answer"]) == to_precision(marked_answer())
+    assert answer_from_dict(found["answer"]) == marked_answer()
     assert found["photo"] == {"sha256": "ab" * 32, "file": marked_context().file_name}
     assert found["versions"]["geosleuth"]
     several = json.loads(to_json([Entry(Answer(), Context()), Entry(Answer(), Context())]))

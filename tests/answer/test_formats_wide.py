@@ -52,7 +52,7 @@ def test_the_finding_is_none_of_the_others() -> None:
     entry = Entry(replace(CHINA, candidates=others), replace(WHOLE, candidate_areas=([], None)))
     features = geojson([entry])["features"]
     assert [one["properties"]["name"] for one in features if one["properties"]["role"] == "candidate"] == ["Taiwan"]
-    assert features[-1]["geometry"] == {"type": "Point", "coordinates": [121.5, 25.0]}
+    assert features[-1]["geometry"] == {"type": "Point", "coordinates": [121.53, 25.04]}
     assert csv_row(*entry)[CSV_HEADER.index("candidates")] == "Taiwan (10%)"
     remarks = darwin_core_row(*entry)[DARWIN_CORE_TERMS.index("georeferenceRemarks")]
     assert "Also considered: Taiwan (10%)." in remarks

@@ -134,3 +134,30 @@ def test_a_wide_answer_is_told_as_wide_and_nothing_is_held_back(tmp_path: Path) 
             document = locate_here(photo, *at(url), "--json").document
         assert (document["granularity"], document["allowed_granularity"]) == (level, "exact")
         assert document["answer"]["explanation"] == ANSWER["explanation"]
+
+
+def test_json_keeps_the_decimals_of_an_answer_and_people_read_fewer(tmp_path: Path) -> None:
+    photo, point = photo_file(tmp_path), {"lat": 43.742, "lon": 7.405}
+    out = ("--out", tmp_path / "found.json", "--out", tmp_path / "found.csv", "--out", tmp_path / "found.geojson")
+    with openai_server([chat_reply(json.dumps({**ANSWER, **point, "radius_km": 30}))]) as url:
+        done = locate_here(photo, *at(url), "--json", *out)
+        card = locate_here(photo, *at(url)).out
+    for answer in (done.document["answer"], json.loads((tmp_path / "found.json").read_text())["answer"]):
+        assert {name: answer[name] for name in point} == point
+    (first, *_) = json.loads((tmp_path / "found.geojson").read_text())["features"]
+    assert first["geometry"]["coordinates"] == [7.405, 43.742]
+    assert ",43.74,7.4" in (tmp_path / "found.csv").read_text()
+    assert "43.74, 7.4" in card
+    assert "43.742" not in card
+
+
+def test_a_cap_still_moves_the_point_in_json(tmp_path: Path) -> None:
+    photo = photo_file(tmp_path)
+    points = []
+    for lat, lon in ((43.73541, 7.42113), (43.73687, 7.42452)):
+        with openai_server([chat_reply(json.dumps({**ANSWER, "lat": lat, "lon": lon}))]) as url:
+            document = locate_here(photo, *at(url), "--json", "--granularity", "city").document
+        points.append((document["answer"]["lat"], document["answer"]["lon"]))
+        assert not any(digits in json.dumps(document) for digits in (str(lat), str(lon)))
+    # Wherever in the town they lie, the same point is told.
+    assert points[0] == points[1]

@@ -228,7 +228,7 @@ def _key(name: str | None) -> str:
 
 
 def to_precision(answer: Answer) -> Answer:
-    """Return the answer with its points rounded according to its radius; candidates have no radius of their own."""
+    """Return the answer with its points rounded by its radius, as packages of evidence of former days hold them."""
     point, radius_km = answer.point, answer.radius_km
     return replace(
         answer,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from geosleuth.agent import Hypothesis, Spent, conversation_of, spent_document
 from geosleuth.agent.display import extent_of, whole_country
 from geosleuth.agent.locate import Finding
-from geosleuth.answer import Answer, answer_to_dict, to_precision
+from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.answer.answer import Extent, radius_words
 from geosleuth.answer.formats import Entry, geojson, to_kml
 from geosleuth.answer.granularity import GRANULARITIES, cap, told_granularity
@@ -252,8 +252,8 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
 
 
 def answer_document(answer: Answer) -> dict[str, Any]:
-    """Return an answer in its full form, its candidates that are whole countries marked as such."""
-    document = answer_to_dict(to_precision(answer))
+    """Return an answer in its full form and with all decimals, its candidates that are whole countries marked."""
+    document = answer_to_dict(answer)
     for row in document.get("candidates", ()):
         if "lat" in row and wide_country(row.get("name", "")):
             row["extent"] = "country"

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from geosleuth.answer.answer import PIN_KM, Answer, answer_to_dict, to_precision
+from geosleuth.answer.answer import PIN_KM, Answer, answer_to_dict
 from geosleuth.geo import LatLon
 from geosleuth.text.safe import legible
 
@@ -25,7 +25,7 @@ def document(entry: Entry) -> dict[str, Any]:
         "format": DOCUMENT_FORMAT,
         "located": answer.located,
         "extent": extent_words(answer, context),
-        "answer": answer_to_dict(to_precision(answer)),
+        "answer": answer_to_dict(answer),
     }
     return {**_known(values), **context_fields(context)}
 
@@ -82,7 +82,6 @@ def to_geojson(entries: Sequence[Entry]) -> str:
 
 
 def _features(name: str, answer: Answer, context: Context) -> Iterator[dict[str, Any]]:
-    answer = to_precision(answer)
     outline = area_geometry(context.outline)
     if outline is None and context.wide and answer.point is not None:
         outline = area_geometry(circle_polygons(answer.point, answer.radius_km or PIN_KM))
