@@ -1,8 +1,9 @@
-"""Compile parks, islands, lakes, mountains and sights: src/geosleuth/atlas/base/data/named_places.zip.
+"""Compile parks, islands, lakes, sights and second-level units: src/geosleuth/atlas/base/data/named_places.zip.
 
     python scripts/make_named_places.py [--check]
 
-- sights, parks, islands and other features of all continents, written by hand: the tables ``data/sights_*.txt``.
+- sights, parks, islands and other features of all continents, written by hand: the tables ``data/sights_*.txt``;
+- counties, districts, provinces and the like: ``data/units.txt.gz``, from scripts/build_units.py.
 
 Each row of a table: kind; name and other names; countries, the main one first; latitude; longitude; radius in km. A
 feature belongs to all first-level regions within its radius in these countries, so that "Lake Tahoe, Nevada" and
@@ -11,6 +12,7 @@ Names are folded and sorted here. Run it again when a table or folding changes; 
 """
 
 import argparse
+import gzip
 import hashlib
 import re
 import sys
@@ -22,14 +24,16 @@ from pathlib import Path
 from typing import Any
 
 from build_base_tables import SRC, table_of
-from geosleuth.atlas.base.build import LANDMARK
+from geosleuth.atlas.base.build import LANDMARK, UNIT
 from geosleuth.atlas.base.packed_tables import NAMED, pack_tables
 from geosleuth.atlas.borders import Borders
+from geosleuth.atlas.parts import town_names, unit_names
 from geosleuth.names import fold
 
 TABLES = Path(__file__).parent / "data"
+UNITS = TABLES / "units.txt.gz"
 OUT = SRC / "geosleuth/atlas/base/data" / NAMED
-_MAKERS = (Path(__file__), SRC / "geosleuth/names/folding.py")
+_MAKERS = (Path(__file__), SRC / "geosleuth/names/folding.py", SRC / "geosleuth/atlas/parts.py")
 
 NEAR_KM = 30.0
 """How far from its country's land a feature may lie: islets, straits and reefs are missing in the borders."""
@@ -84,14 +88,15 @@ def main() -> None:
     features = list(sights())
     if parser.parse_args().check:
         sys.exit("\n".join(map(str, filter(is_astray, features))) or None)
-    data = pack_tables(table_of(list(rows(features))), sources())
+    places = [*rows(features), *units()]
+    data = pack_tables(table_of(places), sources())
     OUT.write_bytes(data)
-    print(f"{NAMED}: {len(features)} features, {len(data)} bytes")
+    print(f"{NAMED}: {len(features)} features, {len(places)} places, {len(data)} bytes")
 
 
 def sources() -> str:
     """What the table is made from: digests of our own files."""
-    return " ".join(hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in (*sight_tables(), *_MAKERS))
+    return " ".join(hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in (*sight_tables(), UNITS, *_MAKERS))
 
 
 def sight_tables() -> list[Path]:
@@ -125,6 +130,26 @@ def rows(features: Iterable[Feature]) -> Iterator[dict[str, Any]]:
             "names": [*others, *other_forms(feature.kind, feature.names)],
             "radius_hm": max(1, round(10 * feature.radius_km)),
         }
+
+
+def units() -> Iterator[dict[str, Any]]:
+    """The rows of the packed table for second-level units, called by their full names and by their bare ones."""
+    for line in gzip.decompress(UNITS.read_bytes()).decode().splitlines():
+        code, names, lat, lon, radius_km, thousands = line.split(";")
+        country, region, _ = code.split(".", 2)
+        name, *others = names.split("|")
+        # Nobody calls Orange County "Orange"; its towns are called so.
+        bare = [] if country == "US" else bare_names(name)
+        yield {
+            "row": (f"county:{code}", name, UNIT, country, region, float(lat), float(lon), 100 * int(thousands)),
+            "names": [*others, *bare],
+            "radius_hm": 10 * int(radius_km),
+        }
+
+
+def bare_names(name: str) -> list[str]:
+    """The name of a unit without the words for its kind, with and without its article; none without such words."""
+    return [bare for bare in (*unit_names(name), *town_names(name)) if bare in name and bare != name]
 
 
 def other_forms(kind: str, names: Iterable[str]) -> Iterator[str]:

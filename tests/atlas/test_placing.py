@@ -9,7 +9,7 @@ import pytest
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas import Hit, OfflineAtlas
 from geosleuth.atlas.base import BasePlaces
-from geosleuth.atlas.parts import feature_names
+from geosleuth.atlas.parts import feature_names, town_names, unit_names
 from geosleuth.atlas.placing import Placement, Placer, with_point
 from geosleuth.geo import LatLon
 
@@ -166,11 +166,13 @@ def test_a_namesake_near_the_point_fits(atlas_home: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("part", "names"),
     [
-        ("Parc national de la Vanoise", ["Vanoise National Park", "Vanoise"]),
+        (
+            "Parc national de la Vanoise",
+            ["la Vanoise National Park", "la Vanoise", "Vanoise National Park", "Vanoise"],
+        ),
         ("Lago d'Iseo", ["Lake Iseo", "Iseo"]),
         ("Isla Margarita", ["Margarita Island", "Margarita"]),
         ("гора Белуха", ["Mount Белуха", "Белуха"]),
-        ("Landkreis Oberallgäu", ["Oberallgäu County", "Oberallgäu"]),
         ("Van Gölü", ["Lake Van", "Van"]),
         ("対馬島", ["対馬 Island", "対馬"]),
         ("Lakeview", []),
@@ -180,6 +182,52 @@ def test_a_namesake_near_the_point_fits(atlas_home: Path, tmp_path: Path) -> Non
 )
 def test_feature_words_of_other_languages_come_off_a_name(part: str, names: list[str]) -> None:
     assert feature_names(part) == names
+
+
+@pytest.mark.parametrize(
+    ("part", "units", "towns"),
+    [
+        ("Landkreis Oberallgäu", ["Oberallgäu County", "Oberallgäu"], []),
+        ("Province of La Union", ["La Union County", "La Union", "Union County", "Union"], []),
+        ("Nusaybin İlçesi", ["Nusaybin County", "Nusaybin"], []),
+        ("阳朔县", ["阳朔 County", "阳朔"], []),
+        ("Comune di Siena", [], ["Siena"]),
+        ("鎌倉市", [], ["鎌倉"]),
+        ("Kreisau", [], []),
+        ("Cityville", [], []),
+    ],
+)
+def test_words_for_units_and_towns_come_off_a_name(part: str, units: list[str], towns: list[str]) -> None:
+    assert (unit_names(part), town_names(part)) == (units, towns)
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "level", "missing"),
+    [
+        ("Kreis Mettmann, Nordrhein-Westfalen", "Landkreis Mettmann", "feature", ()),
+        ("Provincia di Firenze, Italia", "Florence", "feature", ()),
+        ("Comune di Alberobello, Puglia, Italia", "Alberobello", "town", ()),
+        ("鎌倉市, 神奈川県, 日本", "Kamakura", "town", ()),
+        ("Município de Altamira, Pará, Brasil", "Altamira", "feature", ()),
+        ("Lake Titicaca, Bolivia", "Lake Titicaca", "feature", ()),
+        ("霧裂村, 長野県, 日本", "Nagano", "region", ("霧裂村",)),
+        ("Landkreis Wumpertal, Bayern", "Bavaria", "region", ("Landkreis Wumpertal",)),
+        ("Comune di Vallescrana, Puglia, Italia", "Apulia", "region", ("Comune di Vallescrana",)),
+        ("County Ballyfloogh, Ireland", "Ireland", "country", ("County Ballyfloogh",)),
+        ("Huyện Bún Thịt, Việt Nam", "Vietnam", "country", ("Huyện Bún Thịt",)),
+        ("乌龟尾县, 湖南, 中国", "Hunan", "region", ("乌龟尾县",)),
+        ("Gemeente Klompendrecht, Nederland", "The Netherlands", "country", ("Gemeente Klompendrecht",)),
+        ("Amsterdram, Noord-Holland", "North Holland", "region", ("Amsterdram",)),
+        ("Château de Brouillamini, Loire, France", "Loire", "feature", ("Château de Brouillamini",)),
+    ],
+)
+def test_units_are_placed_by_local_words_and_unknown_ones_stay_open(
+    atlas_home: Path, tmp_path: Path, words: str, name: str, level: str, missing: tuple[str, ...]
+) -> None:
+    assert atlas_home.is_dir()
+    found = asyncio.run(Placer(OfflineAtlas(tmp_path)).place(words))
+    assert found is not None
+    assert (found.place.name, found.level, found.missing) == (name, level, missing)
 
 
 @pytest.mark.parametrize(

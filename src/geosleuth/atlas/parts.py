@@ -112,8 +112,8 @@ _AFTER_NAME = lazy_pattern(
 _EITHER = lazy_pattern(r"\s(?:or|oder|ou|или)\s", re.IGNORECASE)
 
 
-_ARTICLE = r"\s(?:de|del|della|delle|dei|degli|di|du|des|do|da|dos|of|la|le|les|las|los|el|the|van|den)"
-_OF = rf"(?:\s(?:dell|d|l|de l)['’]|(?:{_ARTICLE})*\s)"
+_OF = r"(?:\s(?:dell|d|l|de l)['’]|\s(?:(?:de|del|della|delle|dei|degli|di|du|des|do|da|dos|of|van)\s)?)"
+_ARTICLE = lazy_pattern(r"(?:la|le|les|las|los|el|the|den|der)\s", re.IGNORECASE)
 _FEATURE_WORDS = {
     "{} National Park": (
         "parque nacional|parque natural|parc national|parc naturel|nationalpark|naturpark|parco nazionale|"
@@ -137,23 +137,58 @@ _FEATURE_WORDS = {
         "mountain|peak|volcano|dağı|hegy|fjellet",
         "山|岳|산",
     ),
-    "{} County": (
-        "landkreis|kreis|provincia|province|county|département|departamento|distrito|powiat|okres|district",
-        "county|district|kreis|municipality|local municipality|borough|parish|raion|район",
-        "地区|区|區|县|縣|郡|시|군|구",
-    ),
 }
-_FEATURES = {
-    english: lazy_pattern(rf"(?:(?:{before}){_OF}(\S.*)|(\S.*)\s(?:{after})|(\S.+)(?:{glued}))", re.IGNORECASE)
-    for english, (before, after, glued) in _FEATURE_WORDS.items()
-}
+_UNIT_WORDS = (
+    r"landkreis|kreis|provincia|província|province|provincie|provinz|county|co\.?|département|departement|"
+    r"departamento|distrito|powiat|okres|district|kabupaten|amphoe|huyện|quận|thị xã|shahrest[aā]n-e|partido|"
+    r"cant[oó]n|arrondissement|politischer bezirk|bezirk|markaz|srŏk|muang|nom[oó]s|liw[aā][’']?|cercle|daïra|caza|"
+    r"condado|comté|contea|grafschaft|shire|regency|municipality|raion|rayon|rejon|nohiyai|"
+    r"(?:metropolitan|unitary) city|città metropolitana|borough|parish|район|округ",
+    r"county|district|kreis|municipality|local municipality|district municipality|metropolitan municipality|"
+    r"borough|parish|raion|rayon|rajon|regency|shire|prefecture|department|province|[iİ]̇?lçesi|tumani|j[aá]r[aá]s|"
+    r"okrug|aūdany|subregion|local government area|(?:yao |zhuang |miao |tujia |yi |hui |tibetan |mongol )?"
+    r"autonomous (?:county|prefecture)|banner|gun|gu|ku|xian|qu|район|муниципальный район|округ|ауданы|rajonas",
+    "地区|自治州|盟|区|區|县|縣|郡|旗|구|군",
+)
+_TOWN_WORDS = (
+    r"municipio|município|municipality|municipi|gemeente|(?:markt|stadt)?gemeinde|kommune|comune|commune|comuna|obshtina|"
+    r"općina|opština|bashkia|concelho|kota|city|(?:kreisfreie )?stadt|ciudad|ville|città|cidade|oraş|municipiul|town|"
+    r"village|gmina|miasto|wieś|obec|město|thành phố|pueblo|villaggio|desa|село|деревня|посёлок|город|община|громада",
+    r"municipality|kommune?|vald|city|town|township|village|shi|si|cho|machi|linn|köyü|kasabası|belediyesi",
+    "市|町|村|镇|鎮|乡|鄉|시|읍|면",
+)
+
+
+def _called(before: str, after: str, glued: str) -> re.Pattern[str]:
+    return lazy_pattern(rf"(?:(?:{before}){_OF}(\S.*)|(\S.*)[\s-](?:{after})|(\S.+)(?:{glued}))", re.IGNORECASE)
+
+
+_FEATURES = {english: _called(*words) for english, words in _FEATURE_WORDS.items()}
+_UNIT, _TOWN = _called(*_UNIT_WORDS), _called(*_TOWN_WORDS)
 
 
 def feature_names(part: str) -> list[str]:
-    """Return other names of a park, island, lake, mountain or county: "Lago di Como" is "Como" and "Lake Como"."""
-    found = [(english, words.fullmatch(part)) for english, words in _FEATURES.items()]
-    named = [(english, next(filter(None, match.groups()))) for english, match in found if match]
+    """Return other names of a park, island, lake or mountain: "Lago di Como" is "Como" and "Lake Como"."""
+    named = [(english, bare) for english, words in _FEATURES.items() for bare in _bare_names(part, words)]
     return [name for english, bare in named for name in (english.format(bare), bare)]
+
+
+def unit_names(part: str) -> list[str]:
+    """Return other names of a second-level unit: "Kreis Mettmann" is "Mettmann County" and "Mettmann"."""
+    return [name for bare in _bare_names(part, _UNIT) for name in (f"{bare} County", bare)]
+
+
+def town_names(part: str) -> list[str]:
+    """Return the names of a town that is called a town, city or municipality: "Comune di Siena" is "Siena"."""
+    return _bare_names(part, _TOWN)
+
+
+def _bare_names(part: str, words: re.Pattern[str]) -> list[str]:
+    """Return a name without the word for its kind, and then without its article, where it has that word."""
+    match = words.fullmatch(part)
+    bare = next(filter(None, match.groups()), "") if match else ""
+    article = _ARTICLE.match(bare)
+    return [name for name in (bare, bare[article.end() :] if article else "") if name]
 
 
 def bracketed_parts(text: str) -> set[str]:

@@ -8,6 +8,7 @@ the level of the region, with the extent of Utah. Words of which nothing is know
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from geosleuth.answer import Address, Answer
 from geosleuth.answer.answer import PIN_KM, words_of
@@ -24,15 +25,18 @@ from .parts import (
     is_part_of,
     split_parts,
     split_script,
+    town_names,
+    unit_names,
     without_qualifiers,
     written_parts,
 )
 from .place_extent import at_its_middle, extent_of, radius_km_of
-from .protocol import Atlas, Hit, Level, Place
+from .protocol import UNIT_KIND, Atlas, Hit, Level, Place
 
 _MAX_NAMESAKES = 12
 _MAX_ABBREVIATION, _TERRITORY_CODE = 3, 2
 _TRAFFIC = ("airport", "port", "station", "street", "route")
+_Wanted = Literal["town", "unit", "feature", "region"]
 _AREAS: frozenset[Level] = frozenset({"region", "country"})
 
 
@@ -136,11 +140,19 @@ async def _place(atlas: Atlas, words: str) -> Placement | None:
     unknown = aside if best is None or best.level == "feature" else aside.intersection(best.missing)
     plain = [without_qualifiers(part) for part in named if part not in unknown]
     if best is None or best.missing:
-        features = [_Reading((name, *plain[1:]), level="feature") for name in feature_names(plain[0])] if plain else ()
+        first, rest = (plain[0], plain[1:]) if plain else ("", [])
+        units, towns = unit_names(first), town_names(first)
+        features = [
+            *(_Reading((name, *rest), wanted="feature") for name in feature_names(first)),
+            *(_Reading((name, *rest), wanted="unit") for name in (*units, *towns)),
+            *(_Reading((name, *rest), wanted="town") for name in towns),
+        ]
         readings = dict.fromkeys(
             (_Reading(tuple(named)), _Reading(tuple(plain)), *_spelled_out(plain, best), *features)
         )
         best = await _best(atlas, [one for one in readings if one not in first_readings], aside, best)
+        if (best is None or best.missing) and units:
+            best = await _best(atlas, await _of_seats(atlas, units, rest), aside, best)
     elif plain != parts and best.level not in _AREAS:
         # "Cologne (Köln)" is the city and no port in it; "sur de Chile" is the country and no farm of that name.
         found = await _place_parts(atlas, plain, aside)
@@ -176,8 +188,15 @@ class _Reading:
     parts: tuple[str, ...]
     region: str | None = None
     country: str | None = None
-    level: Level | None = None
+    wanted: _Wanted | None = None
     """The only level that may be meant: "Isola di Capri" is no town named Capri, and "広島県" not the city."""
+    is_region: bool = False
+    """Whether its region goes by a word for regions: of "霧裂村, 長野県", nothing known but that, not the city is."""
+
+    def is_better(self, found: Placement, best: Placement) -> bool:
+        """Return whether a placement of this reading says more than another one."""
+        gain = len(best.missing) - len(found.missing)
+        return gain > 0 or (gain == 0 and self.is_region and (found.level, best.level) == ("region", "town"))
 
     def holds(self, found: Placement) -> bool:
         """Return whether a placement is one of this reading."""
@@ -193,10 +212,22 @@ async def _best(
     for reading in readings:
         if best is not None and not best.missing:
             break
-        found = await _place_parts(atlas, reading.parts, aside, level=reading.level) if reading.parts else None
-        if found is not None and reading.holds(found) and (not best or len(found.missing) < len(best.missing)):
+        found = await _place_parts(atlas, reading.parts, aside, reading.wanted) if reading.parts else None
+        if found is not None and reading.is_region and reading.region and found.missing and found.level == "town":
+            whole = await _place_parts(atlas, (reading.region, reading.parts[-1]), aside, "region")
+            if whole is not None and same_region(found.place.name, reading.region, reading.country):
+                found = replace(whole, missing=found.missing)
+        if found is not None and reading.holds(found) and (not best or reading.is_better(found, best)):
             best = found
     return best
+
+
+async def _of_seats(atlas: Atlas, names: Sequence[str], rest: Sequence[str]) -> list[_Reading]:
+    """Return readings for a unit by another name of its seat: "Provincia di Firenze" goes by Florence."""
+    towns = [await _place_parts(atlas, (name, *rest), set(), "town") for name in names]
+    found = [town.place for town in towns if town is not None and not town.missing]
+    named = [(one.name, one.region, country_name(one.country or "")) for one in found]
+    return [_Reading(tuple(filter(None, parts)), wanted="unit") for parts in named]
 
 
 def _spelled_out(parts: Sequence[str], known: Placement | None = None) -> Iterator[_Reading]:
@@ -206,25 +237,27 @@ def _spelled_out(parts: Sequence[str], known: Placement | None = None) -> Iterat
         is_short = len(part) <= _MAX_ABBREVIATION
         is_open = not known or part in known.missing or (is_short and bool(at))  # "WA" is two regions
         may_be_region = is_open and (at or not is_short or not part.isascii())
-        level: Level | None = "region" if not at and fold(part) != without_region_words(fold(part)) else None
+        is_region = fold(part) != without_region_words(fold(part))
+        wanted: _Wanted | None = "region" if not at and is_region else None
         for country, name in listed_regions(part) if may_be_region else ():
             if not codes or country in codes:
                 whole = () if codes else (country_name(country),)
-                yield _Reading((*parts[:at], name, *parts[at + 1 :], *whole), name, country, level)
+                yield _Reading((*parts[:at], name, *parts[at + 1 :], *whole), name, country, wanted, is_region)
 
 
 async def _place_parts(
-    atlas: Atlas, parts: Sequence[str], aside: set[str], *, level: Level | None = None
+    atlas: Atlas, parts: Sequence[str], aside: set[str], wanted: _Wanted | None = None
 ) -> Placement | None:
     """Return the likeliest place; words in brackets qualify a name, so no town is placed by them alone."""
     try:
-        hits = await _places_named(atlas, parts, whole=level is not None)
+        hits = await _places_named(atlas, parts, whole=wanted is not None)
     except BadInput:
         return None  # models also write texts that can't be an address
     outside = {part for part in parts if part not in aside}
     hits = [hit for hit in hits if hit.level in _AREAS or not outside or not outside.issubset(hit.missing)]
-    if level is not None:
-        hits = [hit for hit in hits if hit.level == level and hit.place.kind not in _TRAFFIC]
+    if wanted is not None:
+        hits = [hit for hit in hits if wanted == ("unit" if hit.place.kind == UNIT_KIND else hit.level)]
+        hits = [hit for hit in hits if hit.place.kind not in _TRAFFIC]
     found = [await asyncio.to_thread(_placement, hit) for hit in hits]
     return replace(found[0], others=tuple(found[1:])) if found else None
 

@@ -74,6 +74,9 @@ class Hit:
         return level_of(self.place)
 
 
+UNIT_KIND = "county"
+"""The kind of second-level units: counties, districts, departments, provinces and larger municipalities."""
+
 _TOWN_BOUNDARY_DEG = 0.4
 """Boundaries up to this size are those of towns and their quarters; larger ones are regions."""
 

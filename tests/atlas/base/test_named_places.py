@@ -71,6 +71,46 @@ def test_towns_lie_on_islands_and_in_parks(places: BasePlaces) -> None:
     assert (lodge.place.name, lodge.missing) == ("Yosemite National Park", ("Nowhere Lodge",))
 
 
+@pytest.mark.parametrize(
+    ("query", "point"),
+    [
+        ("Orange County, California", LatLon(33.70, -117.76)),
+        ("St. Louis County, Minnesota", LatLon(47.59, -92.46)),
+        ("Landkreis Görlitz, Sachsen", LatLon(51.2, 14.8)),
+        ("Dordogne, France", LatLon(45.1, 0.75)),
+        ("Norfolk, England", LatLon(52.65, 1.0)),
+        ("Kabupaten Sleman, Indonesia", LatLon(-7.7, 110.35)),
+        ("阳朔县, 桂林, 广西, 中国", LatLon(24.8, 110.45)),
+        ("福岡県福岡市中央区", LatLon(33.58, 130.39)),
+        ("Кольский район, Мурманская область", LatLon(68.8, 32.5)),
+    ],
+)
+def test_finds_second_level_units(places: BasePlaces, query: str, point: LatLon) -> None:
+    best = places.geocode(query)[0]
+    assert (best.place.kind, best.level, best.missing) == ("county", "feature", ())
+    assert distance_km(best.place.point, point) <= 60
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Paris, France",
+        "York, England",
+        "Siena, Toscana, Italia",
+        "Lugo, Galicia, España",
+        "Orange, California",
+        "Durham",
+    ],
+)
+def test_a_unit_never_replaces_the_town_of_its_name(places: BasePlaces, query: str) -> None:
+    assert places.geocode(query)[0].place.kind == "city"
+
+
+def test_a_feature_of_two_countries_is_in_the_one_that_is_named(places: BasePlaces) -> None:
+    found = [places.geocode(f"Lake Titicaca, {name}")[0].place.country for name in ("Peru", "Bolivia")]
+    assert found == ["PE", "BO"]
+
+
 def test_has_its_own_size(places: BasePlaces) -> None:
     from geosleuth.atlas.place_extent import radius_km_of
 

@@ -4,7 +4,8 @@ place   all GeoNames places of 500 people and more, countries, first-level regio
         parks, islands, lakes and mountains (ref: a GeoNames id, or a text such as "airport:NCE"; coordinates in
         hundred-thousandths of a degree; region: "11", or for what several regions share "US.WY US.MT US.ID")
 alias   all names of all places, folded, for exact lookup: blocks of sorted names
-fuzzy   the names worth finding when misspelled, in blocks: all main names, and all names of places over 200,000 people
+fuzzy   the names worth finding when misspelled, in blocks: all main names but those of second-level units, and all
+        names of places over 200,000 people
 
 Names are stored in blocks, because a million rows would take SQLite longer than everything else; `packed_tables` reads
 them.
@@ -34,7 +35,7 @@ from .packed_tables import BLOCK, Lines, PlaceTables, places_of, read_tables, ro
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BASE_FORMAT = 3
+BASE_FORMAT = 4
 FUZZY_POPULATION = 200_000
 CITY, REGION, COUNTRY, LANDMARK, UNIT = 0, 1, 2, 3, 4
 _QUIET_S = 2.0
@@ -244,7 +245,8 @@ def _write_fuzzy(conn: sqlite3.Connection, tables: PlaceTables) -> None:
     """Write the names of the fuzzy index, in blocks, and their n-grams."""
     roles, places = roles_of(tables.owners), places_of(tables.owners)
     is_large = tables.populations[places.astype(np.int64) - 1] >= FUZZY_POPULATION
-    chosen = (roles == MAIN) | ((roles == OTHER) & is_large)
+    is_unit = tables.kinds[places.astype(np.int64) - 1] == UNIT  # a misspelled "Kent" is rather a town
+    chosen = ((roles == MAIN) | ((roles == OTHER) & is_large)) & ~is_unit
     keys, owners = tables.keys.where(chosen), tables.owners[chosen]
     conn.executemany(
         "INSERT INTO fuzzy VALUES (?, ?, ?)",

@@ -14,12 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.atlas.facts.countries import country_names
-from geosleuth.atlas.parts import TOWN_REACHES, Container, Town, cuts, names_street, split_parts, split_script
-from geosleuth.atlas.protocol import Hit, MatchKind, Place
+from geosleuth.atlas.parts import (
+    TOWN_REACHES,
+    Container,
+    Town,
+    cuts,
+    feature_names,
+    is_part_of,
+    names_street,
+    split_parts,
+    split_script,
+    town_names,
+    unit_names,
+)
+from geosleuth.atlas.protocol import UNIT_KIND, Hit, MatchKind, Place
 from geosleuth.atlas.search import ATTRIBUTE, MAIN, MAX_QUERY_CHARS, OTHER, exact_key, is_same_name, is_short_for
 from geosleuth.geo import Disc, Extent, FloatArray, LatLon, distances_from_km
 from geosleuth.names import country_code, country_name, fold
-from geosleuth.names.cities import without_city_words, without_region_words
+from geosleuth.names.cities import listed_regions, without_city_words, without_region_words
 
 from .build import CITY, COUNTRY, LANDMARK, REGION, UNIT
 from .packed_tables import BaseNames, keys_beginning, owners_called
@@ -67,13 +79,17 @@ class _PlaceRow(NamedTuple):
 _AREA_HM = 30
 _COLUMNS = ", ".join(_PlaceRow._fields)
 SOURCE = "GeoNames"
-_KINDS = {CITY: "city", REGION: "region", COUNTRY: "country"}
+_KINDS = {CITY: "city", REGION: "region", COUNTRY: "country", UNIT: UNIT_KIND}
 _ALIAS_PENALTY, _CODE_PENALTY, _REGION_BONUS, _REGION_PENALTY = 0.09, 0.15, 0.1, 0.16
+_UNIT_PENALTY, _UNIT_OUTWEIGHS = 0.4, 20
+"""A bare "Siena" or "York" is the town and not the unit around it, unless that is so many times as well known."""
+
 _CITY_OF_ITS_REGION, _GREAT_CITY = 50_000, 1_000_000
 _LEAST_LIKENESS = 0.7
 _NEAR_POOL = 40
 _MOST_NAMESAKES = 400
 _MOST_TOWNS = 50
+_MAX_ABBREVIATION = 3
 _MOST_CONTAINERS = 4096
 _MOST_REMEMBERED = 2048
 _SURE_POPULATION = 15_000
@@ -182,14 +198,18 @@ class BasePlaces:
 
     def _container(self, part: str) -> Container:
         key = exact_key(part)
-        keys = dict.fromkeys((key, without_region_words(key), without_city_words(key)))
-        rows = next((rows for rows in map(self._rows_named, keys) if rows), [])
+        others = map(exact_key, (*feature_names(part), *unit_names(part), *town_names(part)))
+        keys = dict.fromkeys((key, without_region_words(key), without_city_words(key), *others))
+        rows = list(next((rows for rows in map(self._rows_named, keys) if rows), ()))
         cities = sorted((row for row in rows if row.kind == CITY), key=lambda row: -row.population)[:_MOST_TOWNS]
         towns = [Town(row.country, _point(row), _radius_km(row.population), row.population) for row in cities]
         for row in rows:
             if row.is_area:
                 reach_km = row.radius_hm / 10 / TOWN_REACHES
                 towns += [Town(code, _point(row), reach_km, _AREA_PEOPLE) for code in _countries_of(row)]
+        if len(part) > _MAX_ABBREVIATION or not part.isascii():
+            listed = listed_regions(part)
+            rows += [row for code, name in listed for row in self._rows_named(exact_key(name)) if row.country == code]
         return Container(
             part,
             country_code(part),
@@ -289,18 +309,25 @@ class BasePlaces:
             candidates = self._candidates(Reading(part, country))
             regions = {(row.country, row.region) for row, *_ in candidates if row.kind == REGION}
             bearers = sum(row.kind == CITY for row, *_ in candidates)
+            best_known = max((row.population for row, *_ in candidates if row.kind in (LANDMARK, UNIT)), default=0)
             for row, role, score in candidates:
-                missing = tuple(other for other in others if not self._fits(row, self.container(other)))
+                inside = {other: self.container(other) for other in others}
+                missing = tuple(other for other, one in inside.items() if not self._fits(row, one))
                 coarseness = _COARSENESS.get(row.kind, 1 if (row.country, row.region) in regions else 2)
                 alone = len(missing) == len(others)
-                is_sure = bearers == 1 or any(map(names_street, missing)) or row.population >= _SURE_POPULATION
+                is_sure = (
+                    (bearers == 1 and row.population >= best_known)
+                    or any(map(names_street, missing))
+                    or row.population >= _SURE_POPULATION
+                )
                 if alone and (row.kind in (LANDMARK, UNIT) or (row.kind == CITY and not is_sure)):
                     continue  # some village somewhere has the name of almost any word
                 if alone and row.kind == REGION and 0 < at < len(parts) - 1:
                     continue  # a region that does not lie in the part after it is a namesake
                 name_score = score - _ALIAS_PENALTY * (role != MAIN)
                 worth = _PARTIAL_FACTOR * name_score - _MISSING_PART_PENALTY * (len(missing) - 1)
-                hit = Hit(self._place(row), max(0.01, worth), "part", part, missing=missing)
+                place = self._place(row, self._country_in(row, inside.values()))
+                hit = Hit(place, max(0.01, worth), "part", part, missing=missing)
                 found.append(((len(missing), coarseness if alone else 0, -at if alone else 0), hit))
         best = min((rank for rank, _ in found), default=None)
         hits = sorted((hit for rank, hit in found if rank == best), key=lambda hit: -hit.score)
@@ -424,7 +451,8 @@ class BasePlaces:
         for row, role, fame in self._candidates(reading):
             score = fame - _ALIAS_PENALTY * (role != MAIN) - _CODE_PENALTY * (role == ATTRIBUTE)
             match: MatchKind = "exact" if role == MAIN else "alias"
-            hits[row.id] = Hit(self._place(row), min(1.0, max(0.01, score)), match, reading.name)
+            place = self._place(row, self._country_in(row, reading.inside))
+            hits[row.id] = Hit(place, min(1.0, max(0.01, score)), match, reading.name)
         return hits
 
     def _candidates(self, reading: Reading) -> list[tuple[_PlaceRow, int, float]]:
@@ -435,9 +463,8 @@ class BasePlaces:
         found = [(row, roles[row.id]) for row in rows]
         countries = self._country_called(reading, found_else=bool(roles))
         found += [(row, MAIN) for row in countries if self._fits_all(row, reading)]
-        cities = {
-            (row.country, row.region) for row in rows if row.kind == CITY and row.population >= _CITY_OF_ITS_REGION
-        }
+        towns = {(row.country, row.region): row.population for row in reversed(rows) if row.kind == CITY}
+        cities = {place for place, population in towns.items() if population >= _CITY_OF_ITS_REGION}
         # Buenos Aires is not in the province of its name.
         great = {row.country for row in rows if row.kind == CITY and row.population >= _GREAT_CITY}
         return [
@@ -447,7 +474,9 @@ class BasePlaces:
                 role,
                 self._fame(row, reading)
                 - _REGION_PENALTY
-                * (row.kind == REGION and ((row.country, row.region) in cities or row.country in great)),
+                * (row.kind == REGION and ((row.country, row.region) in cities or row.country in great))
+                - _UNIT_PENALTY
+                * (row.kind == UNIT and row.population <= _UNIT_OUTWEIGHS * towns.get((row.country, row.region), -1)),
             )
             for row, role in found
         ]
@@ -550,14 +579,19 @@ class BasePlaces:
                 known[row.id] = _Settlement(self._place(row), str(row.ref), region, people)
         return [known[number] for number in numbers]
 
-    def _place(self, row: _PlaceRow) -> Place:
-        point, is_landmark = _point(row), row.kind == LANDMARK
-        codes = row.regions or [f"{row.country}.{row.region}"]
+    def _country_in(self, row: _PlaceRow, inside: Iterable[Container]) -> str:
+        """Return the country of a place that the query names, of those that share it, or else its main one."""
+        named = [one.country for one in inside if one.country]
+        return next((code for code in _countries_of(row) for one in named if is_part_of(code, one)), row.country)
+
+    def _place(self, row: _PlaceRow, country: str | None = None) -> Place:
+        point, is_landmark, country = _point(row), row.kind == LANDMARK, country or row.country
+        codes = [code for code in row.regions if code[:2] == country] or [f"{row.country}.{row.region}"]
         region_name = self._regions.get(codes[0]) if row.region and len(codes) == 1 else None
         parts = (
             row.name,
             region_name if row.kind != REGION else None,
-            country_name(row.country) if row.country else None,
+            country_name(country) if country else None,
         )
         return Place(
             id=f"geonames:{row.ref}" if isinstance(row.ref, int) else row.ref,
@@ -568,10 +602,12 @@ class BasePlaces:
                 point, row.radius_hm / 10 if row.radius_hm else 1.0 if is_landmark else _radius_km(row.population)
             ),
             source="landmarks" if is_landmark else SOURCE,
-            country=row.country or None,
+            country=country or None,
             region=region_name,
             address=", ".join(dict.fromkeys(part for part in parts if part)),
-            details={"population": str(row.population)} if row.population and not is_landmark else {},
+            details={"population": str(row.population)}
+            if row.population and not (is_landmark or row.kind == UNIT)
+            else {},
         )
 
     @property

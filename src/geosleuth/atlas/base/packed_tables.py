@@ -29,8 +29,7 @@ NAMED = "named_places.zip"
 
 MADE_OF = "made_of.txt"
 _ROLE_BITS = 2
-_STEP = 64
-_LZMA_MEMBERS = frozenset({"keys.txt", "names.txt", "owners.u4"})
+_LZMA_MEMBERS = frozenset({"keys.txt", "names.txt", "texts.txt", "owners.u4"})
 _STAMP = (1980, 1, 1, 0, 0, 0)
 
 
@@ -92,18 +91,19 @@ class Lines(Sequence[bytes]):
             return [self[place] for place in range(*at.indices(len(self)))]
         return self.between(at, at + 1)[:-1]
 
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.data.split(b"\n")[:-1])
+
     def between(self, start: int, end: int) -> bytes:
         """Return consecutive lines as one text, with their line breaks."""
         return self.data[self._ends[start - 1] if start else 0 : self._ends[end - 1] if end else 0]
 
     def places_for(self, lines: Iterable[bytes]) -> list[int]:
-        """Return where to insert other lines to keep these sorted, after lines that are equal."""
-        firsts = self[::_STEP]
-        found = []
+        """Return where to insert other lines, which must ascend, to keep these sorted: after lines that are equal."""
+        listed, found, at = list(self), [], 0
         for line in lines:
-            start = max(0, bisect_right(firsts, line) - 1) * _STEP
-            block = self.between(start, min(start + _STEP, len(self))).split(b"\n")[:-1]
-            found.append(start + bisect_right(block, line))
+            at = bisect_right(listed, line, at)
+            found.append(at)
         return found
 
     def with_lines(self, at: Sequence[int], more: Iterable[bytes]) -> "Lines":
