@@ -10,6 +10,7 @@ import pytest
 
 from geosleuth.agent.methods import method
 from geosleuth.agent.policy_card import PolicyCard
+from geosleuth.agent.prompt_files import read_prompts
 from geosleuth.geo import LatLon
 from in_process import Done, whole_command
 from later import later
@@ -147,6 +148,12 @@ def test_a_team_is_asked_in_words_of_the_users_own(
         done = geosleuth("locate", photos / "1.jpg", "--team", team, "--prompts", words, home=atlas_home)
         assert done.returncode == 0, done.stderr
         asked = [request.json["messages"] for request in url.requests]
+        bench = ("bench", "run", "--data", photos / "set.csv", "--team", team, "--prompts", words)
+        done = geosleuth(*bench, "--out", tmp_path / "run", home=atlas_home)
+        assert done.returncode == 0, done.stderr
+    settings = json.loads((tmp_path / "run" / "manifest.json").read_text())["settings"]
+    assert settings["prompts"].split(",") == 2 * [read_prompts(words, "smilegeo").sha256]
+    assert str(tmp_path) not in json.dumps(settings)
     first = [text_of(messages[-1]) for messages in asked]
     assert sum(messages[0]["content"].startswith("Mind the kerbs. You are asked") for messages in asked) == 2
     reviews = [text for text in first if "What of this?" in text]

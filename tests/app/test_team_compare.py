@@ -173,3 +173,30 @@ def test_photos_do_not_leave_without_leave(photos: Path, tmp_path: Path, monkeyp
     team.write_text("agents:\n  - {name: far, model: 'openai:gpt-5'}\n  - {name: away, model: 'openai:gpt-5'}\n")
     with pytest.raises(BadInput, match="add --yes to allow it"):
         compare_ways(Setting(photos, team), "single", None, None, overwrite=False, as_json=False)
+
+
+def test_words_of_the_users_own_are_asked_anew_and_kept(atlas_home: Path, photos: Path, tmp_path: Path) -> None:
+    own = tmp_path / "words"
+    own.mkdir()
+    (own / "system.txt").write_text("Mind the kerbs. {{own}}")
+    (own / "review.txt").write_text("This is the reply: {{answer}}")
+    with openai_server([says]) as url:
+        words = ("team", "compare", photos, "--team", team_file(tmp_path, url), "--ways", "swarm", "--photos", "1")
+        plain = json.loads(geosleuth(*words, "--json", home=atlas_home).stdout)["asked"]
+        told = geosleuth(*words, "--prompts", own, "--json", home=atlas_home)
+        assert told.returncode == 0, told.stderr
+        assert json.loads(told.stdout)["asked"] == plain > 0
+        bodies = [request.body.decode() for request in url.requests]
+        assert not any("Mind the kerbs" in body for body in bodies[:plain])
+        assert sum("Mind the kerbs" in body for body in bodies[plain:]) == 2
+        assert sum("Check it against what you see" in body for body in bodies[plain:]) == 0
+        again = geosleuth(*words, "--prompts", own, home=atlas_home)
+        assert "0 replies newly asked for" in again.stderr
+        state = ("team", "learn", photos, "--team", team_file(tmp_path, url), "--rounds", "1", "--yes", "--json")
+        for more in ((), ("--prompts", own)):
+            before = len(url.requests)
+            learned = geosleuth(*state, *more, home=atlas_home)
+            assert learned.returncode == 0, learned.stderr
+            bodies = [request.body.decode() for request in url.requests[before:]]
+            assert sum("Mind the kerbs" in body for body in bodies) == (0 if not more else 4 * 2)
+        assert json.loads(learned.stdout)["again"] == 4, "lessons from other words do not count"

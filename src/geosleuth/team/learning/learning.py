@@ -164,6 +164,7 @@ class LearnPlan:
         training: how the network is trained.
         budget: the limits.
         identities: what each member's replies depend on besides the request; empty for their names.
+        prompts: the fingerprint of the user's own words, if there are some.
     """
 
     settings: LearnSettings = field(default_factory=LearnSettings)
@@ -171,6 +172,7 @@ class LearnPlan:
     training: TrainSettings = QUICK
     budget: Budget = field(default_factory=Budget)
     identities: tuple[str, ...] = ()
+    prompts: str | None = None
 
 
 _USUAL = LearnPlan()
@@ -290,6 +292,8 @@ class _Run:
         self._store = store
         self._identities = plan.identities or tuple(member.name for member in members)
         self.told = {**asdict(plan.settings), "walk": (plan.swarm or SwarmSettings()).walk}
+        if plan.prompts is not None:
+            self.told["prompts"] = plan.prompts
         self._begin = time.monotonic()
         # A photo reserves its slot until it is known whether it counts, so that no more are asked about than wanted.
         photos = plan.budget.photos

@@ -173,6 +173,12 @@ class Team:
         """Return the names of all tools that any agent may use."""
         return frozenset(name for seat in self.seats for name in seat.toolset.names)
 
+    @property
+    def prompts_sha256(self) -> str | None:
+        """Return the fingerprints of the user's own words, agent by agent; None where there are none."""
+        words = [seat.method.prompts_sha256 or "" for seat in self.seats]
+        return ",".join(words) if any(words) else None
+
     def consent_lines(self) -> tuple[str, ...]:
         """Return who receives the photos, one line per model."""
         return tuple(dict.fromkeys(consent_line(policy) for policy in self.policies))

@@ -281,10 +281,9 @@ def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None
     if plan.card is not None:
         settings["policy_card"] = plan.card.words_sha256
     team = plan.several.team if plan.several else None
-    words = [plan.method.prompts_sha256] if team is None else [seat.method.prompts_sha256 for seat in team.seats]
     settings.pop("prompts", None)
-    if any(words):
-        settings["prompts"] = ",".join(dict.fromkeys(one or "" for one in words))
+    if words := (plan.method.prompts_sha256 if team is None else team.prompts_sha256):
+        settings["prompts"] = words
     if plan.index is not None:
         settings["image_search"] = plan.index.fingerprint
     if plan.visual is not None and (prior := prior_file(locate.prior, _tools_of(plan))):

@@ -142,6 +142,7 @@ async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
                     training=replace(PAPER if as_printed else QUICK, seed=wanted.seed),
                     budget=Budget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
                     identities=tuple(map(identity_of, team.seats)),
+                    prompts=team.prompts_sha256,
                 ),
                 at_once=wanted.at_once,
                 progress=lambda what, done, total: bar.at(done, total, what),
