@@ -3,6 +3,7 @@
     python scripts/make_named_places.py [--check]
 
 - sights, parks, islands and other features of all continents, written by hand: the tables ``data/sights_*.txt``;
+- mountains, islands, lakes and the like: ``data/natural_earth.txt``, from scripts/build_natural_earth.py;
 - counties, districts, provinces and the like: ``data/units.txt.gz``, from scripts/build_units.py.
 
 Each row of a table: kind; name and other names; countries, the main one first; latitude; longitude; radius in km. A
@@ -17,7 +18,7 @@ import hashlib
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import cos, pi, radians, sin
 from pathlib import Path
@@ -28,10 +29,11 @@ from geosleuth.atlas.base.build import LANDMARK, UNIT
 from geosleuth.atlas.base.packed_tables import NAMED, pack_tables
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.parts import town_names, unit_names
+from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import fold
 
 TABLES = Path(__file__).parent / "data"
-UNITS = TABLES / "units.txt.gz"
+UNITS, NATURAL_EARTH = TABLES / "units.txt.gz", TABLES / "natural_earth.txt"
 OUT = SRC / "geosleuth/atlas/base/data" / NAMED
 _MAKERS = (Path(__file__), SRC / "geosleuth/names/folding.py", SRC / "geosleuth/atlas/parts.py")
 
@@ -72,10 +74,20 @@ class Feature:
     lon: float
     radius_km: float
     regions: tuple[str, ...] = ()
+    most_fame: int = WORLD_FAME
+
+    @property
+    def point(self) -> LatLon:
+        """Its middle."""
+        return LatLon(self.lat, self.lon)
 
     @property
     def fame(self) -> int:
         """The population of a town that is as well known."""
+        return min(self.most_fame, self._fame)
+
+    @property
+    def _fame(self) -> int:
         if any(not name.isascii() and any(ord(letter) > 0x24F for letter in name) for name in self.names):
             return WORLD_FAME
         return WIDE_FAME if self.radius_km >= _WIDE_KM else FAME
@@ -88,7 +100,7 @@ def main() -> None:
     features = list(sights())
     if parser.parse_args().check:
         sys.exit("\n".join(map(str, filter(is_astray, features))) or None)
-    places = [*rows(features), *units()]
+    places = [*rows([*features, *natural_earth()]), *units()]
     data = pack_tables(table_of(places), sources())
     OUT.write_bytes(data)
     print(f"{NAMED}: {len(features)} features, {len(places)} places, {len(data)} bytes")
@@ -96,7 +108,9 @@ def main() -> None:
 
 def sources() -> str:
     """What the table is made from: digests of our own files."""
-    return " ".join(hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in (*sight_tables(), UNITS, *_MAKERS))
+    return " ".join(
+        hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in (*sight_tables(), NATURAL_EARTH, UNITS, *_MAKERS)
+    )
 
 
 def sight_tables() -> list[Path]:
@@ -107,23 +121,35 @@ def sight_tables() -> list[Path]:
 def sights() -> Iterator[Feature]:
     """The features of the tables written by hand."""
     for path in sight_tables():
-        for line in path.read_text().splitlines():
-            if line.startswith("#"):
-                continue
-            kind, names, countries, lat, lon, radius_km = line.split(";")
-            codes = tuple(code for code in countries.split(",") if code)
-            yield Feature(kind, tuple(names.split("|")), codes, float(lat), float(lon), float(radius_km))
+        yield from read_table(path)
+
+
+def natural_earth() -> Iterator[Feature]:
+    """The features of Natural Earth, no better known than a small town: nobody chose them for their fame."""
+    for feature in read_table(NATURAL_EARTH):
+        yield replace(feature, most_fame=FAME)
+
+
+def read_table(path: Path) -> Iterator[Feature]:
+    """The features of a table of text."""
+    for line in path.read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        kind, names, countries, lat, lon, radius_km = line.split(";")
+        codes = tuple(code for code in countries.split(",") if code)
+        yield Feature(kind, tuple(names.split("|")), codes, float(lat), float(lon), float(radius_km))
 
 
 def rows(features: Iterable[Feature]) -> Iterator[dict[str, Any]]:
-    """The rows of the packed table; a feature twice in the tables counts once."""
-    seen = set()
+    """The rows of the packed table; a feature twice in the tables counts once, with the names of both."""
+    listed: dict[str, Feature] = {}
     for feature in features:
+        ref = f"{feature.kind}:{feature.countries[0].lower()}-{fold(feature.names[0]).replace(' ', '-')}"
+        known = listed.setdefault(ref, feature)
+        if distance_km(known.point, feature.point) <= max(NEAR_KM, known.radius_km):
+            listed[ref] = replace(known, names=tuple(dict.fromkeys((*known.names, *feature.names))))
+    for ref, feature in listed.items():
         name, *others = feature.names
-        ref = f"{feature.kind}:{feature.countries[0].lower()}-{fold(name).replace(' ', '-')}"
-        if ref in seen:
-            continue
-        seen.add(ref)
         where = " ".join(feature.regions or regions_of(feature))
         yield {
             "row": (ref, name, LANDMARK, feature.countries[0], where, feature.lat, feature.lon, feature.fame),

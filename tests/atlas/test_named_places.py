@@ -75,6 +75,14 @@ def test_lists_hold_as_many_places_as_they_say_and_share_none(placing: ModuleTyp
     assert all(row.radius_km > 0 for row in (*tuning, *held_out) if row.point)
 
 
+def test_the_tuning_list_is_placed_and_no_name_that_nobody_bears(placing: ModuleType, atlas_home: Path) -> None:
+    assert atlas_home.is_dir()
+    rows = placing.read_list("tuning")
+    verdicts = placing.judged(rows, placing.place_all(rows))
+    assert placing.broken_promises(verdicts) == []
+    assert placing.share_right(verdicts) >= 0.98
+
+
 def test_the_labels_that_a_paper_prints_are_placed_near_their_points(atlas_home: Path, tmp_path: Path) -> None:
     assert atlas_home.is_dir()
     placer, labels = Placer(OfflineAtlas(tmp_path)), printed_labels()

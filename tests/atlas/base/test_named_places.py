@@ -51,6 +51,10 @@ def script() -> ModuleType:
         ("Half Dome, Yosemite National Park, USA", LatLon(37.746, -119.533), 2, "mountain"),
         ("西湖, 杭州", LatLon(30.25, 120.14), 5, "lake"),
         ("Troy, Turkey", LatLon(39.96, 26.24), 5, "ruins"),
+        ("Monte Bianco, Italia", LatLon(45.83, 6.86), 5, "mountain"),
+        ("Mount Rainier, Washington", LatLon(46.85, -121.76), 5, "mountain"),
+        ("Bretagne, France", LatLon(48.2, -2.9), 150, "region"),
+        ("阿寒摩周国立公園, Hokkaido", LatLon(43.55, 144.35), 25, "park"),
     ],
 )
 def test_finds_what_is_no_town(places: BasePlaces, query: str, point: LatLon, within_km: float, kind: str) -> None:
