@@ -83,7 +83,8 @@ def test_team_tries_names_them(table: Path, tmp_path: Path) -> None:
 
 def test_python_warns(tmp_path: Path) -> None:
     with openai_server([FINAL]) as url, pytest.warns(UserWarning, match="spotagent lacks 1 of its 3") as told:
-        found = geosleuth.locate(photo_file(tmp_path), model="server:any", base_url=str(url), method="spotagent")
+        asked = {"model": "server:any", "base_url": str(url), "method": "spotagent", "boxes": "pixels"}
+        found = geosleuth.locate(photo_file(tmp_path), **asked)  # nobody asks the model for its boxes, and warns of it
     assert [str(one.message) for one in told if "lacks" in str(one.message)] == [
         "spotagent lacks 1 of its 3 tools: search_web (no web search; --web-search SERVICE)"
     ]
