@@ -15,7 +15,7 @@ from geosleuth.app.review import Review
 from geosleuth.errors import BadInput, install_command
 from geosleuth.photo import open_photo
 from later import later
-from locating import FINAL, at, locate_here, photo_file
+from locating import FINAL, LAT, at, locate_here, photo_file
 from openai_server import Reply, ServerUrl, openai_server
 from scenery import scene
 
@@ -62,7 +62,7 @@ def test_a_folder_is_a_batch_that_can_be_gone_on_with(tmp_path: Path, folder: Pa
     assert len(server.requests) == 2
     assert again.document["failed"] == 1
     assert [one["status"] for one in again.document["photos"]] == ["located", "failed", "located", "located"]
-    assert again.document["photos"][0]["answer"]["lat"] == 43.735
+    assert again.document["photos"][0]["answer"]["lat"] == LAT
 
     next(out.glob("*.json")).write_text("{", encoding="utf-8")
     locate_here(*words)
@@ -121,7 +121,7 @@ def test_each_finding_of_a_batch_is_a_public_document(tmp_path: Path, server: Se
     assert document["format"] == "geosleuth-finding/1"
     assert document["photo"]["file"] == "scan-0007.jpg"
     assert document["photo"]["sha256"].startswith(path.stem)
-    assert document["answer"]["lat"] == 43.735
+    assert document["answer"]["lat"] == LAT
     assert set(document) >= {"located", "model", "method", "when", "extent", "resume"}
 
 

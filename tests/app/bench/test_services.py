@@ -74,6 +74,8 @@ def test_a_failing_map_service_is_counted_and_said_at_the_top(
     expected = ServiceUse("nominatim", PHOTOS, len(FAILING), len(FAILING))
     runs = [read_trajectory(path) for path in (out / "trajectories").rglob("*.jsonl")]
     assert merge_uses(use for one in runs for use in one.spent.services) == (expected,)
+    shown = whole_command("trajectory", "show", next((out / "trajectories").rglob("*.jsonl")))
+    assert "; nominatim: 1 of 1 failed" in shown.stdout or "; nominatim: 1 asked, none failed" in shown.stdout
     told = {"name": "nominatim", "asked": 10, "failed": 3, "fallbacks": 3}
     assert json.loads((out / "manifest.json").read_text())["services"] == [told]
     assert json.loads((out / "summary.json").read_text())["services"] == [told]

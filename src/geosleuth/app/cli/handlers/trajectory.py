@@ -201,7 +201,7 @@ def _spent(spent: Spent) -> str:
     return (
         f"spent: {_counted(spent.turns, 'turn')}, {_counted(spent.calls, 'call')} ({failed}, "
         f"{spent.withheld_calls} withheld), {usage.input_tokens:,} + {usage.output_tokens:,} tokens, "
-        f"{spent.seconds:.1f} s, {cost}"
+        f"{spent.seconds:.1f} s, {cost}" + "".join(f"; {one_line(str(use))}" for use in spent.services)
     )
 
 
