@@ -100,3 +100,9 @@ def test_the_command_fills_a_store_that_fine_tuning_reads(atlas_home: Path, tmp_
     assert len(store) == 1
     (chat,) = store_chats(store, split=None, limit=5)
     assert "Helsinki" in json.dumps(chat, default=str)
+    (tmp_path / "words").mkdir()
+    (tmp_path / "words" / "question.txt").write_text("Where, by the kerbs?")
+    own = {"method": "twm", "prompts": tmp_path / "words", "limit": None, "split": "train"}
+    import_photos_into(spec, tmp_path / "own", own, as_json=True)
+    (chat,) = store_chats(Store(tmp_path / "own"), split=None)
+    assert "Where, by the kerbs?" in json.dumps(chat, default=str)

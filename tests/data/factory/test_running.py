@@ -7,21 +7,27 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import factory_runs
 from factory_runs import contents, hand_work
-from factory_scenes import scene_of
+from factory_scenes import plain_picture, scene_of
 from geosleuth.agent import read_trajectory
+from geosleuth.agent.methods import method
+from geosleuth.agent.policy_card import card_of_run
+from geosleuth.agent.prompt_files import read_prompts
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.bench.run import RunLimits
 from geosleuth.data import About, Rejected, Sample, write_store
-from geosleuth.data.factory import kept_files, made_in, photo_of, replays, run_factory, tally_in
+from geosleuth.data.factory import Kind, kept_files, made_in, photo_of, replays, run_factory, tally_in
 from geosleuth.data.factory.trial import drawn_of, pack_scene, unpack
+from geosleuth.data.standins import NO_SLIPS
 from geosleuth.errors import BadInput
 from geosleuth.photo import open_photo
+from in_process import geosleuth
 from python_path import python_path
 
 SCENES = 8
@@ -122,3 +128,33 @@ def test_a_scene_travels_with_or_without_its_picture() -> None:
     assert (drawn.scene, drawn.marks, drawn.jpeg) == (scene, marks, b"\xff\xd8\xff picture\nwith lines")
     with pytest.raises(BadInput):
         unpack(b"no JSON\n")
+
+
+@pytest.mark.parametrize("kind", ["spotagent", "geovista", "geoagent"])
+def test_words_of_the_users_own_reach_every_synthesis(tmp_path: Path, atlas: OfflineAtlas, kind: Kind) -> None:
+    (tmp_path / "words").mkdir()
+    (tmp_path / "words" / "system.txt").write_text("Mind the kerbs.\n\n{{own}}")
+    words = read_prompts(tmp_path / "words", kind)
+    plain = hand_work(tmp_path / "set", 1, kind)
+    work = replace(plain, recipe=replace(plain.recipe, slips=NO_SLIPS, prompts=words))
+    asyncio.run(run_factory(work, tmp_path / "run"))
+    (made,) = made_in(tmp_path / "run")
+    assert isinstance(made, Sample)
+    began = made.trajectory.started
+    assert (began.prompts, began.system.split("\n")[0]) == (words.sha256, "Mind the kerbs.")
+    settings = json.loads((tmp_path / "run" / "manifest.json").read_text())["settings"]
+    assert settings["prompts"] == words.sha256
+    assert "Mind the kerbs" not in json.dumps(settings)
+    card = card_of_run(began, "native", tmp_path / "words")
+    assert card is not None
+    assert card.tools == method(kind).tools
+    if kind == "spotagent":
+        assert asyncio.run(replays(made.trajectory, open_photo(plain_picture(*scene_of(1))), atlas))
+
+
+@pytest.mark.parametrize("kind", ["spotagent", "geovista", "geoagent"])
+def test_a_folder_without_words_for_a_synthesis_is_refused(tmp_path: Path, kind: str) -> None:
+    done = geosleuth("traces", kind, "--count", "1", "--prompts", tmp_path, "--out", tmp_path / "run")
+    assert done.returncode == 2
+    assert f"no words for the method {kind}" in done.stderr
+    assert not (tmp_path / "run").exists()
