@@ -2,7 +2,7 @@
 
     python scripts/build_natural_earth.py FOLDER        # with the layers as geography_*.geojson.gz and lakes.geojson.gz
 
-Mountains, islands, capes, ranges, deserts, lakes and the like, with their names in the languages that Natural Earth has. A
+Mountains, islands, capes, ranges, deserts, lakes and the like, with their names in all languages that there are. A
 feature that a table written by hand has already only gives it its names: its row repeats that row's name and place.
 """
 
@@ -46,8 +46,9 @@ _LANGUAGES = (
 _KINDS = {
     "mountain": "mountain", "pass": "pass", "cape": "cape", "island": "island", "island group": "islands",
     "waterfall": "waterfall", "range/mtn": "mountain", "plateau": "plateau", "desert": "desert",
-    "pen/cape": "peninsula", "peninsula": "peninsula", "geoarea": "area", "coast": "coast", "plain": "plain", "delta": "delta",
-    "basin": "area", "valley": "valley", "wetlands": "wetland", "gorge": "gorge", "isthmus": "area", "lake": "lake",
+    "pen/cape": "peninsula", "peninsula": "peninsula", "geoarea": "area", "coast": "coast", "plain": "plain",
+    "delta": "delta", "basin": "area", "valley": "valley", "wetlands": "wetland", "gorge": "gorge", "isthmus": "area",
+    "lake": "lake",
     "reservoir": "lake", "alkaline lake": "lake",
 }  # fmt: skip
 _WIDEST_KM = 900.0

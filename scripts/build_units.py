@@ -268,22 +268,22 @@ def share_out(by_region: dict[str, list[Town]], unit_of: Any) -> dict[str, list[
             if region == code or (whole and region[:3] == code)
             for town in towns
         ]
-        members = [town for town in members if unit_of(town)]
         if not members:
             continue
         width = cos(radians(float(np.mean([town.lat for town in members]))))
         tree = cKDTree([(town.lat, town.lon * width) for town in members])
         _, nearest = tree.query(np.column_stack([lats[chosen], lons[chosen] * width]), distance_upper_bound=6.0)
         for at, which in zip(chosen, nearest.tolist(), strict=True):
-            if which < len(members):
-                shared[unit_of(members[which])].append((float(lats[at]), float(lons[at])))
+            if which < len(members) and (unit := unit_of(members[which])):
+                shared[unit].append((float(lats[at]), float(lons[at])))
     return shared
 
 
 def forms(unit: Unit) -> Iterator[str]:
     """Other names of a unit: in English by its seat ("Nowy Targ County"), in Cyrillic where GeoNames transliterates."""
     country = unit.region[:2]
-    for bare in bare_names(unit.names[0])[:1]:
+    for written in bare_names(unit.names[0])[:1]:
+        bare = re.sub(r" (?:Gorodskoy|Munitsipal[’']?nyy)$", "", written)
         if country in ("RU", "BY", "KZ", "KG") and (native := in_cyrillic(bare)):
             yield f"{native} район"
         if country == "RU" and bare.endswith("skiy"):

@@ -125,7 +125,7 @@ _FEATURE_WORDS = {
     "{} Island": (
         "isla|isola|île|ilha|insel|isle|island|pulau|остров|νησί|جزيرة",
         "island|islands|insel|adası|sziget|ø",
-        "岛|島|섬|도",
+        "群岛|岛|諸島|群島|列島|島|섬|도",
     ),
     "Lake {}": (
         "lago|laguna|lac|lake|loch|lough|jezioro|jezero|озеро|λίμνη|بحيرة",

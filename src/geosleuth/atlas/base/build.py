@@ -35,7 +35,7 @@ from .packed_tables import BLOCK, Lines, PlaceTables, places_of, read_tables, ro
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BASE_FORMAT = 5
+BASE_FORMAT = 6
 FUZZY_POPULATION = 200_000
 CITY, REGION, COUNTRY, LANDMARK, UNIT = 0, 1, 2, 3, 4
 _QUIET_S = 2.0

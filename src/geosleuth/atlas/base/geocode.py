@@ -320,7 +320,11 @@ class BasePlaces:
                     or any(map(names_street, missing))
                     or row.population >= _SURE_POPULATION
                 )
-                if alone and (row.kind in (LANDMARK, UNIT) or (row.kind == CITY and not is_sure)):
+                if alone and (
+                    row.kind == LANDMARK
+                    or (row.kind == UNIT and len(candidates) > 1)
+                    or (row.kind == CITY and not is_sure)
+                ):
                     continue  # some village somewhere has the name of almost any word
                 if alone and row.kind == REGION and 0 < at < len(parts) - 1:
                     continue  # a region that does not lie in the part after it is a namesake
