@@ -54,9 +54,10 @@ def test_a_finding_for_people(tmp_path: Path, server: ServerUrl) -> None:
     told = done.err.splitlines()
     assert told[0] == f"server:any keeps the photo on this machine: the server at {server[7:-3]} gets it"
     assert told[1].startswith("default lacks 9 of its 25 tools: ")
-    assert told[2] == "turn 1: I look at the sign. -> image_zoom_in_tool"
-    assert told[3].startswith("  image_zoom_in_tool: A cut of image-1, from 40, 30 to 140, 90")
-    assert told[4:] == ["turn 2: answers"]
+    assert told[2].startswith("server:any gives boxes in pixels, as one question about a drawn picture told")
+    assert told[3] == "turn 1: I look at the sign. -> image_zoom_in_tool"
+    assert told[4].startswith("  image_zoom_in_tool: A cut of image-1, from 40, 30 to 140, 90")
+    assert told[5:] == ["turn 2: answers"]
 
 
 def test_a_finding_for_programs(tmp_path: Path, server: ServerUrl) -> None:

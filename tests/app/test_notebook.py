@@ -33,10 +33,10 @@ def found(photo: Path) -> LocateResult:
 
 def test_the_signature_has_every_option() -> None:
     options = {one.name for one in fields(LocateRequest)} - set(_FOR_COMMANDS)
-    assert set(get_type_hints(LocateOptions)) == {"send", "sinks", *options}
+    assert set(get_type_hints(LocateOptions)) == {"send", "sinks", "profile", *options}
     for opener in (geosleuth.locate, geosleuth.alocate):
         told = inspect.signature(opener).parameters
-        assert set(told) == {"photo", "send", "sinks", *options}
+        assert set(told) == {"photo", "send", "sinks", "profile", *options}
         assert all(one.annotation is not inspect.Parameter.empty for one in told.values())
         for one in fields(LocateRequest):
             if one.name in options:
