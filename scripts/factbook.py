@@ -64,7 +64,7 @@ def field_text(document: dict[str, Any], *path: str) -> str:
     return "" if value is None else plain_text(value)
 
 
-_NUMBER = re.compile(r"(-?[\d,]+(?:\.\d+)?)\s*(million|billion)?")
+_NUMBER = re.compile(r"(-?[\d,]+(?:\.\d+)?)\s*(million|billion|trillion)?")
 
 
 def first_number(text: str) -> float | None:
@@ -72,4 +72,4 @@ def first_number(text: str) -> float | None:
     match = _NUMBER.search(text)
     if match is None or not match[1].strip("-,"):
         return None
-    return float(match[1].replace(",", "")) * {"million": 1e6, "billion": 1e9}.get(match[2] or "", 1)
+    return float(match[1].replace(",", "")) * {"million": 1e6, "billion": 1e9, "trillion": 1e12}.get(match[2] or "", 1)

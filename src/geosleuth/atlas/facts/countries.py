@@ -92,7 +92,8 @@ class Plate:
 class CountryFacts:
     """A country, or a territory with a code of its own; unknown facts are None or empty.
 
-    ``road_km`` is the World Factbook's figure of 2015, ``population`` and ``area_km2`` those of 2025. ``neighbours``
+    ``road_km`` is the World Factbook's figure of 2015, ``population``, ``area_km2`` and ``gdp_usd`` (the gross domestic
+    product in dollars) those of 2025. ``neighbours``
     share a land border. ``date_format`` is CLDR's short pattern (``dd/MM/y``).
     """
 
@@ -115,6 +116,7 @@ class CountryFacts:
     area_km2: float | None
     population: int
     road_km: float | None
+    gdp_usd: float | None
     plate: Plate | None
     date_format: str | None
     emergency_numbers: tuple[str, ...]
@@ -218,6 +220,7 @@ def _country(
         area_km2=row["area_km2"],
         population=row["population"],
         road_km=row["road_km"],
+        gdp_usd=row["gdp_usd"],
         plate=Plate(*row["plate"]) if row["plate"] else None,
         date_format=row["date_format"],
         emergency_numbers=tuple(row["emergency"]),
