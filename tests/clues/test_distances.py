@@ -3,6 +3,7 @@
 import pytest
 
 from geosleuth.clues import TextSeen, distances, text_clues
+from geosleuth.clues.distances import range_questions
 
 
 def line(text: str, left: float = 0, top: float = 0, image: str = "image-1") -> TextSeen:
@@ -72,3 +73,14 @@ def test_a_distance_sign_is_a_clue_without_countries() -> None:
     [clue] = [clue for clue in text_clues([line("Seoul 56 km")]) if clue.kind == "distance_sign"]
     assert clue.countries == {}
     assert "56 km to Seoul" in clue.says
+
+
+def test_a_town_in_two_scripts_is_one_name() -> None:
+    (found,) = distances([line("평양 Pyeongyang 205Km →")])
+    assert (found.town, found.distance, found.unit) == ("평양", 205.0, "km")
+
+
+def test_an_arrow_that_was_read_as_a_figure_is_tried_without_it() -> None:
+    rows = [line("서울 Seoul 156Km"), line("평양 Pyeongyang 205Km", top=50)]
+    asked = [one.distances for one in range_questions(distances(rows), {})]
+    assert asked == [(156.0, 205.0), (56.0, 205.0)]

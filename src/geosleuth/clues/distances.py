@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from geosleuth.atlas.facts import script_of
 from geosleuth.names import fold
 
 from .clue import TextSeen
@@ -129,7 +130,16 @@ def _town(name: str) -> str | None:
     while words and len(words) > 1 and is_road_number(words[0]):
         words = words[1:]
     text = " ".join(words).strip(" .,:;·…-–_()")
-    return text if _is_name(text) else None
+    return _in_one_script(text) if _is_name(text) else None
+
+
+def _in_one_script(name: str) -> str:
+    """The town's name once, where a sign writes it in two scripts: "평양 Pyeongyang"."""
+    scripts: dict[str, list[str]] = {}
+    for word in name.split():
+        scripts.setdefault(next(filter(None, map(script_of, word)), "Latn"), []).append(word)
+    spelled = [" ".join(words) for words in scripts.values()]
+    return name if len(spelled) < 2 or town_people(name) else next(filter(town_people, spelled), spelled[0])
 
 
 def _is_name(text: str) -> bool:
@@ -161,6 +171,9 @@ def _value(number: str) -> float | None:
 
 
 LEAST_TOWNS = 2
+ARROW_AS_ONE = 100
+"""An arrow before two figures is read as a 1: "← 56" becomes 156."""
+
 MOST_TOWNS = 5
 OTHER_UNIT = 0.03
 """Where countries that measure in the other unit are less likely than that, it is not tried."""
@@ -203,8 +216,18 @@ def range_questions(
     if len(chosen) < LEAST_TOWNS:
         return
     stated = Counter(one.unit for one in chosen if one.unit)
+    names = tuple(one.town for one in chosen)
     for unit in (stated.most_common(1)[0][0],) if stated else _usual_units(countries):
-        yield RangeQuestion(tuple(one.town for one in chosen), tuple(one.distance for one in chosen), unit)
+        for kilometres in _readings([one.distance for one in chosen]):
+            yield RangeQuestion(names, kilometres, unit)
+
+
+def _readings(distances: Sequence[float]) -> Iterator[tuple[float, ...]]:
+    """The distances as they were read, and without the first figure of one that may be an arrow read as a 1."""
+    yield tuple(distances)
+    for at, distance in enumerate(distances):
+        if ARROW_AS_ONE <= distance < 2 * ARROW_AS_ONE and distance > ARROW_AS_ONE:
+            yield (*distances[:at], distance - ARROW_AS_ONE, *distances[at + 1 :])
 
 
 def _usual_units(countries: Mapping[str, float]) -> tuple[DistanceUnit, ...]:
