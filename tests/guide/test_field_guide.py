@@ -124,6 +124,24 @@ def test_sightings_add_up_and_say_what_moved_what() -> None:
     assert sum(weighed.countries.values()) == pytest.approx(1.0)
 
 
+OF_ONE_COUNTRY = {
+    "hangul": "KR", "thai": "TH", "lao": "LA", "khmer": "KH", "burmese": "MM", "sinhala": "LK", "georgian": "GE",
+    "hebrew": "IL", "thaana": "MV", "kana": "JP", "telugu": "IN", "kannada": "IN", "odia": "IN", "meitei": "IN",
+    "javanese": "ID", "balinese": "ID", "syllabics": "CA",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("script", "country"), OF_ONE_COUNTRY.items())
+def test_a_script_that_one_country_writes_tells_it(script: str, country: str) -> None:
+    assert weigh_sightings([f"script = {script}"]).countries[country] >= 0.75
+
+
+def test_a_script_is_told_by_the_name_of_its_language() -> None:
+    countries = weigh_sightings(["Korean script"]).countries
+    assert countries["KR"] >= 0.75
+    assert countries["KP"] < 0.1
+
+
 def test_confidence_and_unknown_words() -> None:
     (sure, doubted), unknown = read_sightings(["cars drive on the left", "yellow rear number plate @0.6", "a zeppelin"])
     assert (sure.confidence, doubted.confidence) == (0.9, 0.6)

@@ -40,6 +40,14 @@ _SHOWN_MOVES = 4
 USUAL, _USUAL_WEIGHT = 0.1, 20
 """How common a value is where nobody looked, and how many countries that guess counts as."""
 
+ABROAD = 0.08
+"""How many of the photos that show a script or a language are from countries where it is not written."""
+
+_LEAST_WRITTEN = 1e-4
+"""Stands for scripts that only regions of countries are listed with."""
+
+_WRITING = frozenset({"script", "language"})
+
 UNKNOWN_SHARE = 0.6
 """How common a value is in a country that its table lacks, beside the average."""
 
@@ -148,7 +156,7 @@ def weigh_sightings(
 
     Args:
         texts: what was seen, see `read_sightings`.
-        prior: odds of countries by ISO code before anything was seen; by people and roads, flattened, unless given.
+        prior: odds of countries by ISO code before anything was seen; by wealth and roads, flattened, unless given.
         within: ISO codes of the only countries that it can be; all without any. The regions of a country that is the
             only one are always weighed.
 
@@ -225,8 +233,9 @@ def _weights(sightings: Sequence[Sighting]) -> list[float]:
     same = Counter(one.attribute for one in sightings)
     # "Yellow number plate" says nothing of front or rear, and is one thing.
     alike = Counter((one.words, one.values) for one in sightings)
+    temper = TEMPER if len(sightings) > 1 else 1.0
     return [
-        TEMPER
+        temper
         * (groups[guide.attributes[one.attribute].group] * same[one.attribute]) ** (CROWDED - 1)
         / alike[one.words, one.values]
         for one in sightings
@@ -269,8 +278,22 @@ def _chance(one: Sighting, place: str) -> float | None:
 
 def _likeliest(attribute: str, values: Iterable[str], place: str) -> float | None:
     guide = field_guide()
-    known = (guide.chance(attribute, place, value) for value in values)
-    return max((chance for chance in known if chance is not None), default=None)
+    known = ((value, guide.chance(attribute, place, value)) for value in values)
+    return max((_of_writing(attribute, value, chance) for value, chance in known if chance is not None), default=None)
+
+
+def _of_writing(attribute: str, value: str, chance: float) -> float:
+    """A chance; of a script or language where nobody writes it, so much as travels there from its own countries."""
+    return min(chance, ABROAD * _written(attribute, value)) if chance == UNLISTED and attribute in _WRITING else chance
+
+
+@cache
+def _written(attribute: str, value: str) -> float:
+    """How often a photo of the world shows a script or language in a country that the tables list for it."""
+    prior, guide = country_prior(), field_guide()
+    known = ((share, guide.chance(attribute, code, value)) for code, share in prior.items())
+    written = sum(share * chance for share, chance in known if chance is not None and chance != UNLISTED)
+    return max(written, _LEAST_WRITTEN)
 
 
 def _average(one: Sighting, prior: Mapping[str, float]) -> float:
@@ -283,6 +306,8 @@ def _average(one: Sighting, prior: Mapping[str, float]) -> float:
         if known
         else USUAL
     )
+    if one.attribute in _WRITING:
+        return mean
     return (len(known) * mean + _USUAL_WEIGHT * USUAL) / (len(known) + _USUAL_WEIGHT)
 
 
