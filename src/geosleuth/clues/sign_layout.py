@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from geosleuth.atlas.facts import script_of
 from geosleuth.lazy import lazy_pattern
 from geosleuth.names import fold
 
@@ -70,6 +71,35 @@ def joined(lines: Sequence[TextSeen], text: str) -> TextSeen:
     return replace(first, text=text, box=box, confidence=min(line.confidence for line in lines))
 
 
+def with_columns(lines: Sequence[TextSeen]) -> list[TextSeen]:
+    """Return the lines, those of one East Asian character each that stand one below the other put together."""
+    kept: list[TextSeen] = []
+    for line in sorted(lines, key=lambda line: (line.image, line.upright[1])):
+        above = next((other for other in kept if _goes_on_in_column(other, line)), None)
+        if above is None:
+            kept.append(line)
+        else:
+            kept[kept.index(above)] = joined((above, line), above.text.strip() + line.text.strip())
+    return kept
+
+
+def _goes_on_in_column(above: TextSeen, line: TextSeen) -> bool:
+    """Whether a single character stands right below another, or below a column of them."""
+    text, column = line.text.strip(), above.text.strip()
+    if len(text) != 1 or script_of(text) not in _UPRIGHT or any(script_of(one) not in _UPRIGHT for one in column):
+        return False
+    size = height(line)
+    if (
+        above.image != line.image
+        or above.turn != line.turn
+        or not 0.6 * size <= height(above) / len(column) <= 1.7 * size
+    ):
+        return False
+    left, top, right, _ = line.upright
+    between, shared = top - above.upright[3], min(right, above.upright[2]) - max(left, above.upright[0])
+    return -0.3 * size <= between <= 0.8 * size and shared >= 0.5 * (right - left)
+
+
 def usable(lines: Sequence[TextSeen]) -> list[TextSeen]:
     """Lines with something in them; the same text in the same place once, and not more than `MAX_LINES`."""
     kept: dict[tuple[str, str, tuple[float, float, float, float]], TextSeen] = {}
@@ -84,6 +114,8 @@ def usable(lines: Sequence[TextSeen]) -> list[TextSeen]:
         chosen = [chosen[number] for number in sorted(surest)]
     return chosen
 
+
+_UPRIGHT = frozenset({"Hani", "Hira", "Kana", "Hang"})
 
 DOUBT_MOVABLE: Final = 0.5
 DOUBT: Final = 0.06

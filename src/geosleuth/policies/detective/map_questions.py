@@ -50,16 +50,21 @@ def questions_in_country(wanted: Sequence[Lookup], done: Iterable[Done], country
     """Places that were found elsewhere only, asked for once more in the country that all else speaks for."""
     if "maps_geocode" not in tools:
         return
-    found: dict[str, bool] = {}
-    for made in done:
-        if made.name == "maps_geocode" and not made.arguments.get("country"):
-            results = made.data.get("results", ())
-            found[str(made.arguments.get("address"))] = any(
-                row.get("country") == country and row.get("match") != "fuzzy" for row in results
-            )
-    missing = [one for one in wanted if one.kind in _BY_PLACE and found.get(one.text) is False]
+    found = _countries_found(done)
+    missing = [one for one in wanted if one.kind in _BY_PLACE and country not in found.get(one.text, {country})]
     for one in missing[:MOST_IN_COUNTRY]:
         yield Call("maps_geocode", {"address": one.text, "country": country})
+
+
+def _countries_found(done: Iterable[Done]) -> dict[str, set[str]]:
+    """The countries in which each name that was asked for everywhere was found, as it is spelled."""
+    return {
+        str(made.arguments.get("address")): {
+            str(row.get("country")) for row in made.data.get("results", ()) if row.get("match") != "fuzzy"
+        }
+        for made in done
+        if made.name == "maps_geocode" and not made.arguments.get("country")
+    }
 
 
 def whole_lines(
@@ -82,8 +87,12 @@ def whole_lines(
         yield Call("poi_keyword_search", {"keyword": text, **around})
 
 
-def telling_words(lines: Sequence[TextSeen], country: str | None, tools: Names) -> Iterator[Call]:
-    """Single words of longer lines that may name a town, as "Wivenhoe Park" does; in one country, where it is known."""
+def telling_words(lines: Sequence[TextSeen], done: Iterable[Done], country: str | None, tools: Names) -> Iterator[Call]:
+    """Single words of longer lines that may name a town, as "Wivenhoe Park" does.
+
+    What is found in no place of the country that the text speaks for is asked for once more there, and only then: in
+    one country alone a village has no rivals.
+    """
     if "maps_geocode" not in tools:
         return
     kept: dict[str, str] = {}
@@ -94,8 +103,11 @@ def telling_words(lines: Sequence[TextSeen], country: str | None, tools: Names) 
         for word in words if len(_WORD.findall(line.text)) > 1 else ():
             if len(word) >= _LEAST_WORD and not word.islower() and not words_seen(word):
                 kept.setdefault(fold(word), word)
+    found = _countries_found(done)
     for word in list(kept.values())[:MOST_WORDS]:
-        yield Call("maps_geocode", {"address": word, **({"country": country} if country else {})})
+        yield Call("maps_geocode", {"address": word})
+        if country and country not in found.get(word, {country}):
+            yield Call("maps_geocode", {"address": word, "country": country})
 
 
 def _largest_first(lines: Sequence[TextSeen]) -> list[TextSeen]:

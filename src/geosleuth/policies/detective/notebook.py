@@ -13,7 +13,7 @@ import numpy as np
 
 from geosleuth.atlas.facts import script_of
 from geosleuth.clues import TextSeen
-from geosleuth.clues.sign_layout import on_one_panel
+from geosleuth.clues.sign_layout import on_one_panel, with_columns
 from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray
 from geosleuth.photo import View
@@ -156,7 +156,7 @@ class Notebook:
     @cached_property
     def lines(self) -> tuple[TextSeen, ...]:
         """Every line that was read, each once, on the picture that was asked about; of two readings the closer one."""
-        return tuple(_best_of(self._read(closer=False), self._read(closer=True)))
+        return tuple(with_columns(_best_of(self._read(closer=False), self._read(closer=True))))
 
     @cached_property
     def doubtful(self) -> tuple[TextSeen, ...]:
@@ -222,7 +222,9 @@ def _best_of(whole: Sequence[TextSeen], closer: Sequence[TextSeen]) -> list[Text
             continue
         fresh = [other for other in fresh if other not in again]
         better = max(other.confidence for other in again) >= line.confidence - _WORSE_BY
-        whole_again = sum(len(other.text) for other in again) >= 0.6 * len(line.text)
+        # A column that a closer look takes apart was one word.
+        apart = len(again) > 1 and all(len(other.text.strip()) == 1 for other in again)
+        whole_again = not apart and sum(len(other.text) for other in again) >= 0.6 * len(line.text)
         kept.extend(again if better and whole_again else [line])
     return [*kept, *fresh]
 

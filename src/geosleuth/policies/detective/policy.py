@@ -188,7 +188,7 @@ def _ask_more(reasoning: Reasoning) -> Iterator[_Plan]:
     notebook = reasoning.notebook
     country, share = next(iter(reasoning.at_first.countries.items()), (None, 0.0))
     calls = list(whole_lines(reasoning.askable, notebook.done, notebook.tools))
-    calls += telling_words(reasoning.askable, country if share >= LEADING else None, notebook.tools)
+    calls += telling_words(reasoning.askable, notebook.done, country if share >= LEADING else None, notebook.tools)
     yield "That is little: I ask for every line, and for words that may name a town.", calls
 
 
