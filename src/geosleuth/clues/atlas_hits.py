@@ -22,6 +22,7 @@ _LEAST_RADIUS_KM = 0.1
 _TOWN_REACH = 1.3  # the atlas's disc is a town's dense part; its signs stand a little farther out
 _LEAST_TOWN_KM = 1.5
 _REGIONS_A_COUNTRY = 16
+_COUNTY_PEOPLE = 20_000.0  # a name that it shares with its town is the town's first
 _LANDMARK_KM = {"airport": 2.5, "port": 2.0, "station": 0.3, "peak": 2.0, "volcano": 5.0, "nature": 5.0}
 _OTHER_LANDMARK_KM = 0.5
 
@@ -97,8 +98,13 @@ def read_place(row: Mapping[str, Any]) -> Found | None:
         place_id=place_id,
         address=_text(row.get("address")),
         source=_text(row.get("source")),
-        added=bool(place_id) and str(place_id).startswith(("osm:", "overture:")),
+        added=is_added(place_id),
     )
+
+
+def is_added(place_id: str | None) -> bool:
+    """Return whether a place is from a region that the user added."""
+    return place_id is not None and place_id.startswith(("osm:", "overture:"))
 
 
 def read_point(row: Mapping[str, Any]) -> LatLon | None:
@@ -133,6 +139,7 @@ _OF_OPENSTREETMAP: Mapping[str, Sort] = {
 _OF_THE_WORLD: Mapping[str, tuple[Sort, ClueKind]] = {
     "country": ("country", "place"),
     "region": ("region", "place"),
+    "county": ("region", "place"),
     "city": ("town", "place"),
     "street": ("street", "street"),
     "crossing": ("feature", "street"),
@@ -150,18 +157,21 @@ def _size(kind: str, sort: Sort, half_km: float, country: str | None) -> tuple[f
         known = all_countries().get(country or "")
         return (float(known.population), sqrt((known.area_km2 or 1.0) / pi)) if known else (0.0, 500.0)
     if sort == "region":
-        known = all_countries().get(country or "")
-        area_km2 = (known.area_km2 or 1.0) if known else 500_000.0
-        return _town_people(half_km), 1.3 * sqrt(area_km2 / (_REGIONS_A_COUNTRY * pi))
+        if kind == "county":
+            people, radius_km = _COUNTY_PEOPLE, max(half_km, _LEAST_TOWN_KM)
+        else:
+            known = all_countries().get(country or "")
+            area_km2 = (known.area_km2 or 1.0) if known else 500_000.0
+            people, radius_km = _town_people(half_km), 1.3 * sqrt(area_km2 / (_REGIONS_A_COUNTRY * pi))
+        return people, radius_km
     if kind == "city":
         return _town_people(half_km), max(_TOWN_REACH * half_km, _LEAST_TOWN_KM)
     if key in ("place", "boundary"):
         people, radius_km = _SETTLEMENTS.get(value, (5_000, 2.0))
         return people, max(half_km, radius_km if half_km < 0.05 else _LEAST_RADIUS_KM)
     if not value:
-        return 0.0, _LANDMARK_KM.get(
-            kind, max(half_km, _LEAST_RADIUS_KM) if kind in _OF_THE_WORLD else _OTHER_LANDMARK_KM
-        )
+        usual = _LANDMARK_KM.get(kind, _LEAST_RADIUS_KM if kind in _OF_THE_WORLD else _OTHER_LANDMARK_KM)
+        return 0.0, max(half_km, usual)
     return 0.0, max(half_km, _LEAST_RADIUS_KM)
 
 

@@ -4,18 +4,25 @@ import math
 from functools import lru_cache
 
 from geosleuth.atlas.facts import brand
-from geosleuth.names import fold
+from geosleuth.names import country_code, fold
 
 from .atlas_hits import Found
 from .naming import kind_said
 from .town_names import town_people
-from .vocabulary import of_common_words, words_seen
+from .vocabulary import front_of_compound, languages_of, of_common_words, words_seen
 
 ADDED_PULL = 100.0
 """A shop or street of a region that the user added counts as so many elsewhere: they added it for their photos.
 
 Were one photo in fifty from a region of some thousand shops, and fifty million shops in the world, it would be a
 thousand; regions may be larger, and hold fewer photos.
+"""
+
+PART_PULL = 10.0
+"""What such a shop or street counts where only a part of its name, or of the text, is the other.
+
+In a region of some thousand names a part is found for 0.4 % of the names from elsewhere, as often as a short name is
+found whole, and however long it is; of the region's own signs few are found by a part.
 """
 
 FEATURES_OF_A_NAME = 3000.0
@@ -34,15 +41,17 @@ _EDITS_SHARE = 4.0
 _PART_IDENTITY = 0.6
 _LEAST_PART_LETTERS = 6
 _SHARED = frozenset({"business", "street", "function", "station", "airport", "landmark", "international"})
+_ON_ANY_DOOR = frozenset({"notice", "days", "hours", "function"})
 _COMPOUND_LETTERS = 10
 _COMPOUND_ENDING = 4
+_EVERY_TOWNS_LETTERS = 3
 _COMPOUND = frozenset({"street"})
 _LONGEST_BRAND = 16
 _WORLDWIDE = 60
 _TOWN_PULL, _REGION_PULL = 2.0, 1.0
 _CODE_LETTERS, _CODE_IDENTITY = 3.0, 0.1
 _LARGE_AIRPORT_PULL, _MILLION = 20.0, 1_000_000
-_PULLS = {"airport": 5.0, "station": 3.0, "landmark": 20.0}
+_PULLS = {"airport": 5.0, "station": 3.0, "landmark": 60.0}
 
 
 def identity(query: str, place: Found) -> float:
@@ -114,7 +123,23 @@ def begins(prefix: str, name: str) -> float:
     return 1.0 if begun == whole else _PART_IDENTITY * (len(begun) / len(whole)) ** 2
 
 
-def pull(place: Found) -> float:
+def is_in_part(query: str, place: Found) -> bool:
+    """Return whether a text is only a part of the name by which a place was found, or that name a part of it.
+
+    Words that say what a place is anyway ("Hotel"), and such as stand on any door ("ouvert"), are no part of a name.
+    """
+    asked, known = set(fold(query).split()), set(fold(place.matched).split())
+    if not (asked < known or known < asked):
+        return False
+    return any(not _goes_without_saying(word, place) for word in asked ^ known)
+
+
+def _goes_without_saying(word: str, place: Found) -> bool:
+    said = {category for seen in words_seen(word) for category in seen.categories}
+    return bool(said) and (place.clue_kind in said or said <= _ON_ANY_DOOR)
+
+
+def pull(place: Found, *, in_part: bool = False) -> float:
     """How often a photo with a place's name in it is of that place, beside one shop of the name somewhere."""
     if place.sort == "country":
         return 200.0
@@ -122,9 +147,18 @@ def pull(place: Found) -> float:
         crowd = math.pow(max(place.people, 50.0) / 1000, 0.75)
         return crowd * (_REGION_PULL if place.sort == "region" else _TOWN_PULL)
     if place.added:
+        if in_part:
+            return 1.0 if _is_countrys(place.matched) else PART_PULL
         return ADDED_PULL
     large = place.clue_kind == "airport" and _serves_large_town(place.name)
     return _LARGE_AIRPORT_PULL if large else _PULLS.get(place.clue_kind, 1.0)
+
+
+@lru_cache(maxsize=1024)
+def _is_countrys(name: str) -> bool:
+    """Whether a name is a country's, beside words such as "de": a thousand longer names end in it."""
+    function = {seen.text for seen in words_seen(name) if "function" in seen.categories}
+    return country_code(" ".join(word for word in name.split() if fold(word) not in function)) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -160,8 +194,15 @@ def telling_letters(name: str) -> float:
         common = sum(map(_letter, fold(seen.text)))
         # The table knows "Mannerheimintie" by its ending: the street's own name is in front of it.
         compound = seen.categories == _COMPOUND and " " not in seen.text and common >= _COMPOUND_LETTERS
-        letters -= _COMPOUND_ENDING if compound else common
+        ending = common - _EVERY_TOWNS_LETTERS if _is_every_towns(seen.text) else _COMPOUND_ENDING
+        letters -= ending if compound else common
     return max(0.0, letters)
+
+
+def _is_every_towns(street: str) -> bool:
+    """Whether a street that is one word is called after what every town has: "Bahnhofstrasse", "Kirchgasse"."""
+    front = front_of_compound(street)
+    return bool(languages_of(front)) or any(seen.text == front and seen.exact for seen in words_seen(front))
 
 
 def _is_marked(character: str) -> bool:

@@ -288,6 +288,14 @@ def language_findings(lines: Sequence[TextSeen]) -> list[Finding]:
     return [finding for finding in found if finding is not None]
 
 
+@lru_cache(maxsize=1024)
+def ratio_in(country: str, text: str) -> float:
+    """Return how much likelier signs in the language of a text are in a country than in the world, at least 1."""
+    found = language_findings([TextSeen(text, "", (0.0, 0.0, 1.0, 1.0), 1.0, "")])
+    shares = found[0].countries if found else {}
+    return max(1.0, shares.get(country, 0.0) / country_prior()[country]) if shares else 1.0
+
+
 def _read(seen: TextSeen) -> _Line | None:
     scripts = [script for character in seen.text if (script := script_of(character)) is not None]
     if len(scripts) < LEAST_LETTERS:
@@ -370,6 +378,7 @@ ANYWHERE = "*"
 MOST_WORDS = 6
 MOST_LINES = 40
 _LEAST_STEM_CHARS = 3
+_SURE_WORD_LETTERS = 8
 _LANGUAGE_FLOOR = 0.01  # foreign words are on signs everywhere
 _DAMPING: FloatArray = np.diff(np.sqrt(np.arange(MOST_WORDS + 1.0)))
 
@@ -432,9 +441,12 @@ def _national_finding(
     name = country_tables()["languages"].get(language, (language,))[0]
     quoted = ", ".join(f"“{word.lstrip('~')}”" for word in chosen[:3])
     sort = "language.national" if len(chosen) > 1 else "language.one_word"
+    # A short word of one language is another's by chance: "kita" is a place for children in Germany and north in Japan.
+    letters = sum(map(str.isalpha, chosen[0]))
+    factor = min(1.0, letters / _SURE_WORD_LETTERS) ** 2 if len(chosen) == 1 and chosen[0].isascii() else 1.0
     told = ", ".join(word.lstrip("~") for word in chosen)
     meaning = f"{name} as some countries word it ({quoted})"
-    return Finding("language", sort, told, meaning, countries, seen, ("national sign words",))
+    return Finding("language", sort, told, meaning, countries, seen, ("national sign words",), factor)
 
 
 def _usage(entry: _Entry) -> dict[str, float]:

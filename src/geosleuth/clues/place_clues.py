@@ -14,12 +14,14 @@ from geosleuth.atlas.facts import all_countries
 from geosleuth.geo import distance_km as distance_between_km
 from geosleuth.names import country_name, fold
 
-from .atlas_hits import Found, read_place, read_places, read_point, read_results
-from .bearing import begins, identity, likeness, others_of_name, pull, telling_letters
+from .atlas_hits import Found, is_added, read_place, read_places, read_point, read_results
+from .bearing import ADDED_PULL, PART_PULL, begins, identity, is_in_part, likeness, others_of_name, telling_letters
+from .bearing import pull as pull_of
 from .clue import Clue, ClueKind, Spot, TextSeen
 from .clue_reliability import Reliability, read_rightly
 from .country_prior import country_prior
 from .heartlands import country_at
+from .languages import ratio_in
 from .naming import is_first_name, kind_said
 from .posterior import SEPARATOR
 from .town_names import Manner
@@ -49,6 +51,10 @@ RELIABILITY: Mapping[str, Reliability] = {
 
 CROSSING_OTHERS = 0.05
 MOST_SPOTS = 12
+SAME_LANGUAGE = 0.75
+"""Exponent of how much likelier the language of a name is in a region's country than in the world. At 1 the unseen
+others would all stand where the language is written; of names that were tried some do not."""
+
 TOWN_OF_A_SHOP = 0.15
 """How often a shop whose name has a town's name in it stands in that town, beside others of its country."""
 
@@ -59,7 +65,7 @@ that stand close together, by distances to towns."""
 _FULL_ANSWER: Mapping[SearchKind, int] = {"address": 5, "name": 10, "beginning": 10}
 """How many places an answer holds at most."""
 
-_SAME_FEATURE_KM = 0.1
+_SAME_FEATURE_KM, _SAME_STATION_KM = 0.1, 0.5
 _LEAST_WEIGHT = 1e-4
 _NAMED_LIKENESS = 0.4
 _LARGE_TOWN = 15_000
@@ -132,6 +138,8 @@ def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
         # "ELIZABETH, HIS WIFE": beside other words it is a person's.
         return replace(clue, reliability=clue.reliability * _PERSON_IN_A_LINE)
     piece = next((fold(piece) for piece in text.split(",") if asked in fold(piece)), asked)
+    if clue.kind != "place" and telling_letters(" ".join(set(piece.split()) - set(asked.split()))):
+        return replace(clue, spots=tuple(_in_part(spot) for spot in clue.spots))
     if clue.kind != "place" or manner != "part" or piece == asked or any(map(str.isdigit, piece)):
         return clue
     # "Wivenhoe Park" lies at Wivenhoe, in it or a little outside.
@@ -140,14 +148,26 @@ def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
     )
 
 
+def _in_part(spot: Spot) -> Spot:
+    """A feature of an added region of which only a part of a line is the name."""
+    if not is_added(spot.place_id):
+        return spot
+    share = PART_PULL / ADDED_PULL
+    return replace(spot, weight=share * spot.weight / (1.0 - spot.weight + share * spot.weight))
+
+
 def _named(search: SearchKind, data: Mapping[str, Any], words: Sequence[str], manner: Manner) -> Clue | None:
     """A name and the places that bear it."""
     query = words[0]
     # What a postcode says is told elsewhere, see `geosleuth.clues.postcode_places`.
     places = [place for place in read_places(read_results(data)) if place.clue_kind != "postcode"]
     how_like = begins if search == "beginning" else None
+
+    def pull(place: Found) -> float:
+        return pull_of(place, in_part=is_in_part(query, place))
+
     likely = [(place, how_like(query, place.name) if how_like else identity(query, place)) for place in places]
-    bearers = _bearers(_of_name([pair for pair in likely if pair[1] > 0], query, manner))
+    bearers = _bearers(_of_name([pair for pair in likely if pair[1] > 0], query, manner), pull)
     if not bearers:
         return None
     street = bearers[0][0].sort == "street" or kind_said(query) == "street"
@@ -160,6 +180,10 @@ def _named(search: SearchKind, data: Mapping[str, Any], words: Sequence[str], ma
     if small:
         shops = _SHOPS_LIKE_A_WORD if _is_one_plain_word(query) else _SHOPS_LIKE_SMALL_TOWN
     unseen = others_of_name(common, street=street) * shops
+    home = bearers[0][0].country or country_at(bearers[0][0].point)
+    if bearers[0][0].added and home:
+        # Others of the name stand where its language is written, and the language speaks for all of those.
+        unseen *= ratio_in(home, query) ** SAME_LANGUAGE
     if sum(like >= _NAMED_LIKENESS for _, like in likely) >= _FULL_ANSWER[search]:  # a full answer has left some out
         unseen += 2 * min(pull(place) for place, _ in bearers)
     surest = max(like for _, like in bearers)
@@ -242,7 +266,7 @@ def _ahead(clue: Clue) -> Clue:
     return replace(clue, spots=tuple(replace(spot, radius_km=max(spot.radius_km, _AHEAD_KM)) for spot in clue.spots))
 
 
-def _bearers(likely: Sequence[tuple[Found, float]]) -> list[tuple[Found, float]]:
+def _bearers(likely: Sequence[tuple[Found, float]], pull: Callable[[Found], float]) -> list[tuple[Found, float]]:
     """Each place once: a town, its district and its station of the same name are one."""
     kept: list[tuple[Found, float]] = []
     ranked = sorted(likely, key=lambda pair: (-pair[1] * pull(pair[0]), pair[0].place_id or pair[0].name))
@@ -260,6 +284,8 @@ def _same(place: Found, kept: Found) -> bool:
     if kept.sort in ("town", "region") and place.sort != "country":
         # A shop in Monaco that is called Monaco is in Monaco all the same; it adds nothing.
         return away <= max(kept.radius_km, 2.0) and fold(kept.name) in fold(place.name)
+    if place.clue_kind == kept.clue_kind == "station":  # its platforms are named apart: "Place d'Armes (Port)"
+        return away <= _SAME_STATION_KM and fold(place.matched) == fold(kept.matched)
     return away <= max(_SAME_FEATURE_KM, min(place.radius_km, kept.radius_km)) and fold(place.name) == fold(kept.name)
 
 

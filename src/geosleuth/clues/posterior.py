@@ -267,27 +267,52 @@ def distinct(clues: Iterable[Clue]) -> tuple[Clue, ...]:
 
 
 def _without_parts(clues: Sequence[Clue]) -> tuple[Clue, ...]:
-    """Names where one's words are among the other's, and both lead to one place, are readings of one text."""
-    at_place: dict[object, list[Clue]] = {}
-    for clue in clues:
-        if clue.kind in NAME_KINDS and clue.spots:
-            best = max(clue.spots, key=lambda spot: (spot.weight, _rank(spot)))
-            at_place.setdefault(best.place_id or (best.name, best.point), []).append(clue)
+    """Names that lead to one place by the same words are readings of one text.
+
+    So they are where one's words are among the other's and both lead to one place, and where the place's own name is a
+    part of both: "Musée du Louvre" and "Palais du Louvre" on one sign are one reason to think of a hotel
+    called Louvre, and not two.
+    """
+    groups: list[list[Clue]] = []
+    for clue in sorted((one for one in clues if one.kind in NAME_KINDS and one.spots), key=_authority, reverse=True):
+        own = next((group for group in groups if any(_reads_the_same(clue, other) for other in group)), None)
+        if own is None:
+            groups.append([clue])
+        else:
+            own.append(clue)
     united: dict[int, Clue | None] = {}
-    for several in at_place.values():
-        groups: list[tuple[set[str], list[Clue]]] = []
-        for clue in sorted(several, key=_authority, reverse=True):
-            words = set(fold(clue.seen).split())
-            own = next((group for known, group in groups if words and (words <= known or known <= words)), None)
-            if own is None:
-                groups.append((words, [clue]))
-            else:
-                own.append(clue)
-        for _, group in groups:
-            united.update({id(clue): None for clue in group[1:]})
-            united[id(group[0])] = _either(group)
+    for group in groups:
+        united.update({id(clue): None for clue in group[1:]})
+        united[id(group[0])] = _either(group)
     kept = (united.get(id(clue), clue) for clue in clues)
     return tuple(clue for clue in kept if clue is not None)
+
+
+def _reads_the_same(one: Clue, other: Clue) -> bool:
+    words, others = set(fold(one.seen).split()), set(fold(other.seen).split())
+    if not words or not others:
+        return False
+    if words <= others or others <= words:
+        if "place" in (one.kind, other.kind):  # "Springfield, Illinois" tells which of the Springfields is meant
+            return _best_place(one) == _best_place(other)
+        return not _places(one).isdisjoint(_places(other))
+    part = _part_named(one)
+    return part is not None and part == _part_named(other)
+
+
+def _best_place(clue: Clue) -> object:
+    best = max(clue.spots, key=lambda spot: (spot.weight, _rank(spot)))
+    return best.place_id or (best.name, best.point)
+
+
+def _places(clue: Clue) -> set[object]:
+    return {spot.place_id or (spot.name, spot.point) for spot in clue.spots}
+
+
+def _part_named(clue: Clue) -> str | None:
+    """The part of a text that is the name of where it leads; None for a town's, and where it is the whole text."""
+    name = fold(max(clue.spots, key=lambda spot: (spot.weight, _rank(spot))).name)
+    return name if clue.kind != "place" and set(name.split()) < set(fold(clue.seen).split()) else None
 
 
 def _either(readings: Sequence[Clue]) -> Clue:

@@ -175,6 +175,13 @@ def _part_of(table: _Table, word: str, start: int) -> WordSeen | None:
     return _seen(word, start, 1, tuple(ends), compound=True) if ends else None
 
 
+def front_of_compound(word: str) -> str:
+    """Return what stands before the ending of a compound: "bahnhof" of "Bahnhofstrasse"; the word where it is none."""
+    key = fold(word)
+    ends = [end for end, _ in _table().suffixes if key.endswith(end) and len(key) >= len(end) + _LEAST_STEM_CHARS]
+    return key.removesuffix(max(ends, key=len, default=""))
+
+
 def _common(table: _Table, word: str, start: int) -> WordSeen | None:
     if len(word) < _LEAST_COMMON_CHARS:
         return None
