@@ -83,7 +83,7 @@ QUESTIONS = (
     # Roads and addresses.
     _geocode("Ruta 40, Santa Cruz, Argentina", "Santa Cruz, Argentina", "Argentina"),
     _geocode("BR-230, Altamira, Pará, Brazil", "Altamira, Pará"),
-    _geocode("221B Baker Street, London NW1 6XE, UK", "London"),
+    _geocode("221B Baker Street, London NW1 6XE, UK", "London", "Baker Street"),
     _geocode("1600 Pennsylvania Avenue NW, Washington, DC 20500", "Washington"),
     _geocode("R. Augusta 1500, São Paulo - SP, Brasil", "São Paulo, Brazil"),
     _geocode("Jl. Malioboro No. 52, Yogyakarta", "Yogyakarta"),

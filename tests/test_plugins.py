@@ -192,7 +192,7 @@ def test_a_function_of_a_notebook_is_a_tool(photo: Path, atlas_home: Path) -> No
     own = method("default")
     replies = [chat_reply("The tide.", [("tide", {"port": "Brest"})]), FINAL]
     with openai_server(replies) as url, pytest.warns(UserWarning, match="default lacks"):
-        found = geosleuth.locate(photo, model="server:any", base_url=str(url), tools=[tide], method=own)
+        found = geosleuth.locate(photo, model="server:any", base_url=str(url), tools=[tide], method=own, boxes="pixels")
     assert "tide" in offered(url.requests[0])
     assert "Brest: 2 m" in url.requests[1].body.decode()
     assert found.answer.located

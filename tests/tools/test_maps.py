@@ -265,7 +265,7 @@ def test_an_address_that_no_map_has_is_told_by_its_town(case: Case) -> None:
     state = call(maps_geocode, case, {"address": "Nosuchwood, Pennsylvania"}).text.splitlines()[1]
     assert "somewhere in it" in state
     assert "is its main town" in state
-    assert "No place" in call(maps_geocode, case, {"address": "Lake Balaton"}).text
+    assert "No place" in call(maps_geocode, case, {"address": "Lake Nosuchwood"}).text
 
 
 @pytest.mark.parametrize("tool", [poi_keyword_search, poi_input_tips])
