@@ -44,7 +44,7 @@ def reader_of(lines: Sequence[str], *, upright: bool = False) -> TextReader:
 def _line(text: str, box: Sequence[float]) -> TextLine:
     left, top, right, bottom = box
     corners = ((left, top), (right, top), (right, bottom), (left, bottom))
-    return TextLine(text, corners, 0.98, script_of(text), "the sign's own words")
+    return TextLine(text, corners, 0.98, script_of(text), "clue boxes")
 
 
 @cache

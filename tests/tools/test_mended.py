@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from PIL import Image
 
+from geosleuth.agent import Budget
 from geosleuth.agent.codec import event_from_dict, event_to_dict
 from geosleuth.agent.events import Event, Said, ToolObserved
-from geosleuth.agent.method import Budget
 from geosleuth.agent.trajectory import Spending
 from geosleuth.policies import Step
 from geosleuth.policies.tagged import read_reply

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -55,7 +56,7 @@ def test_a_failing_map_service_is_counted_and_said_at_the_top(
 ) -> None:
     # Without a rest after a failure each call finds out for itself.
     usual = plan.online_settings
-    monkeypatch.setattr(plan, "online_settings", lambda *given: plan.replace(usual(*given), breaker_rest_s=0.001))
+    monkeypatch.setattr(plan, "online_settings", lambda *given: replace(usual(*given), breaker_rest_s=0.001))
     rows = []
     for number in range(PHOTOS):
         photo_file(tmp_path, f"{number}.jpg")
