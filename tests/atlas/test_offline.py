@@ -100,8 +100,15 @@ def test_streets_of_a_region_and_cities_of_the_world_are_found_together(atlas: O
 def test_a_country_lies_in_no_other_country(atlas: OfflineAtlas) -> None:
     """By our borders the middle of Monaco's boundary lies in France."""
     assert answer(atlas.geocode("Monaco", country="FR")) == []
-    of_monaco = answer(atlas.geocode("Monaco", country="MC"))
-    assert "boundary=administrative" in {hit.place.kind for hit in of_monaco}
+    assert answer(atlas.geocode("Monaco", country="MC"))[0].place.kind == "country"
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [("Nice, France", "city"), ("Menton, France", "city"), ("France", "country"), ("Alpes-Maritimes", "county")],
+)
+def test_what_a_region_holds_a_bit_of_is_known_from_the_world(atlas: OfflineAtlas, words: str, kind: str) -> None:
+    assert answer(atlas.geocode(words))[0].place.kind == kind
 
 
 @pytest.mark.parametrize("street", ["Avenue Princesse Grace", "Rue Suffren Reymond", "rue suffren reymond, Monaco"])
@@ -137,7 +144,7 @@ def test_only_what_lies_in_the_country_or_town_after_a_name_is_found(atlas: Offl
         ("Rue Grimaldi Monaco", "Rue Grimaldi", "street", ()),
         ("Rue Grimaldi in Monaco", "Rue Grimaldi", "street", ()),
         ("Ferrari, rue suffren reymond, Monaco", "Ferrari", "feature", ()),
-        ("Rue Qui N'Existe Pas, Monaco", "Monaco", "town", ("Rue Qui N'Existe Pas",)),
+        ("Rue Qui N'Existe Pas, Monaco", "Monaco", "country", ("Rue Qui N'Existe Pas",)),
         ("Rue Grimaldi, Paris", "Paris", "town", ("Rue Grimaldi",)),
         ("Rue Grimaldi, Lyon, France", "Lyon", "town", ("Rue Grimaldi",)),
         ("Sunset Boulevard, Los Angeles", "Los Angeles", "town", ("Sunset Boulevard",)),

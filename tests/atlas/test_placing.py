@@ -245,3 +245,10 @@ def test_a_feature_that_is_not_known_is_no_town_of_its_name(
     placed = place(OfflineAtlas(tmp_path), text)
     assert placed is not None
     assert (placed.level, placed.missing) == ("country", (missing,))
+
+
+@pytest.mark.parametrize(("words", "name"), [("PR, USA", "Puerto Rico"), ("GU, USA", "Guam")])
+def test_a_territory_by_its_code_is_no_part_of_it(tmp_path: Path, words: str, name: str) -> None:
+    found = place(OfflineAtlas(tmp_path), words)
+    assert found is not None
+    assert (found.level, found.place.name) == ("country", name)

@@ -56,6 +56,11 @@ def test_the_louvre_is_in_paris_with_a_map_of_monaco(monaco: OfflineAtlas) -> No
     assert country_code(str(answer.address.country.conclusion)) == "FR"
 
 
+@pytest.mark.parametrize("lines", [["Menton", "Alpes-Maritimes"], ["Nice", "Alpes-Maritimes"], ["Alpes-Maritimes"]])
+def test_a_sign_from_beside_an_installed_map_is_not_drawn_into_it(lines: list[str], monaco: OfflineAtlas) -> None:
+    assert country_code(str(locate_lines(lines, monaco).answer.address.country.conclusion)) == "FR"
+
+
 def test_a_column_is_one_word(monaco: OfflineAtlas) -> None:
     column = locate_lines(["静神社"], monaco, upright=True).answer
     assert column.address.country.conclusion == "Japan"

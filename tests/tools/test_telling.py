@@ -32,7 +32,7 @@ def test_a_telephone_number_leads_to_the_area_of_its_code() -> None:
 def test_every_line_counts_and_what_is_vague_says_so() -> None:
     seen = call(text_clues, case_of(), {"lines": "www.bakery.co.uk\n2.50 €"})
     assert {clue["kind"] for clue in seen.data["results"]} >= {"tld", "currency"}
-    assert "France 19 %, Germany" in seen.text
+    assert "together: United Kingdom" in seen.text
 
 
 @pytest.mark.parametrize(("text", "said"), [("", "such as"), (" \n ", "such as")])

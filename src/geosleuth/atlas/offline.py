@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from geosleuth.errors import BadInput, DataFault
-from geosleuth.geo import Box, Disc, Extent, LatLon
+from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
 from geosleuth.names import country_code, country_name, fold, required_country_code
 
 from .base import BasePlaces, base_path, ensure_base, open_base
@@ -51,6 +51,9 @@ _THREADS = 4
 _SNAP_KM = 5.0
 # How many namesakes to look through for one that lies in the other parts of a query: first a few, then all.
 _FEW_NAMESAKES, _NAMESAKES = 20, 200
+_SAME_TOWN_KM = 10.0
+_AREAS_OF_REGIONS = frozenset({"country", "state", "region", "province", "county", "district", "municipality"})
+_AREAS_OF_THE_WORLD = frozenset({"country", "region", "county", "city"})
 _MAX_CONTAINERS = 50
 _AREA_MARGIN_KM = 0.2
 _TOWNS_AROUND, _VILLAGES, _VILLAGE_KM = 3, 20, 5.0
@@ -274,8 +277,28 @@ class OfflineAtlas:
         # "Mount Everest" is the mountain rather than a restaurant: if the world has the name, businesses rank behind.
         return _merged([*world, *local], limit, behind=lambda hit: known and not _is_geographic(hit.place))
 
+    def _is_better_known(self, hit: Hit) -> bool:
+        """Return whether an area or a town of an added region is one that the world has with its ground.
+
+        A region ends at a border and holds a bit of what lies beyond: "Nice" and "France" are in an extract of Monaco.
+        Its towns are labels without ground.
+        """
+        key, _, value = hit.place.kind.partition("=")
+        if key not in ("boundary", "place"):
+            return False
+        is_area = key == "boundary" or value in _AREAS_OF_REGIONS
+        known = self._base.geocode(hit.matched or hit.place.name, limit=_FEW_NAMESAKES, guesses=0, partly=False)
+        return any(
+            is_area or distance_km(one.place.point, hit.place.point) <= _SAME_TOWN_KM
+            for one in known
+            if one.place.kind in _AREAS_OF_THE_WORLD
+        )
+
     def _in_regions(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         """Return features of added regions that one part of the text names and that lie in the other parts."""
+        return [hit for hit in self._with_parts(text, limit, within, country) if not self._is_better_known(hit)]
+
+    def _with_parts(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         parts = written_parts(text)
         if len(parts) == 1:
             hits = next(self._named(parts[0], limit, within, country))
@@ -457,7 +480,8 @@ class OfflineAtlas:
     def _search_pois(
         self, text: str, near: LatLon | None, within: Extent | None, category: str | None, limit: int
     ) -> list[Hit]:
-        hits = self._regions.search_pois(text, near=near, within=within, category=category, limit=limit)
+        found = self._regions.search_pois(text, near=near, within=within, category=category, limit=limit)
+        hits = [hit for hit in found if category is not None or not self._is_better_known(hit)]
         named = self._gazetteers.search(text, near=near, within=within, category=category, limit=limit)
         hits += [_weigh_world_hit(hit) for hit in named]
         if category is None:

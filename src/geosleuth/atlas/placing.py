@@ -168,8 +168,8 @@ async def _place(atlas: Atlas, words: str) -> Placement | None:
 
 def _in_territory(parts: list[str]) -> list[str]:
     """Return the parts with a territory's name in place of its code and its country: "Río Piedras, PR, USA"."""
-    owner = country_code(parts[-1]) if len(parts) > 2 else None
-    for at, part in enumerate(parts[1:-1], start=1):
+    owner = country_code(parts[-1]) if len(parts) > 1 else None
+    for at, part in enumerate(parts[:-1]):
         code = country_code(part) if len(part) == _TERRITORY_CODE and part.isupper() else None
         if owner and code and code != owner and is_part_of(code, owner):
             return [*parts[:at], *parts[at + 1 : -1], country_name(code)]

@@ -73,9 +73,9 @@ def read_places(rows: Sequence[Mapping[str, Any]]) -> list[Found]:
 
 
 def read_place(row: Mapping[str, Any]) -> Found | None:
-    """One row as a place; None where it has no position or no name."""
+    """One row as a place; None where it has no position or no name, and for routes, which are nowhere in particular."""
     point, name, kind = read_point(row), _text(row.get("name")), _text(row.get("kind")) or ""
-    if point is None or not name:
+    if point is None or not name or kind.startswith("route="):
         return None
     sort, clue_kind = sort_of(kind)
     place_id = _text(row.get("id"))

@@ -88,6 +88,7 @@ _AFTER_LARGE_TOWN = 0.4
 _FAMOUS_KM = 12.0
 _AFTER_FAMOUS_CITY = 0.1
 _PERSON_IN_A_LINE = 0.1
+_MISREAD_DISTANCE = 0.1
 _OTHER_UNIT, _ABROAD, _AT_SEA = 0.01, 0.2, 0.02
 _WORTH_SAYING = 0.3
 
@@ -353,8 +354,14 @@ def range_clue(answers: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Cl
 
     A piece weighs by how well known the towns of its reading are and how well the distances fit. Where the road signs
     of its country are in the other unit, where none of the towns is in its country, and at sea, hardly a sign stands.
+    The first answer of each unit is for the distances as they were read; others count little where it has places.
     """
-    pieces = [piece for data in answers for piece in _pieces(data)]
+    as_read: dict[object, tuple[object, ...]] = {}
+    pieces = []
+    for data in answers:
+        kilometres = tuple(town.get("distance_km") for town in _rows(data.get("towns")))
+        share = 1.0 if as_read.setdefault(data.get("unit"), kilometres) == kilometres else _MISREAD_DISTANCE
+        pieces += [(spot, share * worth) for spot, worth in _pieces(data)]
     total = sum(worth for _, worth in pieces)
     if total <= 0:
         return None
