@@ -63,6 +63,8 @@ def read_prompts(folder: Path, method: str) -> Prompts:
     Raises:
         BadInput: there are none, a file can't be read, or a placeholder is unknown.
     """
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: there is no such folder")
     found = {}
     for part in PARTS:
         path = next((one for one in (folder / method / f"{part}.txt", folder / f"{part}.txt") if one.is_file()), None)
