@@ -20,7 +20,6 @@ import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import cos, hypot, radians
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,7 +30,7 @@ import osmium  # noqa: E402
 
 from geosleuth.atlas import Atlas, OfflineAtlas  # noqa: E402
 from geosleuth.clues.heartlands import country_at  # noqa: E402
-from geosleuth.geo import LatLon  # noqa: E402
+from geosleuth.geo import LatLon, distance_km  # noqa: E402
 from geosleuth.names import country_code  # noqa: E402
 from homes import add_region  # noqa: E402
 from sign_reader import locate_lines  # noqa: E402
@@ -108,8 +107,8 @@ def make_signs(extract: Path, count: int, seed: int) -> list[Sign]:
     for number in range(count):
         kind = ("business", "street", "business and street", "two streets", "business and two streets")[number % 5]
         first = draw.choice(shops if kind.startswith("business") else streets)
-        near = sorted((one for one in streets if one != first), key=lambda one: _km(one.point, first.point))[:6]
-        near = [one for one in near if _km(one.point, first.point) <= _NEAR_KM] or near[:1]
+        near = sorted((one for one in streets if one != first), key=lambda one: distance_km(one.point, first.point))[:6]
+        near = [one for one in near if distance_km(one.point, first.point) <= _NEAR_KM] or near[:1]
         wanted = {"business": 0, "street": 0, "business and two streets": 2}.get(kind, 1)
         others = draw.sample(near, min(wanted, len(near)))
         country = country_at(first.point) or ""
@@ -117,18 +116,14 @@ def make_signs(extract: Path, count: int, seed: int) -> list[Sign]:
     return signs
 
 
-def _km(here: LatLon, there: LatLon) -> float:
-    return 111.2 * hypot(here.lat - there.lat, (here.lon - there.lon) * cos(radians(here.lat)))
-
-
 def locate_sign(sign: Sign, atlas: Atlas, areas: Mapping[str, Sequence[Named]], installed: str) -> Outcome:
     """Return what the detective makes of a sign."""
     answer = locate_lines(sign.lines, atlas).answer
     named = answer.address.country.conclusion
     lured = None
-    if answer.point is not None and _km(answer.point, sign.point) > _FAR_KM >= (answer.radius_km or 0):
+    if answer.point is not None and distance_km(answer.point, sign.point) > _FAR_KM >= (answer.radius_km or 0):
         for title, names in areas.items():
-            if title != sign.extract and any(_km(one.point, answer.point) <= 1 for one in names):
+            if title != sign.extract and any(distance_km(one.point, answer.point) <= 1 for one in names):
                 lured = title
     country = country_code(named) if named else None
     return Outcome(sign, installed, country, answer.probability or 0.0, str(answer.address), lured)

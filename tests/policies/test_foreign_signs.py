@@ -17,7 +17,7 @@ from sign_reader import locate_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIDENT = 0.5
-# One sign of each of these kinds is missed; the rows say which kind and how many may be.
+# How many signs of a kind may be placed in a wrong country at 0.5 or more.
 MAY_MISS = {"sight": 0, "town": 0, "distance": 0, "street": 2, "word": 0}
 
 

@@ -226,7 +226,7 @@ def _readings(distances: Sequence[float]) -> Iterator[tuple[float, ...]]:
     """The distances as they were read, and without the first figure of one that may be an arrow read as a 1."""
     yield tuple(distances)
     for at, distance in enumerate(distances):
-        if ARROW_AS_ONE <= distance < 2 * ARROW_AS_ONE and distance > ARROW_AS_ONE:
+        if ARROW_AS_ONE < distance < 2 * ARROW_AS_ONE:
             yield (*distances[:at], distance - ARROW_AS_ONE, *distances[at + 1 :])
 
 

@@ -294,24 +294,27 @@ def _reads_the_same(one: Clue, other: Clue) -> bool:
         return False
     if words <= others or others <= words:
         if "place" in (one.kind, other.kind):  # "Springfield, Illinois" tells which of the Springfields is meant
-            return _best_place(one) == _best_place(other)
+            return _place_of(_best_spot(one)) == _place_of(_best_spot(other))
         return not _places(one).isdisjoint(_places(other))
     part = _part_named(one)
     return part is not None and part == _part_named(other)
 
 
-def _best_place(clue: Clue) -> object:
-    best = max(clue.spots, key=lambda spot: (spot.weight, _rank(spot)))
-    return best.place_id or (best.name, best.point)
+def _best_spot(clue: Clue) -> Spot:
+    return max(clue.spots, key=lambda spot: (spot.weight, _rank(spot)))
 
 
 def _places(clue: Clue) -> set[object]:
-    return {spot.place_id or (spot.name, spot.point) for spot in clue.spots}
+    return set(map(_place_of, clue.spots))
+
+
+def _place_of(spot: Spot) -> object:
+    return spot.place_id or (spot.name, spot.point)
 
 
 def _part_named(clue: Clue) -> str | None:
     """The part of a text that is the name of where it leads; None for a town's, and where it is the whole text."""
-    name = fold(max(clue.spots, key=lambda spot: (spot.weight, _rank(spot))).name)
+    name = fold(_best_spot(clue).name)
     return name if clue.kind != "place" and set(name.split()) < set(fold(clue.seen).split()) else None
 
 

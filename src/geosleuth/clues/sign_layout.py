@@ -75,7 +75,8 @@ def with_columns(lines: Sequence[TextSeen]) -> list[TextSeen]:
     """Return the lines, those of one East Asian character each that stand one below the other put together."""
     kept: list[TextSeen] = []
     for line in sorted(lines, key=lambda line: (line.image, line.upright[1])):
-        above = next((other for other in kept if _goes_on_in_column(other, line)), None)
+        is_character = len(line.text.strip()) == 1 and _is_upright(line)
+        above = next((other for other in kept if is_character and _goes_on_in_column(other, line)), None)
         if above is None:
             kept.append(line)
         else:
@@ -85,15 +86,10 @@ def with_columns(lines: Sequence[TextSeen]) -> list[TextSeen]:
 
 def _goes_on_in_column(above: TextSeen, line: TextSeen) -> bool:
     """Whether a single character stands right below another, or below a column of them."""
-    text, column = line.text.strip(), above.text.strip()
-    if len(text) != 1 or script_of(text) not in _UPRIGHT or any(script_of(one) not in _UPRIGHT for one in column):
+    if above.image != line.image or above.turn != line.turn or not _is_upright(above):
         return False
     size = height(line)
-    if (
-        above.image != line.image
-        or above.turn != line.turn
-        or not 0.6 * size <= height(above) / len(column) <= 1.7 * size
-    ):
+    if not 0.6 * size <= height(above) / len(above.text.strip()) <= 1.7 * size:
         return False
     left, top, right, _ = line.upright
     between, shared = top - above.upright[3], min(right, above.upright[2]) - max(left, above.upright[0])
@@ -113,6 +109,12 @@ def usable(lines: Sequence[TextSeen]) -> list[TextSeen]:
         surest = sorted(range(len(chosen)), key=lambda number: -chosen[number].confidence)[:MAX_LINES]
         chosen = [chosen[number] for number in sorted(surest)]
     return chosen
+
+
+def _is_upright(line: TextSeen) -> bool:
+    """Whether a line is written in a script that is also written downwards, and in no other."""
+    text = line.text.strip()
+    return bool(text) and all(script_of(one) in _UPRIGHT for one in text)
 
 
 _UPRIGHT = frozenset({"Hani", "Hira", "Kana", "Hang"})
