@@ -29,10 +29,12 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(VENV)/bin/python $(PIP) install --constraint constraints.txt --editable .
 	@touch $@
 
+# Older versions of pip can't read dependency groups.
 $(DEV)/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "geosleuth needs Python 3.11 or newer; try: make PYTHON=python3.11 test" >&2; exit 2; }
 	$(PYTHON) -m venv $(DEV)
-	$(DEV)/bin/python $(PIP) install --constraint constraints.txt --editable '.[dev]'
+	$(DEV)/bin/python $(PIP) install 'pip>=25.1'
+	$(DEV)/bin/python $(PIP) install --constraint constraints.txt --editable '.[all]' --group dev
 	@touch $@
 
 # The demo's region must not weigh in what its user locates later.
@@ -104,7 +106,7 @@ bench: $(DEV)/ready
 # On loopback alone, in processes with limits for memory and time. atheris guides some of the files where it installs;
 # it has no wheel for every machine.
 attack: $(DEV)/ready
-	@$(DEV)/bin/python $(PIP) install --constraint constraints.txt --editable '.[attack]' || echo "atheris does not install here: no file will be guided by the lines it reaches"
+	@$(DEV)/bin/python $(PIP) install --constraint constraints.txt --group attack || echo "atheris does not install here: no file will be guided by the lines it reaches"
 	$(DEV)/bin/python benchmarks/attack.py
 	$(DEV)/bin/python benchmarks/faults.py
 
@@ -125,14 +127,15 @@ page: page/node_modules/.package-lock.json
 $(DOCS)/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "geosleuth needs Python 3.11 or newer; try: make PYTHON=python3.11 docs" >&2; exit 2; }
 	$(PYTHON) -m venv $(DOCS)
-	$(DOCS)/bin/python $(PIP) install --constraint constraints.txt --editable '.[docs]'
+	$(DOCS)/bin/python $(PIP) install 'pip>=25.1'
+	$(DOCS)/bin/python $(PIP) install --constraint constraints.txt --editable . --group docs
 	@touch $@
 
 docs: $(DOCS)/ready
 	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(DOCS)/bin:$$PATH" $(DOCS)/bin/python -m mkdocs build --strict
 	@echo "The site is out/site/index.html. Search needs a server: python3 -m http.server --directory out/site"
 
-# Rewrites the pins from what is installed with every extra; names and versions only.
+# Rewrites the pins from what every extra and group needs; names and versions only.
 constraints:
 	$(PYTHON) scripts/pin.py > constraints.new && mv constraints.new constraints.txt
 

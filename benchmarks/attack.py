@@ -5,7 +5,7 @@
 Each reader works in a process of its own with 3 GiB of memory and 10 to 60 seconds of a processor for each file;
 servers listen on loopback only. A file is taken, or refused in one line; anything else is a fault: it is made smaller,
 kept as a case (`tests/attack_cases`, which the tests read again), and the command ends with 1. `--share` makes fewer
-files, or more; `--first` others. Where atheris is installed (`pip install '.[attack]'`), readers written in
+files, or more; `--first` others. Where atheris is installed (`pip install --group attack`), readers written in
 Python get more files, whose making is guided by the lines that they reach.
 """
 

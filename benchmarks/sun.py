@@ -4,7 +4,7 @@
 
 Places all over the Earth and times of six years, the sun between 8 and 80 degrees up. Bearings are read up to 3
 degrees off, lengths up to 5 %. ``--check`` exits with 1 where under 99 % of the bands hold the place, or a time is
-more than 2 minutes off. Needs pvlib (``pip install -c constraints.txt '.[dev]'``).
+more than 2 minutes off. Needs pvlib (``pip install -c constraints.txt --group dev``).
 """
 
 import argparse

@@ -18,9 +18,8 @@ from packaging.requirements import Requirement
 
 NOTICE = Path(__file__).resolve().parents[1] / "NOTICE"
 BEGIN = "Dependencies, which are installed beside this package and are not part of it"
-NOT_FOR_USERS = frozenset({"attack", "dev", "docs"})
 COPYLEFT = re.compile(r"\b(?:A?GPL|GNU)", re.IGNORECASE)
-COPYLEFT_EXTRAS: Mapping[str, str] = {"libzim": "zim", "pillow-heif": "heif", "av": "video"}
+COPYLEFT_EXTRAS: Mapping[str, str] = {"libzim": "atlas", "pillow-heif": "media", "av": "media"}
 """What only an extra may bring, and which."""
 
 STATED: Mapping[str, str] = {
@@ -96,9 +95,7 @@ def by_extra() -> dict[str, set[str]]:
     own = {name for name, _ in needs("geosleuth")}
     extras = metadata.metadata("geosleuth").get_all("Provides-Extra") or ()
     return {
-        extra: {name for name, _ in needs("geosleuth", (extra,))} - own
-        for extra in sorted(extras)
-        if extra not in NOT_FOR_USERS
+        extra: {name for name, _ in needs("geosleuth", (extra,))} - own for extra in sorted(extras) if extra != "all"
     }
 
 

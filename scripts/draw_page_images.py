@@ -4,7 +4,7 @@
 
 Starts `geosleuth serve` in a home of its own with the map of Monaco, locates the example photos, and takes a picture of
 each screen. Those of the first visit and of a review come from the tests, with GEOSLEUTH_SCREENSHOTS=FOLDER. Needs the
-packages of `pip install 'geosleuth[dev]'` and Chromium.
+packages of `.venv-dev` (`make test`) and Chromium.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Print the constraints file: every distribution that geosleuth and its extras need, names and versions only.
+"""Print the constraints file: every distribution that geosleuth, its extras and developers need, by name and version.
 
 Resolves in a fresh environment with pip's own resolver and installs nothing. Local version labels (such as a CPU
 build's) are dropped, so that the pins hold on every machine.
@@ -11,7 +11,7 @@ import tempfile
 import venv
 from pathlib import Path
 
-EXTRAS = "models,weights,serve,train,cluster,zim,overture,dinov2,attack,dev,docs"
+GROUPS = ("dev", "docs", "attack")
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -21,10 +21,11 @@ def main() -> None:
         venv.create(folder, with_pip=True)
         report = Path(folder) / "report.json"
         python = Path(folder) / "bin" / "python"
-        options = ["--quiet", "--dry-run", "--report", str(report)]
-        subprocess.run(
-            [str(python), "-m", "pip", "install", *options, f"{ROOT}[{EXTRAS}]"], check=True, stdout=sys.stderr
-        )
+        install = [str(python), "-m", "pip", "install", "--quiet"]
+        subprocess.run([*install, "pip>=25.1"], check=True, stdout=sys.stderr)  # older ones know no groups
+        groups = [word for group in GROUPS for word in ("--group", f"{ROOT / 'pyproject.toml'}:{group}")]
+        options = ["--dry-run", "--report", str(report), *groups]
+        subprocess.run([*install, *options, f"{ROOT}[all]"], check=True, stdout=sys.stderr)
         found = json.loads(report.read_text(encoding="utf-8"))["install"]
     pins = {item["metadata"]["name"].lower().replace("_", "-"): item["metadata"]["version"] for item in found}
     del pins["geosleuth"]

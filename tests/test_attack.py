@@ -55,7 +55,7 @@ def test_spoilt_files_are_taken_or_refused(target: str, base_file: Path, monkeyp
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not can_guide(), reason="atheris is not installed: pip install '.[attack]'")
+@pytest.mark.skipif(not can_guide(), reason="atheris is not installed: pip install --group attack")
 def test_files_that_reach_new_lines_are_taken_or_refused() -> None:
     came = attack("recipe", 7_000_000, 300, guided=True)
     assert [fault.what for fault in came.faults] == []

@@ -279,23 +279,11 @@ def test_no_machine_and_no_package_index_is_named() -> None:
 
 def test_the_extras_are_those_we_promise() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert set(project["optional-dependencies"]) == {
-        "models",
-        "weights",
-        "serve",
-        "train",
-        "cluster",
-        "heif",
-        "video",
-        "zim",
-        "overture",
-        "bench",
-        "inspect",
-        "attack",
-        "dinov2",
-        "docs",
-        "dev",
-    }
+    extras = project["optional-dependencies"]
+    assert set(extras) == {"models", "weights", "serve", "media", "atlas", "lab", "train", "all"}
+    assert extras["all"] == [f"geosleuth[{','.join(extra for extra in extras if extra != 'all')}]"]
+    asked = [*project["dependencies"], *(one for some in extras.values() for one in some)]
+    assert [one for one in asked if "==" in one] == [], "an extra says a range; constraints.txt pins what is tested"
     heavy = ("torch", "transformers", "fastapi", "ray", "pydantic")
     assert not [name for name in project["dependencies"] if name.startswith(heavy)]
 

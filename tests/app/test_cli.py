@@ -369,7 +369,7 @@ def test_published_rows_as_json_and_text() -> None:
 
 def test_doctor_prints_commands_that_can_be_copied_from_a_narrow_terminal() -> None:
     extras = one_document(here("doctor", "--json"))["extras"]
-    lines = here("doctor", "--all", COLUMNS="40").stdout.splitlines()
+    lines = here("doctor", COLUMNS="40").stdout.splitlines()
     assert {state["install"] for state in extras.values() if state["install"]} <= set(lines)
 
 

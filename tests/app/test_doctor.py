@@ -13,7 +13,6 @@ from geosleuth import __version__
 from geosleuth.app.cli.handlers.doctor import (
     EXTRAS,
     EXTRAS_BY_USE,
-    FOR_DEVELOPERS,
     doctor_document,
     doctor_view,
     install_lines,
@@ -36,7 +35,7 @@ def test_the_core_is_what_the_project_asks_for() -> None:
 
 def test_every_extra_is_there_and_complete() -> None:
     found = doctor_document()["extras"]
-    assert set(found) == set(EXTRAS) == set(PROJECT["optional-dependencies"])
+    assert set(found) == set(EXTRAS) == set(PROJECT["optional-dependencies"]) - {"all"}
     for extra, state in found.items():
         assert {*state["installed"], *state["missing"]} == names(PROJECT["optional-dependencies"][extra])
         assert not set(state["installed"]) & set(state["missing"])
@@ -49,7 +48,7 @@ def test_missing_parts_come_with_the_command_that_installs_them() -> None:
 
 def test_people_can_read_it() -> None:
     out = StringIO()
-    Console(file=out, width=200).print(doctor_view(everything=True))
+    Console(file=out, width=200).print(doctor_view())
     text = out.getvalue()
     assert f"geosleuth {__version__}" in text
     for use, extras in EXTRAS_BY_USE.items():
@@ -59,26 +58,17 @@ def test_people_can_read_it() -> None:
             assert purpose in text
 
 
-def test_extras_for_developers_are_shown_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geosleuth.app.cli.handlers.doctor._version", lambda _: None)
-    out = StringIO()
-    Console(file=out, width=200).print(doctor_view())
-    lines, all_lines = install_lines(), install_lines(everything=True)
-    for extra, purpose in EXTRAS_BY_USE[FOR_DEVELOPERS].items():
-        assert purpose not in out.getvalue()
-        assert install_command(extra) not in lines
-        assert install_command(extra) in all_lines
-
-
 def test_every_missing_extra_has_its_command_on_a_line_of_its_own() -> None:
     wanted = {state["install"] for state in doctor_document()["extras"].values() if state["install"]}
-    lines = install_lines(everything=True)
+    lines = install_lines()
     told = list(takewhile(lambda line: line != "All of these at once:", lines))
     assert {line for line in told if not line.startswith("To ")} == wanted
 
 
 def test_one_last_command_brings_all_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("geosleuth.app.cli.handlers.doctor._version", lambda _: None)
-    users = [extra for use, extras in EXTRAS_BY_USE.items() if use != FOR_DEVELOPERS for extra in extras]
-    assert install_lines()[-2:] == ["All of these at once:", install_command(",".join(users))]
-    assert install_lines(everything=True)[-1] == install_command(",".join(users))
+    assert install_lines()[-2:] == ["All of these at once:", install_command("all")]
+    monkeypatch.setattr(
+        "geosleuth.app.cli.handlers.doctor._version", lambda name: None if name in ("av", "trl") else "1"
+    )
+    assert install_lines()[-2:] == ["All of these at once:", install_command("media,train")]

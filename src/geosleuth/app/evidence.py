@@ -36,7 +36,7 @@ README: Final = "README.txt"
 MOST_BYTES: Final = 256 * 1024 * 1024
 MOST_FILES: Final = 1000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_TO_DEVELOP = re.compile("extra == ['\"](dev|docs|attack|train)")
+_TO_TRAIN = re.compile("extra == ['\"](train|all)")
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\n]*)\n")
 
 _LOCAL, _ENTRY, _END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
@@ -127,7 +127,7 @@ def _versions(finding: Finding) -> dict[str, Any]:
     from geosleuth.atlas import regions_dir
     from geosleuth.atlas.regions import RegionStore
 
-    asked = [one for one in metadata.requires("geosleuth") or () if not _TO_DEVELOP.search(one)]
+    asked = [one for one in metadata.requires("geosleuth") or () if not _TO_TRAIN.search(one)]
     needed = {re.split(r"[ <>=!~;\[(]", one, maxsplit=1)[0] for one in asked}
     there = {one.metadata["Name"]: one.version for one in metadata.distributions() if one.metadata["Name"] in needed}
     regions = RegionStore(regions_dir()).list() if finding.granularity == "exact" else ()

@@ -114,7 +114,7 @@ def schema() -> "pa.Schema":
     Raises:
         MissingExtra: pyarrow is not installed.
     """
-    arrow = require("pyarrow", extra="bench")
+    arrow = require("pyarrow", extra="lab")
     text = arrow.string()
     image = arrow.struct([("handle", text), ("sha256", text), ("bytes", arrow.int64())])
     found: pa.Schema = arrow.schema(

@@ -254,7 +254,7 @@ def read_batches(path: Path, columns: list[str] | None = None) -> Iterator[list[
         BadInput: it is missing or damaged.
         MissingExtra: pyarrow is not installed.
     """
-    parquet, arrow = require("pyarrow.parquet", extra="bench"), require("pyarrow", extra="bench")
+    parquet, arrow = require("pyarrow.parquet", extra="lab"), require("pyarrow", extra="lab")
     step = ROWS_AT_ONCE if columns is None or not set(columns) <= set(SMALL_COLUMNS) else 20 * ROWS_AT_ONCE
     try:
         with parquet.ParquetFile(path, pre_buffer=False) as file:
@@ -420,7 +420,7 @@ class StoreWriter:
             BadInput: it can't be written; another process writes to it; it holds another set or other files.
             MissingExtra: pyarrow is not installed.
         """
-        require("pyarrow.parquet", extra="bench")
+        require("pyarrow.parquet", extra="lab")
         if shard_rows < 1:
             raise ValueError("a shard needs at least one row")
         self.path, self._shard_rows = path, shard_rows
@@ -592,7 +592,7 @@ def _begin(path: Path, about: About) -> Manifest:
 
 def _write_shard(path: Path, rows: list[Row]) -> tuple[int, str]:
     """Write a shard atomically; return its bytes and its checksum."""
-    arrow, parquet = require("pyarrow", extra="bench"), require("pyarrow.parquet", extra="bench")
+    arrow, parquet = require("pyarrow", extra="lab"), require("pyarrow.parquet", extra="lab")
     with replacing(path) as neighbour:
         table = arrow.Table.from_pylist(rows, schema=schema())
         parquet.write_table(table, neighbour, compression="zstd", row_group_size=ROWS_AT_ONCE)

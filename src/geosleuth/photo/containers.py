@@ -294,9 +294,9 @@ def open_heic(data: bytes) -> "HeifFile":
     try:
         from pillow_heif import libheif_version, open_heif
     except ModuleNotFoundError as error:
-        raise Unfit(f"HEIC photos need an extra; run: {install_command('heif')}; or give a JPEG copy") from error
+        raise Unfit(f"HEIC photos need an extra; run: {install_command('media')}; or give a JPEG copy") from error
     if _numbers(libheif_version()) < LEAST_LIBHEIF:
-        newer = f"{install_command('heif')} --upgrade"
+        newer = f"{install_command('media')} --upgrade"
         raise Unfit(f"libheif {libheif_version()} has known holes; run: {newer}; or give a JPEG copy")
     try:
         opened = open_heif(data, convert_hdr_to_8bit=True)

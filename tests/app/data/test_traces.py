@@ -133,7 +133,7 @@ def test_a_store_alone_names_the_folder_of_the_run_and_its_card_names_the_scenes
 def test_a_missing_extra_is_told_before_anything_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     done = geosleuth("traces", "geoagent", "--count", "2", "--out", tmp_path / "run", "--store", tmp_path / "s")
-    refused(done, install_command("bench"))
+    refused(done, install_command("lab"))
     assert not (tmp_path / "run").exists()
 
 

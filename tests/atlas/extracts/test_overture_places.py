@@ -15,7 +15,7 @@ from geosleuth.atlas import regions_dir
 from geosleuth.atlas.regions import Regions
 from in_process import Done, geosleuth
 
-pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install '.[overture]'")
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install '.[atlas]'")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 RELEASE = "2026-10-21.0"

@@ -10,7 +10,7 @@ from geosleuth.atlas.regions import Regions, import_overture
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 
-pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install '.[overture]'")
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install '.[atlas]'")
 writer = pytest.importorskip("pyarrow.parquet")
 
 

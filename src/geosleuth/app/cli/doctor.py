@@ -1,17 +1,11 @@
 """``geosleuth doctor``: what is installed here and what is not."""
 
-from typing import Annotated
-
 import typer
 
 from geosleuth.app.cli.options import JsonFlag
 
 
-def doctor(
-    *,
-    everything: Annotated[bool, typer.Option("--all", help="Also list the extras for developing geosleuth.")] = False,
-    as_json: JsonFlag = False,
-) -> None:
+def doctor(*, as_json: JsonFlag = False) -> None:
     """Say what is installed, what is not, and the command that brings it.
 
     Example: geosleuth doctor
@@ -22,6 +16,6 @@ def doctor(
     if as_json:
         show_json(doctor_document())
     else:
-        show(doctor_view(everything=everything))
-        for line in install_lines(everything=everything):
+        show(doctor_view())
+        for line in install_lines():
             typer.echo(line)

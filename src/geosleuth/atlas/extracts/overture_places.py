@@ -79,7 +79,7 @@ async def find_places(client: OnlineClient, box: Box, *, stac: str = STAC, data:
         ServiceFault: a server fails, or its index or a file can't be read.
         MissingExtra: pyarrow is not installed.
     """
-    parquet = require("pyarrow.parquet", extra="overture")
+    parquet = require("pyarrow.parquet", extra="atlas")
     if box.west > box.east:
         raise BadInput("this box crosses the 180th meridian; download its two sides separately")
     release = await _latest_release(client, stac)
@@ -106,7 +106,7 @@ async def fetch_places(
         BadInput: it can't be written there.
         ServiceFault: a server fails, or its files contradict their footers.
     """
-    parquet = require("pyarrow.parquet", extra="overture")
+    parquet = require("pyarrow.parquet", extra="atlas")
     sparse, done, writer = path.with_name(f"{path.name}.part"), 0, None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -273,7 +273,7 @@ async def _fetch_range(client: OnlineClient, url: str, begin: int, end: int) -> 
 
 def _rows_in_box(parquet: Any, sparse: Path, groups: Sequence[int], box: Box) -> Iterator[Any]:
     """Yield the rows within a box, one table for each row group that has any."""
-    compute = require("pyarrow.compute", extra="overture")
+    compute = require("pyarrow.compute", extra="atlas")
     source = parquet.ParquetFile(sparse)
     columns = [name for name in source.schema_arrow.names if name in COLUMNS]
     for number in groups:
@@ -291,7 +291,7 @@ def _rows_in_box(parquet: Any, sparse: Path, groups: Sequence[int], box: Box) ->
 @contextmanager
 def _parquet_errors_as_faults(url: str) -> Iterator[None]:
     """Turn pyarrow's errors about a server's file into a `ServiceFault` of one line."""
-    arrow = require("pyarrow", extra="overture")
+    arrow = require("pyarrow", extra="atlas")
     try:
         yield
     except (arrow.ArrowException, KeyError, ValueError, OSError) as error:

@@ -88,7 +88,7 @@ def keep_zim(path: Path, wikipedia: WikipediaFile) -> Path:
         ServiceFault: it is not a complete ZIM file.
         MissingExtra: libzim is not installed.
     """
-    reader = require("libzim.reader", extra="zim")
+    reader = require("libzim.reader", extra="atlas")
     try:
         sound = bool(reader.Archive(path).check())
     except (RuntimeError, ValueError, OSError) as error:

@@ -283,7 +283,7 @@ class ZimDocuments:
             BadInput: it is missing or not a ZIM file.
             MissingExtra: libzim is not installed.
         """
-        reader = require("libzim.reader", extra="zim")
+        reader = require("libzim.reader", extra="atlas")
         if not path.is_file():
             raise BadInput(f"{path}: there is no such file; download a .zim file from https://library.kiwix.org")
         try:
@@ -313,10 +313,10 @@ class ZimDocuments:
 
     def _paths(self, query: str, limit: int) -> list[str]:
         if self._archive.has_fulltext_index:
-            search = require("libzim.search", extra="zim")
+            search = require("libzim.search", extra="atlas")
             found = search.Searcher(self._archive).search(search.Query().set_query(query))
         else:
-            suggestion = require("libzim.suggestion", extra="zim")
+            suggestion = require("libzim.suggestion", extra="atlas")
             found = suggestion.SuggestionSearcher(self._archive).suggest(query)
         return list(found.getResults(0, limit))
 

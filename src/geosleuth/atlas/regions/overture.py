@@ -60,7 +60,7 @@ def import_overture(
         BadInput: the file is missing or has no Overture places. No region has been changed.
         MissingExtra: pyarrow is not installed.
     """
-    parquet = require("pyarrow.parquet", extra="overture")
+    parquet = require("pyarrow.parquet", extra="atlas")
     region = region_name(name, path)
     report = progress or no_progress
     check_readable(path)
@@ -202,7 +202,7 @@ _EDGES: Final = ("xmin", "ymin", "xmax", "ymax")
 @contextmanager
 def _errors_explained(path: Path) -> Iterator[None]:
     """Turn errors of pyarrow into a one-line message for the user."""
-    arrow = require("pyarrow", extra="overture")
+    arrow = require("pyarrow", extra="atlas")
     try:
         yield
     # A column name that is not UTF-8 raises a ValueError.

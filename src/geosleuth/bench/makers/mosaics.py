@@ -182,7 +182,7 @@ def opened(path: Path) -> Iterator[Any]:
 
     GDAL would otherwise go by content, and some of its formats are lists of other files, even on the network.
     """
-    rasterio = require("rasterio", extra="bench")
+    rasterio = require("rasterio", extra="lab")
     driver = "JP2OpenJPEG" if path.suffix.lower() in _JPEG_2000 else "GTiff"
     # Files beside a raster can name others too, and nothing may be fetched.
     alone = rasterio.Env(GDAL_PAM_ENABLED="NO", CPL_VSIL_CURL_ALLOWED_FILENAME="none")
@@ -191,7 +191,7 @@ def opened(path: Path) -> Iterator[Any]:
 
 
 def _is_picture(path: Path) -> bool:
-    rasterio = require("rasterio", extra="bench")
+    rasterio = require("rasterio", extra="lab")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
@@ -422,7 +422,7 @@ def write_mosaic(mosaic: Mosaic, path: Path) -> None:
         Image.fromarray(mosaic.pixels).save(stream, "PNG")
         write_bytes_atomically(path, stream.getvalue())
         return
-    rasterio = require("rasterio", extra="bench")
+    rasterio = require("rasterio", extra="lab")
     side = mosaic.frame.side_px
     with replacing(path) as neighbour, _explained(path), rasterio.open(
         neighbour, "w", driver="GTiff", width=side, height=side, count=3, dtype="uint8", crs=_crs(mosaic.frame),
@@ -457,8 +457,8 @@ def _colours(scene: Scene, frame: Frame, brightest: float) -> tuple[Bytes, Mask]
 
 def _warped(path: Path, frame: Frame, bands: tuple[int, ...], *, smooth: bool) -> npt.NDArray[Any]:
     """Return bands of a file in the square's own grid; only that area is read."""
-    vrt = require("rasterio.vrt", extra="bench")
-    ways = require("rasterio.enums", extra="bench").Resampling
+    vrt = require("rasterio.vrt", extra="lab")
+    ways = require("rasterio.enums", extra="lab").Resampling
     with _explained(path), opened(path) as source:
         if source.crs is None:
             raise BadInput(f"{path}: the file has no georeference")
@@ -475,7 +475,7 @@ def _warped(path: Path, frame: Frame, bands: tuple[int, ...], *, smooth: bool) -
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
     """Turn rasterio's errors into one line."""
-    errors = require("rasterio.errors", extra="bench")
+    errors = require("rasterio.errors", extra="lab")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", errors.NotGeoreferencedWarning)
@@ -485,12 +485,12 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def _crs(frame: Frame) -> Any:
-    return require("rasterio.crs", extra="bench").CRS.from_epsg(frame.epsg)
+    return require("rasterio.crs", extra="lab").CRS.from_epsg(frame.epsg)
 
 
 def _transform(frame: Frame) -> Any:
     step = frame.metres
-    return require("rasterio", extra="bench").Affine(step, 0.0, frame.west_m, 0.0, -step, frame.north_m)
+    return require("rasterio", extra="lab").Affine(step, 0.0, frame.west_m, 0.0, -step, frame.north_m)
 
 
 def _utm(epsg: int) -> Any:

@@ -182,7 +182,7 @@ def joined(address: str) -> Iterator[Any]:
     quiet_environment()
     if address == LOCAL:
         closed_environment()
-    ray: Any = require("ray", extra="cluster")
+    ray: Any = require("ray", extra="lab")
     if ray.is_initialized():
         yield ray
         return
@@ -265,7 +265,7 @@ def without_api_server() -> Iterator[None]:
     Even with the dashboard and all statistics off, it asks cloud providers' metadata services where it runs. A run
     that stays on this machine must not contact anybody.
     """
-    with _silenced(require("ray._private.node", extra="cluster").Node, "start_api_server"):
+    with _silenced(require("ray._private.node", extra="lab").Node, "start_api_server"):
         yield
 
 
@@ -275,7 +275,7 @@ def _not_on_stdout() -> Iterator[None]:
 
     Stdout is for results; lost nodes are reported in our own words.
     """
-    with _silenced(require("ray._private.worker", extra="cluster"), "print_to_stdstream"):
+    with _silenced(require("ray._private.worker", extra="lab"), "print_to_stdstream"):
         yield
 
 

@@ -46,8 +46,8 @@ class ParquetFile:
             BadInput: it is not a Parquet file.
             MissingExtra: pyarrow is not installed.
         """
-        parquet = require("pyarrow.parquet", extra="bench")
-        arrow = require("pyarrow", extra="bench")
+        parquet = require("pyarrow.parquet", extra="lab")
+        arrow = require("pyarrow", extra="lab")
         self.path = path
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[int, int], bytes | None] = OrderedDict()
@@ -70,7 +70,7 @@ class ParquetFile:
         for name in declared:
             if name in self._schema.names:
                 return name
-        arrow = require("pyarrow", extra="bench")
+        arrow = require("pyarrow", extra="lab")
         holding: list[str] = []
         for column in self._schema:
             kind = column.type
@@ -102,7 +102,7 @@ class ParquetFile:
         return not leaf.endswith(".path")
 
     def _batches(self, group: int, columns: list[str], step: int) -> Iterator[Any]:
-        arrow = require("pyarrow", extra="bench")
+        arrow = require("pyarrow", extra="lab")
         try:
             yield from self._file.iter_batches(batch_size=step, row_groups=[group], columns=columns, use_threads=False)
         except (OSError, ValueError, arrow.ArrowException) as error:

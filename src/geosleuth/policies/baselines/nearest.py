@@ -119,7 +119,7 @@ def _usearch() -> Any:
     if "torch" not in sys.modules and find_spec("torch") is not None:
         # Loaded after usearch, torch 2.13 hangs in its own start; loaded before it, both work.
         require("torch", extra="weights")
-    return require("usearch.index", extra="bench")
+    return require("usearch.index", extra="lab")
 
 
 def recall(found: Rows, expected: Rows) -> float:

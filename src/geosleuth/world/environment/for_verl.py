@@ -60,7 +60,7 @@ def write_verl(folder: Path, items: Iterable[Item], words: Mapping[str, Any]) ->
         BadInput: a photo or a word can't be used.
         MissingExtra: pyarrow is not installed.
     """
-    arrow, parquet = require("pyarrow", extra="bench"), require("pyarrow.parquet", extra="bench")
+    arrow, parquet = require("pyarrow", extra="lab"), require("pyarrow.parquet", extra="lab")
     played = {**words, "answer_by": "reply"}
     setting = setting_of(played)
     rows = [_row(number, item, setting, played) for number, item in enumerate(items)]

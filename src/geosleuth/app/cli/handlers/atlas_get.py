@@ -87,11 +87,11 @@ def _check_options(options: GetOptions) -> None:
     _check_name(options, kind)
     if kind == "wikipedia":
         _edition(options)
-        require("libzim.reader", extra="zim")
+        require("libzim.reader", extra="atlas")
     elif options.edition is not None:
         raise BadInput("--edition belongs to --wikipedia")
     if kind == "overture":
-        require("pyarrow.parquet", extra="overture")
+        require("pyarrow.parquet", extra="atlas")
 
 
 def _check_place(options: GetOptions, kind: Kind) -> None:

@@ -15,31 +15,20 @@ if TYPE_CHECKING:
 EXTRAS_BY_USE = {
     "locate photos and videos": {
         "models": "let a hosted model think, or one on a server of your own",
-        "weights": "let a model in a folder of this machine think",
-        "heif": "open HEIC photos, as phones make them",
-        "video": "locate videos",
-        "zim": "search Wikipedia or Wikivoyage in Kiwix files",
-        "overture": "add Overture Maps places to the atlas",
-        "dinov2": "learn priors from the look of places with better features",
+        "weights": "let a model in a folder of this machine think; priors from better features",
+        "media": "open HEIC photos, as phones make them, and videos",
+        "atlas": "search Wikipedia in Kiwix files, add Overture Maps places to the atlas",
     },
     "serve": {
         "serve": "the web app, the HTTP API and the MCP server",
     },
     "measure": {
-        "bench": "data sets in Parquet, vector indexes, satellite files",
-        "cluster": "run benchmarks on many machines",
-        "inspect": "run benchmarks in Inspect AI",
+        "lab": "data sets in Parquet, vector indexes, satellite files, many machines, Inspect AI",
     },
     "train": {
         "train": "train policies",
     },
-    "develop geosleuth": {
-        "attack": "mutate files by what they reach, in `make attack`",
-        "docs": "building the documentation site",
-        "dev": "develop geosleuth itself",
-    },
 }
-FOR_DEVELOPERS = "develop geosleuth"
 EXTRAS = {extra: purpose for extras in EXTRAS_BY_USE.values() for extra, purpose in extras.items()}
 
 
@@ -105,8 +94,8 @@ def _version(name: str) -> str | None:
         return None
 
 
-def doctor_view(*, everything: bool = False) -> "RenderableType":
-    """Return the same for people; the extras of developers only with ``everything``."""
+def doctor_view() -> "RenderableType":
+    """Return the same for people."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -115,7 +104,7 @@ def doctor_view(*, everything: bool = False) -> "RenderableType":
     table = Table(title="Extras", title_justify="left")
     for name in ("to", "extra", "for", "state"):
         table.add_column(name, overflow="fold")
-    for use, extras in _shown(everything=everything).items():
+    for use, extras in EXTRAS_BY_USE.items():
         for position, (extra, purpose) in enumerate(extras.items()):
             missing = facts["extras"][extra]["missing"]
             state = (
@@ -133,24 +122,14 @@ def doctor_view(*, everything: bool = False) -> "RenderableType":
     return Group(Text(head), Text(f"core: {core}"), Text(told), table)
 
 
-def install_lines(*, everything: bool = False) -> list[str]:
+def install_lines() -> list[str]:
     """Return the commands that bring what is missing, to be printed as they are: a broken line can't be copied."""
-    extras = doctor_document()["extras"]
-    lines = []
-    for use, shown in _shown(everything=everything).items():
-        commands = [extras[extra]["install"] for extra in shown if extras[extra]["install"]]
-        lines += [f"To {use}, install what is missing:", *commands] if commands else []
-    missing = [
-        extra
-        for use, shown in _shown(everything=everything).items()
-        if use != FOR_DEVELOPERS
-        for extra in shown
-        if extras[extra]["install"]
-    ]
+    lines, missing = [], []
+    states = doctor_document()["extras"]
+    for use, extras in EXTRAS_BY_USE.items():
+        wanted = [extra for extra in extras if states[extra]["missing"]]
+        lines += [f"To {use}, install what is missing:", *map(install_command, wanted)] if wanted else []
+        missing += wanted
     if len(missing) > 1:
-        lines += ["All of these at once:", install_command(",".join(missing))]
+        lines += ["All of these at once:", install_command("all" if len(missing) == len(EXTRAS) else ",".join(missing))]
     return lines
-
-
-def _shown(*, everything: bool) -> dict[str, dict[str, str]]:
-    return {use: extras for use, extras in EXTRAS_BY_USE.items() if everything or use != FOR_DEVELOPERS}

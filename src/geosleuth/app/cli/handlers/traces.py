@@ -185,7 +185,7 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
     scenes, out = _scenes(words), _out(words)
     if words["store"] is not None:
         # Told before anything is made, not when it is all to be kept.
-        require("pyarrow.parquet", extra="bench")
+        require("pyarrow.parquet", extra="lab")
     models = [name for name in dict.fromkeys((recipe.observer, recipe.caller)) if name != STAND_IN]
     with quiet_libraries():
         if not words.get("offline"):
