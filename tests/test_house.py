@@ -229,7 +229,9 @@ MAY_TAKE_MORE = {
     "tools: sun_position": "a tool's signature is its schema",
     "app: locate": "a tool of the MCP server: its signature is its schema",
     "tools: tool": "the keywords of a decorator are the declaration",
-    "pipeline: locate": "Inspect makes its -T options of a task's signature",
+    "pipeline: locate": "Inspect makes -T options of a task's signature; geosleuth.locate: see below",
+    "pipeline: alocate": "editors show all its options",
+    "pipeline: locate_many": "editors show all its options",
     "world: language": "a row of a table, each column by keyword",
 }
 

@@ -13,15 +13,26 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_OPENERS = ("locate", "alocate")
+_MODULES = {
+    "locate": "geosleuth.pipeline.api",
+    "alocate": "geosleuth.pipeline.api",
+    "locate_many": "geosleuth.pipeline.api",
+    "LocateResult": "geosleuth.pipeline.result",
+    "Findings": "geosleuth.pipeline.result",
+    "GeosleuthError": "geosleuth.errors",
+    "UserError": "geosleuth.errors",
+}
+"""The names of the package, and where each comes from."""
+
+__all__ = ["Findings", "GeosleuthError", "LocateResult", "UserError", "alocate", "locate", "locate_many"]
 
 
 def __getattr__(name: str) -> Any:
     # Loaded when it is asked for: most of what the package does needs none of it.
-    if name in _OPENERS:
-        return getattr(import_module("geosleuth.pipeline.api"), name)
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'geosleuth' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_OPENERS})
+    return ["__version__", *__all__]

@@ -11,7 +11,6 @@ from PIL import Image
 
 import geosleuth
 from geosleuth.agent import read_trajectory
-from geosleuth.errors import BadInput
 from geosleuth.photo import open_photo
 from locating import FINAL, at, locate_here, locate_outside, photo_file, texts
 from no_sockets import no_sockets, tries
@@ -81,7 +80,7 @@ def test_python_gives_a_finding_with_a_card_for_notebooks(tmp_path: Path, sign: 
     assert "Finland" in shown
     assert "<script" not in shown
     assert read_trajectory(kept).started.policy == "detective"
-    with pytest.raises(BadInput, match="unknown field: speed"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
         geosleuth.locate(sign, speed="high")
     assert not hasattr(geosleuth, "nothing")
 

@@ -143,7 +143,7 @@ def sure_line(answer: Answer, country: str | None = None) -> str:
 
 def notebook_card(finding: "Finding") -> str:
     """A finding as a piece of HTML with no outside needs; whatever it says is escaped."""
-    answer = finding.answer
+    answer = finding.whole_answer
     if answer.point is None and not answer.address:
         head, sure = "No place was found", answer.explanation or ""
     else:

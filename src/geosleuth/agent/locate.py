@@ -190,6 +190,11 @@ class Finding:
     @property
     def answer(self) -> Answer:
         """The answer; without point and place where nobody could tell."""
+        return self.whole_answer
+
+    @property
+    def whole_answer(self) -> Answer:
+        """The answer with the point that stands for a whole country, where it is one."""
         return self.trajectory.answer or Answer()
 
     @property
@@ -201,11 +206,14 @@ class Finding:
     def doubts(self) -> tuple[Doubt, ...]:
         """What about the answer does not fit together."""
         own = self.trajectory.answered.doubts if self.trajectory.answered else ()
-        point, tried = self.answer.point, [one.answer.point for one in self.team if one.answer and one.answer.point]
+        point, tried = (
+            self.whole_answer.point,
+            [one.answer.point for one in self.team if one.answer and one.answer.point],
+        )
         if not self.verified or point is None or not tried or self.granularity != "exact":
             return own
         away_km = min(distance_km(point, one) for one in tried)
-        far = away_km > max(FAR_KM, self.answer.radius_km or 0.0)
+        far = away_km > max(FAR_KM, self.whole_answer.radius_km or 0.0)
         return (*own, Doubt("tries", f"the nearest says {distance(away_km)} away")) if far else own
 
     @property
@@ -216,7 +224,7 @@ class Finding:
     @property
     def picked(self) -> Trajectory | None:
         """The try that the verifier's answer is, or lies nearest to; None where there was none, or it lies far off."""
-        point = self.answer.point
+        point = self.whole_answer.point
         if not self.verified:
             return None
         near = [
@@ -232,7 +240,7 @@ class Finding:
         """For each photo: whether its claimed place contradicts the finding; None where there is nothing to compare."""
         if self.judged is not None:
             return self.judged
-        answer = self.answer
+        answer = self.whole_answer
         if answer.point is None:
             return tuple(None for _ in self.claims)
         if (code := self._country) is not None and is_wide(answer.radius_km, "country"):
@@ -252,7 +260,7 @@ class Finding:
 
     def __str__(self) -> str:
         """Return place, odds and point in one line."""
-        answer = self.answer
+        answer = self.whole_answer
         if answer.point is None and not answer.address:
             return "no place was found"
         place = envelope(answer.address) or "an unnamed place"

@@ -11,8 +11,9 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
-from geosleuth.agent.display import best_evidence, notebook_card, text_seen
+from geosleuth.agent.display import best_evidence, notebook_card, text_seen, whole_country
 from geosleuth.agent.locate import Finding
+from geosleuth.answer.answer import is_the_answer
 from geosleuth.answer.granularity import Granularity
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.protocol import Marker
@@ -71,6 +72,7 @@ def explore(finding: Finding) -> Exploration:
         f"<tr><td>{escape(one.name or '')}</td><td>{'' if one.probability is None else f'{one.probability:.0%}'}</td>"
         f"<td>{escape(one.evidence or '')}</td></tr>"
         for one in finding.answer.candidates
+        if not is_the_answer(one, finding.whole_answer)
     )
     parts = (
         result_html(finding),
@@ -113,13 +115,16 @@ def _photos(finding: Finding, most: int | None) -> Iterator[str]:
 
 async def _maps(finding: Finding, further: tuple[float, ...]) -> list[str]:
     """Return maps around the answer's point, each so much further away than the closest."""
-    point, atlas, drawn = finding.answer.point, OfflineAtlas(), []
+    answer, atlas, drawn = finding.whole_answer, OfflineAtlas(), []
+    point = answer.point
     if point is None:
         return []
-    closest = _zoom(point, finding.answer.radius_km or _UNSTATED_KM, finding.granularity)
+    # The point of a whole country is its capital's or its middle: where the map looks, and no place to mark.
+    markers = [] if whole_country(finding.trajectory, finding.granularity) else [Marker(point)]
+    closest = _zoom(point, answer.radius_km or _UNSTATED_KM, finding.granularity)
     for zoom in sorted({max(2.0, closest - step) for step in further}, reverse=True):
         try:
-            picture = await atlas.map(point, zoom=zoom, size=_MAP_PX, markers=[Marker(point)])
+            picture = await atlas.map(point, zoom=zoom, size=_MAP_PX, markers=markers)
         except GeosleuthError:
             continue
         drawn.append(

@@ -223,3 +223,16 @@ def placed_of(finding: Finding, photos: Sequence[Path]) -> list[Placed]:
         Placed(photo, entry, photo.name if exact else f"photo {number}")
         for number, (photo, entry) in enumerate(zip(photos, entries, strict=True), 1)
     ]
+
+
+def photos_below(folder: Path) -> list[Path]:
+    """Return the photos in a folder and below it, sorted; hidden ones and copies of ours are left out.
+
+    Raises:
+        BadInput: there is none.
+    """
+    inside = ((one, one.relative_to(folder)) for one in folder.rglob("*") if one.suffix.lower() in PHOTOS)
+    seen = [one for one, under in inside if not any(part.startswith(".") for part in under.parts) and one.is_file()]
+    if found := sorted(one for one in seen if not is_copy(one)):
+        return found
+    raise BadInput(f"{folder}: holds no photo; photos end in {', '.join(PHOTOS)}")

@@ -373,6 +373,11 @@ class Plan:
         return isinstance(self.policy, Detective) and (self.several is None or self.several.team is None)
 
     @property
+    def usual_jobs(self) -> int:
+        """How many photos are worked on at once: reading keeps two cores busy, and models are waited for."""
+        return 2 if self.by_detective else 4
+
+    @property
     def missing_tools(self) -> str:
         """Which tools of the method's own choice the run goes without, and what brings each; empty for none."""
         lacking: dict[str, list[str]] = {}

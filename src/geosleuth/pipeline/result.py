@@ -1,19 +1,22 @@
 """One result, with one JSON schema for every interface, and what it says about a place that somebody claims."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from html import escape
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from geosleuth.agent import Hypothesis, Spent, conversation_of, spent_document
 from geosleuth.agent.display import extent_of, whole_country
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, answer_to_dict
-from geosleuth.answer.answer import Extent, radius_words
+from geosleuth.answer.answer import Extent, envelope, radius_words
 from geosleuth.answer.formats import Entry, geojson, to_kml
 from geosleuth.answer.granularity import GRANULARITIES, cap, told_granularity
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer, wide_country
+from geosleuth.errors import GeosleuthError, UserError
 from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
 from geosleuth.geo.extent import plain
 from geosleuth.names import country_code, country_name, with_article
@@ -30,6 +33,8 @@ from .plan import Plan
 from .team import NEAR_KM, agreement, are_tries, failed_verifier, spent_together, voices
 
 if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+
     from .notebook import Exploration
 
 Verdict = Literal["for", "against", "undecided"]
@@ -177,15 +182,41 @@ _LEVEL = record(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LocateResult(Finding):
-    """A finding that can be written down; ``checked`` is the verdict on a place that somebody claims."""
+    """A finding that can be written down.
+
+    Attributes:
+        checked: the verdict on a place that somebody claims.
+        photo: the file of the photo, or of the first of several.
+    """
 
     checked: Checked | None = None
+    photo: Path | None = None
 
     @classmethod
-    def of(cls, finding: Finding, checked: Checked | None = None) -> "LocateResult":
+    def of(cls, finding: Finding, checked: Checked | None = None, photo: Path | None = None) -> "LocateResult":
         """Return a finding as a result."""
         told = {one.name: getattr(finding, one.name) for one in fields(Finding)}
-        return cls(**told, checked=checked)
+        return cls(**told, checked=checked, photo=photo)
+
+    @property
+    def answer(self) -> Answer:
+        """The answer: address, point, radius_km, probability, explanation, candidates.
+
+        A whole country has no point and no radius, see ``extent``.
+        """
+        whole = self.whole_answer
+        return replace(whole, point=None, radius_km=None) if self.extent == "country" else whole
+
+    @property
+    def extent(self) -> Extent | None:
+        """What was found: "country", "circle" (the middle of a region), "point"; None where no place was found."""
+        return extent_of(self.trajectory, self.granularity)
+
+    @property
+    def failed(self) -> str:
+        """What went wrong, where the model failed; else empty."""
+        ended = self.trajectory.ended
+        return (ended.trouble or "the model failed") if ended is not None and ended.reason == "service" else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document of ``geosleuth locate --json``."""
@@ -211,8 +242,76 @@ class LocateResult(Finding):
         return result_html(self)
 
     def _entries(self) -> list[Entry]:
-        photos = [(claims.sha256, Path(f"photo-{number}")) for number, claims in enumerate(self.claims, 1)]
+        names = [self.photo] if self.photo else [Path(f"photo-{number + 1}") for number in range(len(self.claims))]
+        photos = [(claims.sha256, name) for claims, name in zip(self.claims, names, strict=False)]
         return entries_of(self.trajectory, photos[:1], self.granularity)
+
+
+class Findings(Sequence[LocateResult]):
+    """The findings of many photos, in their order; ``failed`` has what went wrong with others, by their paths."""
+
+    def __init__(self, found: Mapping[Path, LocateResult | Exception]) -> None:
+        self._found = dict(found)
+        self._results = [one for one in found.values() if isinstance(one, LocateResult)]
+        self.failed = {path: one for path, one in found.items() if isinstance(one, Exception)}
+
+    @overload
+    def __getitem__(self, at: int) -> LocateResult: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[LocateResult]: ...
+    def __getitem__(self, at: int | slice) -> LocateResult | list[LocateResult]:
+        return self._results[at]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        located = sum(one.extent is not None for one in self)
+        return f"<Findings: {located} of {len(self._found)} located, {len(self.failed)} failed>"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each photo, those that failed too: photo, place, point, radius, odds, extent, error."""
+        return [_row(path, one) for path, one in self._found.items()]
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """Return `rows` as a pandas data frame.
+
+        Raises:
+            UserError: pandas is not installed.
+        """
+        try:
+            from pandas import DataFrame
+        except ModuleNotFoundError as error:
+            raise UserError("to_dataframe() needs pandas, which is not installed; run: pip install pandas") from error
+        return DataFrame(self.rows(), columns=list(_row(Path(), GeosleuthError())))
+
+    def to_geojson(self) -> dict[str, Any]:
+        """Return all findings as one GeoJSON feature collection."""
+        return geojson([entry for one in self for entry in one._entries()])  # noqa: SLF001
+
+    def _repr_html_(self) -> str:
+        rows = self.rows()
+        head = "".join(f"<th>{escape(name)}</th>" for name in (rows or [{}])[0])
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape('' if one is None else str(one))}</td>" for one in row.values()) + "</tr>"
+            for row in rows
+        )
+        return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _row(path: Path, one: LocateResult | Exception) -> dict[str, Any]:
+    answer = one.answer if isinstance(one, LocateResult) else Answer()
+    return {
+        "photo": str(path),
+        "place": envelope(answer.address) or None,
+        "country_code": country_code(answer.address.country.conclusion or ""),
+        "lat": answer.point.lat if answer.point else None,
+        "lon": answer.point.lon if answer.point else None,
+        "radius_km": answer.radius_km,
+        "probability": answer.probability,
+        "extent": one.extent if isinstance(one, LocateResult) else None,
+        "error": str(one) if isinstance(one, Exception) else None,
+    }
 
 
 def result_document(finding: Finding, checked: Checked | None = None) -> dict[str, Any]:
@@ -220,9 +319,9 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
     trajectory = finding.trajectory
     answered, ended = trajectory.answered, trajectory.ended
     return {
-        "answer": answer_document(finding.answer),
+        "answer": answer_document(finding.whole_answer),
         "extent": extent_of(trajectory, finding.granularity),
-        "country_code": country_code(finding.answer.address.country.conclusion or ""),
+        "country_code": country_code(finding.whole_answer.address.country.conclusion or ""),
         "answered_by": answered.by if answered else "nobody",
         "ended": ended.reason if ended else None,
         "trouble": ended.trouble if ended else None,
@@ -232,7 +331,7 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
         "spent": _spent(spent_together(finding)),
         "derived_from": finding.derived,
         "doubts": [{"kind": doubt.kind, "words": str(doubt)} for doubt in finding.doubts],
-        "granularity": told_granularity(finding.answer, finding.granularity),
+        "granularity": told_granularity(finding.whole_answer, finding.granularity),
         "allowed_granularity": finding.granularity,
         "pool": [_noted(hypothesis) for hypothesis in (finding.picked or trajectory).pool],
         "trajectory": trajectory.id,

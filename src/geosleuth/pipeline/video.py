@@ -183,11 +183,13 @@ def merged(places: Sequence[PlaceFound]) -> list[PlaceFound]:
     """Put places together that were located as one; the finer finding stands for both."""
     kept: list[PlaceFound] = []
     for place in places:
-        at = next((at for at, one in enumerate(kept) if is_same(one.result.answer, place.result.answer)), None)
+        at = next(
+            (at for at, one in enumerate(kept) if is_same(one.result.whole_answer, place.result.whole_answer)), None
+        )
         if at is None:
             kept.append(place)
             continue
-        better, other = sorted((kept[at], place), key=lambda one: rank_of(one.result.answer))
+        better, other = sorted((kept[at], place), key=lambda one: rank_of(one.result.whole_answer))
         frames = (*better.frames, *(replace(frame, photo=None) for frame in other.frames))
         kept[at] = PlaceFound(
             tuple(sorted({*better.spans, *other.spans})),

@@ -190,7 +190,7 @@ def digest_of(finding: Finding) -> Digest:
     Raises:
         ValueError: its granularity is below exact, but its texts are still in it.
     """
-    answer, trajectory = finding.answer, finding.trajectory
+    answer, trajectory = finding.whole_answer, finding.trajectory
     if finding.granularity != "exact" and not is_capped(trajectory):
         raise ValueError("cap the finding first, see geosleuth.agent.locate.cap_finding")
     told_as = coarsest((finding.granularity, told_no_finer_than(trajectory)))

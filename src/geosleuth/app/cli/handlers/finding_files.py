@@ -78,7 +78,7 @@ def write_exif(finding: Finding, photo: Path, outputs: Outputs, *, yes: bool) ->
 
     if not outputs.exif:
         return
-    copy, answer = copy_of(photo), finding.answer
+    copy, answer = copy_of(photo), finding.whole_answer
     named = finding.granularity == "exact"
     (one,) = placed_of(finding, [photo])
     point = one.entry.point

@@ -83,10 +83,10 @@ def _show(finding: LocateResult, plan: Plan, *, as_json: bool, with_a_model: str
 
         if finding.checked is not None:
             show(_verdict(finding.checked))
-        would_help = missing_map(finding.answer) if plan.maps is None else ""
+        would_help = missing_map(finding.whole_answer) if plan.maps is None else ""
         show(card(finding, with_a_model=with_a_model, would_help=would_help))
     if plan.within is not None and finding.granularity == "exact":
-        point = finding.answer.point
+        point = finding.whole_answer.point
         if point is not None and not plan.within.contains(point):
             talk(f"the finding lies outside {plan.within.words}")
     return failed

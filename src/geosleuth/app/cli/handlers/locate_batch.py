@@ -55,7 +55,6 @@ from .finding_files import names_left_out, numbered, report_of, write_copies, wr
 
 _NAME_LENGTH = 16
 _RESUME = "resume"
-_DETECTIVE_JOBS, _MODEL_JOBS = 2, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +88,7 @@ def locate_batch(paths: Sequence[Path], request: LocateRequest, *, as_json: bool
         if plan.outputs.folder is not None:
             _make_folder(plan.outputs.folder)
         ask_consent(plan, yes=request.yes)
-        # Reading text keeps two cores busy, looking names up and drawing reports only one; models are waited for.
-        usual = _DETECTIVE_JOBS if plan.by_detective else _MODEL_JOBS
-        batch = _Batch(plan, settings_of(request), jobs or usual)
+        batch = _Batch(plan, settings_of(request), jobs or plan.usual_jobs)
         try:
             done = asyncio.run(batch.work(paths))
         except asyncio.CancelledError:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from geosleuth.errors import BadInput
-from geosleuth.pipeline.outputs import PHOTOS, is_copy
+from geosleuth.pipeline.outputs import photos_below
 
 _PATTERN = frozenset("*?[")
 
@@ -36,8 +36,7 @@ def _expanded(word: str) -> list[Path] | None:
     path = Path(word)
     try:
         if path.is_dir():
-            found = [one for one in path.rglob("*") if _is_photo(one.relative_to(path)) and one.is_file()]
-            found = [one for one in found if not is_copy(one)]
+            found = photos_below(path)
         elif _PATTERN & set(word) and not path.exists():
             found = [Path(one) for one in glob.glob(word, recursive=True) if Path(one).is_file()]  # noqa: PTH207  (may begin anywhere)
         elif word.endswith(("/", os.sep)) and not path.exists():
@@ -47,12 +46,6 @@ def _expanded(word: str) -> list[Path] | None:
     except (OSError, ValueError):
         # Whoever opens it as a photo says what is wrong with it.
         return None
-    if not found and not path.is_dir():
-        raise BadInput(f"{word}: there is no such file, and none that fits it as a pattern")
     if not found:
-        raise BadInput(f"{word}: holds no photo; photos end in {', '.join(PHOTOS)}")
+        raise BadInput(f"{word}: there is no such file, and none that fits it as a pattern")
     return sorted(found)
-
-
-def _is_photo(inside: Path) -> bool:
-    return inside.suffix.lower() in PHOTOS and not any(part.startswith(".") for part in inside.parts)
