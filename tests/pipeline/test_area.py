@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,55 @@ def test_files_that_are_no_area(tmp_path: Path, document: str, reason: str) -> N
     with pytest.raises(BadInput, match=reason) as told:
         area_of(str(path))
     assert "\n" not in str(told.value)
+
+
+def _tangle(corners: int, seed: int = 1, *, at: float = 0.0, side: float = 1.0) -> list[list[float]]:
+    """Return a ring whose edges nearly all cross."""
+    ring = (np.random.default_rng(seed).random((corners, 2)) * side + at).tolist()
+    return [*ring, ring[0]]
+
+
+def _folded(corners: int) -> list[list[float]]:
+    """Return a ring without any crossing whose edges all lie across each other's bounding boxes."""
+    there = [(at / corners, float(at % 2)) for at in range(corners // 2)]
+    ring = there + [(x, y - 0.1 / corners) for x, y in reversed(there)]
+    turned = [[x + y, y - x] for x, y in ring]
+    return [*turned, turned[0]]
+
+
+def _circle(corners: int) -> list[list[float]]:
+    around = np.linspace(0, 2 * np.pi, corners)
+    return np.column_stack([np.cos(around), np.sin(around)]).round(9).tolist()
+
+
+@pytest.mark.parametrize(
+    ("rings", "refusal"),
+    [
+        ([_tangle(400)], "edges cross each other"),
+        ([_tangle(20_000)], "edges cross each other"),
+        ([_folded(20_000)], "edges cross each other"),
+        ([_tangle(20, at, at=at / 1000, side=0.001) for at in range(4_000)], "edges cross each other"),
+        ([_circle(100_001)], "100,001 corners; simplify it to 100,000 at most"),
+        ([_tangle(60)], None),
+        ([_circle(100_000)], None),
+        ([[[0, 0], [10, 10], [10, 0], [0, 10], [0, 0]]], None),
+    ],
+    ids=["400", "20000", "folded", "many", "corners", "60", "circle", "bow-tie"],
+)
+def test_polygons_that_cross_themselves_are_answered_soon(
+    tmp_path: Path, rings: list[Any], refusal: str | None
+) -> None:
+    drawn = {"type": "MultiPolygon", "coordinates": [[ring] for ring in rings]}
+    began = process_time()
+    if refusal is None:
+        assert isinstance(drawn_area(drawn).extent, Outline)
+    else:
+        with pytest.raises(BadInput, match=refusal):
+            drawn_area(drawn)
+        assert process_time() - began < 2
+        with pytest.raises(BadInput, match=refusal):
+            written(tmp_path, drawn)
+    assert process_time() - began < 5
 
 
 def test_a_sliver_that_vanishes_when_it_is_put_together_is_no_area() -> None:

@@ -92,6 +92,7 @@ class ExtractServer:
         cuts: how many bytes each of the next answers with a file gives before the connection breaks; None is all.
         headers: put into, or over, those of every answer with a file; an empty value leaves one out.
         has_ranges: whether ranges are heeded.
+        drip_s: seconds between single bytes, which is how files are sent then; 0 sends them at once.
         stall_after: after how many bytes an answer with a file waits, until this is None again.
         asked: (method, path, headers) of every request.
     """
@@ -102,6 +103,7 @@ class ExtractServer:
     cuts: list[int | None] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
     has_ranges: bool = True
+    drip_s: float = 0.0
     stall_after: int | None = None
     asked: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
 
@@ -159,6 +161,10 @@ class _Handler(BaseHTTPRequestHandler):
                 while self._stalls():
                     time.sleep(0.02)
                 rest = rest[at_once:]
+            while rest and self.made.drip_s:
+                self.wfile.write(rest[:1])
+                rest = rest[1:]
+                time.sleep(self.made.drip_s)
             self.wfile.write(rest)
             self.close_connection = cut is not None
 

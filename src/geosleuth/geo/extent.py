@@ -174,6 +174,8 @@ def _foot_of_perpendicular(lat: float, gap_deg: float) -> float:
 
 
 _WORLD_DEG = 360.0
+_MAX_CROSSINGS = 2_000
+_PAIRS_AT_ONCE = 256
 _PREPARED_SHAPES_LOCK = Lock()
 
 
@@ -208,6 +210,46 @@ class Outline(Box):
             if on_antimeridian.any():
                 inside = inside | (on_antimeridian & shapely.intersects_xy(self.shape, -lons, lats))
             return inside
+
+
+def check_edges_cross_little(shapes: Sequence["Geometry"]) -> None:
+    """Check that polygons can be repaired and united in about a second; both take hours where all edges cross.
+
+    Edges are paired by their bounding boxes, and the count of pairs stops far below the square of the corners.
+
+    Raises:
+        ValueError: the edges cross, or lie across each other's boxes, too often.
+    """
+    import shapely
+
+    rings = shapely.get_rings(shapely.get_parts(list(shapes)))
+    corners, ring_of = shapely.get_coordinates(rings, return_index=True)
+    joined = ring_of[1:] == ring_of[:-1]
+    edges = shapely.linestrings(np.stack([corners[:-1][joined], corners[1:][joined]], axis=1))
+    tree, pairs, crossings = shapely.STRtree(edges), 0, 0
+    for begin in range(0, len(edges), _PAIRS_AT_ONCE):
+        one, other = tree.query(edges[begin : begin + _PAIRS_AT_ONCE])
+        pairs += len(one)
+        if pairs <= 20 * len(edges) + 10_000:
+            once = one + begin < other
+            crossings += int(shapely.crosses(edges[one[once] + begin], edges[other[once]]).sum())
+            if crossings <= _MAX_CROSSINGS:
+                continue
+        raise ValueError("its edges cross each other or fold back too often; draw it simpler, without crossings")
+
+
+def repaired(shape: "Geometry") -> "Geometry":
+    """Return a polygon as it is if it is valid, else repaired.
+
+    Raises:
+        ValueError: it would take too long, see `check_edges_cross_little`.
+    """
+    import shapely
+
+    if shape.is_valid:
+        return shape
+    check_edges_cross_little([shape])
+    return shapely.make_valid(shape)
 
 
 def outline_of(shapes: Sequence["Geometry"]) -> Outline:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from geosleuth.answer.coordinates import find_points
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, Extent, LatLon, is_valid
-from geosleuth.geo.extent import outline_of
+from geosleuth.geo.extent import check_edges_cross_little, outline_of
 from geosleuth.names import continent_of, country_code, country_name, fold, same_region
 from geosleuth.names.cities import is_listed_region
 from geosleuth.text.safe import one_line
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shapely import Geometry
 
 _MOST_FILE_BYTES = 20_000_000
+_MOST_CORNERS = 100_000
 _MARGIN_DEG = 0.03
 _LEAST_CORNERS = 40  # of a country; in fewer it is too coarse, or nothing is left of it
 _NUMBER = r"\s*([+-]?\d+(?:\.\d+)?)\s*"
@@ -180,6 +181,7 @@ def _of_file(path: Path) -> Area:
 
 
 def _of_geojson(plain: Any, name: str) -> Area:
+    from shapely import get_num_coordinates
     from shapely.geometry import shape as shape_of
 
     try:
@@ -189,8 +191,15 @@ def _of_geojson(plain: Any, name: str) -> Area:
     kept = [one for one in shapes if one.geom_type in ("Polygon", "MultiPolygon") and not one.is_empty]
     if not kept:
         raise BadInput(f"{name}: holds no polygon; an area is a Polygon or a MultiPolygon")
+    corners = sum(int(get_num_coordinates(one)) for one in kept)
+    if corners > _MOST_CORNERS:
+        raise BadInput(f"{name}: has {corners:,} corners; simplify it to {_MOST_CORNERS:,} at most")
     for one in kept:
         _check_edges(one, name)
+    try:
+        check_edges_cross_little(kept)
+    except ValueError as error:
+        raise BadInput(f"{name}: can't be searched: {error}") from error
     return _around(kept, name)
 
 

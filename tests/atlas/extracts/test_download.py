@@ -118,6 +118,31 @@ def test_what_a_run_left_is_taken_up_by_the_next_one(
     assert server.bodies_asked()[-1] == "bytes=100000-"
 
 
+@pytest.mark.parametrize(
+    ("misbehave", "said"),
+    [
+        ({"cuts": [1] * 1_000}, r"its answer was cut short \(tried 3 times\); 1 KB of 512 KB are downloaded"),
+        ({"cuts": [100_000, *[1] * 1_000]}, r"its answer was cut short \(tried 3 times\); 100 KB of 512 KB"),
+        ({"drip_s": 0.01}, r"sends less than 30 KB in 0.3 s \(tried 3 times\); 1 KB of 512 KB are downloaded"),
+    ],
+    ids=["one byte", "later", "drip"],
+)
+def test_a_server_that_hardly_sends_anything_is_left_and_resumed(
+    client: OnlineClient, server: ExtractServer, tmp_path: Path, misbehave: dict[str, Any], said: str
+) -> None:
+    client.settings = replace(client.settings, slow_s=0.3)
+    offer, path = offer_of(client, server), tmp_path / "a.osm.pbf"
+    vars(server).update(misbehave)
+    with pytest.raises(ServiceFault, match=said + ".*run the same command again to resume"):
+        fetch(client, offer, path)
+    arrived = path.stat().st_size
+    assert 0 < arrived < 110_000
+    server.cuts, server.drip_s = [], 0.0
+    fetch(client, offer, path)
+    assert path.read_bytes() == CONTENT
+    assert server.bodies_asked()[-1] == f"bytes={arrived}-"
+
+
 def test_of_a_file_that_has_changed_nothing_old_is_kept(
     client: OnlineClient, server: ExtractServer, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -25,6 +26,7 @@ from geosleuth.atlas.online.replies import clean
 from geosleuth.atlas.protocol import Place
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
+from geosleuth.geo.extent import repaired
 from geosleuth.names import country_code, country_name, fold
 from geosleuth.net import host_of
 
@@ -174,7 +176,9 @@ class Catalogue:
             parsed = shapely.from_geojson(json.dumps(extract.geometry), on_invalid="ignore")
             is_area = parsed is not None and parsed.geom_type in ("Polygon", "MultiPolygon")
             on_earth = is_area and all(abs(edge) <= _MAX_COORDINATE_DEG for edge in parsed.bounds)
-            self._shapes[extract.id] = shapely.make_valid(parsed) if on_earth else shapely.Polygon()
+            self._shapes[extract.id] = shapely.Polygon()
+            with suppress(ValueError):
+                self._shapes[extract.id] = repaired(parsed) if on_earth else shapely.Polygon()
         return self._shapes[extract.id]
 
 

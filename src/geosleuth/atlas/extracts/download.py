@@ -233,18 +233,10 @@ async def _transfer(client: OnlineClient, offer: Offer, handle: int, report: Pro
         headers = (*_UNCOMPRESSED, *rest_only)
         question = Question(url=offer.url, headers=headers, accepted=(200, 206, 416), absent=(404,))
         async with client.stream(question) as response:
-            done = _first_byte(response, offer, begin)
-            os.ftruncate(handle, done)
-            os.lseek(handle, done, os.SEEK_SET)
+            os.ftruncate(handle, _first_byte(response, offer, begin))
             if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
                 raise ServiceFault(offer.host, "does not have the rest of the file", retryable=True)
-            async for piece in response.aiter_raw():
-                done += len(piece)
-                if done > offer.size_bytes:
-                    os.ftruncate(handle, 0)
-                    raise ServiceFault(offer.host, f"sends more than the {size(offer.size_bytes)} it announced")
-                _write(handle, piece)
-                report(done, offer.size_bytes)
+            await _receive(client, offer, handle, response, report)
         if present_bytes() < offer.size_bytes:
             raise ServiceFault(offer.host, "its answer was cut short", retryable=True)
 
@@ -259,6 +251,24 @@ async def _transfer(client: OnlineClient, offer: Offer, handle: int, report: Pro
             "command again to resume",
             retryable=True,
         ) from None
+
+
+async def _receive(client: OnlineClient, offer: Offer, handle: int, response: httpx.Response, report: Progress) -> None:
+    """Append a response to the file; raise `ServiceFault` if it is too long or gains too little for its time."""
+    done = kept = os.lseek(handle, 0, os.SEEK_END)
+    since, settings = time.monotonic(), client.settings
+    async for piece in response.aiter_raw():
+        done += len(piece)
+        if done > offer.size_bytes:
+            os.ftruncate(handle, 0)
+            raise ServiceFault(offer.host, f"sends more than the {size(offer.size_bytes)} it announced")
+        _write(handle, piece)
+        report(done, offer.size_bytes)
+        if done - kept >= settings.slow_bytes:
+            kept, since = done, time.monotonic()
+        elif done < offer.size_bytes and time.monotonic() - since > settings.slow_s:
+            trouble = f"sends less than {size(settings.slow_bytes)} in {settings.slow_s:g} s"
+            raise ServiceFault(offer.host, trouble, retryable=True)
 
 
 def _first_byte(response: httpx.Response, offer: Offer, asked: int) -> int:
@@ -307,14 +317,14 @@ def _verify(offer: Offer, path: Path, handle: int) -> None:
 async def _with_retries(
     client: OnlineClient, attempt: Callable[[], Awaitable[_T]], present_bytes: Callable[[], int] = lambda: 0
 ) -> _T:
-    """Repeat an attempt after retryable faults; the count of failures restarts when an attempt made progress."""
+    """Repeat an attempt after retryable faults; the count of failures restarts when an attempt gained enough."""
     failures, bytes_before = 0, present_bytes()
     while True:
         try:
             return await attempt()
         except ServiceFault as fault:
-            failures = failures + 1 if present_bytes() <= bytes_before else 1
-            bytes_before = present_bytes()
+            gained, bytes_before = present_bytes() - bytes_before, present_bytes()
+            failures = failures + 1 if gained < client.settings.slow_bytes else 1
             wait_s = max(client.backoff_s(failures), fault.wait_s if isinstance(fault, Busy) else 0.0)
             if not fault.retryable:
                 raise

@@ -19,6 +19,7 @@ import shapely
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
 from geosleuth.atlas.regions.region_file import Progress, check_readable, no_progress
 from geosleuth.errors import BadFile, BadInput
+from geosleuth.geo.extent import repaired
 
 from .gazetteer_file import MAX_NAME_CHARS, FeatureRow, GazetteerWriter, writing_gazetteer
 
@@ -202,11 +203,11 @@ def _shape(geometry: Any) -> shapely.Geometry:
     """
     if _points_in(geometry["coordinates"]) > _MAX_POINTS:
         raise ValueError("too many points")
-    shape = shapely.force_2d(shapely.geometry.shape(geometry))
+    shape: shapely.Geometry = shapely.force_2d(shapely.geometry.shape(geometry))
     west, south, east, north = shapely.bounds(shape).tolist()
     if shape.is_empty or not (-180.001 <= west <= east <= 180.001 and -90.001 <= south <= north <= 90.001):
         raise ValueError("nowhere on Earth")
-    return shape if shape.is_valid else shapely.make_valid(shape)
+    return repaired(shape)
 
 
 def _points_in(coordinates: Any) -> int:

@@ -84,6 +84,8 @@ class OnlineSettings:
         backoff_max_s: the longest such wait.
         connect_s: time limit for opening a connection.
         read_s: time limit for each part of a response.
+        slow_s: how long a download may gain less than ``slow_bytes``.
+        slow_bytes: the least gain of a download; one that gained less before it broke counts as failed.
         total_s: time limit for a request with all its tries.
         max_bytes: longer responses are refused.
         breaker_failures: the number of failures in a row after which a host is not contacted for a while.
@@ -108,6 +110,8 @@ class OnlineSettings:
     backoff_max_s: float = 20.0
     connect_s: float = 5.0
     read_s: float = 30.0
+    slow_s: float = 30.0
+    slow_bytes: int = 30_000
     total_s: float = 90.0
     max_bytes: int = 8 * MEBIBYTE
     breaker_failures: int = 5
