@@ -103,6 +103,8 @@ async def locate(
 
 
 OWN_TOOLS = (open_photo, locate)
+MAP_PAGE = "ui://geosleuth/map.html"
+"""The page on which hosts that show apps draw the finding of `locate`."""
 
 
 _RUNS_AT_ONCE = 2

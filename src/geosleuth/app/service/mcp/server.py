@@ -5,16 +5,18 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, redirect_stdout, suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from geosleuth import __version__
 from geosleuth.app.console import CTRL_C
 from geosleuth.errors import require
 
-from .own_tools import DATA_BYTES
+from .own_tools import DATA_BYTES, MAP_PAGE, Notify
 from .service import Service
+from .tasks import Tasks, accepts_tasks, serve_tasks
 
 if TYPE_CHECKING:
     from socket import socket
@@ -22,7 +24,15 @@ if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext
     from mcp.shared._stream_protocols import ReadStream, WriteStream
     from mcp.shared.message import SessionMessage
-    from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
+    from mcp.types import (
+        CallToolRequestParams,
+        CallToolResult,
+        ListResourcesResult,
+        ListToolsResult,
+        PaginatedRequestParams,
+        ReadResourceRequestParams,
+        ReadResourceResult,
+    )
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from geosleuth.app.service.http.door import Hosts
@@ -43,11 +53,15 @@ def make_server(service: Service) -> "Server[Any]":
     """
     sdk = require("mcp.server", extra="serve")
     types = require("mcp.types", extra="serve")
+    tasks = Tasks()
 
     @asynccontextmanager
     async def lifespan(_server: "Server[Any]") -> AsyncIterator[None]:
         async with service:
-            yield
+            try:
+                yield
+            finally:
+                await tasks.aclose()
 
     async def on_list(
         _context: "ServerRequestContext[Any]", _page: "PaginatedRequestParams | None"
@@ -56,23 +70,59 @@ def make_server(service: Service) -> "Server[Any]":
         return listed
 
     async def on_call(context: "ServerRequestContext[Any]", call: "CallToolRequestParams") -> "CallToolResult":
-        async def notify(progress: float, message: str) -> None:
+        def carry_out(notify: Notify) -> "Awaitable[CallToolResult]":
+            return service.call(call.name, call.arguments, notify)
+
+        async def report(progress: float, message: str) -> None:
             await context.session.report_progress(progress, message=message)
 
-        return await service.call(call.name, call.arguments, notify)
+        if call.name == "locate" and accepts_tasks(context) and (handle := tasks.begin(carry_out)):
+            return cast("CallToolResult", handle)
+        return await carry_out(report)
 
+    fresh = require("mcp.server.caching", extra="serve").CacheHint(ttl_ms=_FRESH_MS)
     made: Server[Any] = sdk.Server(
         "geosleuth",
         version=__version__,
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
+        cache_hints=dict.fromkeys(("server/discover", "tools/list", "resources/list", "resources/read"), fresh),
         on_list_tools=on_list,
         on_call_tool=on_call,
     )
+    serve_tasks(made, tasks)
+    _serve_map(made)
     return made
 
 
+def _serve_map(server: "Server[Any]") -> None:
+    """Let a server offer the page on which a host draws findings (the extension MCP Apps)."""
+    apps = require("mcp.server.apps", extra="serve")
+    types = require("mcp.types", extra="serve")
+    page = {"uri": MAP_PAGE, "mime_type": apps.APP_MIME_TYPE, "meta": {"ui": {"prefersBorder": True}}}
+
+    async def on_list(_context: "ServerRequestContext[Any]", _page: object) -> "ListResourcesResult":
+        listed: ListResourcesResult = types.ListResourcesResult(resources=[types.Resource(name="map", **page)])
+        return listed
+
+    async def on_read(
+        _context: "ServerRequestContext[Any]", asked: "ReadResourceRequestParams"
+    ) -> "ReadResourceResult":
+        if asked.uri != MAP_PAGE:
+            error = require("mcp.shared.exceptions", extra="serve").MCPError
+            raise error(code=types.INVALID_PARAMS, message=f"there is no such resource; there is {MAP_PAGE}")
+        text = Path(__file__).with_name("map.html").read_text(encoding="utf-8")
+        read: ReadResourceResult = types.ReadResourceResult(contents=[types.TextResourceContents(text=text, **page)])
+        return read
+
+    server.extensions[apps.EXTENSION_ID] = {}
+    server.add_request_handler("resources/list", types.PaginatedRequestParams, on_list)
+    server.add_request_handler("resources/read", types.ReadResourceRequestParams, on_read)
+
+
 PATH = "/mcp"
+# A server that is started anew with other options may offer other tools.
+_FRESH_MS = 60_000
 # A photo grows by a third in base64, and stands in a message.
 _BODY_BYTES = DATA_BYTES * 4 // 3 + 1024 * 1024
 _SESSIONS = 100

@@ -25,6 +25,7 @@ from geosleuth.tools.surfaces import call_mcp, mcp_result, mcp_tools
 from geosleuth.tools.toolset import with_plugins
 
 from .own_tools import (
+    MAP_PAGE,
     OWN_TOOLS,
     Locating,
     Notify,
@@ -101,6 +102,7 @@ class Service:
         own = mcp_tools(OWN_TOOLS, open_world=beyond, not_idempotent=("open_photo", *beyond))
         for one, schema in zip(own, (opened_schema(), located_schema()), strict=True):
             one.output_schema = schema
+        own[-1].meta = {"ui": {"resourceUri": MAP_PAGE}}
         able = self.toolset.usable(
             supplied(
                 self._map,
