@@ -1,14 +1,17 @@
-"""Files are written whole or not at all."""
+"""Files are written whole or not at all, and settings read within limits."""
 
 import json
 import os
+import re
 import stat
+from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 
 import pytest
 
 from geosleuth.errors import BadInput
-from geosleuth.files import write_text_atomically
+from geosleuth.files import plain_yaml_values, read_json, read_toml, write_text_atomically
 
 
 def names(folder: Path) -> set[str]:
@@ -71,6 +74,59 @@ def test_a_replaced_file_keeps_its_mode(tmp_path: Path, mode: int) -> None:
     path.chmod(mode)
     write_text_atomically(path, "new")
     assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+SETTINGS = {
+    "brackets": (b"model = " + b"[" * 5_000, "is nested too deeply"),
+    "dotted": (b".".join([b"a"] * 30_000) + b" = 1", "line 1: is nested too deeply"),
+    "inline": (b"model = {" + b".".join([b"a"] * 30_000) + b" = 1}", "line 1: is nested too deeply"),
+    "syntax": (b"model = 'a'\n\nturns 3\n", "line 3: can't be read"),
+    "cut": (b"model = 'a'\nturns = ", "line 2: can't be read"),
+    "bytes": (b"model = 'a'\nbase_url = '\xff'", "line 2: is not UTF-8 text"),
+    "large": (b"# nothing\n" * 20_000, "larger than 64 KiB"),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_that_cannot_be_read_are_refused_soon(tmp_path: Path, name: str) -> None:
+    content, said = SETTINGS[name]
+    path = tmp_path / "config.toml"
+    path.write_bytes(content)
+    began = process_time()
+    with pytest.raises(BadInput, match=re.escape(said)) as refused:
+        read_toml(path)
+    assert process_time() - began < 1
+    assert str(refused.value).startswith(str(path))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_yaml_file_of_many_keys_is_refused_soon(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.yaml"
+    path.write_text("".join(f"k{at}: 1\n" for at in range(20_000)))
+    began = process_time()
+    with pytest.raises(BadInput, match=r"line 2500: more than 5,000 names and values"):
+        plain_yaml_values(path)
+    assert process_time() - began < 3
+
+
+@pytest.mark.parametrize("read", [read_toml, read_json, plain_yaml_values])
+def test_pipes_devices_and_folders_are_not_read(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(BadInput, match="is not a regular file"):
+            read(path)
+    with pytest.raises((BadInput, IsADirectoryError), match="directory"):
+        read(tmp_path)
+
+
+def test_deep_json_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "deep.json"
+    path.write_bytes(b"[" * 200_000)
+    with pytest.raises(BadInput, match="nested too deeply"):
+        read_json(path)
+    path.write_bytes(b" " * 1_025)
+    with pytest.raises(BadInput, match="larger than 1 KiB"):
+        read_json(path, 1_024)
 
 
 def test_a_missing_folder_is_the_users_to_mend(tmp_path: Path) -> None:

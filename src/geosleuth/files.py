@@ -1,10 +1,14 @@
-"""Files of every room: written whole or not at all, by one at a time; YAML read as plain values."""
+"""Files of every part: written whole or not at all, by one at a time; JSON, TOML and YAML read within limits."""
 
 import hashlib
+import json
 import os
+import re
 import shutil
 import sqlite3
+import stat
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -23,6 +27,65 @@ NO_SUCH_FILE = "there is no such file; check the path"
 
 _MOST_YAML_BYTES = 256 * 1024
 _MOST_YAML_DEPTH = 12
+_MOST_YAML_VALUES = 5_000
+_MOST_TOML_BYTES = 64 * 1024
+_MOST_TOML_DOTS = 100
+_TOML_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
+
+
+def read_regular(path: Path, most_bytes: int = MAX_JSON_BYTES) -> bytes:
+    """Return the content of a regular file; a pipe, which may keep its reader for ever, is never opened for reading.
+
+    Raises:
+        BadInput: it is not a regular file, or larger than allowed.
+        OSError: it can't be read.
+    """
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise BadInput(f"{path}: is not a regular file; pass a file")
+        data = stream.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise BadInput(f"{path}: is larger than {most_bytes // 1024:,} KiB; give a smaller one")
+    return data
+
+
+def read_json(path: Path, most_bytes: int = MAX_JSON_BYTES) -> Any:
+    """Return what a JSON file holds.
+
+    Raises:
+        BadInput: see `read_regular`; or it is nested too deeply.
+        OSError: it can't be read.
+        ValueError: it is not JSON.
+    """
+    try:
+        return json.loads(read_regular(path, most_bytes))
+    except RecursionError as error:
+        raise BadInput(f"{path}: is nested too deeply; give a plainer file") from error
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file of settings holds.
+
+    Raises:
+        BadInput: see `read_regular`; or it is nested too deeply, or not TOML; the message gives the line.
+        OSError: it can't be read.
+    """
+    text = read_regular(path, _MOST_TOML_BYTES).decode("utf-8-sig", "surrogateescape")
+    # The parser's time grows with the cube of a key's parts.
+    for number, line in enumerate(text.splitlines(), 1):
+        if any(part.count(".") > _MOST_TOML_DOTS for part in line.split("=")):
+            raise BadInput(f"{path}, line {number}: is nested too deeply; a setting looks like: name = 'text'")
+    try:
+        return tomllib.loads(text.encode("utf-8", "surrogateescape").decode())
+    except RecursionError as error:
+        raise BadInput(f"{path}: is nested too deeply; a setting looks like: name = 'text'") from error
+    except UnicodeDecodeError as error:
+        at = error.object[: error.start].count(b"\n") + 1
+        raise BadInput(f"{path}, line {at}: is not UTF-8 text") from error
+    except ValueError as error:
+        found = _TOML_LINE.search(str(error))
+        at = int(found[1]) if found else max(1, len(text.splitlines()))
+        raise BadInput(f"{path}, line {at}: can't be read; a setting looks like: name = 'text'") from error
 
 
 def byte_lines(path: Path, readline: Callable[[int], bytes], what: str) -> Iterator[bytes]:
@@ -158,12 +221,9 @@ def plain_yaml(path: Path) -> Any:
     """
     yaml: Any = import_module("yaml")
     try:
-        with path.open("rb") as stream:
-            data = stream.read(_MOST_YAML_BYTES + 1)
+        data = read_regular(path, _MOST_YAML_BYTES)
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
-    if len(data) > _MOST_YAML_BYTES:
-        raise BadInput(f"{path}: is larger than {_MOST_YAML_BYTES // 1024} KiB; give a smaller one")
     try:
         text = data.decode("utf-8-sig")
         _refuse_more_than_values(yaml, text, path)
@@ -198,8 +258,11 @@ def yaml_complaint(path: Path, node: Any, trouble: str) -> BadInput:
 
 def _refuse_more_than_values(yaml: Any, text: str, path: Path) -> None:
     """Look through the file before anything is built from it."""
-    depth = 0
+    depth = values = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        values += isinstance(event, yaml.NodeEvent)
+        if values > _MOST_YAML_VALUES:
+            raise yaml_complaint(path, event, f"more than {_MOST_YAML_VALUES:,} names and values; shorten it")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
             raise yaml_complaint(path, event, "anchors and aliases (& and *) are not read here; write it out")
         if isinstance(event, yaml.NodeEvent) and getattr(event, "tag", None) is not None:

@@ -1,6 +1,7 @@
 """Profiles: one word for a set-up, in every command, in Python and on the page; what is given beside it wins."""
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import fields
@@ -159,6 +160,14 @@ def test_what_can_t_be_a_profile_is_refused_in_one_line(tmp_path: Path) -> None:
     path = config_file().parent / "profiles" / "lab.toml"
     path.write_text('method = "twm"\nturn = 3\n')
     with pytest.raises(BadInput, match=r"lab\.toml: .*turn.*write it anew with: geosleuth setup --profile lab"):
+        read_profile("lab")
+    path.write_text('method = "twm"\nturns 3\n')
+    again = "correct it, or write it anew with: geosleuth setup --profile lab"
+    with pytest.raises(BadInput, match=rf"lab\.toml, line 2: can't be read; a setting looks like: .*; {again}$"):
+        read_profile("lab")
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(BadInput, match=rf"lab\.toml: is not a regular file; .*{again}$"):
         read_profile("lab")
 
 

@@ -180,7 +180,7 @@ def test_none_takes_the_default_back() -> None:
 @pytest.mark.parametrize("text", ["model = ", "model = 3", "modle = 'x'", "\xff", "model = 'a'\n" * 20_000])
 def test_a_file_that_must_be_mended_is_named(text: str) -> None:
     config_file().write_bytes(text.encode("latin-1"))
-    with pytest.raises(BadInput, match=r"config\.toml: .*geosleuth setup"):
+    with pytest.raises(BadInput, match=r"config\.toml(, line \d+)?: .*geosleuth setup"):
         read_defaults()
     assert "config.toml" in str(doctor_document()["default_model"]["trouble"])
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from geosleuth.errors import BadInput
-from geosleuth.files import write_text_atomically
+from geosleuth.files import read_json, write_text_atomically
 from geosleuth.photo import BoxScale
 from geosleuth.policies import Policy, Wire
 from geosleuth.policies.box_probe import probed_scale
@@ -197,8 +197,8 @@ def read_card(path: Path) -> PolicyCard:
     """
     file = path / FILE if path.is_dir() else path
     try:
-        return card_from(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        return card_from(read_json(file))
+    except (OSError, ValueError, TypeError, KeyError, BadInput) as error:
         raise BadInput(f"{file}: is no policy card; pass the {FILE} that training writes beside weights") from error
 
 

@@ -26,7 +26,7 @@ from geosleuth.answer import Address, Answer
 from geosleuth.answer.formats import Context, Entry, to_xmp
 from geosleuth.decode import decode
 from geosleuth.errors import BadInput
-from geosleuth.files import MAX_JSON_BYTES, byte_lines, lock_file, sha256_of, write_text_atomically
+from geosleuth.files import MAX_JSON_BYTES, byte_lines, lock_file, read_json, sha256_of, write_text_atomically
 from geosleuth.geo import LatLon, is_valid, rounded
 from geosleuth.names import country_code
 from geosleuth.photo.geotag import is_copy_of_ours, write_exif_copy
@@ -415,8 +415,7 @@ def _listed(folder: Path) -> list[Listed]:
     path = folder / LIST
     how = f"make one with: geosleuth locate PHOTOS --out {shlex.quote(str(folder))}/ (without --granularity)"
     try:
-        with path.open("rb") as stream:
-            document = json.loads(stream.read(MAX_JSON_BYTES))
+        document = read_json(path)
         rows = document["photos"] if document["format"] == _FORMAT else None
         listed = [decode(row, Listed, "empty") for row in rows or ()]
     except (FileNotFoundError, NotADirectoryError) as error:

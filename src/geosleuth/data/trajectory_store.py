@@ -26,7 +26,7 @@ from geosleuth import __version__
 from geosleuth.agent.codec import from_line, to_line
 from geosleuth.bench.run.folder import sync_file
 from geosleuth.errors import BadInput, require
-from geosleuth.files import byte_lines, lock_file, replacing, write_text_atomically
+from geosleuth.files import byte_lines, lock_file, read_json, replacing, write_text_atomically
 
 from .rows import SMALL_COLUMNS, About, Made, Rejected, Row, Sample, row_of, sample_of, schema
 
@@ -89,7 +89,7 @@ def read_manifest(path: Path) -> Manifest:
         BadInput: it can't be read, is not a store's manifest, or has another version.
     """
     try:
-        document: Any = json.loads(path.read_bytes())
+        document: Any = read_json(path)
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise BadInput(f"{path}: this is not the manifest of a store of trajectories")
         if document.get("version") != VERSION:

@@ -1,6 +1,5 @@
 """What the user knows beforehand: where the place lies, and when the photo was taken."""
 
-import json
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from geosleuth.answer.coordinates import find_points
 from geosleuth.errors import BadInput
+from geosleuth.files import read_json
 from geosleuth.geo import Box, Disc, Extent, LatLon, is_valid
 from geosleuth.geo.extent import check_edges_cross_little, outline_of
 from geosleuth.names import continent_of, country_code, country_name, fold, same_region
@@ -170,12 +170,10 @@ def drawn_area(plain: "Mapping[str, Any]") -> Area:
 
 def _of_file(path: Path) -> Area:
     try:
-        if path.stat().st_size > _MOST_FILE_BYTES:
-            raise BadInput(f"{path}: is too large for an area; simplify it")
-        plain = json.loads(path.read_bytes())
+        plain = read_json(path, _MOST_FILE_BYTES)
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BadInput(f"{path}: is no GeoJSON: {one_line(str(error))[:200]}") from error
     return _of_geojson(plain, str(path))
 

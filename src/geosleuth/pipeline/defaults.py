@@ -8,12 +8,11 @@ It is ``config.toml`` in ``GEOSLEUTH_HOME``, or else in the user's configuration
 
 import json
 import os
-import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from geosleuth.errors import BadInput
-from geosleuth.files import write_text_atomically
+from geosleuth.files import read_toml, write_text_atomically
 
 from .plan import DETECTIVE
 from .request import LocateRequest
@@ -21,7 +20,6 @@ from .request import LocateRequest
 NONE = "none"
 """The model's name for no model: the detective."""
 
-_MOST_BYTES = 64 * 1024
 _ON_DISK = ("hf", "replay", "blind", "nearest", "geoclip")
 
 
@@ -53,14 +51,15 @@ def read_defaults() -> Defaults:
         BadInput: the file must be mended.
     """
     path = config_file()
-    mend = "mend it, or write it anew with: geosleuth setup"
+    mend = "correct it, or write it anew with: geosleuth setup"
     try:
-        with path.open("rb") as stream:
-            stored = tomllib.loads(stream.read(_MOST_BYTES).decode())
+        stored = read_toml(path)
     except (FileNotFoundError, NotADirectoryError):
         return Defaults()
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}; {mend}") from error
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}; {mend}") from error
+    except BadInput as error:
+        raise BadInput(f"{error}; {mend}") from error
     if unknown := sorted(stored.keys() - {"model", "base_url"}):
         raise BadInput(f"{path}: unknown setting {unknown[0][:40]!r}; there are model and base_url; {mend}")
     if not all(isinstance(one, str) for one in stored.values()):

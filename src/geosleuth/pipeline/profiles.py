@@ -17,12 +17,11 @@ from urllib.parse import urlsplit
 
 from geosleuth.decode import decode
 from geosleuth.errors import BadInput
-from geosleuth.files import write_text_atomically
+from geosleuth.files import read_toml, write_text_atomically
 
 from .defaults import config_file
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
-_MOST_BYTES = 64 * 1024
 _LEAST_KEY = 8
 _KEY_VARIABLE = re.compile(r".*(KEY|TOKEN|SECRET|PASSWORD)(_ID)?")
 
@@ -120,15 +119,14 @@ def read_profile(name: str) -> Profile:
         BadInput: there is none of that name, or its file must be mended.
     """
     path = _folder() / f"{name}.toml"
-    if _NAME.fullmatch(name) and path.is_file():
+    if _NAME.fullmatch(name) and path.exists():
         try:
-            with path.open("rb") as stream:
-                stored = tomllib.loads(stream.read(_MOST_BYTES).decode())
-            return _made(name, stored)
-        except (OSError, ValueError, BadInput) as error:
-            why = getattr(error, "strerror", None) or error
+            return _made(name, read_toml(path))
+        except (OSError, BadInput) as error:
+            why = (getattr(error, "strerror", None) or str(error)).removeprefix(str(path)).removeprefix(": ")
+            separator = "" if why.startswith(", line") else ": "
             raise BadInput(
-                f"{path}: {why}; mend it, or write it anew with: geosleuth setup --profile {name}"
+                f"{path}{separator}{why}; correct it, or write it anew with: geosleuth setup --profile {name}"
             ) from error
     if name not in _papers():
         there = ", ".join(known_profiles())

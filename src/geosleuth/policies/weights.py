@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.errors import BadInput, MissingExtra
+from geosleuth.files import read_json
 
 from .box_scale import knows_box_scale
 from .protocol import Conversation, Finish, Step, Usage
@@ -56,12 +57,12 @@ def check_folder(folder: Path) -> dict[str, Any]:
 def _config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = read_json(path)
     except FileNotFoundError:
         raise BadInput(f"{folder} holds no config.json, so it is not the folder of a model") from None
     except PermissionError:
         raise BadInput(f"{path} may not be read; change its permissions") from None
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise BadInput(f"{path} is not valid JSON; get the model again") from error
     if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
         raise BadInput(f"{path} names no model_type; get the model again")
@@ -72,7 +73,7 @@ def _weight_files(folder: Path) -> list[Path]:
     index = folder / "model.safetensors.index.json"
     if index.is_file():
         try:
-            names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+            names = sorted(set(read_json(index)["weight_map"].values()))
         except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
             raise BadInput(f"{index} can't be read; get the model again") from error
         missing = [name for name in names if Path(name).name != name or not (folder / name).is_file()]

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 
 from geosleuth.atlas.redaction import redacted
 from geosleuth.errors import BadInput, ServiceFault, require
+from geosleuth.files import read_json
 from geosleuth.photo import Limits, Photo, open_photo
 
 from .argument_types import writable
@@ -115,16 +116,12 @@ def read_lenders(file: Path) -> tuple[Lender, ...]:
         BadInput: it can't be read as such a file.
     """
     try:
-        with file.expanduser().open("rb") as stream:
-            data = stream.read(_MOST_BYTES + 1)
-        if len(data) > _MOST_BYTES:
-            raise BadInput(f"{file}: too large for a list of MCP servers; write {_FORM}")
-        document = json.loads(data)
+        document = read_json(file.expanduser(), _MOST_BYTES)
     except FileNotFoundError as error:
         raise BadInput(f"{file}: there is no such file; write {_FORM}") from error
     except OSError as error:
         raise BadInput(f"{file}: can't be read: {error.strerror or 'not a usable path'}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BadInput(f"{file}: this is not JSON; write {_FORM}") from error
     servers = document.get("mcpServers") if isinstance(document, dict) else None
     if not isinstance(servers, dict) or not servers:

@@ -8,7 +8,6 @@ The look is that of all our pages, light and dark; nothing here needs more than 
  "groups": [{"name": "25 km", "bars": [{"name": "base", "y": 0.2, "low": 0.18, "high": 0.22}, …]}]}
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -19,6 +18,7 @@ from typing import Any
 from geosleuth.bench.page.charts import Plot, drawing, label, line, n, path, polyline, round_step, series
 from geosleuth.bench.page.markup import Html, clean, el, join
 from geosleuth.errors import BadInput
+from geosleuth.files import read_json
 
 STYLE = """
 .band { fill: var(--series); opacity: 0.17; }
@@ -386,11 +386,7 @@ def read_chart(path: Path) -> Chart:
         BadInput: it can't be read, or is no chart; the message says what is wrong.
     """
     try:
-        with path.open("rb") as stream:
-            data = stream.read(_MOST_BYTES + 1)
-        if len(data) > _MOST_BYTES:
-            raise BadInput(f"{path}: is larger than {_MOST_BYTES // 2**20} MiB; give a smaller one")
-        return chart_of(json.loads(data), str(path))
+        return chart_of(read_json(path, _MOST_BYTES), str(path))
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

@@ -42,7 +42,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from geosleuth.agent.policy_card import card_beside
 from geosleuth.bench.sets import CARDS
 from geosleuth.errors import BadInput
-from geosleuth.files import lock_file, plain_yaml_values, write_text_atomically
+from geosleuth.files import lock_file, plain_yaml_values, read_json, write_text_atomically
 from geosleuth.policies.training_mark import learned_tests, write_learned_tests
 from geosleuth.policies.weights import check_safetensors
 
@@ -553,16 +553,12 @@ def _checked(path: Path, piece: Mapping[str, Any]) -> Iterator[bytes]:
 
 def _manifest(path: Path) -> list[dict[str, Any]]:
     try:
-        with path.open("rb") as stream:
-            data = stream.read(_MOST_MANIFEST_BYTES + 1)
-        if len(data) > _MOST_MANIFEST_BYTES:
-            raise BadInput(f"{path}: too large for a list of pieces; copy it again")
-        manifest = json.loads(data)
+        manifest = read_json(path, _MOST_MANIFEST_BYTES)
     except FileNotFoundError:
         raise BadInput(
             f"{path.parent}: holds no {MANIFEST}; give a folder that geosleuth train pieces split wrote"
         ) from None
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise BadInput(f"{path}: can't be read; copy it again") from error
     try:
         if (manifest["format"], manifest["version"]) != (_FORMAT, _VERSION):

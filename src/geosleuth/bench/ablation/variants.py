@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 from geosleuth import __version__
 from geosleuth.bench.sets import BoxKind
 from geosleuth.errors import BadInput
-from geosleuth.files import write_text_atomically
+from geosleuth.files import read_json, write_text_atomically
 from geosleuth.score import PublishedRow, published_rows
 from geosleuth.team.swarm.strict_yaml import Value, read_yaml
 from geosleuth.text.numbers import plural
@@ -304,12 +304,12 @@ def read_plan(folder: Path) -> AblationPlan:
     """
     path = folder / FILE
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
+        plain = read_json(path)
     except FileNotFoundError as error:
         raise BadInput(f"{folder}: has no {FILE}; give the folder of an ablation") from error
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BadInput(f"{path}: not JSON; restore it from a copy, or choose another folder") from error
     if not isinstance(plain, dict) or plain.get("format") != FORMAT or plain.get("version") != VERSION:
         raise BadInput(f"{path}: not an ablation of version {VERSION}")

@@ -26,7 +26,7 @@ from typing import Any, BinaryIO, Generic, TypeVar
 
 from geosleuth.agent.codec import from_line
 from geosleuth.errors import BadInput
-from geosleuth.files import lock_file, write_bytes_atomically, write_text_atomically
+from geosleuth.files import lock_file, read_json, write_bytes_atomically, write_text_atomically
 from geosleuth.text.numbers import plural
 
 from .journal import (
@@ -456,10 +456,10 @@ def read_manifest(path: Path) -> Manifest:
     """
     file = path / MANIFEST
     try:
-        return manifest_from_dict(json.loads(file.read_bytes()))
+        return manifest_from_dict(read_json(file))
     except OSError as error:
         raise BadInput(f"{file}: can't be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BadInput(f"{file}: not JSON; restore it from a copy, or choose another folder") from error
     except BadInput as error:
         raise BadInput(f"{file}: {error}") from error

@@ -9,7 +9,6 @@ and that is code: such a file is loaded only where the user names it, too.
 """
 
 import csv
-import json
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.errors import BadInput, require
+from geosleuth.files import read_json
 from geosleuth.geo import FloatArray, LatLon, is_valid
 from geosleuth.photo.image_encoder import (
     BATCH,
@@ -165,7 +165,7 @@ class ScriptedEncoder:
 def _settings(path: Path) -> Mapping[str, Any]:
     if not path.is_file():
         return {}
-    found = json.loads(path.read_text(encoding="utf-8"))
+    found = read_json(path)
     if not isinstance(found, dict):
         raise TypeError(f"{path.name} holds no settings")
     return found

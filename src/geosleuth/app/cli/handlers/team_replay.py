@@ -18,7 +18,7 @@ from geosleuth.app.console import progress, table_view, talk
 from geosleuth.bench.export import finite
 from geosleuth.bench.records import Record, read_records
 from geosleuth.errors import BadInput
-from geosleuth.files import refuse_to_replace, write_text_atomically
+from geosleuth.files import read_json, refuse_to_replace, write_text_atomically
 from geosleuth.geo import FloatArray, great_circle_km, threshold_text
 from geosleuth.score import Comparison, Summary, Truth, compare_paired, summarise
 from geosleuth.team.recorded import SAME_PLACE_KM, WITHIN_KM, Panel, Said, groups_of, trust_from_json, trust_to_json
@@ -473,10 +473,8 @@ def _split_notes(images: int, groups: int, folds: int, seed: int) -> list[str]:
 
 def _load(model: Path) -> object:
     try:
-        if model.stat().st_size > _MOST_MODEL_BYTES:
-            raise BadInput(f"{model}: too large for a learned trust")
-        return json.loads(model.read_text(encoding="utf-8"))
+        return read_json(model, _MOST_MODEL_BYTES)
     except OSError as error:
         raise BadInput(f"{model}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BadInput(f"{model}: not a learned trust; --save writes one") from error
