@@ -80,7 +80,7 @@ def marked_trajectory() -> Trajectory:
         Noted(Hypothesis(f"h-{MARKER}", MARKER)),
         Answered(marked_answer(), "pool"),
         Ended("service", spent, f"host: {MARKER} is busy"),
-        Resumed("detective", ("maps_geocode",), Budget(), Sampling()),
+        Resumed("detective", ("maps_geocode",), Budget(), Sampling(), (MARKER,)),
         Prompted(Prompt(f"No, not {MARKER}."), "person"),
     ]
     return Trajectory(tuple(Event(index, index / 4, body) for index, body in enumerate(bodies)), "id-1")

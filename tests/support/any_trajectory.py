@@ -140,7 +140,9 @@ def trajectories(draw: Any) -> Trajectory:
     drawing.prompt("task", tuple(image.handle for image in images))
     drawing.stretch()
     for _ in range(draw(st.integers(0, 2))):
-        drawing.bodies.append(Resumed(draw(WORDS), tools[:1], draw(BUDGETS), draw(SAMPLINGS)))
+        drawing.bodies.append(
+            Resumed(draw(WORDS), tools[:1], draw(BUDGETS), draw(SAMPLINGS), tuple(draw(st.lists(WORDS, max_size=2))))
+        )
         drawing.prompt("person")
         drawing.stretch()
     cut = draw(st.integers(2, len(drawing.bodies))) if draw(st.booleans()) else len(drawing.bodies)

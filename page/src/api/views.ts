@@ -65,6 +65,9 @@ export interface AnswerView {
   radius_km: number | null;
   probability: number | null;
   sure: string;
+  /** What a model says beyond its evidence; missing in runs of earlier versions, as the levels are. */
+  why?: string;
+  levels?: { level: "country" | "region" | "precise"; name: string | null; reasoning: string; uncertainty: string }[];
   explanation: string;
   evidence: string[];
   candidates: AnswerCandidate[];
@@ -87,7 +90,8 @@ export interface Support {
   country: string | null;
   lat: number | null;
   lon: number | null;
-  log_ratio: number;
+  /** Null where a model says that it speaks for it, and not how much. */
+  log_ratio: number | null;
 }
 
 export interface ClueView {
@@ -98,7 +102,7 @@ export interface ClueView {
   says: string;
   photo: number | null;
   box: Box | null;
-  reliability: number;
+  reliability: number | null;
   supports: Support[];
   caution: string | null;
   rejected: boolean;

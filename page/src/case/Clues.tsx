@@ -1,4 +1,5 @@
 import type { ClueView, Support } from "../api/types";
+import { LEAST_SAID } from "../state/links";
 import { t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { Empty } from "../ui/parts";
@@ -21,13 +22,15 @@ const ARTICLE = /^(an?|the) /;
 const STRONG = 3;
 const FAIR = 1;
 
-function strength(logRatio: number): string {
+function strength(logRatio: number | null): string {
+  if (logRatio === null) return t("clues.fairly");
   if (logRatio >= STRONG) return t("clues.strongly");
   return logRatio >= FAIR ? t("clues.fairly") : t("clues.weakly");
 }
 
 function Supports({ supports }: { supports: readonly Support[] }) {
-  const speaking = supports.filter((one) => one.log_ratio > 0).sort((one, other) => other.log_ratio - one.log_ratio);
+  const weight = (one: Support): number => one.log_ratio ?? LEAST_SAID;
+  const speaking = supports.filter((one) => weight(one) > 0).sort((one, other) => weight(other) - weight(one));
   const first = speaking[0];
   if (!first) return null;
   const distinct = speaking
@@ -41,6 +44,11 @@ function Supports({ supports }: { supports: readonly Support[] }) {
       {more > 0 ? ` ${t("clues.andMore", { n: more })}` : ""}
     </p>
   );
+}
+
+/** A text that was read stands in quotation marks, a model's own words do not. */
+export function Seen({ clue }: { clue: ClueView }) {
+  return clue.kind === "said" ? <span class="clue-seen">{clue.seen}</span> : <q class="clue-seen">{clue.seen}</q>;
 }
 
 /** What was noticed, each with its box on the photo and what it speaks for. */
@@ -64,11 +72,12 @@ export function Clues(props: CluesProps) {
               <p class="clue-head">
                 {number === undefined ? null : <span class="badge">{number}</span>}
                 <span class="tag">{kind}</span>
-                <q class="clue-seen">{clue.seen}</q>
+                <Seen clue={clue} />
+                {rejected ? <span class="tag">{t("candidates.rejected")}</span> : null}
                 {props.photos > 1 && clue.photo !== null ? <span class="quiet">{t("clues.onPhoto", { n: clue.photo })}</span> : null}
               </p>
-              <p class="clue-says">{clue.says}</p>
-              <Supports supports={clue.supports} />
+              {clue.says ? <p class="clue-says">{clue.says}</p> : null}
+              {rejected ? null : <Supports supports={clue.supports} />}
               {clue.caution ? (
                 <p class="clue-caution">
                   <Icon name="warn" size={14} /> {clue.caution}

@@ -119,13 +119,16 @@ function reason(answer: AnswerView): string {
 
 /** What it hangs on, what speaks against it and what would help, where that was said. */
 export function Trust({ answer }: { answer: AnswerView }) {
-  const explained = answer.located ? answer.explanation : "";
+  const why = answer.located ? (answer.why ?? "") : "";
+  const explained = answer.located && answer.explanation !== why ? answer.explanation : "";
+  const levels = (answer.levels ?? []).filter((one) => one.reasoning || one.uncertainty);
   const parts = [
+    [t("trust.why"), why],
     [t("trust.hangs"), answer.hangs_on],
     [t("trust.against"), answer.against],
     [t("trust.help"), answer.located ? answer.would_help : ""],
   ].filter((part): part is [string, string] => Boolean(part[1]));
-  if (parts.length === 0 && explained === "") return null;
+  if (parts.length + levels.length === 0 && explained === "") return null;
   return (
     <section class="panel trust" aria-labelledby="trust-title">
       <h3 id="trust-title">{t("trust.title")}</h3>
@@ -134,6 +137,17 @@ export function Trust({ answer }: { answer: AnswerView }) {
           <div key={name}>
             <dt>{name}</dt>
             <dd class="prose">{words}</dd>
+          </div>
+        ))}
+        {levels.map((one) => (
+          <div key={one.level}>
+            <dt>
+              {t(`level.${one.level}`)}
+              {one.name ? `: ${one.name}` : ""}
+              {one.uncertainty ? " " : ""}
+              {one.uncertainty ? <span class="tag">{t("level.uncertainty", { how: one.uncertainty })}</span> : null}
+            </dt>
+            {one.reasoning ? <dd class="prose">{one.reasoning}</dd> : null}
           </div>
         ))}
       </dl>

@@ -7,6 +7,7 @@ import { hashOf } from "../router";
 import { sureWords } from "../state/summary";
 import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";
+import { Seen } from "../case/Clues";
 import { Banner, Bar, Empty, Loading, Odds } from "../ui/parts";
 
 const LEFT = "1";
@@ -75,7 +76,7 @@ function OnlyClues({ title, clues }: { title: string; clues: readonly ClueView[]
       <ul class="lines">
         {clues.map((clue) => (
           <li key={clue.id}>
-            <q>{clue.seen}</q> {clue.says}
+            <Seen clue={clue} /> {clue.says} {clue.rejected ? <span class="tag">{t("compare.rejected")}</span> : null}
           </li>
         ))}
       </ul>

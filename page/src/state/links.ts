@@ -13,6 +13,8 @@ export interface PhotoBox {
 
 const KM_PER_DEGREE = 111.2;
 const LEAST_KM = 2;
+/** How much a clue counts of which a model does not say how much it does. */
+export const LEAST_SAID = 0.1;
 
 function roughKm(one: { lat: number; lon: number }, other: { lat: number; lon: number }): number {
   const dLat = one.lat - other.lat;
@@ -31,7 +33,7 @@ export function support(clue: ClueView, candidate: CandidateView): number {
         ? roughKm({ lat, lon }, { lat: candidate.lat, lon: candidate.lon }) <= Math.max(LEAST_KM, candidate.radius_km ?? 0)
         : false;
     const said = [one.name, one.country].some((name) => name !== null && name !== "" && named.includes(name.toLowerCase()));
-    if (near || said) strongest = Math.max(strongest, one.log_ratio);
+    if (near || said) strongest = Math.max(strongest, one.log_ratio ?? LEAST_SAID);
   }
   return strongest;
 }

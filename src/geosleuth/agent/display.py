@@ -3,23 +3,24 @@
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from geosleuth.answer import GRANULARITIES, Answer, Granularity, coarsest
-from geosleuth.answer.answer import AreaKind, Extent, envelope, how_sure, percent_words, radius_words
+from geosleuth.answer import GRANULARITIES, Address, Answer, Granularity, coarsest
+from geosleuth.answer.answer import AreaKind, Extent, envelope, how_sure, named_levels, percent_words, radius_words
 from geosleuth.answer.answer import extent_of as extent_of_answer
 from geosleuth.answer.granularity import withheld
 from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
 from geosleuth.names import fold, with_article
-from geosleuth.policies.detective import Detective
+from geosleuth.policies.detective import KIND_WORDS, Detective
 from geosleuth.text.safe import printable
 from geosleuth.tools import ImageInfo, Observation
 
+from .events import Answered, Body, Noted, Resumed
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _evidence(trajectory: Trajectory) -> Iterator[str]:
     answer = trajectory.answer
     if answer is None:
         return
-    for level in (answer.address.precise, answer.address.region, answer.address.country):
+    for _, level in named_levels(answer.address):
         yield from level.clues
     for hypothesis in trajectory.pool:
         if hypothesis.fate == "answered":
@@ -186,6 +187,10 @@ MOST_BOXES = 60
 _SAME_SHARE = 0.5
 _LEAST_CHARS = 3
 _QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|“[^”]*”|«[^»]*»|‘[^’]*’')
+_PARTS = re.compile(r"(?<=[.;!?])\s+(?=\S)")
+_DETECTIVE = tuple(f"{kind}{after}" for kind in (*KIND_WORDS.values(), "names that meet") for after in (":", " in "))
+"""How the detective's pieces of evidence begin."""
+
 _JOINED = " + "
 _FARTHEST_PX = 1e9
 
@@ -227,6 +232,49 @@ def speaks_of(evidence: str, text: str) -> bool:
         if words and (words == line or _within(words, line) or _within(line, words)):
             return True
     return len(line) > _LEAST_CHARS and _within(line, fold(evidence))
+
+
+def rejected_in(bodies: Iterable[Body]) -> tuple[str, ...]:
+    """Return the clues and texts that people have ruled out in the course of a run, each once."""
+    return tuple(dict.fromkeys(text for body in bodies if isinstance(body, Resumed) for text in body.rejected))
+
+
+def rests_on(line: str, rejected: Collection[str]) -> bool:
+    """Return whether a piece of evidence is, or speaks of, something that was ruled out.
+
+    The detective weighs kinds of clues one by one, and leaves out itself what was ruled out: a text that is no sign of
+    a language may still be the name of a street.
+    """
+    said, gone = fold(line), {fold(one) for one in rejected} - {""}
+    return said in gone or (not line.startswith(_DETECTIVE) and any(_within(one, said) for one in gone))
+
+
+def quotes_any(line: str, texts: Collection[str]) -> bool:
+    """Return whether a piece of evidence quotes one of the texts."""
+    wanted = {fold(one) for one in texts} - {""}
+    return any(fold(one) in wanted for one in _quotes(line))
+
+
+def without_rejected(body: Body, rejected: Collection[str]) -> Body:
+    """Return an event without the evidence that rests on what was ruled out."""
+
+    def kept(lines: Iterable[str]) -> tuple[str, ...]:
+        return tuple(line for line in lines if not rests_on(line, rejected))
+
+    if not rejected:
+        return body
+    match body:
+        case Noted(hypothesis=one):
+            speaks_for, against = kept(one.evidence_for), kept(one.evidence_against)
+            return Noted(replace(one, evidence_for=speaks_for, evidence_against=against))
+        case Answered(answer=answer):
+            levels = {name: replace(one, clues=kept(one.clues)) for name, one in named_levels(answer.address)}
+            candidates = tuple(
+                replace(one, evidence=" ".join(kept(_PARTS.split(one.evidence))) or None) if one.evidence else one
+                for one in answer.candidates
+            )
+            return replace(body, answer=replace(answer, address=Address(**levels), candidates=candidates))
+    return body
 
 
 def _quotes(evidence: str) -> Iterator[str]:

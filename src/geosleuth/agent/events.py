@@ -229,12 +229,16 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """Somebody goes on from an ended run; the budget counts anew."""
+    """Somebody goes on from an ended run; the budget counts anew.
+
+    ``rejected`` are the clues and texts that a person has ruled out, as they were seen: no evidence from now on.
+    """
 
     policy: str
     tools: tuple[str, ...]
     budget: Budget
     sampling: Sampling = field(default_factory=Sampling)
+    rejected: tuple[str, ...] = ()
 
 
 Body = Started | Prompted | Said | ToolObserved | Noted | Answered | Ended | Resumed

@@ -86,7 +86,7 @@ class EventBlanker:
                 return replace(body, task=task, system=self._text(body.system))
             case Resumed():
                 self._tools.update(body.tools)
-                return body
+                return replace(body, rejected=())
             case Prompted():
                 return replace(body, prompt=Prompt(self._text(body.prompt.text), body.prompt.images))
             case Said():

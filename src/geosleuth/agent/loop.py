@@ -91,6 +91,7 @@ async def resume(
     store: TrajectoryWriter | None = None,
     sinks: Iterable[Sink] = (),
     missing: Collection[str] = (),
+    rejected: tuple[str, ...] = (),
 ) -> Trajectory:
     """Go on from an ended run with a person's words; sinks and the file get the new events only.
 
@@ -105,6 +106,7 @@ async def resume(
         store: its file, see `TrajectoryWriter.resuming`.
         sinks: who else gets the events as they happen.
         missing: handles whose pixels are gone.
+        rejected: clues and texts that the person has ruled out; what rests on them is no evidence from now on.
 
     Raises:
         BadInput: the album does not fit the trajectory, or the file can't be written.
@@ -117,7 +119,13 @@ async def resume(
     policy, toolset = setup.policy, setup.toolset
     work = Work(
         (
-            Resumed(policy.name, toolset.names, setup.budget or began.budget, setup.sampling or began.sampling),
+            Resumed(
+                policy.name,
+                toolset.names,
+                setup.budget or began.budget,
+                setup.sampling or began.sampling,
+                rejected,
+            ),
             Prompted(feedback, "person"),
         ),
         trajectory.events,

@@ -23,6 +23,7 @@ from geosleuth.tools import CALL_SECONDS, Case, FailureKind, Observation, ToolCa
 
 from .completion import Completed, complete, odds_question, with_odds
 from .conversation import conversation_of, out_of_sight
+from .display import rejected_in, without_rejected
 from .events import (
     Answered,
     Answerer,
@@ -330,6 +331,7 @@ class Work:
     ) -> None:
         self._events = list(before)
         self._opening = opening
+        self._rejected = rejected_in((*(event.body for event in before), opening[0]))
         started = before[0].body if before else opening[0]
         if not isinstance(started, Started):
             raise TypeError("a trajectory begins with its started event")
@@ -568,6 +570,7 @@ class Work:
         return Answer(explanation=f"No answer: {_WHY[reason]}, and no candidate was good enough to stand in."), "nobody"
 
     def _emit(self, body: Body) -> None:
+        body = without_rejected(body, self._rejected)
         event = Event(len(self._events), round(self._earlier_s + self._seconds, 6), body)
         self._events.append(event)
         self._spending.see(body)

@@ -16,7 +16,7 @@ Absent keys mean None or empty. ``lat`` and ``lon`` come together or not at all.
 
 import json
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, Literal
@@ -240,7 +240,15 @@ def to_precision(answer: Answer) -> Answer:
 
 
 FORMAT = "geosleuth-answer/1"
-_LEVEL_NAMES = ("country", "region", "precise")
+LevelName = Literal["country", "region", "precise"]
+_LEVEL_NAMES: tuple[LevelName, ...] = ("country", "region", "precise")
+
+
+def named_levels(address: Address) -> Iterator[tuple[LevelName, Level]]:
+    """Yield the levels that say anything, the finest first."""
+    for name in reversed(_LEVEL_NAMES):
+        if level := getattr(address, name):
+            yield name, level
 
 
 def answer_to_dict(answer: Answer) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from geosleuth.agent import Hypothesis, Spent, conversation_of, spent_document
-from geosleuth.agent.display import extent_of, whole_country
+from geosleuth.agent.display import extent_of, rejected_in, whole_country
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.answer.answer import Extent, envelope, radius_words
@@ -335,6 +335,7 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
         "allowed_granularity": finding.granularity,
         "pool": [_noted(hypothesis) for hypothesis in (finding.picked or trajectory).pool],
         "trajectory": trajectory.id,
+        "rejected": list(rejected_in(event.body for event in trajectory.events)),
         "photos": [
             {
                 "sha256": claims.sha256,
@@ -488,6 +489,7 @@ def result_schema() -> dict[str, Any]:
             },
             "pool": many({"type": "object"}),
             "trajectory": TEXT,
+            "rejected": many(TEXT),
             "photos": many(record(photo)),
             "team": {"type": "object"},
             "check": record(check),

@@ -37,10 +37,11 @@ _SHOWN_CHARACTERS = 160
 
 @dataclass(frozen=True, slots=True)
 class ResumeFrom:
-    """A run on the same photos to go on from, and what a person says about it."""
+    """A run on the same photos to go on from, and what a person says about it, or has ruled out."""
 
     trajectory: Trajectory = field(repr=False)
     words: str
+    rejected: tuple[str, ...] = ()
 
 
 class NoAnswer(GeosleuthError):
@@ -171,6 +172,7 @@ class _Run:
                 store=store,
                 sinks=self.sinks,
                 missing=rebuilt.missing,
+                rejected=resume_from.rejected,
             )
         return Finding(trajectory, tuple(opened.claims for opened in self.photos), rebuilt.album)
 

@@ -83,9 +83,17 @@ class Rejected:
     @property
     def left_out(self) -> tuple[str, ...]:
         """What the detective leaves out: texts and ids of clues, and what was misread."""
+        return (*self.clues, *self.texts, *self._misread)
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The clues and texts that are ruled out, as they were seen, and what was misread."""
+        return unique((*self.seen, *self.texts, *self._misread))
+
+    @property
+    def _misread(self) -> tuple[str, ...]:
         read = {fold(one.text) for one in self.readings}
-        misread = (one.was for one in self.readings if one.was and fold(one.was) not in read)
-        return (*self.clues, *self.texts, *misread)
+        return tuple(one.was for one in self.readings if one.was and fold(one.was) not in read)
 
     @property
     def not_at(self) -> tuple[Extent, ...]:

@@ -219,7 +219,8 @@ def _rows(finding: Finding, digest: Digest, with_a_model: str) -> Iterator[tuple
         ("would help", account.would_help.replace(WITH_A_MODEL, with_a_model), "What would help: "),
     ):
         yield label, [Text(one_line(words.removeprefix(opening)))] if words else []
-    yield "ruled out", [Text(one_line(one.place)) for one in digest.dropped[:_SHOWN]]
+    gone = (*(one.place for one in digest.dropped[:_SHOWN]), *(f"{text} (by a person)" for text in digest.rejected))
+    yield "ruled out", [Text(one_line(one)) for one in gone]
     # Late: it brings whatever draws and teaches teams, and most runs have none.
     from .team_page import team_lines
 

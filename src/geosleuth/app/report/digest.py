@@ -15,6 +15,7 @@ from geosleuth.agent.display import (
     best_evidence,
     is_capped,
     is_withheld,
+    rejected_in,
     sure_line,
     tells_evidence_alone,
     told_no_finer_than,
@@ -22,8 +23,16 @@ from geosleuth.agent.display import (
 )
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.turns import spelled_out
-from geosleuth.answer import Answer, Candidate, Granularity, coarsest
-from geosleuth.answer.answer import AreaKind, envelope, is_the_answer, is_wide, percent_words
+from geosleuth.answer import Answer, Candidate, Granularity, Level, coarsest
+from geosleuth.answer.answer import (
+    AreaKind,
+    LevelName,
+    envelope,
+    is_the_answer,
+    is_wide,
+    named_levels,
+    percent_words,
+)
 from geosleuth.atlas.granular import CountryOutline, country_outline, wide_country
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.geo import LatLon, coordinates, distance_km
@@ -114,6 +123,19 @@ class Digest:
 
     country: str | None = None
     """The code of the country that is the whole finding; None if the finding is a circle."""
+
+    @property
+    def rejected(self) -> tuple[str, ...]:
+        """The clues and texts that a person has ruled out, as they were seen."""
+        return rejected_in(event.body for event in self.trajectory.events) if self.exact else ()
+
+    @property
+    def levels(self) -> tuple[tuple[LevelName, Level], ...]:
+        """The levels of a model's answer that say more than a name, the finest first."""
+        if not self.exact or not self.located or tells_evidence_alone(self.trajectory):
+            return ()
+        levels = named_levels(self.answer.address)
+        return tuple((name, one) for name, one in levels if one.clues or one.reasoning or one.uncertainty)
 
     @property
     def outline(self) -> CountryOutline | None:
@@ -455,6 +477,8 @@ def _asked(values: Iterable[object]) -> Html:
 
 
 def _ruled_out(digest: Digest) -> Iterator[Html]:
+    for text in digest.rejected:
+        yield join((el("b", None, "Ruled out by a person"), ": ", name(text, 200)))
     for one in digest.dropped:
         odds = "" if one.confidence is None else f" ({percent_words(one.confidence)})"
         why = "; ".join(one.evidence_against) if digest.exact else ""

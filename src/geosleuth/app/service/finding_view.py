@@ -1,15 +1,24 @@
 """A finding as pages and programs get it: the answer, its clues, what the files claim, and how two runs differ."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from math import isfinite
 from typing import Any, TypeVar, cast
 
 from geosleuth import __version__
-from geosleuth.agent import Budget, EndReason, Hypothesis, Spent, Trajectory
-from geosleuth.agent.display import Seen, first_views, is_withheld, shares_of, text_seen
+from geosleuth.agent import Budget, EndReason, Hypothesis, Spent
+from geosleuth.agent.display import (
+    Seen,
+    first_views,
+    is_withheld,
+    shares_of,
+    speaks_of,
+    tells_evidence_alone,
+    text_seen,
+)
 from geosleuth.agent.locate import Finding
-from geosleuth.answer.answer import is_wide
+from geosleuth.answer import Level
+from geosleuth.answer.answer import LevelName, is_wide, named_levels
 from geosleuth.answer.formats import area_geometry
 from geosleuth.app.report.digest import Digest, Rival, away_km, digest_of
 from geosleuth.atlas.suggestion import known_size, missing_country, missing_map
@@ -36,6 +45,7 @@ from .shapes import (
     ClueView,
     CompareView,
     EndedView,
+    LevelView,
     MapView,
     OddsView,
     ResultView,
@@ -51,6 +61,13 @@ MOST_CLUES = 80
 MOST_PLACES, MOST_COUNTRIES = 4, 3
 LEAST_PLACE, LEAST_COUNTRY = 0.01, 0.03
 """Candidates and countries that are less likely are not worth a line in what a clue supports."""
+
+SAID = "said"
+"""The kind of a clue that a model gives in its own words."""
+
+_LEVEL_WORDS: Mapping[LevelName | None, str] = {
+    "precise": "place", "region": "region", "country": "country", None: "evidence",
+}  # fmt: skip
 
 _APART_KM = 1.0
 _SEEN_CHARS, _SAYS_CHARS = 200, 400
@@ -126,7 +143,7 @@ def _view(
         "photo": first.photo if first and box else None,
         "box": [round(side, 5) for side in box] if box else None,
         "reliability": round(clue.reliability, 3),
-        "supports": sorted(supports, key=lambda one: -one["log_ratio"]),
+        "supports": sorted(supports, key=lambda one: -(one["log_ratio"] or 0.0)),
         "caution": clue.caution,
         "rejected": rejected,
     }
@@ -134,7 +151,7 @@ def _view(
 
 def _worded(clue: Clue, supports: Sequence[SupportView]) -> Clue:
     """Return a clue worded for the likeliest place it supports: a name may be that of many places."""
-    best = next((one for one in supports if one["log_ratio"] > 0), None)
+    best = next((one for one in supports if (one["log_ratio"] or 0.0) > 0), None)
     if best is None or best["country"] is None:
         return clue
     lat, lon = best["lat"], best["lon"]
@@ -149,7 +166,7 @@ def _add(views: dict[str, ClueView], view: ClueView) -> None:
 
 
 def _strength(view: ClueView) -> float:
-    return max((abs(one["log_ratio"]) for one in view["supports"]), default=0.0)
+    return max((abs(one["log_ratio"] or 0.0) for one in view["supports"]), default=0.0)
 
 
 T = TypeVar("T")
@@ -159,12 +176,52 @@ MOST_TEXT = 10_000
 _MOST_ODDS = 12
 
 
-def clue_views(reasoning: Reasoning | None, trajectory: Trajectory) -> list[ClueView]:
-    """Return the clues of a run, the strongest first, and those that a person has ruled out."""
-    if reasoning is None:
+def clue_views(reasoning: Reasoning | None, finding: Finding, digest: Digest, seen: Sequence[Seen]) -> list[ClueView]:
+    """Return the clues of a run, the strongest first, and those that a person has ruled out.
+
+    A model's are the evidence of its answer, level by level; how much each weighs it does not say.
+    """
+    trajectory = finding.trajectory
+    if reasoning is not None:
+        images = {image.handle: image for image in trajectory.images}
+        return views_of_clues(reasoning, images, first_views(trajectory.task.images))
+    if tells_evidence_alone(trajectory):
         return []
-    images = {image.handle: image for image in trajectory.images}
-    return views_of_clues(reasoning, images, first_views(trajectory.task.images))
+    level_of = {
+        line.strip(): (name, level) for name, level in named_levels(digest.answer.address) for line in level.clues
+    }
+    views: dict[str, ClueView] = {}
+    for line in (*digest.evidence, *digest.rejected)[:MOST_CLUES]:
+        name, level = level_of.get(line, (None, Level()))
+        view = _said_clue(line, name, level, digest.answer.point, seen)
+        views.setdefault(view["id"], view | {"rejected": line not in digest.evidence})
+    return list(views.values())
+
+
+def _said_clue(line: str, name: LevelName | None, level: Level, point: LatLon | None, seen: Sequence[Seen]) -> ClueView:
+    read = next((one for one in seen if speaks_of(line, one.text)), None)
+    line = one_line(line, _SAYS_CHARS)
+    at = point if name == "precise" else None
+    support: SupportView = {
+        "name": one_line(level.conclusion or "", _SEEN_CHARS),
+        "country": country_code(level.conclusion or "") if name == "country" else None,
+        "lat": lat_of(at),
+        "lon": lon_of(at),
+        "log_ratio": None,
+    }
+    return {
+        "id": clue_id(SAID, line),
+        "kind": SAID,
+        "kind_words": _LEVEL_WORDS[name],
+        "seen": line,
+        "says": "",
+        "photo": read.photo if read else None,
+        "box": list(read.box) if read else None,
+        "reliability": None,
+        "supports": [support] if level.conclusion else [],
+        "caution": None,
+        "rejected": False,
+    }
 
 
 def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -> AnswerView:
@@ -192,9 +249,11 @@ def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -
         "radius_km": answer.radius_km,
         "probability": answer.probability,
         "sure": digest.sure,
+        "why": "" if is_withheld(digest.own_words) else digest.own_words[:MOST_TEXT],
+        "levels": [_level(name, one) for name, one in digest.levels],
         "explanation": "" if is_withheld(explanation) else explanation[:MOST_TEXT],
         "evidence": list(digest.evidence),
-        "candidates": [_rival(one, finding, radii_km or {}) for one in digest.rivals],
+        "candidates": [_rival(one, finding, digest, radii_km or {}) for one in digest.rivals],
         "against": account.against,
         "hangs_on": account.hangs_on,
         "would_help": account.would_help or missing_map(answer),
@@ -203,6 +262,15 @@ def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -
         "area": digest.area,
         "outline": None if digest.outline is None else area_geometry(digest.outline.polygons),
         "map": _map_wanted(finding),
+    }
+
+
+def _level(name: LevelName, level: Level) -> LevelView:
+    return {
+        "level": name,
+        "name": level.conclusion,
+        "reasoning": (level.reasoning or "")[:MOST_TEXT],
+        "uncertainty": level.uncertainty or "",
     }
 
 
@@ -250,11 +318,12 @@ def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultV
     radii_km = radii_of(reasoning) if exact else {}
     answer, digest = answer_view(finding, radii_km), digest_of(finding)
     started, task, ended = trajectory.started, trajectory.task, trajectory.ended
+    seen = text_seen(shown_run, answer["evidence"]) if exact else ()
     result: ResultView = {
         "answer": answer,
         "answered_by": trajectory.answered.by if trajectory.answered else "nobody",
         "ended": None if ended is None else ended_view(ended.reason, ended.trouble),
-        "clues": clue_views(reasoning, trajectory) if exact else [],
+        "clues": clue_views(reasoning, finding, digest, seen) if exact else [],
         "claims": [_claim(number, one, finding, digest) for number, one in enumerate(finding.claims, 1)],
         "spent": spent_view(spent_together(finding), started.budget),
         "model": started.policy,
@@ -265,7 +334,7 @@ def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultV
         "granularity": finding.granularity,
         "pool": [candidate_view(one, radii_km.get(fold(one.place))) for one in shown_run.pool],
         "team": _team(finding) if finding.team else None,
-        "text": [_text(line) for line in text_seen(shown_run, answer["evidence"])] if exact else [],
+        "text": [_text(line) for line in seen],
         "versions": {"run": trajectory.geosleuth, "told_by": __version__},
         "trajectory": trajectory.id,
     }
@@ -284,8 +353,8 @@ def compare_view(left: ResultView, right: ResultView) -> CompareView:
         "words": _difference(ours, theirs, away_km, same=same),
         "same": same,
         "distance_km": away_km,
-        "only_left": [clue for clue in left["clues"] if clue["id"] in counted - others],
-        "only_right": [clue for clue in right["clues"] if clue["id"] in others - counted],
+        "only_left": _only(left["clues"], counted - others, right["clues"]),
+        "only_right": _only(right["clues"], others - counted, left["clues"]),
         "candidates": _odds(ours["candidates"], theirs["candidates"]),
         "spent": {"left": left["spent"], "right": right["spent"]},
         "models": {"left": left["model"], "right": right["model"]},
@@ -354,11 +423,12 @@ def lon_of(point: LatLon | None) -> float | None:
     return None if point is None else point.lon
 
 
-def _rival(one: Rival, finding: Finding, radii_km: Mapping[str, float]) -> RivalView:
+def _rival(one: Rival, finding: Finding, digest: Digest, radii_km: Mapping[str, float]) -> RivalView:
     noted = _noted(one, finding.trajectory.pool)
     radius_km = finding.answer.radius_km if one.is_answer else radii_km.get(fold(one.name))
     if radius_km is None and noted is not None:
         radius_km = noted.radius_km
+    speaks_for = [one.speaks_for] if one.speaks_for else list(digest.evidence) if one.is_answer else []
     return {
         "id": noted.id if noted else _rival_id(one),
         "letter": one.letter,
@@ -367,7 +437,7 @@ def _rival(one: Rival, finding: Finding, radii_km: Mapping[str, float]) -> Rival
         "lon": lon_of(one.point),
         "radius_km": radius_km,
         "probability": one.probability,
-        "for": [one.speaks_for] if one.speaks_for and not is_withheld(one.speaks_for) else [],
+        "for": [line for line in speaks_for if not is_withheld(line)],
         "against": [one.against] if one.against and not is_withheld(one.against) else [],
         "is_answer": one.is_answer,
     }
@@ -506,6 +576,12 @@ def _difference(one: AnswerView, other: AnswerView, away_km: float | None, *, sa
 
 def _counted(clues: Iterable[ClueView]) -> set[str]:
     return {clue["id"] for clue in clues if not clue["rejected"]}
+
+
+def _only(ours: Iterable[ClueView], ids: Collection[str], theirs: Iterable[ClueView]) -> list[ClueView]:
+    """Return the clues of one run alone; those that a person has ruled out of the other are marked."""
+    gone = {clue["id"] for clue in theirs if clue["rejected"]}
+    return [clue | {"rejected": clue["id"] in gone} for clue in ours if clue["id"] in ids]
 
 
 def _odds(ours: Sequence[RivalView], theirs: Sequence[RivalView]) -> list[OddsView]:

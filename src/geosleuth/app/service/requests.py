@@ -5,6 +5,7 @@ from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.agent import Event, Hypothesis, Noted, Trajectory
+from geosleuth.agent.display import quotes_any, rests_on
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, coarsest
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
@@ -168,16 +169,22 @@ def rejected_of(
 
 
 def with_rejected(trajectory: Trajectory, rejected: Rejected) -> Trajectory:
-    """Return the trajectory with the rejected candidates of its pool dropped.
+    """Return the trajectory with the rejected candidates of its pool dropped, and rejected evidence left out of it.
 
-    So that a model that fails, or says nothing, can't fall back on a place that a person has ruled out.
+    So that a model that fails, or says nothing, can't fall back on what a person has ruled out.
     """
-    events = list(trajectory.events)
+    events, gone = list(trajectory.events), rejected.said
     for one in trajectory.pool:
+        speaks_for, against = (
+            tuple(line for line in lines if not (rests_on(line, gone) or quotes_any(line, gone)))
+            for lines in (one.evidence_for, one.evidence_against)
+        )
+        now = replace(one, evidence_for=speaks_for, evidence_against=against)
         if one.fate != "dropped" and any(_holds(place, one) for place in rejected.places):
-            against = tuple(dict.fromkeys((*one.evidence_against, BY_A_PERSON)))
-            dropped = replace(one, fate="dropped", confidence=0.0, evidence_against=against)
-            events.append(Event(len(events), events[-1].at_s, Noted(dropped)))
+            against = tuple(dict.fromkeys((*now.evidence_against, BY_A_PERSON)))
+            now = replace(now, fate="dropped", confidence=0.0, evidence_against=against)
+        if now != one:
+            events.append(Event(len(events), events[-1].at_s, Noted(now)))
     return replace(trajectory, events=tuple(events))
 
 

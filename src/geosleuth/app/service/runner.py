@@ -113,7 +113,8 @@ def _resume_from(job: Mapping[str, Any], plan: Plan) -> tuple[ResumeFrom | None,
     rejected = rejected_from_dict(job["rejected"])
     words = feedback_words(rejected, hint=said["hint"], area=area)
     known = len(trajectory.events) if said["copied"] else 0
-    return ResumeFrom(replace(with_rejected(trajectory, rejected), id=new_id()), words), known
+    began = replace(with_rejected(trajectory, rejected), id=new_id())
+    return ResumeFrom(began, words, rejected.said), known
 
 
 async def _prepare(publish: Publish) -> None:

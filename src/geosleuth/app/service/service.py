@@ -476,9 +476,12 @@ class CaseService:
     async def _rejected(self, parent: RunRow, feedback: Feedback, events: list[StreamEvent]) -> dict[str, Any]:
         candidates = [one.data for one in events if one.kind == "candidate"]
         answers = [one.data for one in events if one.kind == "answer"]
+        # A model's clues come with its answer, and are in the result alone.
+        view = (await self._store.result(parent.id) or {}).get("view", {})
         order = {
             "before": parent.rejected,
-            "clues": [clue for one in events if one.kind == "clues" for clue in one.data["clues"]],
+            "clues": [clue for one in events if one.kind == "clues" for clue in one.data["clues"]]
+            + view.get("clues", []),
             "candidates": candidates + [rival for answer in answers for rival in answer["candidates"]],
             "reject_clues": list(feedback.reject_clues),
             "reject_candidates": list(feedback.reject_candidates),

@@ -148,13 +148,16 @@ class CandidateView(PlaceView):
 
 
 class SupportView(TypedDict):
-    """How much a clue speaks for a candidate (above 0) or against it (below 0), as a natural logarithm of odds."""
+    """How much a clue speaks for a candidate (above 0) or against it (below 0), as a natural logarithm of odds.
+
+    Null where a model says that it speaks for it, and not how much.
+    """
 
     name: str
     country: str | None
     lat: float | None
     lon: float | None
-    log_ratio: float
+    log_ratio: float | None
 
 
 class ClueView(TypedDict):
@@ -167,7 +170,7 @@ class ClueView(TypedDict):
     says: str
     photo: int | None
     box: Box | None
-    reliability: float
+    reliability: float | None
     supports: list[SupportView]
     caution: str | None
     rejected: bool
@@ -185,6 +188,15 @@ class AddressView(TypedDict):
     country: str | None
     region: str | None
     precise: str | None
+
+
+class LevelView(TypedDict):
+    """What a model says of one level of its answer; empty where it says nothing."""
+
+    level: Literal["country", "region", "precise"]
+    name: str | None
+    reasoning: str
+    uncertainty: str
 
 
 class RivalView(PlaceView):
@@ -207,6 +219,7 @@ AreaKind = Literal["country", "circle"]
 class AnswerView(TypedDict):
     """The answer. ``conflicts`` says for each photo whether its file claims another place, null where it can't.
 
+    ``why`` is what a model says beyond its evidence, ``levels`` what it says of country, region and place.
     ``area`` is ``country`` where the finding is a whole country, ``circle`` where no more than a country or region is
     named, and null where the point counts. ``outline`` is a GeoJSON geometry of a whole country, else null; ``map``
     what `/api/maps` could fetch.
@@ -220,6 +233,8 @@ class AnswerView(TypedDict):
     radius_km: float | None
     probability: float | None
     sure: str
+    why: str
+    levels: list[LevelView]
     explanation: str
     evidence: list[str]
     candidates: list[RivalView]

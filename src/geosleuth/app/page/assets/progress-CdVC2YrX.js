@@ -1,1 +1,0 @@
-import{r as e}from"./strings-CschzfE2.js";import{F as t,j as n}from"./index-GKc-akFx.js";function r(r){let i=t(r.share);return r.state===`downloading`?e(`maps.downloading`,{share:i,size:n(r.size_bytes)}):e(`maps.importing`,{what:r.what,share:i})}export{r as t};
