@@ -423,3 +423,17 @@ def test_what_a_sign_adds_is_no_more_than_its_doubt_allows() -> None:
     assert len(against) == 4
     assert np.log(0.05) < sum(against) < np.log(0.2)
     assert len(helsinki.contradicting) == 4
+
+
+@pytest.mark.parametrize(("sharp", "speaks"), [(True, -1), (False, 1)])
+def test_a_sharp_spot_speaks_for_itself_and_not_for_what_lies_across_a_border(*, sharp: bool, speaks: int) -> None:
+    nice = Spot("Nice", LatLon(43.70, 7.27), 8.0, 0.9, "FR", sharp=sharp)
+    monaco = Spot("Monaco", LatLon(43.737, 7.421), 1.6, 0.9, "MC")
+    hint = Clue("hint", "Nice", "the user names Nice", 0.75, spots=(nice,))
+    found = posterior([hint, Clue("place", "Monaco", "a town", 0.7, spots=(monaco,))])
+    at = {one.name: one for one in found.candidates}
+    of_hint = {
+        name: next(part.log_ratio for part in one.contributions if part.clue == hint) for name, one in at.items()
+    }
+    assert of_hint["Nice"] > 0
+    assert of_hint["Monaco"] * speaks > 0

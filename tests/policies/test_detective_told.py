@@ -263,3 +263,19 @@ def test_a_hint_that_denies_is_named(atlas: OfflineAtlas) -> None:
 def test_a_hint_that_the_photo_has_too_is_not_called_unknown(atlas: OfflineAtlas) -> None:
     answer = answer_of(Sight(atlas, (("Reisen Innsbruck",),)).run(Detective(countries=["AT"], hint="Innsbruck")))
     assert "names no place that is known" not in (answer.explanation or "")
+
+
+@pytest.mark.parametrize(
+    ("hint", "speaks"),
+    [("maybe Nice", -1), ("Nice", -1), ("maybe France", -1), ("Monaco", 1)],
+)
+def test_a_hint_speaks_for_what_it_names_and_against_the_rest(atlas: OfflineAtlas, hint: str, speaks: int) -> None:
+    sight, policy = Sight(atlas, (("Principauté de Monaco", "Tel. +377 93 15 28 32"),)), Detective(hint=hint)
+    found = sight.run(policy)
+    assert country_of(answer_of(found)) == "Monaco"
+    picture = sight.case.album.__getitem__
+    told = conversation_of(found.events, context=sight.method.context, tools=sight.toolset, picture=picture)
+    said = next(view for view in views_of_clues(policy.review(told), {}, {}) if view["kind"] == "hint")
+    ratios = [one["log_ratio"] or 0.0 for one in said["supports"] if one["country"] == "MC"]
+    assert ratios
+    assert all(ratio * speaks > 0 for ratio in ratios)

@@ -43,7 +43,10 @@ class TextSeen:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place that a clue points at. ``weight`` is its share among the clue's spots; they add up to 1 or less."""
+    """A place that a clue points at. ``weight`` is its share among the clue's spots; they add up to 1 or less.
+
+    Of one that is ``sharp`` the place itself is meant, and neither what lies around it nor what is across a border.
+    """
 
     name: str
     point: LatLon
@@ -51,6 +54,7 @@ class Spot:
     weight: float
     country: str | None = None
     place_id: str | None = None
+    sharp: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,7 @@ _DAMPING: FloatArray = np.diff(np.sqrt(np.arange(10.0)))
 _MERGED_REACH = 0.75
 _MERGED_SCALE = 3.0
 _LEAST_LEFT = 0.05
+_SHARP_REACH = 2.0
 _Ints = npt.NDArray[np.int64]
 
 
@@ -384,6 +385,7 @@ class _SpotTable:
         if unsaid.any():
             found = countries_at(self.lat[unsaid], self.lon[unsaid])
             self.country[unsaid] = [position.get(code or "", -1) for code in found]
+        self.sharp = np.array([spot.sharp for spot in self.spots], dtype=bool)
         self.chance = world.chance(self.country, self.radius_km)
         angles = np.radians(self.lat), np.radians(self.lon)
         self.vectors = np.stack(
@@ -426,6 +428,10 @@ def _near(table: _SpotTable, chosen: _Ints, count: int) -> FloatArray:
     np.maximum(near, own[:, None], out=near)
     np.divide(own[:, None], near, out=near)
     near *= near
+    if len(sharp := np.flatnonzero(table.sharp)):
+        reach = _SHARP_REACH**2 * np.maximum(own[sharp, None], own[chosen])
+        meant = (table.squared_km(sharp, chosen) <= reach) & (table.country[sharp, None] == table.country[chosen])
+        near[sharp] *= meant
     near *= (table.weight / table.chance)[:, None]
     begins = np.flatnonzero(np.diff(table.clue, prepend=-1))
     density[table.clue[begins]] = np.add.reduceat(near, begins, axis=0)

@@ -27,7 +27,7 @@ from .map_questions import text_of
 from .notebook import SAME_LINE, Done, Notebook, overlap
 from .ruled_out import LeftOut
 from .searches import SEARCH_OF_TOOL
-from .stated import Known, hint_reliability, hinted_names, is_denial, stated_clues
+from .stated import Known, hint_reliability, hinted_names, is_denial, says_near, stated_clues
 from .visual import visual_clues
 
 POINTS_TO = 0.6
@@ -309,9 +309,12 @@ class Reasoning:
                 yield replace(clue, reliability=clue.reliability * share)
         elif query in self.hinted:
             rows = [row for row in one.data.get("results", ()) if row.get("match") != "fuzzy"]
-            surest = max(hint_reliability(hint) for hint in self.hints if query in hinted_names(hint))
+            naming = [hint for hint in self.hints if query in hinted_names(hint)]
+            surest = max(map(hint_reliability, naming))
+            sharp = not any(map(says_near, naming))
             for clue in place_clues(SEARCH_OF_TOOL[one.name], {"results": rows}, asked=query):
-                yield replace(clue, kind="hint", reliability=surest, caution="nobody has checked the hint")
+                spots = tuple(replace(spot, sharp=sharp) for spot in clue.spots)
+                yield replace(clue, kind="hint", reliability=surest, spots=spots, caution="nobody has checked the hint")
 
     def _under_a_trade(self, query: str, seen: TextSeen) -> bool:
         """Whether a name stands alone beside a trade: "HOTEL" over "NEW YORK" is a hotel's name."""

@@ -125,6 +125,10 @@ MOST_HINTED_NAMES = 4
 _NOT_SURE = re.compile(r"\bnot\s+(?:\w+\s+)?(?:sure|certain)\b|\bno\s+idea\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|might|may|could|guess|guessing|unsure)\b|\?", re.IGNORECASE)
 _DENIAL = re.compile(r"\b(?:not|isn't|isnt|never|wrong|no)\b", re.IGNORECASE)
+_NEARBY = re.compile(
+    r"\b(?:near|nearby|around|close|outside|beside|between|not far|vicinity|region|coast|bei|nahe|près|autour|cerca)\b",
+    re.IGNORECASE,
+)
 _BRIGHT = 110.0
 _SUN_UP_DEG = 0.0
 _DUSK_DEG = -6.0
@@ -238,6 +242,11 @@ def hint_reliability(hint: str) -> float:
     """How often what a hint names is the place: "maybe Iceland" says less than "Iceland"."""
     words = hint[:LONGEST_HINT]
     return DOUBTED_HINT_RELIABILITY if _DOUBT.search(words) or _NOT_SURE.search(words) else HINT_RELIABILITY
+
+
+def says_near(hint: str) -> bool:
+    """Whether a hint means what lies around a place rather than the place: "near Nice" may be Monaco, "Nice" is not."""
+    return _NEARBY.search(hint[:LONGEST_HINT]) is not None
 
 
 def is_denial(hint: str) -> bool:
