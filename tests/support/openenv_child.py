@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import os
 import socket
 import threading
 import time
@@ -24,7 +25,8 @@ def row(*lines: str) -> dict[str, Any]:
 
 
 def served() -> str:
-    """The address of a server that runs in a thread."""
+    """The address of a server that runs in a thread; the variable must not take reset and step away."""
+    os.environ["OPENENV_MODE"] = "production"
     uvicorn: Any = import_module("uvicorn")
     setting = offline_setting(reward="spotagent", answer_by="reply")
     app = openenv_app(setting, [row("Rue Grimaldi"), row("Boulangerie")])
@@ -56,7 +58,7 @@ async def played(address: str) -> dict[str, Any]:
         name: {"done": step.done, "reward": step.reward, **step.observation}
         for name, step in zip(names, steps, strict=True)
     }
-    return {"version": version("openenv-core"), "state": state, **told}
+    return {"version": version("openenv"), "state": state, **told}
 
 
 print(json.dumps(asyncio.run(played(served()))))

@@ -43,7 +43,7 @@ def test_what_can_not_be_is_said_in_one_line(tmp_path: Path, data: Path) -> None
     words = ["--data", str(data)]
     serving = RUN.invoke(world, ["serve", *words])
     assert isinstance(serving.exception, UserError)
-    assert "pip install openenv-core" in str(serving.exception)
+    assert "pip install openenv" in str(serving.exception)
     export = ["export", "--for", "verl", *words, "--out", str(tmp_path / "out")]
     for more, said in (
         (["--reward", "much"], "unknown reward 'much'"),

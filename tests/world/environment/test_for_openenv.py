@@ -12,12 +12,12 @@ from geosleuth.world.environment import offline_setting
 from geosleuth.world.environment.for_openenv import openenv_app
 from own_venv import ROOT, output_of, python_with
 
-OPENENV = "openenv-core==0.3.0"
+OPENENV = "openenv==0.10.0"
 
 
 def test_without_openenv_one_line_says_how_to_get_it() -> None:
     setting = offline_setting(answer_by="reply")
-    with pytest.raises(UserError, match="pip install openenv-core"):
+    with pytest.raises(UserError, match="pip install openenv"):
         openenv_app(setting, [{"photo": b"", "lat": 0, "lon": 0}])
     with pytest.raises(BadInput, match="nothing to serve"):
         openenv_app(setting, [])
@@ -29,7 +29,7 @@ def test_without_openenv_one_line_says_how_to_get_it() -> None:
 @pytest.mark.usefixtures("atlas_home")
 def test_openenv_s_own_client_plays_an_episode() -> None:
     told = json.loads(output_of(python_with(OPENENV), ROOT / "tests" / "support" / "openenv_child.py"))
-    assert told["version"] == "0.3.0"
+    assert told["version"] == "0.10.0"
 
     begun = told["begun"]
     assert begun["messages"][0].startswith("Where was this photo taken?")

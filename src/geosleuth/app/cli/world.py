@@ -194,7 +194,7 @@ class ServeOptions:
 def serve(options: ServeOptions) -> None:
     """Serve the training environment to OpenEnv clients, on this machine alone.
 
-    Needs openenv-core, which is no part of geosleuth; without it, one line says how to get it.
+    Needs openenv, which is no part of geosleuth; without it, one line says how to get it.
 
     Examples:
 

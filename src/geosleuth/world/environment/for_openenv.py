@@ -1,6 +1,6 @@
 """The environment as an OpenEnv server: reset and step over a WebSocket, one episode per session.
 
-OpenEnv (PyPI: openenv-core) is imported only here and only when asked for. An action is either calls or a reply:
+OpenEnv (PyPI: openenv) is imported only here and only when asked for. An action is either calls or a reply:
 ``{"calls": [{"name": "maps_geocode", "arguments": {"address": "Monaco"}}]}`` or ``{"reply": "..."}``. All calls of an
 action are one turn of the budget. An observation has what tools and loop say, and pictures as JPEG in base64. The truth
 is in no observation and in no state.
@@ -19,7 +19,7 @@ from geosleuth.tools.surfaces import Background
 
 from .episode import Episode, Poser, Setting, needed, pose_photo
 
-PACKAGE = "openenv-core"
+PACKAGE = "openenv"
 MOST_SESSIONS = 16
 
 
@@ -45,7 +45,10 @@ def openenv_app(
         raise BadInput('an OpenEnv server hears replies; make the setting with answer_by="reply"')
     server = needed("openenv.core.env_server.http_server", PACKAGE)
     action, observation, environment = _classes(setting, rows, pose)
-    return server.create_fastapi_app(environment, action, observation, max_concurrent_envs=sessions)
+    # Trainers reset and step, whatever OPENENV_MODE says: in its other mode a server has neither.
+    return server.create_fastapi_app(
+        environment, action, observation, max_concurrent_envs=sessions, mode=server.ServerMode.SIMULATION
+    )
 
 
 def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -> tuple[type, type, type]:
