@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from geosleuth.app.cli.locate import MOST_USED
 from geosleuth.policies import PREFIXES
 from geosleuth.policies.registry import SERVICES
 from locating import locate_here
@@ -17,7 +18,7 @@ ROWS = {match[1]: match[0] for match in re.finditer(r"^\| `(\w+):.*$", GUIDE, re
 
 @pytest.fixture(scope="module")
 def told() -> str:
-    done = locate_here("--help")
+    done = locate_here("--help-all")
     assert (done.code, done.err) == (0, "")
     return done.out
 
@@ -60,3 +61,15 @@ def test_the_guides_flags_are_the_commands(told: str) -> None:
 def test_help_has_examples(told: str) -> None:
     assert "geosleuth locate photo.jpg --model openai:gpt-5" in told
     assert "Traceback" not in told
+
+
+def test_help_shows_what_most_people_need_and_the_way_to_the_rest(told: str) -> None:
+    most = set(re.findall(r"--[a-z][a-z-]+", locate_here("--help").out.partition("Arguments")[2]))
+    every = set(re.findall(r"--[a-z][a-z-]+", told.partition("Arguments")[2]))
+    named = {f"--{name.replace('_', '-')}" for name in MOST_USED} - {"--as-json"} | {"--json"}
+    assert len(named) == 12
+    assert most - {"--help", "--help-all", "--base-url"} == named  # the help of --model names --base-url
+    assert most < every
+    assert len(every) > 45
+    assert "--turns" in locate_here("--help-all").out, "and again"
+    assert "--turns" not in locate_here("--help").out

@@ -151,7 +151,14 @@ class LocateOptions(LastOptions, RunOptions, BatchOptions, KnownOptions, OutputO
     """All options of the command, in the order of the help from the right."""
 
 
-@takes(LocateOptions)
+MOST_USED = (
+    "within", "hint", "seen", "taken", "check", "same_place", "model", "offline", "out", "granularity", "overwrite",
+    "as_json",
+)  # fmt: skip
+"""What `--help` shows."""
+
+
+@takes(LocateOptions, shown=MOST_USED)
 def locate(options: LocateOptions) -> None:
     """Find out where a photo was taken. The result is a lead with its uncertainty, not a verdict.
 

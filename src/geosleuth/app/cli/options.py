@@ -1,11 +1,12 @@
 """Options that several commands share, and commands whose options are the fields of a dataclass."""
 
+import copy
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar, get_args, get_type_hints
 
 import typer
 
@@ -290,24 +291,57 @@ def request_of(options: Any, *parts: type, **more: Any) -> "LocateRequest":
     return with_default_model(LocateRequest.of(**{name: getattr(options, name) for name in names}, **more))
 
 
-def takes(options: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
+def _print_all_options(ctx: typer.Context, *, value: bool) -> None:
+    if value:
+        for option in ctx.command.params:
+            option.hidden = False  # type: ignore[attr-defined]  # arguments have it too, from Typer
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+_HelpAll = Annotated[
+    bool, typer.Option("--help-all", is_eager=True, callback=_print_all_options, help="Show every option and exit.")
+]
+
+
+def _hide(hint: Any) -> Any:
+    """Return the annotation of an option that `--help` leaves out; the same option elsewhere is still shown."""
+    kind, option = get_args(hint)
+    option = copy.copy(option)
+    option.hidden = True
+    return Annotated[kind, option]
+
+
+def takes(
+    options: type[T], *, shown: Collection[str] | None = None
+) -> Callable[[Callable[[T], None]], Callable[..., None]]:
     """Make a command of a function of one object: typer sees a parameter for each field of its dataclass.
 
     Where a profile is named, its options come in place of those that were left out.
+
+    Args:
+        options: the dataclass.
+        shown: the fields that `--help` shows, beside those without a default; `--help-all` shows all.
     """
     hints = get_type_hints(options, include_extras=True)
+    if shown is not None:
+        known = {one.name: _default(one) for one in fields(options)}  # type: ignore[arg-type]
+        left_out = [name for name, default in known.items() if default is not inspect.Parameter.empty]
+        hints |= {name: _hide(hints[name]) for name in left_out if name not in shown}
     parameters = [
         inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=_default(one), annotation=hints[one.name])
         for one in fields(options)  # type: ignore[arg-type]
     ]
 
+    if shown is not None:
+        parameters.append(inspect.Parameter("_", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_HelpAll))
     may_be_new = bool(getattr(options, "names_new_profile", False))
     if any(one.name == "profile" for one in parameters):
         parameters.append(inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
 
     def made(work: Callable[[T], None]) -> Callable[..., None]:
         @wraps(work)
-        def command(*, ctx: typer.Context | None = None, **given: Any) -> None:
+        def command(*, ctx: typer.Context | None = None, _: bool = False, **given: Any) -> None:
             work(options(**_with_profile(given, ctx, may_be_new=may_be_new)))
 
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
