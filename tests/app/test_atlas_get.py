@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from extract_server import ExtractServer, catalogue, entry, extract_server, tiny_extract
-from geosleuth.atlas.suggestion import get_country
+from geosleuth.atlas.suggestion import map_for
 from geosleuth.text.numbers import size
 from in_process import Done, geosleuth
 from locating import FINAL, at, locate_here, photo_file
@@ -400,8 +400,8 @@ def test_at_a_terminal_the_person_is_asked(server: ExtractServer) -> None:
     assert regions() == []
     # What was learned of its size stands beside the command wherever that is suggested.
     size_kb = round(len(server.files["/andorra-latest.osm.pbf"]) / 1000)
-    assert get_country("AD") == f"geosleuth atlas get andorra ({size_kb} KB)"
-    assert get_country("GB") == "geosleuth atlas get 'united kingdom'"
+    assert map_for("AD", None, None).command == f"geosleuth atlas get Andorra ({size_kb} KB, and about 1 s to import)"
+    assert map_for("GB", None, None).size_bytes is None
 
 
 def test_at_a_terminal_nothing_is_asked_before_a_yes(server: ExtractServer) -> None:
@@ -443,4 +443,4 @@ def test_a_models_finding_on_no_map_names_the_command(tmp_path: Path) -> None:
     pytest.importorskip("pydantic_ai")
     with openai_server([FINAL]) as url:
         shown = " ".join(locate_here(photo_file(tmp_path), *at(url)).out.split())
-    assert "would help a map of Monaco, which this machine lacks. Fetch it with: geosleuth atlas get monaco" in shown
+    assert "would help a map of Monaco, which this machine lacks. Fetch it with: geosleuth atlas get Monaco (" in shown

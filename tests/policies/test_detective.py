@@ -154,7 +154,7 @@ def test_a_french_bakery_names_the_map_that_is_missing(atlas: OfflineAtlas) -> N
     answer = answer_to(case_of(atlas, sign("Boulangerie Chez Martine", "www.chezmartine.fr", letter=50)))
     assert country_of(answer) == "France"
     assert radius_of(answer) > 100
-    assert "geosleuth atlas get france" in words_of(answer)
+    assert "geosleuth atlas get France (" in words_of(answer)
     assert "map of France" in words_of(answer)
 
 

@@ -35,13 +35,13 @@ from geosleuth.atlas.map_place import map_place, map_point
 from geosleuth.atlas.online import OnlineClient
 from geosleuth.atlas.online.access import check_consent, check_written_address
 from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm, import_overture
-from geosleuth.atlas.suggestion import remember_size
+from geosleuth.atlas.suggestion import import_seconds, remember_size
 from geosleuth.errors import BadFile, BadInput, ServiceFault
 from geosleuth.geo import Box, Extent
 from geosleuth.names import country_name, required_country_code
 from geosleuth.net import host_of
 from geosleuth.pipeline.plan import is_local, online_settings
-from geosleuth.text.numbers import plural, size
+from geosleuth.text.numbers import duration, size
 
 Kind = Literal["map", "geonames", "overture", "wikipedia"]
 ImportProgress = Callable[[str, int, int], None]
@@ -56,7 +56,6 @@ _SOURCES: Final[dict[Kind, tuple[str, str]]] = {
 _CATALOGUE_BYTES: Final = 32 * 1024 * 1024
 # Disk space that an import takes per byte of the file: staged rows, and the finished region (1.5 to 2.8 bytes).
 _STAGED_PER_BYTE, _REGION_PER_BYTE = 5, 3
-_IMPORTED_BYTES_PER_S = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +198,7 @@ async def ask_size(source: Source, target: DownloadTarget) -> Offer:
         ServiceFault: the server has no such file, or does not report its size.
     """
     offer = await ask_offer(source.client, target.url, checked=target.is_map)
-    remember_size(target.countries, offer.size_bytes)
+    remember_size({*target.countries, *([target.place] if target.place else [])}, offer.size_bytes)
     return offer
 
 
@@ -217,7 +216,7 @@ class Needs:
         size_bytes = offer.size_bytes
         region_bytes = _REGION_PER_BYTE * size_bytes
         import_bytes = size_bytes + _STAGED_PER_BYTE * size_bytes + region_bytes
-        return cls(import_bytes, region_bytes, size_bytes / _IMPORTED_BYTES_PER_S)
+        return cls(import_bytes, region_bytes, import_seconds(size_bytes))
 
 
 def describe_plan(target: DownloadTarget, offer: Offer) -> str:
@@ -227,7 +226,7 @@ def describe_plan(target: DownloadTarget, offer: Offer) -> str:
     return (
         f"{target.description}: {size(offer.size_bytes)} from {offer.host}{of_day}; needs "
         f"about {size(needs.import_bytes)} on disk while it is imported, {size(needs.disk_bytes)} permanently, and "
-        f"{_duration(needs.seconds)} to import after the download"
+        f"{duration(needs.seconds)} to import after the download"
     )
 
 
@@ -349,9 +348,3 @@ def is_same(existing: RegionInfo, offer: Offer) -> bool:
 def day_of(info: RegionInfo) -> str:
     """Return the date of a region's data, for people."""
     return info.data_date[:10] if info.data_date else "an unknown day"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return plural(round(seconds / 60), "minute", "minutes") if seconds < 5400 else f"{seconds / 3600:.1f} hours"

@@ -3,6 +3,8 @@
 import json
 import shlex
 from collections.abc import Iterable
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
-from geosleuth.geo import LatLon
+from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_code, country_name
-from geosleuth.text.numbers import size
+from geosleuth.text.numbers import duration, size
 
 from .folders import cache_dir
 from .offline import regions_dir
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 _PRECISE_KM: Final = 1.0
 """An answer within this radius would hardly gain from a map."""
+_TOWN_KM: Final = 60.0
+"""An answer within this radius needs the map around a town, not that of its country."""
+_IMPORTED_BYTES_PER_S: Final = 1_000_000
 
 
 def get_command(place: str | None) -> str:
@@ -35,36 +40,82 @@ def get_at(point: LatLon) -> str:
     return f"geosleuth atlas get {point.lat:.4f},{point.lon:.4f}"
 
 
-def get_country(code: str) -> str:
-    """Return the command that downloads the map of a country, with the size of the download if known."""
-    command, size_bytes = get_command(country_name(code).lower()), known_size(code)
-    return f"{command} ({size(size_bytes)})" if size_bytes else command
+@dataclass(frozen=True, slots=True)
+class MissingMap:
+    """A map that would make an answer more precise.
+
+    Attributes:
+        place: a country, or the town in whose smallest extract the answer lies; as ``atlas get`` takes it.
+        size_bytes: the size of the download, if it was asked before.
+    """
+
+    place: str
+    size_bytes: int | None
+
+    @property
+    def command(self) -> str:
+        """The command that downloads it, and what that takes."""
+        takes = "its size and time are named before it is downloaded"
+        if self.size_bytes:
+            takes = f"{size(self.size_bytes)}, and about {duration(import_seconds(self.size_bytes))} to import"
+        return f"{get_command(self.place)} ({takes})"
 
 
-def missing_country(answer: Answer) -> str | None:
-    """Return the code of the country whose map would make an answer more precise.
+def import_seconds(size_bytes: int) -> float:
+    """Return the time that importing a map of this size takes, roughly."""
+    return size_bytes / _IMPORTED_BYTES_PER_S
+
+
+def map_for(code: str, point: LatLon | None, radius_km: float | None) -> MissingMap:
+    """Return the map to suggest for an answer: of the town if it is that precise, else of the country."""
+    is_town = point is not None and radius_km is not None and radius_km <= _TOWN_KM and not _is_small(code)
+    town = _town_at(point, code) if is_town and point is not None else None
+    return MissingMap(town or country_name(code), _sizes().get(town or code))
+
+
+def _is_small(code: str) -> bool:
+    """Return whether a country is hardly larger than what a town's map covers."""
+    from .facts.countries import all_countries
+
+    facts = all_countries().get(code)
+    return facts is not None and (facts.area_km2 or 0.0) < _TOWN_KM**2
+
+
+def _town_at(point: LatLon, code: str) -> str | None:
+    """Return the nearest town, written so that ``atlas get`` finds the same one; the point if no name does that."""
+    from .base import BasePlaces, ensure_base, open_base
+    from .map_place import map_place
+
+    with closing(open_base(ensure_base())) as base:
+        hit = BasePlaces(base).nearest_city(point)
+    if hit is None or hit.place.country != code or distance_km(hit.place.point, point) > _TOWN_KM:
+        return None
+    name = hit.place.address or hit.place.name
+    with suppress(BadInput):
+        if distance_km(map_place(name).point, hit.place.point) < 1:
+            return name
+    return f"{point.lat:.4f},{point.lon:.4f}"
+
+
+def missing_map_of(answer: Answer) -> MissingMap | None:
+    """Return the map that would make an answer more precise.
 
     None if the answer names no country or point, is precise already, or lies on a map that was added.
     """
     code = country_code(answer.address.country.conclusion or "")
     if code is None or answer.point is None or (answer.radius_km or _PRECISE_KM + 1) <= _PRECISE_KM:
         return None
-    return None if any(info.extent.contains(answer.point) for info in _store(regions_dir()).list()) else code
+    if any(info.extent.contains(answer.point) for info in _store(regions_dir()).list()):
+        return None
+    return map_for(code, answer.point, answer.radius_km)
 
 
 def missing_map(answer: Answer) -> str:
     """Return a sentence that suggests the map that an answer lacks; else empty."""
-    code = missing_country(answer)
-    if code is None:
+    wanted = missing_map_of(answer)
+    if wanted is None:
         return ""
-    return (
-        f"What would help: a map of {country_name(code)}, which this machine lacks. Fetch it with: {get_country(code)}"
-    )
-
-
-def known_size(code: str) -> int | None:
-    """Return the size in bytes of a country's map, if known from an earlier download."""
-    return _sizes().get(code)
+    return f"What would help: a map of {wanted.place}, which this machine lacks. Fetch it with: {wanted.command}"
 
 
 @cache
@@ -75,11 +126,11 @@ def _store(folder: Path) -> "RegionStore":
     return RegionStore(folder)
 
 
-def remember_size(countries: Iterable[str], size_bytes: int) -> None:
-    """Save the size of the extract of some countries; a cache that can't be written is ignored."""
+def remember_size(places: Iterable[str], size_bytes: int) -> None:
+    """Save the size of the extract of countries (their codes) and towns; a cache that can't be written is ignored."""
     try:
         _path().parent.mkdir(parents=True, exist_ok=True)
-        write_text_atomically(_path(), json.dumps(_sizes() | dict.fromkeys(countries, size_bytes)))
+        write_text_atomically(_path(), json.dumps(_sizes() | dict.fromkeys(places, size_bytes)))
     except (OSError, BadInput):
         return
 

@@ -80,3 +80,10 @@ def size(size_bytes: int) -> str:
             value = size_bytes / step
             return f"{value:,.0f} {unit}" if value >= 99.95 else f"{value:.1f} {unit}"
     return f"{max(1, round(size_bytes / 1000)) if size_bytes else 0} KB"
+
+
+def duration(seconds: float) -> str:
+    """A length of time, roughly: 40 s, 12 minutes, 1.6 hours."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return plural(round(seconds / 60), "minute", "minutes") if seconds < 5400 else f"{seconds / 3600:.1f} hours"

@@ -21,7 +21,7 @@ from geosleuth.answer import Level
 from geosleuth.answer.answer import LevelName, is_wide, named_levels
 from geosleuth.answer.formats import area_geometry
 from geosleuth.app.report.digest import Digest, Rival, away_km, digest_of
-from geosleuth.atlas.suggestion import known_size, missing_country, missing_map
+from geosleuth.atlas.suggestion import missing_map, missing_map_of
 from geosleuth.clues import Clue
 from geosleuth.clues.posterior import Contribution, Posterior
 from geosleuth.clues.text_clue import named_there
@@ -275,13 +275,13 @@ def _level(name: LevelName, level: Level) -> LevelView:
 
 
 def _map_wanted(finding: Finding) -> MapView | None:
-    """Return the map that a model asked for last, or else that of the answer's country."""
+    """Return the map that a model asked for last, or else the one that the answer lacks."""
     asked = [one.data for one in finding.trajectory.observations if one.name == "request_map" and not one.failure]
     wanted = [str(data["place"]) for data in asked if isinstance(data, dict) and data.get("command")]
     if wanted and finding.granularity == "exact":
         return {"place": wanted[-1], "size_bytes": None}
-    code = missing_country(finding.answer)
-    return None if code is None else {"place": country_name(code), "size_bytes": known_size(code)}
+    missing = missing_map_of(finding.answer)
+    return None if missing is None else {"place": missing.place, "size_bytes": missing.size_bytes}
 
 
 def candidate_view(one: Hypothesis, radius_km: float | None = None) -> CandidateView:

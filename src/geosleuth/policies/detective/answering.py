@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from geosleuth.answer import Address, Answer, Candidate, Level
-from geosleuth.atlas.suggestion import get_country
+from geosleuth.atlas.suggestion import map_for
 from geosleuth.clues import Clue, ClueKind, TextSeen
 from geosleuth.clues.bearing import telling_letters
 from geosleuth.clues.decision import STATED
@@ -56,10 +56,12 @@ def would_help(reasoning: Reasoning) -> str:
         return ""
     names = unplaced_names(reasoning)
     if names and decision.country and not on_added_map(reasoning):
+        whole = country_name(decision.country)
+        missing = map_for(decision.country, decision.point, decision.radius_km if decision.level != "country" else None)
+        title = f"{whole} or of the right part of it" if missing.place == whole else missing.place
         return (
-            f"What would help: {_where_names_stand(reasoning, names[:_SHOWN_NAMES])}; a map of "
-            f"{country_name(decision.country)} or of the right part of it may know more. Fetch it with: "
-            f"{get_country(decision.country)}"
+            f"What would help: {_where_names_stand(reasoning, names[:_SHOWN_NAMES])}; a map of {title} may know more. "
+            f"Fetch it with: {missing.command}"
         )
     read = {clue.kind for clue in reasoning.found.clues}
     wanted = [words for words, kinds in _TELLING_SIGHTS if not read & kinds][:_SHOWN_SIGHTS]
