@@ -231,7 +231,8 @@ def test_a_failed_update_leaves_what_was_there(server: ExtractServer, tmp_path: 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["andorra"], "this asks 127.0.0.1 for a file and downloads it; add --yes to allow it"),
+        (["andorra"], "geosleuth: this asks 127.0.0.1 for a file and downloads it; add --yes to allow it"),
+        (["Andorrra"], "did you mean Andorra? (unless Andorrra is one of the server's own names); this asks 127.0.0.1"),
         (["andorra", "--yes", "--offline"], "--offline rules out"),
         ([], "such as: geosleuth atlas get andorra"),
         (["andorra", "--yes", "--name", "../up"], "a region's name is up to 64 lowercase letters"),

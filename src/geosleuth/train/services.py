@@ -16,6 +16,7 @@ from geosleuth.agent.setup import Resources
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.online import Recording
 from geosleuth.atlas.online.answer_server import serving_answers
+from geosleuth.atlas.online.router import check_service
 from geosleuth.bench.placed import Placed, placer_of
 from geosleuth.data.factory import Services
 from geosleuth.errors import BadInput, ServiceFault
@@ -134,6 +135,7 @@ def check_services(recipe: Recipe) -> None:
                     "rollout.geocoder"
                 )
         return
+    _check_names(rollout)
     if not recipe.data.photos:
         raise BadInput(
             "rollout.maps, rollout.web, rollout.geocoder: drawn scenes stand on their world's own map; give data.photos"
@@ -144,6 +146,12 @@ def check_services(recipe: Recipe) -> None:
         raise BadInput(
             f"rollout.answers: there is no {rollout.answers} to repeat; leave out rollout.replay to record it"
         )
+
+
+def _check_names(rollout: RolloutPart) -> None:
+    geocoder = "" if rollout.geocoder == ATLAS else rollout.geocoder.partition(":")[0]
+    for name in filter(None, (*(rollout.maps or "").split(","), geocoder)):
+        check_service(name)
 
 
 def _services(rollout: RolloutPart) -> Services:

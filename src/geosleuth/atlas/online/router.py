@@ -352,6 +352,21 @@ def public_hosts() -> frozenset[str]:
     return frozenset(host_of(service.base_url) for service in _CLASSES if service.base_url)
 
 
+def check_service(name: str) -> list[str]:
+    """Return the names of a service, or of a pair of them.
+
+    Raises:
+        BadInput: there is no service of that name.
+    """
+    names = [part.strip().lower() for part in name.split("+")]
+    for part in names:
+        if part not in _SERVICES:
+            raise BadInput(
+                f"no online service {part[:40]!r}; there are {', '.join(ONLINE_NAMES)}, and pairs: amap+google"
+            )
+    return names
+
+
 def make_online(name: str, settings: OnlineSettings) -> OnlineAtlas | RegionRouter:
     """Create an online service, an `Atlas`; nothing is contacted yet. Close it, or use it as a context manager.
 
@@ -360,12 +375,7 @@ def make_online(name: str, settings: OnlineSettings) -> OnlineAtlas | RegionRout
     Raises:
         BadInput: there is no service of that name, or its key is not in the environment.
     """
-    names = [part.strip().lower() for part in name.split("+")]
-    for part in names:
-        if part not in _SERVICES:
-            raise BadInput(
-                f"no online service {part[:40]!r}; there are {', '.join(ONLINE_NAMES)}, and pairs: amap+google"
-            )
+    names = check_service(name)
     client = OnlineClient(settings)
     match [_SERVICES[part](client) for part in names]:
         case [service]:

@@ -30,15 +30,15 @@ from geosleuth.app.downloads import (
     update_target,
 )
 from geosleuth.atlas import gazetteers_dir, regions_dir
-from geosleuth.atlas.base import ensure_base
+from geosleuth.atlas.base import base_path, ensure_base
 from geosleuth.atlas.extracts import ask_offer, check_room, delete_download, download, downloads_dir, fetch_catalogue
 from geosleuth.atlas.extracts.wikipedia import Edition, find_wikipedia, keep_zim, zim_dir
-from geosleuth.atlas.map_place import map_point
+from geosleuth.atlas.map_place import map_place, map_point
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
 from geosleuth.atlas.suggestion import get_command
 from geosleuth.errors import BadInput, Offline, require
 from geosleuth.geo.extent import plain
-from geosleuth.names import fold
+from geosleuth.names import country_code, fold
 from geosleuth.text.numbers import size
 from geosleuth.text.safe import one_line
 
@@ -46,6 +46,7 @@ from .atlas import importing, regions_view
 
 _T = TypeVar("_T")
 # Since a latitude may begin with a minus sign, the parser passes unknown options on as places.
+_SUBDIVISION = re.compile(r"[A-Za-z]{2}-[A-Za-z0-9]{1,3}")
 _UNKNOWN_OPTION = re.compile(r"-(?!\d|\.\d)")
 
 
@@ -60,9 +61,10 @@ def get_maps(options: GetOptions) -> None:
             return
     source = Source(kind, options.mirror)
     hosts = " and ".join(dict.fromkeys(source.hosts))
+    doubt = _doubt_of_name(options, kind)
     if not options.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"this asks {hosts} for a file and downloads it; add --yes to allow it")
-    if not options.yes and not asked(f"This asks {hosts} for its list of files and their sizes. Ask {hosts}?"):
+        raise BadInput(f"{doubt}this asks {hosts} for a file and downloads it; add --yes to allow it")
+    if not options.yes and not asked(f"{doubt}This asks {hosts} for its list of files and their sizes. Ask {hosts}?"):
         raise BadInput(f"stopped; {hosts} was not asked")
     if source.kind in ("map", "overture") and options.place is not None:
         # In the main thread, unlike the atlas itself, so that Ctrl-C stops the build at once.
@@ -76,6 +78,22 @@ def get_maps(options: GetOptions) -> None:
             raise
         add_file = "or add a file that you have: geosleuth atlas add FILE.osm.pbf"
         raise Offline(error.host, f"{error.trouble.rstrip('?')}; {add_file}") from error
+
+
+def _doubt_of_name(options: GetOptions, kind: Kind) -> str:
+    """Return that no place of the base atlas is called so, before anybody is asked; else empty.
+
+    The server may know more names: those of its extracts, such as us/california or dach.
+    """
+    place = options.place
+    if kind != "map" or place is None or "/" in place or map_point(place) is not None or not base_path().is_file():
+        return ""
+    try:
+        if country_code(place) is None and not _SUBDIVISION.fullmatch(place.strip()):
+            map_place(place)
+    except BadInput as error:
+        return f"{error} (unless {place.strip()[:40]} is one of the server's own names); "
+    return ""
 
 
 def _check_options(options: GetOptions) -> None:
