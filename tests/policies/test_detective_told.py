@@ -1,5 +1,6 @@
 """What a person tells the detective beforehand: an area that may be small, and a hint in words of everyday life."""
 
+import re
 from datetime import UTC, datetime, timedelta, timezone
 from math import cos, radians
 from pathlib import Path
@@ -14,6 +15,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import Box, Disc, Extent, LatLon
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.detective.stated import countries_named
+from homes import add_region
 from told_runs import Sight
 
 PHARMACY = ("Farmacia San Marco", "Via Garibaldi 12", "Tel. 0541 782331")
@@ -144,7 +146,9 @@ def test_advice_names_no_option_that_was_used(atlas: OfflineAtlas) -> None:
 def test_an_area_far_from_what_was_read_is_still_contradicted(atlas: OfflineAtlas) -> None:
     area = square(LatLon(35.68, 139.76), 2.0)
     answer = answer_of(Sight(atlas, (PHARMACY,)).run(Detective(within=area)))
-    assert "point to Rimini, Italy, outside the area that was given" in (answer.explanation or "")
+    assert re.match(
+        r"All clues point to Rimini, Italy, 9,\d+\skm outside the area that was given\.", answer.explanation or ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -172,6 +176,20 @@ def test_everyday_words_name_no_country(hint: str) -> None:
 )  # fmt: skip
 def test_what_is_written_as_a_name_names_its_country(hint: str, codes: set[str]) -> None:
     assert set(countries_named(hint)) == codes
+
+
+def test_an_area_beside_a_spot_says_how_far_the_spot_lies_outside(atlas_home: Path) -> None:
+    add_region(Path(__file__).parents[2] / "examples" / "regions" / "monaco.osm.pbf", atlas_home / "regions")
+    atlas = OfflineAtlas(atlas_home / "regions")
+    sight = Sight(atlas, (("L'Epi d'Or", "Rue Grimaldi", "+377 93 30 23 45"),))
+    free = answer_of(sight.run())
+    assert free.point is not None
+    beside = square(LatLon(free.point.lat + 0.008, free.point.lon), 0.55)
+    told = answer_of(sight.run(Detective(within=beside).naming_area("the area that you drew")))
+    assert not told.located
+    place = "L'Épi d'Or, (La Condamine, )?Monaco"
+    assert re.match(rf"All clues point to {place}, 6\d\d\sm outside the area that you drew\.", told.explanation or "")
+    assert "too weak" not in (told.explanation or "")
 
 
 @pytest.mark.parametrize(

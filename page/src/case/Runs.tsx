@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { CaseRow, RunRow } from "../api/types";
 import { shortDate } from "../format";
 import { go, hashOf } from "../router";
-import { placeOf, sureWords } from "../state/summary";
+import { chooseRun, chosenRuns, mainRun, placeOf, sureWords } from "../state/summary";
 import { t } from "../strings";
 import { Icon } from "../ui/Icon";
 
@@ -26,6 +26,7 @@ export function Runs({ row, shown, onDelete }: { row: CaseRow; shown: string; on
   // Of two there is nothing to choose.
   const picked = chosen ?? (comparable.length === 2 ? comparable : []);
   const many = row.runs.length > 1;
+  const main = mainRun(row)?.id;
   const newestFirst = [...row.runs].reverse();
   const pick = (id: string): void => setChosen(picked.includes(id) ? picked.filter((one) => one !== id) : [...picked, id].slice(-2));
   const [one, other] = picked;
@@ -54,6 +55,18 @@ export function Runs({ row, shown, onDelete }: { row: CaseRow; shown: string; on
                   {toldOf(run) ? ` · ${toldOf(run)}` : ""}
                 </span>
               </a>
+              {many ? (
+                <button
+                  type="button"
+                  class="plain square small choose-run"
+                  aria-pressed={main === run.id}
+                  aria-label={t("runs.choose", { n: number })}
+                  title={main === run.id ? t("runs.chosen") : t("runs.choose", { n: number })}
+                  onClick={() => chooseRun(row.id, main === run.id && chosenRuns.value.has(row.id) ? null : run.id)}
+                >
+                  <Icon name="star" size={15} />
+                </button>
+              ) : null}
               {many ? (
                 <button type="button" class="plain square small" aria-label={t("runs.delete", { n: number })} title={t("runs.delete", { n: number })} onClick={() => onDelete(run)}>
                   <Icon name="bin" size={15} />

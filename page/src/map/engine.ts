@@ -171,7 +171,9 @@ export class Engine {
     const open = this.marks.filter((mark) => mark.kind !== "dropped");
     const shown = what !== "all" && answer.length > 0 ? answer : open.length > 0 ? open : this.marks;
     const places = shown.flatMap((mark) => (mark.outline ? spotsOf(mark.outline) : [mark]));
-    const bounds = around(places.length > 0 ? places : this.area ? spotsOf(this.area) : []) ?? START;
+    // An area that was drawn stays in view unless the finding is shown alone: the reason may be that nothing lies in it.
+    const drawn = this.area && (what === "all" || answer.length === 0) ? spotsOf(this.area) : [];
+    const bounds = around([...places, ...drawn]) ?? START;
     this.movedByHand = false;
     const padding = clearOf(clientWidth, clientHeight);
     const maxZoom = shown.some((mark) => mark.radiusKm > 0 && mark.radiusKm < 1) ? CLOSEST_ZOOM : 11;
@@ -226,7 +228,7 @@ export class Engine {
     const key = answer
       ? `${places.map((mark) => `${mark.lat} ${mark.lon}`).join()} answer ${answer.lat} ${answer.lon} ${answer.radiusKm}`
       : open.map((mark) => `${mark.id} ${mark.lat} ${mark.lon}`).sort().join();
-    const areaOnly = open.length === 0 && !answer && this.area ? JSON.stringify(this.area) : "";
+    const areaOnly = !answer && this.area ? JSON.stringify(this.area) : "";
     if (key + areaOnly === this.fitted || key + areaOnly === "") return;
     this.fitted = key + areaOnly;
     // Whoever opens the map to draw wants to draw around the candidates.

@@ -1,12 +1,51 @@
 /** A case in a few words. */
+import { signal } from "@preact/signals";
 import type { AnswerSummary, AnswerView, AreaKind, CaseRow, RunRow } from "../api/types";
 import { kilometres, percent } from "../format";
 import { maybe, t } from "../strings";
 
-/** The run that a case is shown by: one that is under way, else the newest with a result, else the newest. */
+const CHOSEN = "geosleuth.chosen";
+const MOST_CHOSEN = 500;
+
+function storedChoice(): ReadonlyMap<string, string> {
+  try {
+    const pairs: unknown = JSON.parse(localStorage.getItem(CHOSEN) ?? "[]");
+    return new Map(Array.isArray(pairs) ? (pairs as [string, string][]) : []);
+  } catch {
+    return new Map();
+  }
+}
+
+/** For each case the run that somebody chose to show it by, in this browser. */
+export const chosenRuns = signal(storedChoice());
+
+export function chooseRun(caseId: string, runId: string | null): void {
+  const next = new Map(chosenRuns.value);
+  next.delete(caseId);
+  if (runId !== null) next.set(caseId, runId);
+  chosenRuns.value = next;
+  try {
+    localStorage.setItem(CHOSEN, JSON.stringify([...next].slice(-MOST_CHOSEN)));
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+}
+
+function rejectsMore(run: RunRow, before: RunRow): boolean {
+  const count = ({ rejected }: RunRow): number => [rejected.clues, rejected.texts, rejected.places, rejected.readings].reduce((sum, one) => sum + (one?.length ?? 0), 0);
+  return count(run) > count(before);
+}
+
+/** The run that a case is shown by: one that is under way, the one that was chosen, the surest that nobody has objected to, or the newest. */
 export function mainRun(row: CaseRow): RunRow | null {
   const newestFirst = [...row.runs].reverse();
-  return newestFirst.find(isActive) ?? newestFirst.find((run) => run.state === "done") ?? newestFirst[0] ?? null;
+  const chosen = row.runs.find((run) => run.id === chosenRuns.value.get(row.id));
+  const done = newestFirst.filter((run) => run.state === "done");
+  const standing = done.filter((run) => !done.some((next) => next.parent === run.id && rejectsMore(next, run)));
+  const odds = (run: RunRow): number => (run.answer?.place ? (run.answer.probability ?? 0) : -1);
+  // The first of the surest is the newest of them.
+  const best = standing.reduce<RunRow | null>((most, run) => (most === null || odds(run) > odds(most) ? run : most), null);
+  return newestFirst.find(isActive) ?? chosen ?? best ?? newestFirst[0] ?? null;
 }
 
 export function isActive(run: RunRow): boolean {

@@ -3,9 +3,11 @@
 from math import cos, radians
 
 from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
+from geosleuth.geo.extent import Outline
 
 _HALF_WAY_ROUND_KM = 20_015.0
 _JUST_INSIDE = 0.999
+_KM_PER_DEGREE = 111.2
 
 
 def farthest_km(area: Extent, point: LatLon) -> float:
@@ -32,6 +34,19 @@ def brought_into(area: Extent, point: LatLon, radius_km: float) -> LatLon | None
         return None
     chosen = area.centre if distance_km(area.centre, point) <= radius_km else nearest
     return chosen if area.contains(chosen) else None
+
+
+def outside_km(area: Extent, point: LatLon) -> float:
+    """Return how far a point lies outside an area, 0 inside; along the ground of small areas, roughly for wide ones."""
+    if not isinstance(area, Outline):
+        return Disc(point, 0.0).distance_km(area)
+    import shapely
+
+    squeeze = [max(cos(radians(point.lat)), 1e-3), 1.0]
+    # Its longitudes may go on beyond 180 degrees.
+    ways = ([point.lon + turn, point.lat] for turn in (-360.0, 0.0, 360.0))
+    shapes = (shapely.transform(area.shape, lambda at, way=way: (at - way) * squeeze) for way in ways)
+    return float(min(shapely.distance(shape, shapely.Point(0.0, 0.0)) for shape in shapes)) * _KM_PER_DEGREE
 
 
 def grid(area: Extent, steps: int) -> list[LatLon]:

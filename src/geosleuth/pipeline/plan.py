@@ -720,7 +720,8 @@ def _policy(request: LocateRequest, recorded: Trajectory | None, area: Area | No
         seen=request.seen,
         force_answer=request.force_answer,
     )
-    return detective.naming_area(area.words if area else None)
+    drawn = "the area that you drew" if request.drawn is not None else None
+    return detective.naming_area(drawn or (area.words if area else None))
 
 
 def _area(request: LocateRequest) -> Area | None:

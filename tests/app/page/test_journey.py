@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -126,3 +127,30 @@ def test_what_is_no_photo_is_refused_in_words_and_leaves_nothing(open_page: Open
     page.get_by_role("button", name="Find the place").click()
     expect(page.get_by_role("alert")).to_contain_text("notes.jpg")
     assert len(server.client.get("/api/cases").json()["cases"]) == before
+
+
+def test_an_area_beside_the_finding_is_named_as_the_reason_and_stays_drawn(
+    open_page: Opener, server: Served, shot: Callable[[Page, str], None]
+) -> None:
+    nice = [[7.2, 43.66], [7.3, 43.66], [7.3, 43.74], [7.2, 43.74], [7.2, 43.66]]
+    area = {"type": "Polygon", "coordinates": [nice]}
+    case = server.case(BAKERY.read_bytes(), title="Drawn")
+    first = server.start(case)
+    assert server.over(first, 240) == "done"
+    second = server.client.post(f"/api/runs/{first}/continue", json={"area": area}).json()["id"]
+    assert server.over(second, 240) == "done"
+    page = open_page(f"/#/case/{case}/run/{second}", viewport={"width": 1280, "height": 900})
+    reason = page.locator(".cant-tell")
+    expect(reason).to_contain_text("All clues point to Monaco, outside the area that you drew.")
+    expect(reason).not_to_contain_text("too weak")
+    expect(page.locator(".map-canvas[data-settled]")).to_be_visible()
+    shot(page, "area-outside")
+
+    # The list of cases shows the better run, and another where somebody chooses it.
+    page.goto(f"{server.url}/#/")
+    card = page.locator(".case-card", has_text="Drawn")
+    expect(card.locator(".case-place")).to_contain_text("Monaco")
+    page.goto(f"{server.url}/#/case/{case}/run/{second}")
+    page.get_by_role("button", name="Show run 2 in the list of cases").click()
+    page.goto(f"{server.url}/#/")
+    expect(card.locator(".case-place")).to_have_text("No place was found")

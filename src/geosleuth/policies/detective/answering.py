@@ -7,6 +7,7 @@ from typing import Any
 from geosleuth.answer import Address, Answer, Candidate, Level
 from geosleuth.atlas.suggestion import map_for
 from geosleuth.clues import Clue, ClueKind, TextSeen
+from geosleuth.clues.areas import outside_km
 from geosleuth.clues.bearing import telling_letters
 from geosleuth.clues.decision import STATED
 from geosleuth.clues.heartlands import HELD_SHARE, heartland
@@ -16,6 +17,7 @@ from geosleuth.clues.selftest import LeftOut, Sign
 from geosleuth.clues.text_clue import said_of
 from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
 from geosleuth.names import country_name, fold
+from geosleuth.text.numbers import distance
 from geosleuth.text.safe import one_line
 from geosleuth.tools.viewer import length, percent, quoted
 
@@ -259,14 +261,16 @@ def _assumed(reasoning: Reasoning) -> str:
     area = reasoning.known.area_words
     if not area:
         return ""
+    night = _night(reasoning)
+    doubt = f" Against that speaks {night}. Check the time, or the area." if night else ""
+    if reasoning.outside is not None and not night:
+        return ""
     country = next(iter(reasoning.found.countries), "")
     # Where all clues point elsewhere, what speaks for the area is seen only beside the rest of the world.
     weighed = reasoning.found if reasoning.outside is None else reasoning.anywhere
     parts = weighed.country_contributions(country)
     fits = [evidence_line(said_of(part.clue, country)) for part in parts if _is_seen_for(part)]
     said = f"; what was read fits it and names no place in it: {fits[0]}" if fits else ""
-    night = _night(reasoning)
-    doubt = f" Against that speaks {night}. Check the time, or the area." if night else ""
     return f"Looked for only within {area}, as you asked{said}.{doubt}"
 
 
@@ -445,8 +449,11 @@ def _outside(reasoning: Reasoning) -> str:
     decision = reasoning.outside
     if decision is None:
         return ""
-    place = full_name(decision.name or "another place", decision.country)
-    return f"All clues together point to {place}, outside the area that was given."
+    place, known = full_name(decision.name or "another place", decision.country), reasoning.known
+    away = ""
+    if known.area is not None and decision.point is not None and not decision.is_country:
+        away = f"{distance(outside_km(known.area, decision.point))} "
+    return f"All clues point to {place}, {away}outside {known.area_words}."
 
 
 def _guess(reasoning: Reasoning) -> Answer | None:

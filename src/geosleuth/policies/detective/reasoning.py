@@ -176,6 +176,9 @@ class Reasoning:
         decision = decide(free)
         if decision.level == "none" or apply(decision) < POINTS_TO:
             return None
+        if within is not None and decision.level == "spot" and decision.point is not None:
+            # The town around a spot may reach into the area, and is no place that was found there.
+            return decision if not within.contains(decision.point) and self.decision.level == "none" else None
         wanted = None if countries is None else {code.upper() for code in countries}
         held = None if within is None else shares_within(within)
         if held is not None and decision.is_country and decision.country in held:
