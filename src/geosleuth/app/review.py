@@ -11,6 +11,7 @@ there is never replaced or removed.
 
 import json
 import os
+import re
 import shlex
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -35,6 +36,8 @@ from geosleuth.pipeline.outputs import PHOTOS, WRITABLE, copy_of, entries_of, si
 
 LIST, JOURNAL = "review/photos.json", "review/decisions.jsonl"
 ID_LENGTH = 16
+_NAME_CHARACTERS = 40
+_ODD = re.compile(r"[^\w.-]+")
 Verdict = Literal["open", "confirmed", "corrected", "rejected"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _FORMAT = "geosleuth-photos"
@@ -135,6 +138,22 @@ def path_from(folder: Path, photo: Path) -> str:
         return str(photo.absolute())
 
 
+class FindingFiles:
+    """The files of a batch's findings: the photo's name, then its content; a photo is found by its content alone."""
+
+    def __init__(self, folder: Path) -> None:
+        """Look once which files there are."""
+        self._folder = folder
+        # Files of two minds, such as PHOTO-ID.try1.jsonl, end otherwise.
+        self._there = {path.name[-ID_LENGTH - len(path.suffix) :]: path for path in folder.glob("*.*")}
+
+    def path(self, sha256: str, ending: str, photo: str = "") -> Path:
+        """Return where a file of a photo's finding is, or goes; without a name where that may not be told."""
+        key = f"{sha256[:ID_LENGTH]}{ending}"
+        name = _ODD.sub("-", Path(photo).stem)[:_NAME_CHARACTERS].strip("-.")
+        return self._there.setdefault(key, self._folder / (f"{name}-{key}" if name else key))
+
+
 class Review:
     """One batch under review, by one process at a time; every method may be called from any thread."""
 
@@ -147,6 +166,7 @@ class Review:
         self._decisions: dict[str, Decision] = {}
         self._written: dict[str, dict[str, str]] = {}
         self._stream = stream
+        self._files = FindingFiles(folder)
         self._changing = threading.Lock()
 
     @classmethod
@@ -179,7 +199,8 @@ class Review:
 
     def close(self) -> None:
         """Let go of the folder."""
-        self._stream.close()
+        with self._changing:
+            self._stream.close()
 
     # What there is.
 
@@ -220,7 +241,7 @@ class Review:
         """Return the whole finding, as ``geosleuth locate --json`` has it; empty where it can't be read."""
         self._known(one)
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-            kept = json.loads((self.folder / f"{one}.json").read_bytes()[:MAX_JSON_BYTES])
+            kept = json.loads(self._files.path(one, ".json").read_bytes()[:MAX_JSON_BYTES])
             return dict(kept["resume"]["document"])
         return {}
 
@@ -228,7 +249,7 @@ class Review:
         """Return the report of a finding; None where there is none."""
         self._known(one)
         with suppress(OSError):
-            return (self.folder / f"{one}.html").read_bytes()
+            return self._files.path(one, ".html").read_bytes()
         return None
 
     def counts(self) -> dict[Verdict, int]:
@@ -306,7 +327,7 @@ class Review:
 
     def _entry(self, photo: Listed, path: Path, decision: Decision) -> Entry:
         if decision.verdict == "confirmed":
-            trajectory = read_trajectory(self.folder / f"{photo.id}.jsonl")
+            trajectory = read_trajectory(self._files.path(photo.id, ".jsonl"))
             (entry,) = entries_of(trajectory, [(photo.sha256, path)], "exact", reviewed="confirmed")
             return entry
         address = Address.of(decision.country, decision.region, decision.precise)

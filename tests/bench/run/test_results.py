@@ -15,6 +15,7 @@ from geosleuth.bench.records import read_records
 from geosleuth.bench.run import Attempted, Job, LocalWorker, RunFolder, run_set, summary, write_results
 from geosleuth.bench.scored import score_file
 from geosleuth.bench.sets import DataSet, Item
+from geosleuth.geo import distance_km
 from geosleuth.policies import Usage
 from geosleuth.score import Truth
 
@@ -38,6 +39,13 @@ def test_results_are_records_in_the_order_of_the_data_set(tmp_path: Path, photos
     for number, record in enumerate(records):
         assert record.answer == parse_lenient(scripted_reply(record.id))
         assert record.truth == Truth(true_place(record.id))
+        point, away_km = parse_lenient(scripted_reply(record.id)).point, record.fields.pop("error_km", None)
+        if point is None:
+            assert away_km is None
+        else:
+            assert float(away_km or "nan") == pytest.approx(
+                distance_km(point, true_place(record.id), "geodesic"), abs=1e-5
+            )
         assert record.fields == {
             "tier": f"t{number % 3}",
             "by": "policy",

@@ -1,5 +1,6 @@
 """``geosleuth review``: confirm, correct or reject the findings of a batch on the page."""
 
+import webbrowser
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -37,11 +38,21 @@ def review(
     for module in ("fastapi", "uvicorn"):
         require(module, extra="serve")
     from geosleuth.app.cli.handlers.photo_arguments import inputs_of
-    from geosleuth.app.cli.handlers.serve import serve_here
+    from geosleuth.app.cli.handlers.serve import serve_here, token_of
     from geosleuth.app.cli.serve import ServeOptions
+    from geosleuth.app.console import show_json, talk
+    from geosleuth.app.handover import handed_over
     from geosleuth.app.review import Review
+    from geosleuth.atlas.folders import data_dir
 
     moved = None if photos is None else inputs_of([str(photos)], batch=True, same_place=False)[0]
+    if (url := handed_over(home or data_dir() / "desk", folder, moved, token_of(None))) is not None:
+        talk(f"opened in the geosleuth that is running: {url}")
+        if as_json:
+            show_json({"url": url})
+        if not no_open:
+            webbrowser.open(url)
+        return
     batch = Review.open(folder, moved)
     try:
         serve_here(ServeOptions(port=port, open_page=not no_open, home=home, as_json=as_json), review=batch)

@@ -22,7 +22,7 @@ from geosleuth.bench.placed import PlaceText, place_nothing, point_of
 from geosleuth.bench.scored import TRAINED_ON_TEST, truth_to_dict
 from geosleuth.bench.sets.dataset import DataSet, Item
 from geosleuth.files import replacing, write_text_atomically
-from geosleuth.geo import FARTHEST_KM, LatLon, distances_km
+from geosleuth.geo import FARTHEST_KM, LatLon, distance_km, distances_km
 from geosleuth.score import Summary, Truth, summarise
 
 from .folder import RunFolder
@@ -199,7 +199,7 @@ def progress_of(
 FORMAT = "geosleuth-run-summary"
 VERSION = 1
 _OWN = frozenset(
-    ("id", "truth", "reply", "answer", "by", "reason", "turns", "calls", "failed_calls", "input_tokens",
+    ("id", "truth", "reply", "answer", "error_km", "by", "reason", "turns", "calls", "failed_calls", "input_tokens",
      "output_tokens", "cost_usd", "solution_str", TRAINED_ON_TEST)
 )  # fmt: skip
 
@@ -341,7 +341,7 @@ def _go_through(folder: RunFolder, data: DataSet, results: Put, errors: Put, pla
         unlocated += point is None
         placed.update([level] if level else [])
         errors_km.add(point, item.truth)
-        results(_result_line(item, line, marked))
+        results(_result_line(item, line, marked, point))
     return RunSummary(
         photos=photos,
         answered=answered,
@@ -381,14 +381,16 @@ class _ErrorsKm:
         return np.concatenate(self._done) if self._done else np.zeros(0)
 
 
-def _result_line(item: Item, line: Mapping[str, Any], marked: Mapping[str, str]) -> bytes:
+def _result_line(item: Item, line: Mapping[str, Any], marked: Mapping[str, str], point: LatLon | None) -> bytes:
     spent = line["spent"]
+    away_km = None if point is None else round(distance_km(point, item.truth.point, "geodesic"), 6)
     cost = {} if spent["cost_usd"] is None else {"cost_usd": spent["cost_usd"]}
     return to_line(
         {
             "id": item.id,
             "truth": truth_to_dict(item.truth),
             "answer": line["answer"],
+            "error_km": away_km,
             **_fields(item.fields),
             **marked,
             "by": line["by"],

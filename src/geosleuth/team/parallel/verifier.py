@@ -262,6 +262,11 @@ def _weight(check: Check) -> float:
     return (_HOLDS if check.verdict == "holds" else _FAILS)[check.claim.kind]
 
 
+def _is_evidence(check: Check) -> bool:
+    """Whether a check bears a try out; that its point lies in the country or place that it names says nothing of it."""
+    return _weight(check) > 0.0
+
+
 def _own_odds(probability: float | None) -> float:
     if probability is None:
         return 0.0
@@ -349,10 +354,10 @@ class EmbeddedVerifier:
             f"{self._count} tries, {placed_tries} of them with a place. The answer is that of try "
             f"{chosen.stand.number} ({chosen.stand.mark}), which {agreeing}"
             + (f", {len(near)} within 1 km." if len(near) > 1 else "."),
-            *(f"{check}." for check in chosen.checks),
+            *(f"{check}." for check in chosen.checks if check.verdict != "holds" or _is_evidence(check)),
         ]
-        if not chosen.checks:
-            sentences.append("It claims nothing that the atlas could be asked about.")
+        if not any(map(_is_evidence, chosen.checks)):
+            sentences.append("The atlas bears out nothing of it beyond that its point fits its own names.")
         return " ".join(sentences)
 
 
@@ -383,7 +388,7 @@ def _address(address: Address, checks: Sequence[Check]) -> Address:
     """The try's own address with its clues, and after them the claims that hold, level by level."""
 
     def level(name: str, own: Level) -> Level:
-        held = [check for check in checks if check.verdict == "holds"]
+        held = [check for check in checks if _is_evidence(check)]
         clues = tuple(str(check) for check in held if _LEVELS.get(check.claim.kind, "precise") == name)
         kept = tuple(dict.fromkeys((*own.clues, *clues)))
         return Level(own.conclusion, kept if own.conclusion else (), own.reasoning, own.uncertainty)
@@ -395,7 +400,7 @@ def _address(address: Address, checks: Sequence[Check]) -> Address:
 
 def _candidate(place: Place) -> Candidate:
     chosen = place.best
-    held = [str(check) for check in chosen.checks if check.verdict == "holds"]
+    held = [str(check) for check in chosen.checks if _is_evidence(check)]
     failed = [str(check) for check in chosen.checks if check.verdict == "fails"]
     said = ", ".join(str(one.stand.number) for one in place.members)
     noun = "try" if len(place.members) == 1 else "tries"

@@ -34,7 +34,7 @@ from geosleuth.app.console import (
     this_command,
 )
 from geosleuth.app.report import SummaryRow, summary_html, summary_row
-from geosleuth.app.review import LIST, Listed, path_from, write_list
+from geosleuth.app.review import LIST, FindingFiles, Listed, path_from, write_list
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput, GeosleuthError, install_command
 from geosleuth.files import sha256_of, write_text_atomically
@@ -53,7 +53,6 @@ from geosleuth.text.safe import one_line
 
 from .finding_files import names_left_out, numbered, report_of, write_copies, write_sidecars
 
-_NAME_LENGTH = 16
 _RESUME = "resume"
 
 
@@ -135,7 +134,7 @@ class _Batch:
 
     def __init__(self, plan: Plan, settings: str, jobs: int) -> None:
         self._plan, self._settings, self._jobs = plan, settings, jobs
-        self._folder = plan.outputs.folder
+        self._files = FindingFiles(plan.outputs.folder) if plan.outputs.folder is not None else None
         self._under_way: dict[str, asyncio.Lock] = {}
         self._in_a_row = InARow()
         self.given_up = ""
@@ -191,12 +190,12 @@ class _Batch:
         plan = self._plan
         photo = await asyncio.to_thread(open_photo, path)
         similar = plan.similar_for([photo])
-        kept = self._file(sha256, ".jsonl")
+        kept = self._file(sha256, ".jsonl", name)
         if kept is not None:
             for old in (kept, *files_beside(kept, plan.several)):
                 old.unlink(missing_ok=True)
         finding = await run_plan(plan, [photo], atlas, similar=similar, keep_in=kept)
-        page = self._file(sha256, ".html")
+        page = self._file(sha256, ".html", name)
         checked = await check_claim(finding, plan, atlas)
         if page is not None:
             write_text_atomically(page, await report_of(finding, atlas, checked=checked))
@@ -208,21 +207,21 @@ class _Batch:
             claim = checked_lines(checked)[0].removesuffix(".")
             row = replace(row, note="; ".join(filter(None, (row.note, claim))))
         entries = self._entries(finding.trajectory, sha256, path)
-        self._keep(sha256, row, document, entries[0])
+        self._keep(self._file(sha256, ".json", name), row, document, entries[0])
         return Done(row, entries, document)
 
     def _entries(self, trajectory: Trajectory, sha256: str, path: Path) -> tuple[Entry, ...]:
         return tuple(entries_of(trajectory, [(sha256, path)], self._plan.granularity))
 
-    def _file(self, sha256: str, ending: str) -> Path | None:
-        return None if self._folder is None else self._folder / f"{sha256[:_NAME_LENGTH]}{ending}"
+    def _file(self, sha256: str, ending: str, name: str) -> Path | None:
+        told = name if self._plan.granularity == "exact" else ""
+        return None if self._files is None else self._files.path(sha256, ending, told)
 
-    def _keep(self, sha256: str, row: SummaryRow, document: dict[str, Any], entry: Entry) -> None:
+    def _keep(self, path: Path | None, row: SummaryRow, document: dict[str, Any], entry: Entry) -> None:
         """Write the finding for programs, and under a key of its own what a later run goes on from.
 
         It comes last of all, so that it is there only if everything else is.
         """
-        path = self._file(sha256, ".json")
         if path is None:
             return
         plain = asdict(replace(row, thumbnail=None, name=""))
@@ -233,7 +232,7 @@ class _Batch:
 
     def _finished(self, sha256: str, path: Path, name: str) -> Done | None:
         """What an earlier run with the same settings found; None where there is none, or half of one."""
-        kept, trajectory = self._file(sha256, ".json"), self._file(sha256, ".jsonl")
+        kept, trajectory = self._file(sha256, ".json", name), self._file(sha256, ".jsonl", name)
         if kept is None or trajectory is None or not kept.is_file():
             return None
         try:

@@ -1,5 +1,6 @@
 """Findings of a batch under review, where the server was started for one. For the person at this machine only."""
 
+from hmac import compare_digest
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,6 +24,14 @@ from .state import State
 PhotoId = Annotated[str, InPath(pattern="^[0-9a-f]{16}$", examples=["0123456789abcdef"])]
 Least = Annotated[float, Field(ge=0, le=1)]
 MOST_IDS = 20_000
+
+
+class NewReview(Asked):
+    """The folder of a batch; ``key`` is in a file that only this machine's user can read, so it is they who ask."""
+
+    key: Annotated[str, Field(max_length=100)]
+    folder: Annotated[str, Field(max_length=4096)]
+    photos: Annotated[list[Annotated[str, Field(max_length=4096)]], Field(max_length=1_000_000)] | None = None
 
 
 class Selection(Asked):
@@ -160,7 +169,7 @@ async def reviewed(request: Request) -> Review:
     """
     if not is_local(request):
         raise Refused(403, "local", "findings are reviewed on the machine itself; run there: geosleuth review DIR")
-    found = State.of(request).settings.review
+    found = State.of(request).review
     if found is None:
         raise Refused(404, "missing", "no batch is under review; start one with: geosleuth review DIR")
     return found
@@ -168,6 +177,16 @@ async def reviewed(request: Request) -> Review:
 
 UnderReview = Annotated[Review, Depends(reviewed)]
 router = APIRouter(prefix="/api/review", tags=["review"], responses=REFUSALS)
+
+
+@router.post("/folder")
+async def review_folder(asked: NewReview, request: Request) -> CountsShown:
+    """Put another batch under review; ``geosleuth review DIR`` asks this of a server that is running."""
+    state = State.of(request)
+    if not is_local(request) or not compare_digest(asked.key.encode(), state.handover_key.encode()):
+        raise Refused(403, "local", "findings are reviewed on the machine itself; run there: geosleuth review DIR")
+    state.review = found = await run_in_threadpool(_opened, state.review, asked)
+    return CountsShown(**found.counts())
 
 
 @router.get("")
@@ -242,6 +261,19 @@ async def reviewed_report(photo: PhotoId, batch: UnderReview) -> Response:
     if found is None:
         raise Refused(404, "missing", "the report of this photo is not in the batch's folder")
     return Response(found, 200, {"Content-Security-Policy": REPORT_POLICY}, "text/html")
+
+
+def _opened(before: Review | None, asked: NewReview) -> Review:
+    """Return the batch of a folder; the one that was under review stays so if it is the same, or if this one fails."""
+    folder, photos = Path(asked.folder), None if asked.photos is None else [Path(one) for one in asked.photos]
+    if before is not None and before.folder.resolve() == folder.resolve():
+        if photos is None:
+            return before
+        before.close()
+    found = Review.open(folder, photos)
+    if before is not None:
+        before.close()
+    return found
 
 
 def _part(batch: Review, ids: list[str], offset: int, limit: int) -> ReviewShown:

@@ -373,7 +373,7 @@ async def about(request: Request) -> AboutShown:
         granularities=list(GRANULARITIES),
         formats=list(get_args(FileFormat)),
         setup=is_local(request) and await state.service.setup_wanted(),
-        review=is_local(request) and state.settings.review is not None,
+        review=is_local(request) and state.review is not None,
     )
 
 

@@ -15,6 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from geosleuth.app.console import show_json, talk
+from geosleuth.app.handover import announced
 from geosleuth.app.service import CaseService
 from geosleuth.errors import BadInput
 from geosleuth.net import is_loopback
@@ -113,9 +114,12 @@ async def _serve(
         url = address_of(listener) + ("/#/review" if settings.review is not None else "")
         announcing = asyncio.create_task(_announce(server, url, open_page=open_page, as_json=as_json))
         try:
-            await server.serve(sockets=[listener])
+            with announced(folder, address_of(listener), state.handover_key):
+                await server.serve(sockets=[listener])
         finally:
             announcing.cancel()
+            if state.review is not None:
+                state.review.close()
         return server.stopped_by
 
 

@@ -6,6 +6,7 @@ own stream waits, and is closed in the end.
 
 import asyncio
 import json
+import secrets
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
@@ -216,6 +217,7 @@ class State:
     def __init__(self, service: CaseService, keys: Keys, settings: ServeSettings) -> None:
         """Begin with a service that is open."""
         self.service, self.keys, self.settings = service, keys, settings
+        self.review, self.handover_key = settings.review, secrets.token_urlsafe(32)
         self.sessions = Sessions(settings.token)
         self.pace = Pace(settings.requests_per_s, settings.burst)
         self.attempts = Pace(0.2, 10.0)
