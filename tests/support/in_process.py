@@ -6,8 +6,10 @@ import sys
 from contextlib import chdir, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from geosleuth.app.cli.commands import whole_app
@@ -31,6 +33,17 @@ def geosleuth(*words: str | Path) -> Done:
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Done(result.exit_code, result.stdout, result.stderr)
+
+
+def parsed(words: list[str]) -> dict[str, Any]:
+    """Return what a command takes its words for; whatever it does not know raises."""
+    command: Any = get_command(whole_app())
+    context = None
+    while True:
+        context = command.make_context(words[0] if words else "geosleuth", list(words), parent=context)
+        if not hasattr(command, "resolve_command"):
+            return dict(context.params)
+        _, command, words = command.resolve_command(context, [*context._protected_args, *context.args])
 
 
 def whole_command(*words: object, cwd: Path | None = None, **variables: str) -> Done:

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
-from geosleuth.app.cli.commands import whole_app
 from geosleuth.errors import BadInput
 from geosleuth.train.prompts import prompt_rows
 from geosleuth.train.recipe import DataPart
 from geosleuth.train.recipe_files import override_of, read_recipe
-from in_process import geosleuth
+from in_process import geosleuth, parsed
 from later import later
 from tool_cases import sign
 
@@ -66,18 +64,7 @@ def words_of(line: str) -> list[str]:
     return words[1:]
 
 
-def parsed(words: list[str]) -> dict[str, Any]:
-    """What a command takes its words for; whatever it does not know ends the test."""
-    command: Any = get_command(whole_app())
-    context = None
-    while True:
-        context = command.make_context(words[0] if words else "geosleuth", list(words), parent=context)
-        if not hasattr(command, "resolve_command"):
-            return dict(context.params)
-        _, command, words = command.resolve_command(context, [*context._protected_args, *context.args])
-
-
-STARTS = ("pip ", "export ", "geosleuth ", "accelerate launch ")
+STARTS = ("python -m pip ", "export ", "geosleuth ", "accelerate launch ")
 OURS = [line for line in COMMANDS if line.startswith(STARTS[2:])]
 DRY = [line for line in OURS if re.search(r"\btrain (dry-run|sft|coldstart|grpo)\b", line)]
 RUN = [line for line in OURS if line.startswith("geosleuth dataset ")]
@@ -93,7 +80,7 @@ def test_the_page_has_commands_of_known_kinds_only() -> None:
 
 def test_the_extras_are_there() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    (line,) = [line for line in COMMANDS if line.startswith("pip ")]
+    (line,) = [line for line in COMMANDS if line.startswith("python -m pip ")]
     (wanted,) = re.findall(r"\[(.*?)\]", line)
     assert set(wanted.split(",")) <= set(extras)
 
