@@ -1,11 +1,20 @@
-"""Signals of processes that start others."""
+"""Signals of processes that start others, and the memory of the machine they run on."""
 
+import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
+
+
+def machine_memory() -> int:
+    """Return the machine's memory in bytes; 0 where the system does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 0
 
 
 @contextmanager

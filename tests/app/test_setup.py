@@ -192,19 +192,22 @@ def test_words_that_fit_nothing_are_refused() -> None:
 
 
 def test_ollama_fetches_a_model_after_a_yes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("geosleuth.policies.local_models.machine_memory", lambda: 8 * 10**9)
     assert setup("--pull", "--yes").returncode == 2, "nobody is there to fetch it"
     with openai_server([speaks("ollama", models=())]) as url:
         monkeypatch.setenv("OLLAMA_BASE_URL", url)
-        offer = "Ollama runs and can fetch qwen3-vl:4b (about 3.3 GB from registry.ollama.ai, Apache 2.0)"
-        assert offer in setup().stderr
+        offer = "Ollama runs and can fetch qwen3.5:4b (about 3.4 GB from registry.ollama.ai, Apache 2.0)"
+        told = setup().stderr
+        assert offer in told
+        assert "others that fit this machine, for ollama pull: hf.co/LiquidAI/LFM2.5-VL-450M-GGUF:Q8_0" in told
         refused = setup("--pull")
         assert (refused.returncode, "add --yes" in refused.stderr) == (2, True)
         assert not [one for one in url.requests if one.path == "/api/pull"]
         done = setup("--pull", "--yes", "--json")
         assert done.returncode == 0, done.stderr
-        assert [one.json["model"] for one in url.requests if one.path == "/api/pull"] == ["qwen3-vl:4b"]
+        assert [one.json["model"] for one in url.requests if one.path == "/api/pull"] == ["qwen3.5:4b"]
         assert json.loads(done.stdout)["tried"]["answer"] == "Monaco"
-    assert read_defaults() == Defaults("ollama:qwen3-vl:4b", str(url))
+    assert read_defaults() == Defaults("ollama:qwen3.5:4b", str(url))
 
 
 @pytest.mark.parametrize(
@@ -223,3 +226,33 @@ def test_a_fetch_that_fails_changes_nothing(pull: Reply, told: str, monkeypatch:
         done = setup("--pull", "--yes")
     assert (done.returncode, told in done.stderr) == (2, True), done.stderr
     assert not config_file().exists()
+
+
+@pytest.mark.parametrize(
+    ("memory_gb", "model"),
+    [(0, "hf.co/LiquidAI/LFM2.5-VL-450M-GGUF:Q8_0"), (4, "hf.co/LiquidAI/LFM2.5-VL-450M-GGUF:Q8_0"), (8, "qwen3.5:4b"),
+     (12, "gemma4:e2b"), (16, "qwen3-vl:8b-instruct"), (24, "gemma4:e4b"), (64, "qwen3.6:35b-a3b")],
+)  # fmt: skip
+def test_what_is_offered_fits_into_the_memory(memory_gb: int, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("geosleuth.policies.local_models.machine_memory", lambda: memory_gb * 10**9)
+    offer = json.loads(setup("--json").stdout)["offer"]
+    assert offer["model"] == model
+    assert offer["size_gb"] < max(memory_gb, 1)
+    assert offer["licence"]
+    assert offer["host"]
+
+
+@pytest.mark.parametrize(
+    ("model", "words", "effort"),
+    [("gemma4:e4b", (), "none"), ("hf.co/someone/Qwen3.6:Q4", (), "none"), ("qwen3-vl:8b-instruct", (), None),
+     ("qwen3.5:9b", ("--thinking-tokens", "2000"), None)],
+)  # fmt: skip
+def test_models_that_think_unasked_are_told_not_to_for_seeing(
+    model: str, words: tuple[str, ...], effort: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with openai_server([speaks("ollama", models=(model,))]) as url:
+        monkeypatch.setenv("OLLAMA_BASE_URL", url)
+        done = whole_command("locate", photo_file(tmp_path), "--model", f"ollama:{model}", *words)
+        assert done.returncode == 0, done.stderr
+        bodies = [one.json for one in url.requests if one.path.endswith("/chat/completions")]
+    assert {body.get("reasoning_effort") for body in bodies} == {effort}

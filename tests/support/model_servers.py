@@ -7,8 +7,6 @@ from typing import Any
 from locating import FINAL
 from openai_server import Reply, Request, failure
 
-PULLED = "qwen3-vl:4b"
-
 
 def reply(document: Any) -> Reply:
     """A document as the body."""

@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 
 from geosleuth.errors import BadInput
 from geosleuth.net import host_of, is_loopback
@@ -13,24 +12,6 @@ from geosleuth.text.safe import one_line
 NOT_RUNNING = "Ollama does not run on this machine; install it (https://ollama.com), then run: ollama serve"
 _MOST_LINE = 64 * 1024
 _VARIABLE = "OLLAMA_BASE_URL"
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A model that Ollama could fetch: its size is about what its page says; ``host`` is who is asked for it."""
-
-    model: str = "qwen3-vl:4b"
-    size_gb: float = 3.3
-    licence: str = "Apache 2.0"
-    host: str = "registry.ollama.ai"
-
-    @property
-    def words(self) -> str:
-        """The offer in one line."""
-        return f"{self.model} (about {self.size_gb:g} GB from {self.host}, {self.licence})"
-
-
-OFFER = Offer()
 
 
 async def ollama_root(seconds: float) -> str | None:

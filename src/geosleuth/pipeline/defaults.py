@@ -1,6 +1,6 @@
 """The default model: one file, written by ``geosleuth setup`` and read wherever no model is named.
 
-    model = "ollama:qwen3-vl:4b"
+    model = "ollama:qwen3.5:4b"
     base_url = "http://127.0.0.1:11434/v1"
 
 It is ``config.toml`` in ``GEOSLEUTH_HOME``, or else in the user's configuration folder.

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browser import PATIENCE_MS, Opener, opened, serious_faults
+from geosleuth.policies.local_models import fitting_models
 from homes import home_with_base
 from model_servers import progress, speaks
 from openai_server import Line, ServerUrl, failure, openai_server
@@ -158,10 +159,13 @@ def test_ollama_fetches_a_small_model_after_a_yes(machine: Machine, visit: Opene
     page = visit(f"{machine.serve().url}/")
     panel = page.get_by_role("region", name="Choose a model")
     panel.get_by_role("button", name="Look for model servers").press("Enter")
-    expect(panel).to_contain_text("qwen3-vl:4b: about 3.3 GB, licence Apache 2.0. Ollama fetches it from")
+    offer = fitting_models()[0]
+    expect(panel).to_contain_text(
+        f"{offer.model}: about {offer.size_gb:g} GB, licence {offer.licence}. Ollama fetches it from"
+    )
     assert not [one for one in ollama.requests if one.path == "/api/pull"]
-    panel.get_by_role("button", name="Fetch it from registry.ollama.ai").press("Enter")
-    expect(panel.get_by_role("listitem").filter(has_text="ollama:qwen3-vl:4b")).to_contain_text("yes")
+    panel.get_by_role("button", name=f"Fetch it from {offer.host}").press("Enter")
+    expect(panel.get_by_role("listitem").filter(has_text=f"ollama:{offer.model}")).to_contain_text("yes")
     assert len([one for one in ollama.requests if one.path == "/api/pull"]) == 1
 
 

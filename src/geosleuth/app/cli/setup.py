@@ -45,7 +45,7 @@ def setup(options: SetupOptions) -> None:
 
       geosleuth setup
 
-      geosleuth setup --model ollama:qwen3-vl:4b --yes
+      geosleuth setup --model ollama:qwen3.5:4b --yes
 
       geosleuth setup --pull
 

@@ -1,7 +1,6 @@
 """What the service takes in and gives out: rows, requests, feedback, texts people send, and why it refuses."""
 
 import json
-import os
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from geosleuth.answer.granularity import Granularity
 from geosleuth.errors import BadInput, UserError
 from geosleuth.photo import Limits
 from geosleuth.photo.video_limits import VideoLimits
+from geosleuth.processes import machine_memory
 
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 """A run waits, is worked on, came to its end, broke, was called off, or its server ended while it was worked on."""
@@ -81,11 +81,7 @@ def share_of_memory(workers: int) -> int:
 
     A photo of 200 million pixels takes 4 GB while it is opened.
     """
-    try:
-        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        there = 0
-    return max(6 * 1024**3, there * 3 // 4 // max(1, workers))
+    return max(6 * 1024**3, machine_memory() * 3 // 4 // max(1, workers))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

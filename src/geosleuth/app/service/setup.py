@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from geosleuth.app.model_trial import Tried
-from geosleuth.app.ollama import NOT_RUNNING, OFFER, ollama_root, pull
+from geosleuth.app.ollama import NOT_RUNNING, ollama_root, pull
 from geosleuth.app.reach import PATIENT_SECONDS
 from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.policies.local_models import fitting_models
 
 from .processes import Gone, OutOfMemory, WorkerProcess
 from .records import NeedsConsent, WrongState
@@ -82,21 +83,22 @@ class Setup:
         return made
 
     async def start_pull(self, host: str) -> PullJob:
-        """Have Ollama fetch the small model.
+        """Have Ollama fetch the model for this machine's memory.
 
         Raises:
             NeedsConsent: the host was not named.
             BadInput: Ollama does not run here.
             WrongState: it does so already.
         """
-        if host != OFFER.host:
-            raise NeedsConsent([OFFER.host], f"Ollama fetches {OFFER.words}; no photo is sent")
+        offer = fitting_models()[0]
+        if host != offer.host:
+            raise NeedsConsent([offer.host], f"Ollama fetches {offer.words}; no photo is sent")
         if self.job is not None and self.job.state == "fetching":
             raise WrongState(f"{self.job.model} is being fetched; wait for its end, or cancel it")
         root = await ollama_root(PATIENT_SECONDS)
         if root is None:
             raise BadInput(NOT_RUNNING)
-        self.job = PullJob(OFFER.model, "fetching")
+        self.job = PullJob(offer.model, "fetching")
         self._task = asyncio.create_task(self._fetch(root, self.job))
         return self.job
 

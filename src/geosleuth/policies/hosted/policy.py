@@ -23,6 +23,7 @@ from geosleuth.atlas.redaction import redacted
 from geosleuth.errors import Offline, ServiceFault
 from geosleuth.photo import View, encode
 from geosleuth.policies.endpoints import EndpointSettings, SaidNothing, TryLater, shared_endpoint
+from geosleuth.policies.local_models import thinks_unasked
 from geosleuth.policies.protocol import Conversation, Sampling, Step, Usage, may_go_on, thinking_tokens
 from geosleuth.policies.registry import Target
 
@@ -340,11 +341,13 @@ def _model_settings(sampling: Sampling, target: Target, model: Model[Any], *, th
     if prefix == "openai" and target.at_its_makers:
         # Photos are not for keeping.
         settings["openai_store"] = False
+    if prefix == "ollama" and sampling.thinking_tokens is None and thinks_unasked(target.model):
+        settings["extra_body"] = {"reasoning_effort": "none"}
     given: dict[str, float | None] = {"max_tokens": sampling.longest(thinks=thinks), "seed": sampling.seed}
     if _takes_sampling(model):
         given |= {"temperature": sampling.temperature, "top_p": sampling.top_p}
         if sampling.top_k is not None and (target.service.own or prefix == "openrouter"):
-            settings["extra_body"] = {"top_k": sampling.top_k}
+            settings["extra_body"] = {**settings.get("extra_body", {}), "top_k": sampling.top_k}
         elif prefix in ("anthropic", "google", "bedrock"):
             given["top_k"] = sampling.top_k
     return cast("ModelSettings", settings | {name: value for name, value in given.items() if value is not None})

@@ -10,21 +10,21 @@ from geosleuth.app.cli.options import RunOptions
 from geosleuth.app.cli.setup import SetupOptions
 from geosleuth.app.console import asked, progress, quiet_libraries, show, show_json, talk
 from geosleuth.app.model_trial import NAME, Tried, check_named, cost_of, price_usd, try_model
-from geosleuth.app.ollama import NOT_RUNNING, OFFER, ollama_root, pull
+from geosleuth.app.ollama import NOT_RUNNING, ollama_root, pull
 from geosleuth.app.reach import PATIENT_SECONDS, Broken, Reachable, look_around
 from geosleuth.errors import BadInput
 from geosleuth.pipeline.defaults import NONE, Defaults, write_defaults
 from geosleuth.pipeline.plan import DETECTIVE
 from geosleuth.pipeline.profiles import SAVED, Profile, known_profiles, read_profile, write_profile
 from geosleuth.policies import consent_line, make_policy
+from geosleuth.policies.local_models import LocalModel, fitting_models
 from geosleuth.policies.registry import SERVICES
 from geosleuth.text.numbers import plural
 
 _UNTOLD = RunOptions()
 _ADVICE = (
     "No model that sees is within reach. Without one, the detective reads the text in photos and nothing else. To add "
-    "one on this machine, install Ollama (https://ollama.com) and run: ollama pull "
-    f"{OFFER.words}; then run geosleuth setup again."
+    "one on this machine, install Ollama (https://ollama.com) and run: ollama pull {}; then run geosleuth setup again."
 )
 
 
@@ -54,7 +54,7 @@ def _set_up_model(options: SetupOptions) -> None:
     talk("looking for models on this machine")
     found, broken = look_around()
     if options.as_json:
-        offer = asdict(OFFER) if _lacking(found) else None
+        offer = asdict(fitting_models()[0]) if _lacking(found) else None
         models = [_document(one) for one in found]
         show_json({"models": models, "broken": [asdict(one) for one in broken], "offer": offer})
         return
@@ -113,16 +113,19 @@ def _lacking(found: list[Reachable]) -> bool:
 
 def _offer(options: SetupOptions) -> None:
     """Offer to fetch a model through Ollama where it runs, or say how to get it."""
+    best, *smaller = fitting_models()
     if asyncio.run(ollama_root(PATIENT_SECONDS)) is None:
-        talk(_ADVICE)
+        talk(_ADVICE.format(best.words))
     elif options.yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        talk(f"no model that sees is within reach; Ollama runs and can fetch {OFFER.words}: geosleuth setup --pull")
+        talk(f"no model that sees is within reach; Ollama runs and can fetch {best.words}: geosleuth setup --pull")
+        if smaller:
+            talk(f"others that fit this machine, for ollama pull: {', '.join(one.model for one in smaller)}")
     else:
         _pull(options)
 
 
 def _pull(options: SetupOptions) -> None:
-    """Have Ollama fetch a small model, after a yes, and make it the default.
+    """Have Ollama fetch the model for this machine's memory, after a yes, and make it the default.
 
     Raises:
         BadInput: Ollama does not run, nobody agreed, or it could not.
@@ -130,20 +133,21 @@ def _pull(options: SetupOptions) -> None:
     root = asyncio.run(ollama_root(PATIENT_SECONDS))
     if root is None:
         raise BadInput(NOT_RUNNING)
-    line = f"Ollama fetches {OFFER.words}; no photo is sent"
+    offer = fitting_models()[0]
+    line = f"Ollama fetches {offer.words}; no photo is sent"
     if not options.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(f"{line}; add --yes to allow it")
     if not options.yes and not asked(f"{line}. Fetch it, and use it from now on?"):
         raise BadInput("stopped; nothing was fetched, and nothing was changed")
     talk(line)
-    asyncio.run(_fetch(root))
+    asyncio.run(_fetch(root, offer))
     usual = SERVICES["ollama"].base_url == f"{root}/v1"
-    _keep(f"ollama:{OFFER.model}", replace(options, base_url=None if usual else f"{root}/v1"))
+    _keep(f"ollama:{offer.model}", replace(options, base_url=None if usual else f"{root}/v1"))
 
 
-async def _fetch(root: str) -> None:
-    with progress(f"fetching {OFFER.model}", measure="bytes") as bar:
-        async for done, total in pull(root, OFFER.model):
+async def _fetch(root: str, offer: LocalModel) -> None:
+    with progress(f"fetching {offer.model}", measure="bytes") as bar:
+        async for done, total in pull(root, offer.model):
             bar.at(done, total)
 
 

@@ -8,12 +8,13 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import Field
 
 from geosleuth.app.model_trial import cost_of
-from geosleuth.app.ollama import OFFER, ollama_root
+from geosleuth.app.ollama import ollama_root
 from geosleuth.app.reach import PATIENT_SECONDS, Reachable, hosted, look_around
 from geosleuth.app.service.setup import PullJob, PullState
 from geosleuth.net import is_loopback
 from geosleuth.pipeline.defaults import NONE
 from geosleuth.pipeline.plan import DETECTIVE
+from geosleuth.policies.local_models import fitting_models
 from geosleuth.policies.registry import SERVICES
 
 from .keys import Keys
@@ -25,7 +26,7 @@ from .state import State
 class NewDefault(Asked):
     """A model for everything that names none; ``none`` is the detective."""
 
-    model: Annotated[Name, Field(min_length=1, examples=["ollama:qwen3-vl:4b"])]
+    model: Annotated[Name, Field(min_length=1, examples=["ollama:qwen3.5:4b"])]
     base_url: Address | None = None
 
 
@@ -66,10 +67,11 @@ class BrokenShown(Shown):
 
 
 class OfferShown(Shown):
-    """A model that Ollama could fetch; ``runs`` says whether Ollama does."""
+    """The model for this machine's memory that Ollama could fetch; ``runs`` says whether Ollama does."""
 
     model: str
     size_gb: float
+    memory_gb: float
     licence: str
     host: str
     runs: bool
@@ -184,7 +186,7 @@ async def _shown(state: State, *, ask: bool) -> SetupShown:
     found += await run_in_threadpool(_in_memory, state.keys, found)
     offer = None
     if ask and all(one.sees is False for one in found):
-        offer = OfferShown(**asdict(OFFER), runs=await ollama_root(PATIENT_SECONDS) is not None)
+        offer = OfferShown(**asdict(fitting_models()[0]), runs=await ollama_root(PATIENT_SECONDS) is not None)
     job = state.service.setup.job
     return SetupShown(
         default=state.service.settings.model,
