@@ -2,9 +2,13 @@
 
 import asyncio
 import json
+import os
+import subprocess
 import sys
+import tempfile
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, sys.argv[1])
@@ -44,6 +48,17 @@ async def scored(task: Any, reply: str) -> float:
     return float(trace.reward)
 
 
+def validated() -> dict[str, Any]:
+    """What verifiers' own command says of the tasks: each needs a truth that earns, and earns nothing untouched."""
+    with tempfile.TemporaryDirectory() as out:
+        command = [Path(sys.executable).with_name("vf-validate"), "geosleuth-world", "-o", out]
+        variables = {**os.environ, "PYTHONPATH": sys.argv[1]}
+        subprocess.run([*command, "--runtime.type", "subprocess"], env=variables, check=True, capture_output=True)
+        (summary,) = Path(out).glob("*/summary.json")
+        checks: dict[str, Any] = json.loads(summary.read_text())["checks"]
+        return checks
+
+
 async def main() -> None:
     """All of it."""
     config = vf.taskset_config_type("geosleuth-world")(id="geosleuth-world")
@@ -57,6 +72,7 @@ async def main() -> None:
         "task": first.data.model_dump(mode="json"),
         "scores": [await scored(first, ANSWER), await scored(first, "I can't tell.")],
         "used": await used(first),
+        "validated": validated(),
     }
     print(json.dumps(told))
 

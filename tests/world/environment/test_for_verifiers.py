@@ -45,6 +45,7 @@ def test_verifiers_own_loader_finds_it_and_its_own_scoring_scores_it(tmp_path: P
     assert told["version"] == "0.4.0"
     assert (told["env"], told["tasks"]) == ("SingleAgentEnv", 1)
     assert told["scores"] == pytest.approx([1.0, 0.0], abs=0.001)
+    assert [told["validated"][check]["valid"] for check in ("gold", "noop")] == [1, 1]
     used = told["used"]
     assert list(used["tools"]) == ["image_zoom_in_tool", "search_web", "maps_geocode"]
     assert used["tools"]["maps_geocode"]["required"] == ["address"]

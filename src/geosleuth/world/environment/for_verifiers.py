@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.agent import Trajectory
+from geosleuth.answer import Address, Answer
 from geosleuth.errors import BadInput
 from geosleuth.photo import encode, open_photo
 from geosleuth.policies import Step
+from geosleuth.score import Truth
 from geosleuth.tools import ToolCall
 from geosleuth.tools.surfaces import mcp_result, tool_methods
 
@@ -95,8 +97,16 @@ class GeoTask(vf.Task[GeoData, vf.State, GeoTaskConfig]):  # type: ignore[misc]
     async def place(self, trace: Any) -> float:
         """Return what the last reply earns."""
         setting = setting_in(self.data.folder)
-        row = rows_in(self.data.folder)[int(self.data.name)]
-        return setting.earned(setting.method.read_answer(trace.last_reply), truth_of_row(row))
+        return setting.earned(setting.method.read_answer(trace.last_reply), self._truth())
+
+    async def validate(self, runtime: Any) -> bool:  # noqa: ARG002  (verifiers' own signature)
+        """Return whether the truth itself earns more than no answer: what `vf-validate` asks of each task."""
+        truth, earned = self._truth(), setting_in(self.data.folder).earned
+        told = Answer(truth.point, Address.of(truth.country, truth.region, truth.city))
+        return earned(told, truth) > earned(Answer(), truth)
+
+    def _truth(self) -> Truth:
+        return truth_of_row(rows_in(self.data.folder)[int(self.data.name)])
 
 
 class GeoTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
