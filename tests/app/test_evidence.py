@@ -1,12 +1,15 @@
 """Evidence packages: a changed byte anywhere is found and named, and hostile zip files meet caps."""
 
+import asyncio
 import hashlib
 import io
 import json
+import random
 import shutil
 import subprocess
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import geosleuth
+from forgeries import forged_levels, forged_lines, forged_reports, forged_results
+from geosleuth.agent import ToolObserved
+from geosleuth.app.cli.handlers.verify import made_again
 from geosleuth.app.evidence import MANIFEST, MOST_FILES, Changed, evidence_package, open_package, packed
+from geosleuth.app.report import report_html
+from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput
 from in_process import whole_command
 from serving import photo_bytes, recording, served_here
@@ -162,7 +170,7 @@ def test_a_photo_is_no_package_and_half_a_package_is_a_changed_one(folder: Path,
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("result.json", b'{"answer": {"lat": 1}, "trajectory": "x"}', "result.json: does not say what"),
+        ("result.json", b'{"answer": {"lat": 1}, "trajectory": "x"}', "result.json: allowed_granularity is not one of"),
         ("result.json", b"[]", "result.json: is no JSON object"),
         ("versions.json", b"[" * 100_000, "versions.json: is no JSON object"),
         ("trajectory.jsonl", b"{}\n", "trajectory.jsonl: "),
@@ -174,6 +182,104 @@ def test_parts_that_contradict_each_other_are_named(
 ) -> None:
     """Whoever makes digests anew has to make up the run as well."""
     assert changed(folder, with_manifest({**contents(small), name: content})).startswith(told)
+
+
+@pytest.fixture
+def whole(folder: Path, model: str, tmp_path: Path) -> bytes:
+    """A package as the command writes it."""
+    case = tmp_path / "whole.zip"
+    done = whole_command("locate", folder / "photo.jpg", "--model", model, "--out", case)
+    assert done.returncode == 0, done.stderr
+    return case.read_bytes()
+
+
+def verdict(folder: Path, data: bytes) -> str | None:
+    """Return what `verify --photo` names as changed, or as maps that it can't draw; None where nothing is."""
+    (folder / "forged.zip").write_bytes(data)
+    try:
+        package = open_package(folder / "forged.zip")
+        made_again(package, [])
+        _, unproved = made_again(package, [folder / "photo.jpg"])
+    except BadInput as error:
+        return str(error)
+    return next((one for one in unproved if one.startswith("the maps in report.html")), None)
+
+
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_two_hundred_forgeries_are_named(folder: Path, whole: bytes, step: int) -> None:
+    """Each states something else, with every digest made anew; the part of the package is named."""
+    files = contents(whole)
+    assert verdict(folder, whole) is None
+    rng = random.Random(44)
+    forgeries = [
+        *forged_results(files, rng, 70),
+        *forged_reports(files, rng, 40),
+        *forged_lines("tools.jsonl", files, rng, 40),
+        *forged_lines("trajectory.jsonl", files, rng, 50),
+        *forged_levels(files),
+    ]
+    assert len(forgeries) >= 200
+    unnoticed = []
+    for what, forged in forgeries[::step]:
+        said = verdict(folder, with_manifest(forged))
+        if said is None or "\n" in said or not any(name in said for name in NAMES):
+            unnoticed.append((what, said))
+    assert unnoticed == []
+
+
+def test_a_consistent_forgery_meets_the_photo_and_its_limits(folder: Path, model: str) -> None:
+    """A run that is made up, with all that follows from it, is known by its tools; a model's words are not."""
+    finding = geosleuth.locate(folder / "photo.jpg", model=model)
+    events = list(finding.trajectory.events)
+    at = next(at for at, event in enumerate(events) if isinstance(event.body, ToolObserved))
+    seen = replace(events[at].body.observation, text="The sign says Springfield, Illinois.")
+    events[at] = replace(events[at], body=replace(events[at].body, observation=seen))
+    forged = replace(finding, trajectory=replace(finding.trajectory, events=tuple(events)))
+    report = asyncio.run(report_html(forged, atlas=OfflineAtlas()))
+    case = folder / "forged.zip"
+    case.write_bytes(evidence_package(forged, report))
+    alone = whole_command("verify", case)
+    assert (alone.returncode, "not proved: the photos and what the tools answered" in alone.stdout) == (0, True)
+    told = whole_command("verify", case, "--photo", folder / "photo.jpg")
+    assert told.returncode == 1
+    assert told.stdout.startswith("changed: trajectory.jsonl: asked again, the tools answer something else")
+    assert "not proved: what a model said" in alone.stdout
+    assert "not proved: who wrote it" in alone.stdout
+
+
+def test_a_package_says_that_it_is_coarse_only_where_it_is(folder: Path, small: bytes) -> None:
+    files = contents(small)
+    result = json.loads(files["result.json"]) | {"allowed_granularity": "city", "granularity": "city"}
+    forged = with_manifest({**files, "result.json": json.dumps(result).encode()})
+    assert changed(folder, forged) == "result.json: allowed_granularity is 'city', and trajectory.jsonl tells more"
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed: install OpenSSH")
+def test_a_signature_is_of_this_package_and_this_key(whole: bytes, tmp_path: Path) -> None:
+    for name in ("own", "other"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
+        subprocess.run(words, check=True, stdin=subprocess.DEVNULL)
+    case, own = tmp_path / "case.zip", tmp_path / "own.pub"
+    case.write_bytes(whole)
+    missing = whole_command("verify", case, "--signed-by", own)
+    assert (missing.returncode, "case.zip.sig: is not there" in missing.stdout) == (1, True)
+    signed = whole_command("verify", case, "--sign", tmp_path / "own")
+    assert (signed.returncode, f"wrote {case}.sig" in signed.stdout) == (0, True), signed.stdout + signed.stderr
+    good = whole_command("verify", case, "--signed-by", own)
+    assert (good.returncode, f"proved: signed with the key in {own}" in good.stdout) == (0, True), good.stdout
+    assert "who wrote it" not in good.stdout
+    other = whole_command("verify", case, "--signed-by", tmp_path / "other.pub")
+    assert (other.returncode, "is no signature of this package by" in other.stdout) == (1, True)
+    again = whole_command("verify", case, "--sign", tmp_path / "own")
+    assert (again.returncode, "is there already" in again.stderr) == (2, True)
+    private = whole_command("verify", case, "--signed-by", tmp_path / "own")
+    assert (private.returncode, "is no public key of OpenSSH" in private.stderr) == (2, True)
+    shutil.copy(f"{case}.sig", tmp_path / "small.zip.sig")
+    (tmp_path / "small.zip").write_bytes(whole[:-40] + whole[-40:].replace(b"\0", b"\1", 1))
+    assert whole_command("verify", tmp_path / "small.zip", "--signed-by", own).returncode == 1
+    absent = whole_command("verify", case, "--signed-by", own, PATH=str(tmp_path))
+    assert absent.returncode == 2
+    assert "signatures need the program ssh-keygen, which is not installed; install OpenSSH" in absent.stderr
 
 
 def made_by_zipfile(files: list[tuple[str, bytes]], **how: Any) -> bytes:

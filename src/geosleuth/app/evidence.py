@@ -13,18 +13,31 @@ import re
 import struct
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
 from geosleuth import __version__
-from geosleuth.agent import Said, ToolObserved, Trajectory, event_to_dict, read_trajectory, write_trajectory
-from geosleuth.agent.locate import Finding
-from geosleuth.answer import answer_to_dict, to_precision
+from geosleuth.agent import (
+    Answered,
+    Noted,
+    Said,
+    ToolObserved,
+    Trajectory,
+    event_to_dict,
+    read_trajectory,
+    write_trajectory,
+)
+from geosleuth.agent.locate import EventBlanker, Finding
+from geosleuth.answer import Granularity
+from geosleuth.answer.granularity import GRANULARITIES, withheld
 from geosleuth.errors import BadInput
-from geosleuth.pipeline.result import Checked, answer_document, result_document
+from geosleuth.geo import LatLon
+from geosleuth.photo import Claims, SidecarClaim
+from geosleuth.pipeline.result import Checked, result_document
 
 ENDING = ".zip"
 MANIFEST: Final = "SHA256SUMS"
@@ -60,8 +73,9 @@ The photo itself is not a file of the package. Check the package with one of
   geosleuth verify case.zip --photo photo.jpg
   unzip case.zip && sha256sum --check SHA256SUMS
 
-Anyone who rewrites a whole package can make it consistent again. Compare the SHA-256 of the package with the one that
-the sender gave you another way, or give the photo: the tools are then asked again.
+Verifying makes result, report and tool list again from the trajectory; with the photo the tools are asked again, too.
+What a model said is taken as recorded: whoever rewrites a whole package can make up another model's words. Compare the
+SHA-256 of the package with the one that the sender gave you another way, or ask for a signature (case.zip.sig).
 """
 
 
@@ -80,7 +94,7 @@ def evidence_package(finding: Finding, report: str, checked: Checked | None = No
         REPORT: report.encode("utf-8", "backslashreplace"),
         RESULT: _json(result_document(finding, checked)),
         TOOLS: _tools(runs.values()),
-        VERSIONS: _json(_versions(finding)),
+        VERSIONS: _json(versions_of(finding)),
         **{name: _lines(one) for name, one in runs.items()},
     }
     return packed({**files, MANIFEST: _manifest(files)})
@@ -123,7 +137,8 @@ def _tools(runs: Iterable[Trajectory]) -> bytes:
     )
 
 
-def _versions(finding: Finding) -> dict[str, Any]:
+def versions_of(finding: Finding) -> dict[str, Any]:
+    """Return the software and the maps that are installed here, as far as a finding may tell them."""
     from geosleuth.atlas import regions_dir
     from geosleuth.atlas.regions import RegionStore
 
@@ -157,7 +172,7 @@ class Changed(BadInput):
     """A package is not as it was written; the message names the file in it, or the part of the zip."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Package:
     """A package whose every byte is as it was written."""
 
@@ -166,19 +181,68 @@ class Package:
     result: Mapping[str, Any]
     versions: Mapping[str, Any]
 
-    def trajectory(self) -> Trajectory:
-        """Return the run.
+    @property
+    def granularity(self) -> Granularity:
+        """How fine the finding may be told, as the result says."""
+        said = self.result.get("allowed_granularity")
+        if said not in GRANULARITIES:
+            raise Changed(f"{RESULT}: allowed_granularity is not one of {', '.join(GRANULARITIES)}")
+        return said  # type: ignore[no-any-return]  # checked above
+
+    @cached_property
+    def runs(self) -> Mapping[str, Trajectory]:
+        """The runs by their files' names, the finding's own first.
 
         Raises:
-            Changed: it is none.
+            Changed: one is none.
         """
+        names = [TRAJECTORY, *(f"trajectory-{at}.jsonl" for at in range(1, len(self.files)))]
+        return {name: self._run(name) for name in names if name in self.files}
+
+    def _run(self, name: str) -> Trajectory:
         with tempfile.TemporaryDirectory(prefix="geosleuth-") as folder:
-            path = Path(folder) / TRAJECTORY
-            path.write_bytes(self.files[TRAJECTORY])
+            path = Path(folder) / name
+            path.write_bytes(self.files[name])
             try:
                 return read_trajectory(path)
             except BadInput as error:
-                raise Changed(f"{TRAJECTORY}: {str(error).removeprefix(f'{path}: ')}") from error
+                raise Changed(f"{name}: {str(error).removeprefix(f'{path}: ')}") from error
+
+    def finding(self, claims: Sequence[Claims] | None = None) -> Finding:
+        """Return the finding as the runs have it; of claims that no photo gives, those that the result tells.
+
+        Raises:
+            Changed: the result names other runs, or tells claims that can't be.
+        """
+        told = self.result.get("team", {})
+        try:
+            ids = told["runs"] if "runs" in told else [one["trajectory"] for one in told.get("said", ())]
+            stated = [_told_claims(row) for row in self.result["photos"]]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise Changed(f"{RESULT}: its team or its photos are not as they are written") from error
+        by_id = {one.id: one for one in self.runs.values()}
+        own = self.runs[TRAJECTORY]
+        if missing := [one for one in ids if one not in by_id]:
+            raise Changed(f"{RESULT}: names the run {str(missing[0])[:60]!r}, which is not in the package")
+        # What lies beside the photo's file today says nothing of what lay there then.
+        known = (
+            stated if claims is None else [replace(a, sidecars=b.sidecars) for a, b in zip(claims, stated, strict=True)]
+        )
+        team = tuple(by_id[one] for one in ids)
+        gave_way = tuple(one for one in by_id.values() if one.id not in ids and one is not own)
+        return Finding(own, tuple(known), granularity=self.granularity, team=team, gave_way=gave_way)
+
+    @property
+    def checked(self) -> Checked | None:
+        """The verdict on a claimed place, as the result tells it."""
+        told = self.result.get("check")
+        if told is None:
+            return None
+        try:
+            lines = {name: tuple(map(str, told[name])) for name in ("speaks_for", "speaks_against")}
+            return Checked(LatLon(**told["claimed"]), told["verdict"], str(told["reason"]), **lines)
+        except (KeyError, TypeError, ValueError) as error:
+            raise Changed(f"{RESULT}: its check is not as it is written") from error
 
 
 def open_package(path: Path) -> Package:
@@ -308,16 +372,74 @@ def _object(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
     return found
 
 
+def _told_claims(row: Mapping[str, Any]) -> Claims:
+    """Return what a result tells of a photo's claims."""
+    sides = [
+        SidecarClaim(_point(one["point"]), one["place"], one["estimated"], one["trouble"])
+        for one in row["sidecar_claims"]
+    ]
+    claims = Claims("JPEG", 0, str(row["sha256"]), (0, 0), _point(row["claimed_point"]))
+    return replace(claims, estimated=bool(row["claim_estimated"]), sidecars=tuple(sides))
+
+
+def _point(told: Mapping[str, float] | None) -> LatLon | None:
+    return None if told is None else LatLon(**told)
+
+
+def check_result(package: Package, finding: Finding) -> None:
+    """Make the result again from the runs and compare it field by field.
+
+    Raises:
+        Changed: a field is another; the message names it.
+    """
+    again = json.loads(json.dumps(result_document(finding, package.checked)))
+    if (difference := _first_difference(package.result, again)) is not None:
+        raise Changed(f"{RESULT}: {difference}, and {TRAJECTORY} comes to something else")
+
+
+def _first_difference(told: Any, again: Any, where: str = "") -> str | None:
+    if isinstance(told, Mapping) and isinstance(again, Mapping):
+        for name in {**told, **again}:
+            place = f"{where}.{name}" if where else str(name)
+            if name not in told or name not in again:
+                return f"{place[:80]} is {'missing' if name not in told else 'no field of it'}"
+            if (difference := _first_difference(told[name], again[name], place)) is not None:
+                return difference
+        return None
+    if isinstance(told, list) and isinstance(again, list) and len(told) == len(again):
+        pairs = enumerate(zip(told, again, strict=True))
+        return next((found for at, (a, b) in pairs if (found := _first_difference(a, b, f"{where}.{at}"))), None)
+    return None if told == again and type(told) is type(again) else f"{where} is {json.dumps(told)[:80]}"
+
+
+def _check_granularity(package: Package) -> None:
+    """Check that the runs tell what the result's granularity lets them tell, neither more nor less."""
+    allowed = package.granularity
+    notes = {withheld(level) for level in GRANULARITIES}
+    for name, run in package.runs.items():
+        blank = EventBlanker(allowed)
+        for event in run.events:
+            if isinstance(event.body, Answered | Noted):
+                continue  # their places are capped by a gazetteer
+            if blank(event) != event:
+                raise Changed(f"{RESULT}: allowed_granularity is {allowed!r}, and {name} tells more")
+            if allowed == "exact" and isinstance(event.body, ToolObserved) and event.body.observation.text in notes:
+                raise Changed(f"{RESULT}: allowed_granularity is 'exact', and {name} withholds what the tools answered")
+
+
 def _check_agreement(package: Package) -> None:
-    """Complain about parts that contradict each other: digests can be made anew, a run is harder to make up."""
+    """Complain about parts that contradict each other: digests can be made anew, and what follows from a run, too."""
     for name in (REPORT, TOOLS, TRAJECTORY):
         if name not in package.files:
             raise Changed(f"{name}: is not in the package")
-    run = package.trajectory()
-    # Packages of former days have rounded points, and do not say which candidates are whole countries.
-    answers = () if run.answer is None else (run.answer, to_precision(run.answer))
-    came_to = [json.loads(json.dumps(form(one))) for one in answers for form in (answer_document, answer_to_dict)]
-    if package.result.get("trajectory") != run.id or (came_to and package.result.get("answer") not in came_to):
-        raise Changed(f"{RESULT}: does not say what {TRAJECTORY} came to")
-    if not package.files[TOOLS].startswith(_tools([run])):
+    extra = package.files.keys() - {README, REPORT, RESULT, TOOLS, VERSIONS, MANIFEST} - package.runs.keys()
+    if extra:
+        raise Changed(f"{min(extra)}: is no part of a package")
+    if package.files.get(README) != _ABOUT.format(version=package.versions.get("geosleuth")).encode():
+        raise Changed(f"{README}: is not the one that packages have")
+    if package.versions.get("recorded_by") != package.runs[TRAJECTORY].geosleuth:
+        raise Changed(f"{VERSIONS}: recorded_by is not what {TRAJECTORY} says")
+    if package.files[TOOLS] != _tools(package.runs.values()):
         raise Changed(f"{TOOLS}: does not have the tool answers of {TRAJECTORY}")
+    _check_granularity(package)
+    check_result(package, package.finding())

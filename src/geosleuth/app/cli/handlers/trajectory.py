@@ -253,7 +253,7 @@ def export_runs(
 
 
 def _export_images(trajectory: Trajectory, photos: Sequence[Path], folder: Path) -> None:
-    rebuilt = rebuild_album(trajectory, _photos_in(photos, trajectory), max_pixels=_first_view_pixels(trajectory))
+    rebuilt = rebuild_album(trajectory, photos_in(photos, trajectory), max_pixels=first_view_pixels(trajectory))
     missing = write_images(trajectory, rebuilt, folder)
     home = (folder / image_path(trajectory.id, "image-1")).parent
     talk(f"wrote {len({image.handle for image in trajectory.images}) - len(missing)} images to {home}")
@@ -261,7 +261,7 @@ def _export_images(trajectory: Trajectory, photos: Sequence[Path], folder: Path)
         talk(f"not written, since no photo shows them: {', '.join(missing)}")
 
 
-def _photos_in(paths: Sequence[Path], trajectory: Trajectory) -> list[Photo]:
+def photos_in(paths: Sequence[Path], trajectory: Trajectory) -> list[Photo]:
     """Return what the album of a run on these photos begins with; of a panorama its views, or itself."""
     shown = panorama_shown(trajectory.started.task)
     return [photo for path in paths for photo, _ in album_photos(open_photo(path), shown)]
@@ -313,7 +313,7 @@ def _imports(file: Path, dialect: str, folder: Path) -> Iterator[tuple[Path, Tra
 
 def replay_run(file: Path, photos: Sequence[Path], *, as_json: bool) -> None:
     """Check that the loop, or the loop and its tools, repeat what was recorded."""
-    events, difference = replayed(read_trajectory(file), photos)
+    events, difference, _ = replayed(read_trajectory(file), photos)
     if as_json:
         tools = "live" if photos else "recorded"
         show_json({"same": difference is None, "events": events, "tools": tools, "difference": difference})
@@ -325,16 +325,18 @@ def replay_run(file: Path, photos: Sequence[Path], *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def replayed(trajectory: Trajectory, photos: Sequence[Path]) -> tuple[int, str | None]:
-    """Return how many events a replay has, and the first that differs from the recording; photos let tools work.
+def replayed(trajectory: Trajectory, photos: Sequence[Path]) -> tuple[int, str | None, Album | None]:
+    """Return how many events a replay has, the first that differs from the recording, and the pictures of the run.
+
+    Photos let tools work; without them there are no pictures.
 
     Raises:
         BadInput: the method is not there any more, or these are not the photos of the run.
     """
     method = _method_of(trajectory)
-    toolset, case = _live(trajectory, method, _photos_in(photos, trajectory)) if photos else (None, None)
+    toolset, case = _live(trajectory, method, photos_in(photos, trajectory)) if photos else (None, None)
     again = asyncio.run(replay(trajectory, method=method, toolset=toolset, case=case))
-    return len(again.events), first_difference(trajectory, again)
+    return len(again.events), first_difference(trajectory, again), None if case is None else case.album
 
 
 def _live(trajectory: Trajectory, method: Method, photos: Sequence[Photo]) -> tuple[Toolset, Case]:
@@ -364,6 +366,7 @@ def _method_of(trajectory: Trajectory) -> Method:
     return method
 
 
-def _first_view_pixels(trajectory: Trajectory) -> int:
+def first_view_pixels(trajectory: Trajectory) -> int:
+    """Return how many pixels the first views of a run had at most."""
     method = made_with(trajectory.started.method)
     return method.first_view_pixels if method else FIRST_VIEW_PIXELS
