@@ -1,14 +1,34 @@
 """Names and addresses of hosts, as text: nothing here opens a connection."""
 
 import ipaddress
+import re
+from socket import inet_aton, inet_ntoa
 from urllib.parse import urlsplit
+
+_NUMBERS = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)(?:\.(?:0x[0-9a-f]*|[0-9]+)){0,3}")
 
 
 def host_of(url: str) -> str:
-    """Return the host name of an address, in lower case; empty where it is no address."""
+    """Return the host name of an address, in lower case; empty where it is no address.
+
+    Numbers are shown as what they lead to: 2130706433 and 0x7f.1 are 127.0.0.1.
+    """
     try:
-        return (urlsplit(url).hostname or "").rstrip(".")
+        return plain_host(urlsplit(url).hostname or "")
     except ValueError:
+        return ""
+
+
+def plain_host(name: str) -> str:
+    """Return a host's name in its plain form: lower case, no dot at its end, numbers as four; empty if it is none."""
+    name = name.strip().lower().removesuffix(".")
+    if "" in name.split("."):
+        return ""
+    if not _NUMBERS.fullmatch(name):
+        return name
+    try:
+        return inet_ntoa(inet_aton(name))
+    except OSError:
         return ""
 
 
@@ -23,12 +43,13 @@ def host_name(authority: str) -> str:
         return ""
     if not is_well_bracketed(parts.netloc):
         return ""
-    return name.rstrip(".").lower()
+    return plain_host(name)
 
 
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine: 127.0.0.0/8, ::1 or localhost."""
-    if host.rstrip(".").lower() == "localhost":
+    host = plain_host(host)
+    if host == "localhost":
         return True
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -82,6 +82,11 @@ def attack(target: str, first: int, count: int, *, guided: bool = False, keep: P
             if died and not (folder / "current").is_file():
                 raise AssertionError(f"{target} did not begin: {process.stderr[-3000:]}")
             deaths += died
+            # atheris writes its progress there.
+            if process.stderr.strip() and not died and not guided:
+                told = f"writes to stderr: {process.stderr.strip().splitlines()[0][:200]}"
+                part.faults.append(Fault(told, ""))
+                part.taken -= 1
             if died:
                 part.faults.append(_death(folder, process.returncode, process.stderr, target, keep))
             done += part.files

@@ -3,9 +3,12 @@
 The other decoders don't ask for that limit. Whoever uses these two has checked the size first.
 """
 
+import ctypes
 import io
+from contextlib import suppress
+from functools import cache
 
-from PIL import Image
+from PIL import Image, _imaging
 from PIL.TiffImagePlugin import TiffImageFile
 from PIL.WebPImagePlugin import WebPImageFile
 
@@ -13,11 +16,22 @@ from PIL.WebPImagePlugin import WebPImageFile
 _SIGNATURE_BYTES = 16
 
 
+@cache
+def _silence_libtiff() -> None:
+    """Keep libtiff from writing to stderr what is wrong with a file; Pillow raises, and that is told in our words."""
+    with suppress(OSError, AttributeError):  # linked otherwise, as on Windows
+        library = ctypes.CDLL(_imaging.__file__)
+        for setter in (library.TIFFSetErrorHandler, library.TIFFSetWarningHandler):
+            setter.argtypes, setter.restype = [ctypes.c_void_p], ctypes.c_void_p
+            setter(None)
+
+
 class LargeTiff(TiffImageFile):
     """A TIFF of any size."""
 
     def load_prepare(self) -> None:
         """Make room for the pixels; Pillow checks the size only where it makes the room itself."""
+        _silence_libtiff()
         if self._im is None:
             self.im = Image.new(self.mode, self._tile_size, None).im
         super().load_prepare()

@@ -121,7 +121,8 @@ def _to_rgb(image: "Image") -> tuple["Image", list[str]]:
     if image.mode.startswith("I;16"):
         return _from_grey(np.asarray(image), 0.0, 65_535.0), []
     if image.mode in ("I", "F"):
-        values = np.asarray(image, dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            values = np.asarray(image, dtype=np.float64)
         finite = values[np.isfinite(values)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
         values = np.nan_to_num(values, nan=low, posinf=high, neginf=low)

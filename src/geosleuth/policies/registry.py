@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from geosleuth import plugins
 from geosleuth.errors import BadInput, BrokenPlugin, UserError, require
-from geosleuth.net import is_loopback, is_well_bracketed
+from geosleuth.net import host_of, is_loopback, is_well_bracketed
 
 from .baselines import BASELINES, make_baseline
 from .endpoints import EndpointSettings
@@ -177,7 +177,7 @@ def aws_region() -> str:
 def _checked(address: str, service: Service) -> str:
     try:
         parts = urlsplit(address)
-        host, _ = parts.hostname, parts.port
+        host, port = host_of(address), parts.port
     except ValueError as error:
         raise BadInput(f"not a web address for {service.title}: {address[:100]!r}") from error
     if parts.scheme not in ("http", "https") or not host or not is_well_bracketed(parts.netloc):
@@ -190,7 +190,9 @@ def _checked(address: str, service: Service) -> str:
         raise BadInput(f"the address of {service.title} ends with a query; leave out what is after the path")
     if parts.scheme == "http" and not (service.own or is_loopback(host)):
         raise BadInput(f"{service.title} must be asked over https, since photos and a key travel there")
-    return address.rstrip("/")
+    if parts.hostname != host:  # numbers, or a dot at its end: what is asked is what is shown
+        parts = parts._replace(netloc=host if port is None else f"{host}:{port}")
+    return urlunsplit(parts).rstrip("/")
 
 
 def _key_of(service: Service, *, needed: bool) -> "Secret | None":

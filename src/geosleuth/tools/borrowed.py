@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 from geosleuth.atlas.redaction import redacted
 from geosleuth.errors import BadInput, ServiceFault, require
 from geosleuth.files import read_json
+from geosleuth.net import host_of
 from geosleuth.photo import Limits, Photo, open_photo
 
 from .argument_types import writable
@@ -70,7 +71,9 @@ class Lender:
         if self.url is None:
             return f"the program {shlex.quote(one_line(self.command or '', 80))}, started on this machine"
         parts = urlsplit(self.url)
-        return f"{parts.netloc.rpartition('@')[2]}{'' if parts.scheme == 'https' else ', unencrypted'}"
+        host = host_of(self.url)
+        shown = f"[{host}]" if ":" in host else host
+        return f"{shown}{f':{parts.port}' if parts.port else ''}{'' if parts.scheme == 'https' else ', unencrypted'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,7 @@ def _lender(file: Path, name: str, entry: Any) -> Lender:
     if url is not None:
         try:
             parts = urlsplit(url)
-            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+            usable = parts.scheme in ("http", "https") and bool(host_of(url)) and (parts.port or 1) > 0
         except ValueError:
             usable = False
         if not usable:

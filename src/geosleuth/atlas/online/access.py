@@ -22,7 +22,7 @@ import httpx
 from geosleuth.atlas.redaction import remember
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo.gcj02 import Datum
-from geosleuth.net import host_of
+from geosleuth.net import host_of, plain_host
 
 MEBIBYTE = 1 << 20
 
@@ -140,7 +140,7 @@ class OnlineSettings:
         if not (self.language.isascii() and self.language.replace("-", "").isalnum() and len(self.language) <= 35):
             raise BadInput(f"online setting language must be a tag such as en or pt-BR, not {self.language[:40]!r}")
         for name in ("allow_hosts", "private_hosts"):
-            object.__setattr__(self, name, frozenset(host.strip().lower().rstrip(".") for host in getattr(self, name)))
+            object.__setattr__(self, name, frozenset(plain_host(host) for host in getattr(self, name)))
 
 
 Address = IPv4Address | IPv6Address
@@ -301,7 +301,7 @@ def check_addresses(host: str, addresses: list[str], settings: OnlineSettings) -
     Raises:
         ServiceFault: an address is not.
     """
-    private_is_fine = host.rstrip(".").lower() in settings.private_hosts
+    private_is_fine = plain_host(host) in settings.private_hosts
     for text in addresses:
         address = address_of(text)
         if not (is_public(address) or (private_is_fine and is_at_home(address))):
