@@ -14,8 +14,9 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.clues.atlas_hits import sort_of
 from geosleuth.clues.bearing import begins, likeness, others_of_name, telling_letters
 from geosleuth.clues.clue import Clue, Spot, TextSeen
+from geosleuth.clues.country_prior import country_prior
 from geosleuth.clues.decision import decide
-from geosleuth.clues.place_clues import MOST_SPOTS, PLACE_SEARCHES, SearchKind, of_somebody, place_clues
+from geosleuth.clues.place_clues import MOST_SPOTS, PLACE_SEARCHES, SearchKind, asked_in, of_somebody, place_clues
 from geosleuth.clues.posterior import distinct, posterior
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.policies.detective.searches import SEARCH_OF_TOOL
@@ -85,6 +86,19 @@ def test_a_misspelled_short_word_is_worth_next_to_nothing() -> None:
     assert place_clues("name", {"results": [feature("Zara", match="fuzzy")]}, asked="Zona") == []
     clue = looked_up("Kosmo", feature("Kosmos", match="fuzzy"))
     assert weight(clue) < 0.1
+
+
+def test_a_name_that_is_another_place_s_too_is_hardly_misread() -> None:
+    shop, village = feature("Hirvikallio", match="fuzzy"), city("Hirvikalio", 61.0, 25.0, "FI", 1.5)
+    alone, beside = looked_up("Hirvikalio", shop), looked_up("Hirvikalio", shop, village)
+    assert alone.spots[0].weight > 2 * sum(spot.weight for spot in beside.spots if spot.name == "Hirvikallio")
+
+
+def test_a_name_that_was_asked_for_in_one_country_tells_its_towns_apart_and_not_the_country() -> None:
+    clue = looked_up("Caldeirão", city("Caldeirão", -9.2, -36.0, "BR", 4.0))
+    found = posterior([asked_in(clue, "BR")])
+    assert found.countries["BR"] < 2.5 * country_prior()["BR"] < posterior([clue]).countries["BR"]
+    assert found.candidates[0].probability > 0.5 * found.elsewhere["BR"]
 
 
 def test_a_code_of_three_letters_is_no_town() -> None:

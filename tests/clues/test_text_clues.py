@@ -147,6 +147,7 @@ SAYS: list[tuple[ClueKind, str, str, int]] = [
     ("postcode", "98000 Monaco", "MC", 1),
     ("postcode", "06400 Cannes", "FR", 1),
     ("postcode", "10115 Berlin", "DE", 1),
+    ("postcode", "75001 Paris", "FR", 1),
     ("postcode", "00100 Helsinki", "FI", 1),
     ("postcode", "AD500 Andorra la Vella", "AD", 1),
     ("postcode", "London SW1A 1AA", "GB", 1),

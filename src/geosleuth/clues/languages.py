@@ -401,7 +401,10 @@ def national_findings(lines: Sequence[TextSeen]) -> list[Finding]:
     found: dict[str, dict[str, tuple[_Entry, TextSeen]]] = defaultdict(dict)
     usage: dict[tuple[str, str], dict[str, float]] = {}
     for seen in (*lines, *_over_two_lines(lines)):
+        own = _own_language(seen)
         for entry in _entries_in(seen.text):
+            if own not in (None, number_of(entry.language)) and not {own, None}.isdisjoint(_having(entry.written)):
+                continue  # "Théâtre" and "Centre" in a line of French are French
             found[entry.language].setdefault(entry.written, (entry, seen))
             # A word that stands in several rows is at home in all their countries.
             known = usage.setdefault((entry.language, entry.written), {})
@@ -412,6 +415,18 @@ def national_findings(lines: Sequence[TextSeen]) -> list[Finding]:
         for language, words in found.items()
         if (finding := _national_finding(language, words, {word: usage[language, word] for word in words})) is not None
     ]
+
+
+def _own_language(seen: TextSeen) -> int | None:
+    """The language that a line is in; None where it is not plain."""
+    line = _read(seen)
+    return line.language if line is not None and line.certainty >= LEAST_CERTAINTY else None
+
+
+@lru_cache(maxsize=1024)
+def _having(word: str) -> frozenset[int | None]:
+    """The languages whose signs have a word; None among them where signs everywhere have it."""
+    return frozenset(number for seen in words_seen(word) if seen.text == word for number in _numbers(seen))
 
 
 def _over_two_lines(lines: Sequence[TextSeen]) -> Iterator[TextSeen]:

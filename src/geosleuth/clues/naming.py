@@ -11,7 +11,7 @@ from .brands import brand_hits
 from .plates import looks_like_plate
 from .roads import is_road_number
 from .town_names import town_people
-from .vocabulary import INTERNATIONAL, WordSeen, words_seen
+from .vocabulary import INTERNATIONAL, WordSeen, languages_of, words_seen
 
 LookupKind = Literal["place", "street", "business", "station", "airport", "landmark"]
 
@@ -115,7 +115,8 @@ def in_a_shops_name(word: str, line: str) -> bool:
     """
     words = [one for one in line.split() if sum(map(str.isalpha, one)) > 1]
     others = [one for one in words if fold(one) not in fold(word).split()]
-    return bool(others) and (kind_said(line) == "business" or any(not words_seen(one) for one in others))
+    unknown = (one for one in others if not words_seen(one) and not languages_of(one))
+    return bool(others) and (kind_said(line) == "business" or any(unknown))
 
 
 def _may_be_name(text: str) -> bool:

@@ -14,8 +14,8 @@ from geosleuth.atlas.facts import all_countries
 from geosleuth.geo import distance_km as distance_between_km
 from geosleuth.names import country_name, fold
 
-from .atlas_hits import Found, is_added, read_place, read_places, read_point, read_results
-from .bearing import ADDED_PULL, PART_PULL, begins, identity, is_in_part, likeness, others_of_name, telling_letters
+from .atlas_hits import Found, read_place, read_places, read_point, read_results
+from .bearing import begins, identity, is_in_part, likeness, others_of_name, telling_letters
 from .bearing import pull as pull_of
 from .clue import Clue, ClueKind, Spot, TextSeen
 from .clue_reliability import Reliability, read_rightly
@@ -67,6 +67,7 @@ _FULL_ANSWER: Mapping[SearchKind, int] = {"address": 5, "name": 10, "beginning":
 
 _SAME_FEATURE_KM, _SAME_STATION_KM = 0.1, 0.5
 _LEAST_WEIGHT = 1e-4
+_MISREAD_INTO_ANOTHER = 0.1
 _NAMED_LIKENESS = 0.4
 _LARGE_TOWN = 15_000
 _LETTERS_OF_VILLAGE = 6.0
@@ -118,15 +119,14 @@ def place_clues(
     texts = (seen,) if isinstance(seen, TextSeen) else tuple(seen)
     words = (asked,) if isinstance(asked, str) else tuple(asked)
     words = words or tuple(text.text for text in texts)
-    clue = PLACE_SEARCHES[search](search, data, words, manner) if isinstance(data, Mapping) and words else None
+    line = texts[0].text if len(texts) == len(words) == 1 else ""
+    clue = PLACE_SEARCHES[search](search, data, words, manner, line) if isinstance(data, Mapping) and words else None
     if clue is None:
         return []
     read = min((text.confidence for text in texts), default=1.0)
     sure = clue.reliability * read_rightly(read)
     clue = replace(clue, reliability=sure, where=texts[0] if texts else None)
-    if len(texts) == len(words) == 1:
-        clue = _as_it_stands(clue, texts[0].text, words[0], manner)
-    return [clue]
+    return [_as_it_stands(clue, line, words[0], manner) if line else clue]
 
 
 def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
@@ -138,9 +138,7 @@ def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
     if clue.kind == "place" and manner != "said" and line != asked and is_first_name(query):
         # "ELIZABETH, HIS WIFE": beside other words it is a person's.
         return replace(clue, reliability=clue.reliability * _PERSON_IN_A_LINE)
-    piece = next((fold(piece) for piece in text.split(",") if asked in fold(piece)), asked)
-    if clue.kind != "place" and telling_letters(" ".join(set(piece.split()) - set(asked.split()))):
-        return replace(clue, spots=tuple(_in_part(spot) for spot in clue.spots))
+    piece = fold(_piece_with(query, text))
     if clue.kind != "place" or manner != "part" or piece == asked or any(map(str.isdigit, piece)):
         return clue
     # "Wivenhoe Park" lies at Wivenhoe, in it or a little outside.
@@ -149,25 +147,26 @@ def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
     )
 
 
-def _in_part(spot: Spot) -> Spot:
-    """A feature of an added region of which only a part of a line is the name."""
-    if not is_added(spot.place_id):
-        return spot
-    share = PART_PULL / ADDED_PULL
-    return replace(spot, weight=share * spot.weight / (1.0 - spot.weight + share * spot.weight))
+def _piece_with(query: str, line: str) -> str:
+    """The part of a line between commas that a name stands in."""
+    return next((piece for piece in line.split(",") if fold(query) in fold(piece)), query)
 
 
-def _named(search: SearchKind, data: Mapping[str, Any], words: Sequence[str], manner: Manner) -> Clue | None:
+def _named(search: SearchKind, data: Mapping[str, Any], words: Sequence[str], manner: Manner, line: str) -> Clue | None:
     """A name and the places that bear it."""
     query = words[0]
+    piece = _piece_with(query, line)
     # What a postcode says is told elsewhere, see `geosleuth.clues.postcode_places`.
     places = [place for place in read_places(read_results(data)) if place.clue_kind != "postcode"]
     how_like = begins if search == "beginning" else None
 
     def pull(place: Found) -> float:
-        return pull_of(place, in_part=is_in_part(query, place))
+        return pull_of(place, in_part=is_in_part(query, place) or is_in_part(piece, place))
 
     likely = [(place, how_like(query, place.name) if how_like else identity(query, place)) for place in places]
+    if any(place.match == "exact" for place in places):
+        # Names are misread seldom, and still more seldom into another's.
+        likely = [(place, like * (_MISREAD_INTO_ANOTHER if place.match == "fuzzy" else 1.0)) for place, like in likely]
     bearers = _bearers(_of_name([pair for pair in likely if pair[1] > 0], query, manner), pull)
     if not bearers:
         return None
@@ -182,9 +181,10 @@ def _named(search: SearchKind, data: Mapping[str, Any], words: Sequence[str], ma
         shops = _SHOPS_LIKE_A_WORD if _is_one_plain_word(query) else _SHOPS_LIKE_SMALL_TOWN
     unseen = others_of_name(common, street=street) * shops
     home = bearers[0][0].country or country_at(bearers[0][0].point)
-    if bearers[0][0].added and home:
+    by_alias = bearers[0][0].match == "alias" and bearers[0][0].people < _SMALL_TOWN
+    if home and (bearers[0][0].added or by_alias):
         # Others of the name stand where its language is written, and the language speaks for all of those.
-        unseen *= ratio_in(home, query) ** SAME_LANGUAGE
+        unseen *= ratio_in(home, line or query) ** SAME_LANGUAGE
     if sum(like >= _NAMED_LIKENESS for _, like in likely) >= _FULL_ANSWER[search]:  # a full answer has left some out
         unseen += 2 * min(pull(place) for place, _ in bearers)
     surest = max(like for _, like in bearers)
@@ -290,7 +290,9 @@ def _same(place: Found, kept: Found) -> bool:
     return away <= max(_SAME_FEATURE_KM, min(place.radius_km, kept.radius_km)) and fold(place.name) == fold(kept.name)
 
 
-def _crossing(_search: SearchKind, data: Mapping[str, Any], words: Sequence[str], _manner: Manner) -> Clue | None:
+def _crossing(
+    _search: SearchKind, data: Mapping[str, Any], words: Sequence[str], _manner: Manner, _line: str
+) -> Clue | None:
     """Where two streets meet: rarer than either of them."""
     places = read_places(read_results(data))
     scores = [_clipped(place.score) ** 2 for place in places]
@@ -301,7 +303,9 @@ def _crossing(_search: SearchKind, data: Mapping[str, Any], words: Sequence[str]
     return _together("street", words, weighed, f"meet at {_described(weighed[0][0])}")
 
 
-def _colocated(_search: SearchKind, data: Mapping[str, Any], words: Sequence[str], _manner: Manner) -> Clue | None:
+def _colocated(
+    _search: SearchKind, data: Mapping[str, Any], words: Sequence[str], _manner: Manner, _line: str
+) -> Clue | None:
     """Where several features stand near each other. Names tell, categories such as "pharmacy" hardly do."""
     weighed: list[tuple[Found, float]] = []
     kinds: list[ClueKind] = []
@@ -345,7 +349,9 @@ def _together(kind: ClueKind, words: Sequence[str], weighed: Sequence[tuple[Foun
     )
 
 
-def _range(_search: SearchKind, data: Mapping[str, Any], words: Sequence[str], _manner: Manner) -> Clue | None:
+def _range(
+    _search: SearchKind, data: Mapping[str, Any], words: Sequence[str], _manner: Manner, _line: str
+) -> Clue | None:
     return range_clue([data], words)
 
 
@@ -444,21 +450,17 @@ def around(clue: Clue, distance_km: float) -> Clue:
     )
 
 
-def of_somebody(clue: Clue, country: str | None = None) -> Clue:
+def of_somebody(clue: Clue) -> Clue:
     """A town's name that is part of a shop's, or of a web address: most often its owner's, who bears a name of there.
 
-    It speaks for the country whose towns are called so, and for the town hardly more than for any other of it. Where
-    only one country was asked for, it does not speak for the country either. Of large towns the whole world knows the
-    names and paints them over kitchens and barbers.
+    It speaks for the country whose towns are called so, and for the town hardly more than for any other of it. Of large
+    towns the whole world knows the names and paints them over kitchens and barbers.
     """
     if any(spot.radius_km >= _WELL_KNOWN_KM for spot in clue.spots):
         said = "shops everywhere are called after large towns"
         famous = any(spot.radius_km >= _FAMOUS_KM for spot in clue.spots)
         share = _AFTER_FAMOUS_CITY if famous else _AFTER_LARGE_TOWN
         clue = replace(clue, reliability=clue.reliability * share, caution=said)
-    if country is not None:
-        share = country_prior().get(country, 0.0)
-        return replace(clue, spots=tuple(replace(spot, weight=spot.weight * share) for spot in clue.spots))
     return replace(
         clue,
         countries=clue.countries or _marginal({}, clue.spots),
@@ -466,7 +468,19 @@ def of_somebody(clue: Clue, country: str | None = None) -> Clue:
     )
 
 
-PLACE_SEARCHES: Mapping[SearchKind, Callable[[SearchKind, Mapping[str, Any], Sequence[str], Manner], Clue | None]] = {
+def asked_in(clue: Clue, country: str) -> Clue:
+    """A name that was looked for in one country alone: it tells its towns apart, and says nothing for the country.
+
+    Others of the name were not asked for, and most countries have a village of most names.
+    """
+    share = country_prior().get(country, 0.0)
+    spots = tuple(replace(spot, weight=spot.weight * share) for spot in clue.spots)
+    return replace(clue, countries={}, spots=spots)
+
+
+PLACE_SEARCHES: Mapping[
+    SearchKind, Callable[[SearchKind, Mapping[str, Any], Sequence[str], Manner, str], Clue | None]
+] = {
     "address": _named,
     "name": _named,
     "beginning": _named,

@@ -21,6 +21,9 @@ from .vocabulary import words_seen
 TOWN_WEIGHT = 500.0
 """How much more a country counts that has a town of the name beside the code."""
 
+SIZE_POWER = 0.75
+"""How the signs of a town grow with its people."""
+
 FEW_COUNTRIES = 2
 """A form that no more countries use than this is a postcode by its looks."""
 
@@ -156,8 +159,10 @@ def _with_town(text: str, seen: TextSeen) -> PostcodeSeen | None:
         town, people = _town_in(beside)
         here = {country: share for country, share in evidence.shares.items() if country in people}
         if here:
+            # Paris, Texas, has codes like those of Paris; the larger town has more signs.
+            largest = max(people[country] for country in here)
             weighted = {
-                country: share * (TOWN_WEIGHT if country in here else 1.0)
+                country: share * max(1.0, TOWN_WEIGHT * (people.get(country, 0) / largest) ** SIZE_POWER)
                 for country, share in as_seen(evidence.shares).items()
             }
             return PostcodeSeen(code, town, "postcode.in_address", normalised(weighted), seen)

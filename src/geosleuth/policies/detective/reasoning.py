@@ -11,7 +11,7 @@ from geosleuth.clues.calibration import apply
 from geosleuth.clues.decision import Decision, decide
 from geosleuth.clues.heartlands import shares_within
 from geosleuth.clues.naming import in_a_shops_name, kind_said
-from geosleuth.clues.place_clues import around, of_somebody, place_clues, range_clue
+from geosleuth.clues.place_clues import around, asked_in, of_somebody, place_clues, range_clue
 from geosleuth.clues.posterior import Posterior, distinct, posterior
 from geosleuth.clues.selftest import SelfTest, self_test
 from geosleuth.clues.sign_layout import on_one_panel
@@ -305,10 +305,12 @@ class Reasoning:
             wanted = next((wanted for wanted in self.lookups if wanted.text == query), None)
             share = _covered(query, seen.text) if wanted is None else 1.0
             manner = "part" if wanted is None else wanted.manner
-            asked_in = one.arguments.get("country")
+            country = one.arguments.get("country")
+            is_told = wanted is not None and wanted.country_hint == country
             somebodys = _is_somebodys(query, seen, wanted) or self._under_a_trade(query, seen)
             for found in place_clues(SEARCH_OF_TOOL[one.name], one.data, seen, asked=query, manner=manner):
-                clue = of_somebody(found, asked_in) if somebodys and found.kind == "place" else found
+                clue = of_somebody(found) if somebodys and found.kind == "place" else found
+                clue = asked_in(clue, country) if country and (somebodys or not is_told) else clue
                 yield replace(clue, reliability=clue.reliability * share)
         elif query in self.hinted:
             rows = [row for row in one.data.get("results", ()) if row.get("match") != "fuzzy"]
