@@ -29,9 +29,11 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import osmium  # noqa: E402
 
 from geosleuth.atlas import Atlas, OfflineAtlas  # noqa: E402
+from geosleuth.clues.calibration import Sample  # noqa: E402
 from geosleuth.clues.heartlands import country_at  # noqa: E402
 from geosleuth.geo import LatLon, distance_km  # noqa: E402
 from geosleuth.names import country_code  # noqa: E402
+from geosleuth.policies.detective import Detective  # noqa: E402
 from homes import add_region  # noqa: E402
 from sign_reader import locate_lines  # noqa: E402
 
@@ -65,7 +67,10 @@ class Sign:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was made of a sign. ``lured`` names the installed extract that the answer wrongly lies in."""
+    """What was made of a sign. ``lured`` names the installed extract that the answer wrongly lies in.
+
+    ``sample`` is the decision, and whether the sign stands within its radius, or for a whole country in it.
+    """
 
     sign: Sign
     installed: str
@@ -73,6 +78,7 @@ class Outcome:
     probability: float
     address: str
     lured: str | None
+    sample: Sample | None
 
     @property
     def is_right(self) -> bool:
@@ -118,15 +124,21 @@ def make_signs(extract: Path, count: int, seed: int) -> list[Sign]:
 
 def locate_sign(sign: Sign, atlas: Atlas, areas: Mapping[str, Sequence[Named]], installed: str) -> Outcome:
     """Return what the detective makes of a sign."""
-    answer = locate_lines(sign.lines, atlas).answer
+    detective = Detective()
+    answer = locate_lines(sign.lines, atlas, detective=detective).answer
     named = answer.address.country.conclusion
-    lured = None
-    if answer.point is not None and distance_km(answer.point, sign.point) > _FAR_KM >= (answer.radius_km or 0):
+    lured, sample = None, None
+    off_km = 0.0 if answer.point is None else distance_km(answer.point, sign.point)
+    if answer.point is not None and off_km > _FAR_KM >= (answer.radius_km or 0):
         for title, names in areas.items():
             if title != sign.extract and any(distance_km(one.point, answer.point) <= 1 for one in names):
                 lured = title
     country = country_code(named) if named else None
-    return Outcome(sign, installed, country, answer.probability or 0.0, str(answer.address), lured)
+    if country and detective.newest is not None:
+        decision = detective.newest.decision
+        near = decision.is_country or off_km <= (answer.radius_km or 0.0)
+        sample = Sample.of(decision, right=country == sign.country and near)
+    return Outcome(sign, installed, country, answer.probability or 0.0, str(answer.address), lured, sample)
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:

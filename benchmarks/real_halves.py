@@ -20,7 +20,7 @@ from unittest.mock import patch
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests" / "support")]
 
-from calibrate_detective import REAL_WEIGHT, outcomes_of, samples_of  # noqa: E402
+from calibrate_detective import outcomes_of, samples_of  # noqa: E402
 from fit_reading import fit as fit_readings  # noqa: E402
 from fit_reading import photo_rows, sign_rows  # noqa: E402
 from geosleuth.atlas.base import ensure_base  # noqa: E402
@@ -30,6 +30,9 @@ from geosleuth.photo.text import reading_reliability  # noqa: E402
 from real_photos import MACHINE, Outcome, Row, figures, read_table, run_all, show  # noqa: E402
 from scene_scoring import open_bench  # noqa: E402
 from scenes import make_scenes  # noqa: E402
+
+REAL_WEIGHT = 5
+"""How many drawn scenes an answered photo counts as: few are answered at all."""
 
 
 def real_sample(one: Outcome) -> Sample:

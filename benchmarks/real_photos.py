@@ -268,7 +268,7 @@ def draw_diagram(bins: Sequence[Mapping[str, Any]], path: Path) -> None:
         pen.ellipse([x - radius, y - radius, x + radius, y + radius], fill="#1f6feb")
         pen.text((x, y - radius - 4), str(one["answers"]), fill="black", anchor="mb", font_size=16)
     pen.text((side / 2, side - 22), "stated probability", fill="black", anchor="mm", font_size=18)
-    pen.text((edge, 34), "share with the right country (a dot's label: its answers)", fill="black", font_size=18)
+    pen.text((edge, 34), "share that is right (a dot's label: its answers)", fill="black", font_size=18)
     image.save(path)
 
 

@@ -1,40 +1,46 @@
 """Fit how sure the detective's answers may be called, on made-up scenes of known truth.
 
-    python scripts/calibrate_detective.py [--count N] [--seed N] [--real FILE.jsonl…] [--out FILE] [--dry-run]
+    python scripts/calibrate_detective.py [--count N] [--seed N] [--real FILE.jsonl…] [--signs FILE.json…]
+                                          [--diagram FILE.png] [--out FILE] [--dry-run]
 
 Runs the detective on scenes of the split called "calibration" (tests/support/scenes.py) and fits the map of
 `geosleuth.clues.calibration` to how often the truth lay within the radius of its answers. The table holds nothing but
 coefficients and where they come from; no name and no place of any scene. benchmarks/detective.py measures the outcome
 on the other split, whose places are others.
 
-``--real`` names files of ``benchmarks/real_photos.py --details``: answers to real photos, of which each counts as
-`REAL_WEIGHT` drawn ones. Drawn scenes are sharper and more telling than photos are, so that a map fitted
-to them alone is too sure.
+``--real`` names files of ``benchmarks/real_photos.py --details``: answers to real photos. Drawn scenes are sharper and
+more telling than photos are, so that a map fitted to them alone is too sure. ``--signs`` names files of
+``benchmarks/foreign_signs.py --json``: signs with true names.
+
+Printed is how often answers are right, beside what is stated by a map that was fitted on the other half of them: by
+source, and together. ``--diagram`` draws that.
 """
 
 import argparse
 import asyncio
 import json
 import sys
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "support")]
 
 import numpy as np  # noqa: E402
 
 from geosleuth.atlas.base import ensure_base  # noqa: E402
-from geosleuth.clues.calibration import Sample, fit, from_json  # noqa: E402
-from geosleuth.score import calibration  # noqa: E402
+from geosleuth.clues.calibration import HALF, Sample, fit, from_json  # noqa: E402
+from geosleuth.score import Calibration, calibration  # noqa: E402
+from real_photos import draw_diagram  # noqa: E402
 from scene_places import extracts  # noqa: E402
 from scene_scoring import Bench, Outcome, figures, open_bench  # noqa: E402
 from scenes import Scene, make_scenes  # noqa: E402
 
-REAL_WEIGHT = 5
-"""Few real photos are answered at all; they are what the map is for."""
+CLAIM = 0.7
+"""On signs from elsewhere, 19 of 20 answers that were right at least so often have the right country."""
+
+DRAWN, PHOTOS, SIGNS = "drawn scenes", "photos", "signs from elsewhere"
 
 TABLE = ROOT / "src" / "geosleuth" / "clues" / "data" / "calibration.json"
 
@@ -58,23 +64,39 @@ def samples_of(outcomes: Sequence[Outcome]) -> list[Sample]:
     ]
 
 
-def real_samples(paths: Sequence[Path]) -> list[Sample]:
+def real_samples(path: Path) -> list[Sample]:
     """Answers to real photos. Where the true point is known, it must lie within the radius; else the country counts."""
     found = []
-    for path in paths:
-        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            if row["right"] is not None:
-                near = row["off_km"] is None or row["radius_km"] is None or row["off_km"] <= row["radius_km"]
-                found += [Sample(**row["decision"], right=row["right"] and near)] * REAL_WEIGHT
+    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        if row["right"] is not None:
+            near = row["off_km"] is None or row["radius_km"] is None or row["off_km"] <= row["radius_km"]
+            found.append(Sample(**row["decision"], right=row["right"] and near))
     return found
 
 
-def error_of(samples: Sequence[Sample], table: dict[str, object]) -> float:
-    """The expected calibration error of a map on its own samples; the held-out figure is the benchmark's."""
-    fitted = from_json(table)
-    right = np.array([0.0 if sample.right else 2.0 for sample in samples])
-    measured = calibration(right, np.array([fitted.probability(one) for one in samples]), np.ones(len(samples)))
-    return measured.expected_error if measured else float("nan")
+def sign_samples(path: Path) -> list[Sample]:
+    """Answers to signs with true names."""
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    return [Sample(**row["sample"]) for row in rows if row["sample"]]
+
+
+def reliability(sources: Mapping[str, list[Sample]]) -> dict[str, Calibration]:
+    """What maps state that were fitted on the other half of each source, beside what came true."""
+    halves = [[sample for samples in sources.values() for sample in samples[half::2]] for half in (1, 0)]
+    maps = [from_json(fit(half, claim=CLAIM)) for half in halves]
+    measured: dict[str, Calibration] = {}
+    off: dict[str, list[float]] = {}
+    stated: dict[str, list[float]] = {}
+    for name, samples in sources.items():
+        for at, sample in enumerate(samples):
+            for title in (name, "together"):
+                off.setdefault(title, []).append(0.0 if sample.right else 2.0)
+                stated.setdefault(title, []).append(maps[at % 2].probability(sample))
+    for title, probabilities in stated.items():
+        found = calibration(np.array(off[title]), np.array(probabilities), np.ones(len(probabilities)))
+        if found is not None:
+            measured[title] = found
+    return measured
 
 
 def main() -> int:
@@ -83,6 +105,8 @@ def main() -> int:
     options.add_argument("--count", type=int, default=300)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--real", type=Path, nargs="+", default=[], help="details of answers to real photos")
+    options.add_argument("--signs", type=Path, nargs="+", default=[], help="answers to signs with true names")
+    options.add_argument("--diagram", type=Path, help="draw stated beside observed probability, each half by the other")
     options.add_argument("--out", type=Path, default=TABLE)
     options.add_argument("--dry-run", action="store_true", help="print the table, write nothing")
     chosen = options.parse_args()
@@ -90,19 +114,31 @@ def main() -> int:
     scenes = make_scenes(chosen.count, split="calibration", seed=chosen.seed)
     with TemporaryDirectory() as folder:
         outcomes = asyncio.run(outcomes_of(open_bench(Path(folder)), scenes))
-    real = real_samples(chosen.real)
-    samples = [*samples_of(outcomes), *real]
+    sources = {
+        DRAWN: samples_of(outcomes),
+        PHOTOS: [sample for path in chosen.real for sample in real_samples(path)],
+        SIGNS: [sample for path in chosen.signs for sample in sign_samples(path)],
+    }
     table = fit(
-        samples,
+        [sample for samples in sources.values() for sample in samples],
+        claim=CLAIM,
         provenance=(
-            f"scripts/calibrate_detective.py: {len(samples) - len(real)} answers to {len(scenes)} made-up scenes of the"
+            f"scripts/calibrate_detective.py: {len(sources[DRAWN])} answers to {len(scenes)} made-up scenes of the"
             f" calibration split, seed {chosen.seed}, regions {', '.join(sorted(extracts()))};"
-            f" {len(real) // REAL_WEIGHT} answers to real photos, each counted {REAL_WEIGHT} times"
+            f" {len(sources[PHOTOS])} answers to real photos;"
+            f" {len(sources[SIGNS])} answers to signs with true names"
         ),
     )
     print(json.dumps(table, indent=2, ensure_ascii=False))
-    print(f"levels: {dict(Counter(one.level for one in samples))}; right: {sum(one.right for one in samples)}")
-    print(f"calibration error on these samples: {error_of(samples, table):.3f}; {figures(outcomes)}")
+    print(f"{figures(outcomes)}")
+    measured = reliability(sources)
+    for name, found in measured.items():
+        sure = [one for one in found.bins if one.stated >= HALF]
+        right = sum(one.n * one.observed for one in sure) / max(1, sum(one.n for one in sure))
+        print(f"{name:<22} {found.n:>4} answers, {right:.1%} right at half or more, error {found.expected_error:.3f}")
+    if chosen.diagram:
+        bins = [{"stated": one.stated, "right": one.observed, "answers": one.n} for one in measured["together"].bins]
+        draw_diagram(bins, chosen.diagram)
     if not chosen.dry_run:
         chosen.out.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+from dataclasses import replace
 from itertools import pairwise
 from typing import get_args
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from geosleuth.clues import Clue
 from geosleuth.clues.calibration import (
+    HALF,
     LEAST,
     MOST,
     Calibration,
@@ -134,6 +136,8 @@ def test_a_stored_map_comes_back_as_it_was() -> None:
         {"margin": math.nan},
         {"kinds": None},
         {"kinds": True},
+        {"claim": 0.4},
+        {"claim": 1.0},
     ],
 )
 def test_a_damaged_map_is_refused(damage: dict[str, object]) -> None:
@@ -147,10 +151,16 @@ def test_a_sample_is_what_counts_of_a_decision() -> None:
     assert apply(sample) == apply(decision("city", 0.4, 3, 0.2))
 
 
-def test_somebodys_word_and_a_leaning_are_as_likely_as_they_say() -> None:
+def test_somebodys_word_is_as_likely_as_it_says() -> None:
     hint = Contribution(Clue("hint", "Monaco", "the user names Monaco", 0.9, {"MC": 1.0}), 5.0)
     spoken = Decision("country", LatLon(43.73, 7.42), 2.0, 0.88, "Monaco", "MC", 0.88, contributions=(hint,))
     assert apply(spoken) == 0.88
-    french = Contribution(Clue("language", "ouvert", "French", 0.8, {"FR": 1.0}), 2.0)
-    leaning = Decision("country", LatLon(48.86, 2.35), 670.0, 0.23, "France", "FR", 0.23, contributions=(french,))
-    assert apply(leaning) == 0.23
+
+
+@given(SHARES, SHARES)
+def test_what_was_right_less_often_than_a_claim_is_stated_below_a_half(one: float, other: float) -> None:
+    plain = from_json(fit(drawn(200, 9)))
+    careful = replace(plain, claim=0.7)
+    low, high = (Sample("city", share, 2, 0.2, right=True) for share in sorted((one, other)))
+    assert careful.probability(low) <= careful.probability(high)
+    assert (careful.probability(high) >= HALF) == (plain.probability(high) >= careful.claim)

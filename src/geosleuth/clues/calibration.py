@@ -3,8 +3,8 @@
     logit P(right) = level + slope * logit(probability) + kinds * log(1 + number of kinds) + margin * margin
 
 with one constant for each level, and slopes of zero or more: an answer that is surer, rests on more kinds of clues or
-stands further before the next is never called less likely to be right. The figures lie in ``data/calibration.json``
-with where they come from; until scenes have been measured they are a cautious default, and say so.
+stands further before the next is never called less likely to be right. What is little likelier than not is stated below
+a half (``claim``). The figures lie in ``data/calibration.json`` with where they come from.
 """
 
 import json
@@ -20,11 +20,13 @@ import numpy as np
 from geosleuth.errors import DataFault
 from geosleuth.fitting import logistic
 
-from .decision import LEAST as LEAST_ANSWERED
 from .decision import STATED, Decision, Level
 
 LEAST, MOST = 0.01, 0.99
 """Nobody is surer than that from a photo."""
+
+HALF = 0.5
+"""From this stated probability on people act on an answer."""
 
 _LEVELS: tuple[Level, ...] = tuple(level for level in get_args(Level) if level != "none")
 _FEATURES = ("slope", "kinds", "margin")
@@ -52,13 +54,18 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The map: constants by level, and what each feature counts for."""
+    """The map: constants by level, and what each feature counts for.
+
+    What was right less often than ``claim`` is stated below `HALF`, in proportion: a wrong claim costs more than a
+    right one that is held back.
+    """
 
     levels: Mapping[str, float]
     slope: float
     kinds: float
     margin: float
     provenance: str
+    claim: float = HALF
 
     def probability(self, decision: Decision | Sample) -> float:
         """The probability that such an answer is right; 0 where there is none."""
@@ -67,21 +74,25 @@ class Calibration:
         features = _features(decision)
         weights = (self.slope, self.kinds, self.margin)
         score = self.levels[decision.level] + sum(w * x for w, x in zip(weights, features, strict=True))
-        return min(MOST, max(LEAST, 1 / (1 + exp(-min(max(score, -50.0), 50.0)))))
+        measured = 1 / (1 + exp(-min(max(score, -50.0), 50.0)))
+        stated = measured if measured >= self.claim else measured * HALF / self.claim
+        return min(MOST, max(LEAST, stated))
 
 
 def apply(decision: Decision | Sample, calibration: Calibration | None = None) -> float:
     """The calibrated probability of a decision, by the shipped map or by another.
 
-    The map was measured on what photos show, and on answers that are more than a leaning. Where nothing but somebody's
-    word speaks for an answer, or a country only leads, it does not apply, and the answer is as likely as the clues say.
+    The map was measured on what photos show. Where nothing but somebody's word speaks for an answer, it does not apply,
+    and the answer is as likely as the clues say.
     """
-    if isinstance(decision, Decision) and (_is_somebodys_word(decision) or _is_leaning(decision)):
+    if isinstance(decision, Decision) and _is_somebodys_word(decision):
         return min(MOST, max(LEAST, decision.probability_raw))
     return (calibration or load_calibration()).probability(decision)
 
 
-def fit(samples: Iterable[Sample], *, provenance: str = "fitted, nobody said on what") -> dict[str, Any]:
+def fit(
+    samples: Iterable[Sample], *, claim: float = HALF, provenance: str = "fitted, nobody said on what"
+) -> dict[str, Any]:
     """The map that fits answers of known truth best, as `from_json` reads it.
 
     Logistic regression, held near the default by a weak prior, so that few samples or a level without any still give a
@@ -100,7 +111,7 @@ def fit(samples: Iterable[Sample], *, provenance: str = "fitted, nobody said on 
     weights = logistic(features, right, _PRIOR_WEIGHT, centre=default, least=least)
     levels = {level: round(float(value), 6) for level, value in zip(_LEVELS, weights, strict=False)}
     slopes = {name: round(float(value), 6) for name, value in zip(_FEATURES, weights[len(_LEVELS) :], strict=True)}
-    return {"levels": levels, **slopes, "provenance": provenance, "samples": len(rows)}
+    return {"levels": levels, **slopes, "claim": claim, "provenance": provenance, "samples": len(rows)}
 
 
 def from_json(table: Mapping[str, Any]) -> Calibration:
@@ -113,14 +124,17 @@ def from_json(table: Mapping[str, Any]) -> Calibration:
     if not isinstance(levels, Mapping) or set(levels) != set(_LEVELS):
         raise ValueError(f"a calibration has a figure for each of {', '.join(_LEVELS)}")
     figures = {name: table.get(name) for name in _FEATURES}
-    for value in (*levels.values(), *figures.values()):
+    claim = table.get("claim", HALF)
+    for value in (*levels.values(), *figures.values(), claim):
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
             raise ValueError("every figure of a calibration is a finite number")
     slopes = {name: float(value) for name, value in figures.items() if value is not None}
     if min(slopes.values()) < 0:
         raise ValueError("the slopes of a calibration are zero or more")
+    if not HALF <= claim < 1:
+        raise ValueError("the claim of a calibration is at least 0.5 and less than 1")
     constants = {name: float(value) for name, value in levels.items()}
-    return Calibration(levels=constants, provenance=str(table.get("provenance", "")), **slopes)
+    return Calibration(levels=constants, provenance=str(table.get("provenance", "")), claim=claim, **slopes)
 
 
 def to_json(calibration: Calibration) -> dict[str, Any]:
@@ -145,10 +159,6 @@ def load_calibration() -> Calibration:
 def _is_somebodys_word(decision: Decision) -> bool:
     kinds = {clue.kind for clue in decision.supporting}
     return bool(kinds) and kinds <= _STATED and not decision.contradicting
-
-
-def _is_leaning(decision: Decision) -> bool:
-    return decision.level == "country" and decision.probability_raw < LEAST_ANSWERED["country"]
 
 
 def _features(decision: Decision | Sample) -> tuple[float, float, float]:
