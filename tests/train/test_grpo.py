@@ -4,12 +4,13 @@ import json
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from geosleuth.errors import BadInput
-from geosleuth.train.grpo import EnvironmentPlan, failed_calls, grpo_trainer, run_grpo, scaled_advantages
+from geosleuth.train.grpo import EnvironmentPlan, check_trl, failed_calls, grpo_trainer, run_grpo, scaled_advantages
 from geosleuth.train.models import load_model
 from geosleuth.train.prompts import prompt_rows
 from geosleuth.train.recipe import ModelPart, OptimPart, Recipe, RolloutPart
@@ -157,8 +158,10 @@ def test_another_trl_is_refused_in_one_line() -> None:
     assert failed_calls(([], [], [], None, 5, 2, [])) == 2
     others: list[Any] = [([], [], [], None, 5, 2), ([], [], [], None, 5, [2], [])]
     for told in others:
-        with pytest.raises(BadInput, match=r"install one that works: pip install 'trl==1\.16"):
+        with pytest.raises(BadInput, match=r"the version that is tested: pip install 'trl==1\.16"):
             failed_calls(told)
+    with pytest.raises(BadInput, match=r"TRL \d+\.\d+.* has no _tool_call_loop, _gone in .*trl==1\.16"):
+        check_trl(SimpleNamespace(_prepare_inputs=None), ["_prepare_inputs", "_tool_call_loop", "_gone"])
 
 
 @pytest.mark.slow

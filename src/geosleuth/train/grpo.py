@@ -9,9 +9,10 @@ and resuming from a checkpoint in step with the rows.
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from importlib import metadata
 from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,6 +52,7 @@ from .trackers import check_trackers, tracker_callbacks
 from .training_log import metrics_callback
 from .validation import add_evaluations, check_evaluation
 
+_TESTED_TRL = "install the version that is tested: pip install 'trl==1.16.*'"
 _EPSILON = 1e-4  # as in TRL, so that both objectives treat groups of equal rewards alike
 
 Array = NDArray[np.float64]
@@ -283,6 +285,7 @@ def grpo_trainer(
             callbacks=list(callbacks),
         )
     silence(trainer)
+    check_trl(trainer, _TRAINER_PARTS)
     # TRL lists them by the alphabet; fine-tuning and later runs show them in the method's order.
     names = list(played.setting.toolset.names)
     for tools in (trainer.tools, *trainer._env_tools.values()):  # noqa: SLF001  (TRL has no other place for it)
@@ -301,16 +304,36 @@ def _arguments(recipe: Recipe, folder: Path, setup: RolloutSetup) -> Any:
     return arguments
 
 
+# What our trainer overrides or reads of TRL's, none of which TRL promises to keep.
+_TRAINER_METHODS = (
+    "_generate_and_score_completions", "_prepare_inputs", "_tokenize_prompts", "_tool_call_loop", "_calculate_rewards",
+)  # fmt: skip
+_TRAINER_PARTS = ("_buffered_inputs", "_env_tools", "_environment_pool", "_image_pad_token_id", "environment_factories")
+
+
+def check_trl(trainer: object, names: Iterable[str]) -> None:
+    """Check that TRL's trainer has what ours builds on, before anything is drawn or learned.
+
+    Raises:
+        BadInput: something is missing; the message names it and the version that is tested.
+    """
+    if missing := [name for name in names if not hasattr(trainer, name)]:
+        installed = f"TRL {metadata.version('trl')} has no {', '.join(missing)} in its GRPO trainer"
+        raise BadInput(f"{installed}; {_TESTED_TRL}")
+
+
 @cache
 def trainer_class() -> Any:
     """Return the subclass of `trl.GRPOTrainer`; see `EnvironmentGRPOMixin` for what it adds.
 
     Raises:
         MissingExtra: TRL is not installed.
+        BadInput: its trainer lacks what ours builds on.
     """
     with no_probing():
         trl: Any = require("trl", extra="train")
         base: Any = trl.GRPOTrainer
+    check_trl(base, _TRAINER_METHODS)
     return type("Trainer", (EnvironmentGRPOMixin, base), {})
 
 
@@ -444,9 +467,7 @@ def failed_calls(returned: tuple[Any, ...]) -> int:
     """
     loop = _ToolLoop(*returned) if len(returned) == len(_ToolLoop._fields) else None
     if loop is None or not isinstance(loop.tool_failure_count, int):
-        raise BadInput(
-            "this version of TRL runs tools in another way; install one that works: pip install 'trl==1.16.*'"
-        )
+        raise BadInput(f"this version of TRL runs tools in another way; {_TESTED_TRL}")
     return loop.tool_failure_count
 
 
