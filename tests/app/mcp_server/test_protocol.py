@@ -17,6 +17,7 @@ from browser import chromium_path, launched
 from locating import FINAL
 from mcp_talk import over_http, over_stdio
 from openai_server import Reply, openai_server
+from own_venv import ROOT, output_of, python_with
 
 NEW, OLD = "2026-07-28", "2025-11-25"
 TASKS, APPS = "io.modelcontextprotocol/tasks", "io.modelcontextprotocol/ui"
@@ -121,6 +122,14 @@ def test_discover_says_what_the_server_can_and_how_long_that_holds(url: str) -> 
     listed = asking(url)("tools/list")["result"]
     for answer in (told, listed):
         assert (answer["ttlMs"], answer["cacheScope"]) == (60_000, "private")
+
+
+@pytest.mark.slow
+def test_an_agent_of_pydantic_ai_takes_the_server_as_a_capability(url: str) -> None:
+    python = python_with("pydantic-ai-slim[mcp]==2.68.0")
+    told = json.loads(output_of(python, ROOT / "tests" / "support" / "pydantic_ai_child.py", url))
+    assert told["tools"][:2] == ["open_photo", "locate"]
+    assert "1234, coat of arms" in told["said"]
 
 
 def test_an_unknown_version_is_refused_with_those_that_are_known(url: str) -> None:
