@@ -44,6 +44,11 @@ def test_the_text_of_a_sign_is_read(sign: Path) -> None:
     assert line["text"] == "Boulangerie Costa"
     assert line["script"] == "latin"
     assert "Boulangerie Costa" in whole_command("photo", "text", sign).stdout
+    (line,) = json.loads(whole_command("photo", "text", sign, "--script", "latin", "--json").stdout)
+    assert line["text"] == "Boulangerie Costa"
+    refused = whole_command("photo", "text", sign, "--script", "klingon")
+    assert refused.returncode == 2
+    assert "hangul" in refused.stderr
 
 
 @pytest.mark.parametrize("content", [b"", b"not an image", b"\xff\xd8\xff\xe0 cut", b"GIF89a" + bytes(20)])

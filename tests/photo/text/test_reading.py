@@ -10,10 +10,11 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
+from geosleuth.errors import BadInput
 from geosleuth.photo.text import OTHER_SCRIPTS, ReadingOptions, TextLine, read_picture, read_text, script_of
-from geosleuth.photo.text.script import is_pattern
+from geosleuth.photo.text.script import is_pattern, tidy
 
 ROOT = Path(__file__).parents[3]
 
@@ -34,6 +35,64 @@ SIGNS = load_signs()
 def sign(word: str, font: str, seed: int = 3) -> Image.Image:
     drawn: Image.Image = SIGNS.draw_sign(word, font, random.Random(seed))
     return drawn
+
+
+def column(word: str, font: str, size: int = 40) -> Image.Image:
+    """Draw upright letters one below the other on a board in front of a wall."""
+    drawn = ImageFont.truetype(str(SIGNS.FONTS / f"{font}.woff2"), size)
+    picture = Image.new("RGB", (400, int(len(word) * 1.3 * size) + 160), (120, 130, 120))
+    pen = ImageDraw.Draw(picture)
+    pen.rectangle((150, 40, 150 + 2 * size, picture.height - 40), fill=(235, 235, 230))
+    for number, letter in enumerate(word):
+        pen.text((150 + size, 80 + (number * 1.3 + 0.5) * size), letter, font=drawn, fill=(20, 30, 90), anchor="mm")
+    return picture
+
+
+@pytest.mark.parametrize(
+    ("word", "font", "script"),
+    [
+        ("노래방", "korean", "hangul"),
+        ("静神社", "japanese", "chinese"),
+        ("PHARMACY", "sans-semibold", "latin"),
+    ],
+)
+def test_a_column_of_upright_letters_is_one_line(word: str, font: str, script: str) -> None:
+    lines = read_text(column(word, font))
+    assert [(line.text, line.script) for line in lines] == [(word, script)]
+    left, top, right, bottom = lines[0].bounds
+    assert bottom - top > 2 * (right - left)
+
+
+def test_single_letters_beside_each_other_are_no_column() -> None:
+    board = Image.new("RGB", (700, 300), "white")
+    for number, letter in enumerate("ABC"):
+        board.paste(column(letter, "sans-semibold").crop((150, 60, 230, 150)), (40 + 220 * number, 60))
+    assert len(read_text(board)) > 1
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_thai_is_not_read_on_its_head_as_latin(seed: int) -> None:
+    (line,) = read_text(sign("พัทยา", "thai", seed))
+    assert line.script == "thai"
+    assert line.turn == 0
+
+
+def test_wide_letters_become_narrow_ones() -> None:
+    assert tidy("ＨＯＴＥＬ　24") == "HOTEL 24"
+
+
+def test_a_script_that_is_told_is_read_alone() -> None:
+    board = Image.new("RGB", (1100, 900), "white")
+    board.paste(sign("โรงแรม", "thai"), (20, 20))
+    board.paste(sign("Farmacia", "sans"), (20, 470))
+    (line,) = read_picture(board, ReadingOptions(script="thai")).lines
+    assert (line.text, line.script) == ("โรงแรม", "thai")
+    assert "Farmacia" in [line.text for line in read_picture(board, ReadingOptions(script="latin")).lines]
+
+
+def test_an_unknown_script_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"klingon.*hangul"):
+        ReadingOptions(script="klingon")
 
 
 @pytest.mark.parametrize(

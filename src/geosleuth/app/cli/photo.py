@@ -22,14 +22,26 @@ def claims(file: PhotoFile, *, as_json: JsonFlag = False) -> None:
 
 
 @photo.command()
-def text(file: PhotoFile, *, as_json: JsonFlag = False) -> None:
+def text(
+    file: PhotoFile,
+    *,
+    script: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="NAME", help="Read every line in this script, such as hangul or thai."),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
     """Read the text in a photo, in any of 22 scripts, offline.
 
-    Example: geosleuth photo text sign.jpg
+    Examples:
+
+      geosleuth photo text sign.jpg
+
+      geosleuth photo text sign.jpg --script hangul
     """
     from geosleuth.app.cli.handlers import photo as work
 
-    work.show_text(file, as_json=as_json)
+    work.show_text(file, script, as_json=as_json)
 
 
 @photo.command()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 
+from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray
 
 from .classifier import CLASSES, TEXTURE, classify
@@ -20,8 +21,19 @@ from .lines import Engine, TextLine, Turn, in_reading_order, join_neighbours, ov
 from .overlays import mark_overlays
 from .rapid import read_strips
 from .reading_reliability import Reading, reading_probability
-from .script import count_scripts, is_pattern, may_be_lookalike, script_of, tidy
-from .strips import Pixels, Quad, cut_strip, dark_on_white, is_tall, sides, turned_quad, with_slack
+from .script import SCRIPTS, count_scripts, is_pattern, may_be_lookalike, script_of, tidy
+from .strips import (
+    LINE_HEIGHT_PX,
+    Pixels,
+    Quad,
+    cut_strip,
+    dark_on_white,
+    is_tall,
+    sides,
+    stacked_strip,
+    turned_quad,
+    with_slack,
+)  # fmt: skip
 from .tesseract import MODELS, Guess, guess, refine
 
 if TYPE_CHECKING:
@@ -44,6 +56,12 @@ SURE = 0.94
 OTHER_SCRIPT = 0.35
 """From this probability on the model of another script reads a line that RapidOCR is not sure of."""
 
+OWN_SCRIPT = 0.5
+"""From this probability on the classifier sees a script in a line that RapidOCR reads."""
+
+SURE_ENOUGH, RUNNER_UP = 0.5, 0.12
+"""Where nothing is read as surely as the first, scripts are tried that are as likely as the second."""
+
 UPSIDE_DOWN = 0.85
 """A line that is read less surely than this is also read upside down."""
 
@@ -53,6 +71,16 @@ LEAST_KEPT = 0.12
 STRIP_HEIGHTS_PX = (36, 48)
 """Tesseract reads best a little below the height of its networks' input; some lines do better at the other."""
 
+COLUMN_WIDTH_PX, COLUMN_RATIO, COLUMN_SHARE = 12, 12, 0.5
+"""A tall box so wide and at most so slender may be a column; Han and Hangul together at least so likely."""
+
+COLUMN_LETTERS = 3
+"""So many single letters, one below the other, are a column."""
+
+COLUMN_LIKE, LEAST_OF_COLUMN = 2.5, 0.7
+"""Parts of a column are at most so many times as wide as others; the whole is read so surely, or as its parts."""
+
+_SQUARE = [CLASSES.index("han"), CLASSES.index("hangul")]
 _LOOKALIKES = ({"cyrillic", "greek", "armenian"}, {"telugu", "kannada"}, {"hangul", "han"})
 _MOST_SCRIPTS = 2
 _PROBES = 3
@@ -61,12 +89,21 @@ _HINT = 0.2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Found:
-    """A box, turned so that its text stands upright, and what the classifier sees in it."""
+    """A box, turned so that its text stands upright, and what the classifier sees in it.
+
+    A stacked one is a column of upright letters, which are laid side by side to be read.
+    """
 
     quad: Quad
     score: float
     turn: Turn
     kinds: FloatArray
+    stacked: bool = False
+
+    def strip(self, pixels: Pixels, *, tall: int = LINE_HEIGHT_PX, margin: float = 0.0) -> Pixels:
+        """Return the line as a level strip."""
+        stacked = stacked_strip(pixels, self.quad, tall=tall, margin=margin) if self.stacked else None
+        return cut_strip(pixels, self.quad, tall=tall, margin=margin) if stacked is None else stacked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,6 +147,7 @@ class ReadingOptions:
         detail_px: Long side of the copy in which lines are searched. More finds smaller text, and takes longer.
         cuts: In so many places where writing was noticed and no line found, an enlarged cut is searched.
         unread: Also give, behind the others and without text, lines that were found and not read: too small, mostly.
+        script: Read every line in this script (one of `SCRIPTS`) and leave out what is in none of its letters.
     """
 
     max_boxes: int = 60
@@ -117,6 +155,11 @@ class ReadingOptions:
     detail_px: int = 1536
     cuts: int = MOST_CUTS
     unread: bool = False
+    script: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.script is not None and self.script not in SCRIPTS:
+            raise BadInput(f"{self.script!r} is no script that can be read. One of: {', '.join(SCRIPTS)}.")
 
 
 class PictureText(NamedTuple):
@@ -153,7 +196,7 @@ def read_picture(image: "Image", options: ReadingOptions | None = None) -> Pictu
 def _lines(pixels: Pixels, shrunk: float, size: tuple[int, int], wanted: ReadingOptions) -> tuple[PictureText, Turn]:
     """Return the text of a picture as it lies, and how it must be turned for most of it to stand upright."""
     boxes, writing = search(pixels, wanted.detail_px, cuts=wanted.cuts)
-    reads = _read_boxes(pixels, boxes, wanted.max_boxes, wanted.seconds)
+    reads = _read_boxes(pixels, boxes, wanted.max_boxes, wanted.seconds, wanted.script)
     lines = [_line(read, 1 / shrunk, size) for read in reads if read.text and read.probability >= LEAST_KEPT]
     lines = mark_overlays(in_reading_order(without_doubles(lines)), pixels, shrunk)
     if wanted.unread:
@@ -181,12 +224,16 @@ def readings_of(image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, de
     return [read.reading for read in reads if read.text]
 
 
-def _read_boxes(pixels: Pixels, boxes: Sequence[Box], max_boxes: int, seconds: float) -> list[_Read]:
+def _read_boxes(
+    pixels: Pixels, boxes: Sequence[Box], max_boxes: int, seconds: float, script: str | None = None
+) -> list[_Read]:
     until = thread_time() + seconds
     largest = sorted(boxes, key=lambda box: -min(sides(box.quad)) * max(sides(box.quad)) ** 0.5)
     legible = [box for box in largest if min(sides(box.quad)) >= LEAST_LINE_HEIGHT_PX][:max_boxes]
     reads = _first_pass(pixels, _classified(pixels, legible))
-    reads = _turned_with_the_rest(pixels, reads)
+    reads = _join_columns(pixels, _turned_with_the_rest(pixels, reads))
+    if script is not None:
+        return _in_one_script(pixels, reads, script, until)
     reads = _in_other_scripts(pixels, reads, until)
     return [_settle_lookalike(pixels, read, reads) for read in reads]
 
@@ -227,9 +274,22 @@ def _classified(pixels: Pixels, boxes: Sequence[Box]) -> list[list[_Found]]:
         ways = [
             _Found(quads[2 * number + way], box.score, turns[number][way], kinds[2 * number + way]) for way in (0, 1)
         ]
+        if (column := _column(pixels, box)) is not None:
+            ways = [column, ways[0]]
         if min(float(way.kinds[TEXTURE]) for way in ways) < SURE_TEXTURE:
             found.append(ways)
     return found
+
+
+def _column(pixels: Pixels, box: Box) -> _Found | None:
+    """Return a tall box as a column of upright Han, kana or Hangul, where the classifier sees them in it."""
+    wide, tall = sides(box.quad)
+    may_be_one = is_tall(box.quad) and wide >= COLUMN_WIDTH_PX and tall <= COLUMN_RATIO * wide
+    strip = stacked_strip(pixels, box.quad) if may_be_one else None
+    if strip is None:
+        return None
+    kinds = classify([strip])[0]
+    return _Found(box.quad, box.score, 0, kinds, stacked=True) if kinds[_SQUARE].sum() >= COLUMN_SHARE else None
 
 
 def _first_pass(pixels: Pixels, found: Sequence[Sequence[_Found]]) -> list[_Read]:
@@ -259,8 +319,8 @@ def _other_way_up(pixels: Pixels, found: Sequence[Sequence[_Found]], reads: list
     chosen = [number for number in numbers if found[number][1].kinds[TEXTURE] < LIKELY_TEXTURE]
     better = 0
     for number, other in zip(chosen, _read_by_rapid(pixels, [found[at][1] for at in chosen]), strict=True):
-        # A line of another script is no Latin on its head, unless that reads surely.
-        believed = other.engine_confidence >= SURE or not _may_be_other(reads[number])
+        # Thai on its head reads as Latin, surely at times: the classifier must see Latin or Han in it as well.
+        believed = _surely_own(other) or not _may_be_other(reads[number])
         if believed and _worth(other) > _worth(reads[number]):
             reads[number] = other
             better += 1
@@ -279,7 +339,7 @@ def _may_be_other(read: _Read) -> bool:
 
 
 def _read_by_rapid(pixels: Pixels, found: Sequence[_Found]) -> list[_Read]:
-    texts = read_strips([cut_strip(pixels, one.quad) for one in found])
+    texts = read_strips([one.strip(pixels) for one in found])
     reads = []
     for one, (raw, confidence) in zip(found, texts, strict=True):
         text = tidy(raw)
@@ -310,6 +370,52 @@ def _turned_with_the_rest(pixels: Pixels, reads: Sequence[_Read]) -> list[_Read]
     return kept
 
 
+def _join_columns(pixels: Pixels, reads: Sequence[_Read]) -> list[_Read]:
+    """Return the readings with letters that were found one by one, one below the other, as one line."""
+    kept = list(reads)
+    for column in _columns(reads):
+        bounds = np.concatenate([read.found.quad for read in column])
+        (left, top), (right, bottom) = bounds.min(axis=0), bounds.max(axis=0)
+        quad = turned_quad(np.array([[left, top], [right, top], [right, bottom], [left, bottom]], np.float32), 270)
+        score = min(read.found.score for read in column)
+        (joined,) = _read_by_rapid(pixels, [_Found(quad, score, 270, classify([cut_strip(pixels, quad)])[0])])
+        mean = float(np.mean([read.engine_confidence for read in column]))
+        if len(joined.text) >= len(column) and joined.engine_confidence >= min(LEAST_OF_COLUMN, mean):
+            upright = replace(joined.found, quad=turned_quad(quad, 90), turn=0)
+            parts = {id(read) for read in column}
+            kept = [read for read in kept if id(read) not in parts] + [replace(joined, found=upright)]
+    return kept
+
+
+def _columns(reads: Sequence[_Read]) -> list[list[_Read]]:
+    """Return groups of readings that stand closely below one another, some of them single letters."""
+    columns: list[list[_Read]] = []
+    short = [
+        read for read in reads
+        if read.text and (len(read.text) <= 2 or read.found.turn in {90, 270}) and not read.found.stacked
+    ]  # fmt: skip
+    for read in sorted(short, key=lambda read: float(read.found.quad[:, 1].min())):
+        column = next((column for column in columns if _stands_below(column[-1].found.quad, read.found.quad)), None)
+        if column is None:
+            columns.append([read])
+        else:
+            column.append(read)
+    return [
+        column for column in columns
+        if sum(len(read.text) for read in column) >= COLUMN_LETTERS
+        and len(column) > 1
+        and any(read.found.turn == 0 and len(read.text) == 1 for read in column)
+    ]  # fmt: skip
+
+
+def _stands_below(upper: Quad, lower: Quad) -> bool:
+    (left, _), (right, bottom) = upper.min(axis=0), upper.max(axis=0)
+    (start, begin), (end, _) = lower.min(axis=0), lower.max(axis=0)
+    wide = max(right - left, end - start)
+    like = wide <= COLUMN_LIKE * min(right - left, end - start)
+    return bool(like and abs((left + right) - (start + end)) < 2 * wide / 3 and -wide / 2 < begin - bottom < wide)
+
+
 def _way_up(reads: Sequence[_Read]) -> Turn:
     """How the picture must be turned for most of its surely read letters to stand upright."""
     votes: Counter[Turn] = Counter()
@@ -326,8 +432,12 @@ def _in_other_scripts(pixels: Pixels, reads: Sequence[_Read], until: float) -> l
     for group in _joined(pixels, unsure):
         readings = [group]
         if thread_time() < until:
-            others = (_by_tesseract(pixels, group.found, script) for script in _scripts_seen(group))
-            readings += [other for other in others if other is not None]
+            seen = _scripts_seen(group)
+            readings += _by_scripts(pixels, group.found, seen)
+            if all(reading.probability < SURE_ENOUGH for reading in readings):
+                kinds = group.found.kinds
+                also = [CLASSES[at] for at in np.argsort(-kinds).tolist() if at > 2 and kinds[at] >= RUNNER_UP]
+                readings += _by_scripts(pixels, group.found, [one for one in also if one not in seen][:_MOST_SCRIPTS])
         # RapidOCR knows some Greek letters, and sees them in nothing else.
         greek = _HINT if count_scripts(group.text)["greek"] else 0.0
         hints = {"rapidocr": 0.0, "tesseract": greek}
@@ -335,6 +445,36 @@ def _in_other_scripts(pixels: Pixels, reads: Sequence[_Read], until: float) -> l
             max(readings, key=lambda one: one.probability + (hints[one.engine] if one.script == "greek" else 0.0))
         )
     return kept
+
+
+def _in_one_script(pixels: Pixels, reads: Sequence[_Read], script: str, until: float) -> list[_Read]:
+    """Return what the reader of one script makes of every line, and figures; what is in other letters is left out."""
+    if script not in MODELS:
+        own = {script, "none", *({"chinese"} if script == "japanese" else ())}
+        return [read for read in reads if read.script in own]
+    kept = []
+    for group in _joined(pixels, [read for read in reads if not _surely_own(read)]):
+        kinds = np.zeros(len(CLASSES))
+        kinds[TEXTURE] = group.found.kinds[TEXTURE]
+        kinds[CLASSES.index(script)] = 1 - kinds[TEXTURE]
+        found = replace(group.found, kinds=kinds)
+        other = _by_tesseract(pixels, found, script) if thread_time() < until else None
+        if other is not None and count_scripts(other.text)[script]:
+            kept.append(other)
+        elif group.script == "none":
+            kept.append(group)
+    return kept
+
+
+def _surely_own(read: _Read) -> bool:
+    """Whether a line surely is in a script that RapidOCR reads."""
+    own = float(read.found.kinds[1:3].sum())
+    return read.engine_confidence >= SURE and own >= OWN_SCRIPT and read.script != "none"
+
+
+def _by_scripts(pixels: Pixels, found: _Found, scripts: Iterable[str]) -> list[_Read]:
+    others = (_by_tesseract(pixels, found, script) for script in scripts)
+    return [other for other in others if other is not None]
 
 
 def _doubtful(read: _Read) -> bool:
@@ -371,8 +511,9 @@ def _joined(pixels: Pixels, unsure: Sequence[_Read]) -> list[_Read]:
     groups: list[_Read] = []
     for turn, reads in by_turn.items():
         known = {id(read.found.quad): read for read in reads}
+        groups += [read for read in reads if read.found.stacked]
         fresh = []
-        for quad in join_neighbours([read.found.quad for read in reads]):
+        for quad in join_neighbours([read.found.quad for read in reads if not read.found.stacked]):
             if id(quad) in known:
                 groups.append(known[id(quad)])
             else:
@@ -386,13 +527,16 @@ def _joined(pixels: Pixels, unsure: Sequence[_Read]) -> list[_Read]:
 
 
 def _by_tesseract(pixels: Pixels, found: _Found, script: str) -> _Read | None:
-    strips = _strips(pixels, found.quad)
+    strips = _strips(pixels, found)
     read = guess(script, strips[0])
     if read.score < 0.8:
         read = max([read, *(guess(script, strip) for strip in strips[1:])], key=lambda one: one.score)
         if not read.text:
             read = guess(script, strips[0], raw=True)
     read = refine(read, strips[0])
+    if found.stacked:
+        # The gaps between the letters of a column are no spaces.
+        read = replace(read, text=read.text.replace(" ", ""))
     return _of_guess(found, read) if read.score else None
 
 
@@ -400,8 +544,8 @@ def _of_guess(found: _Found, read: Guess) -> _Read:
     return _Read(found, read.text, read.score, read.script, "tesseract")
 
 
-def _strips(pixels: Pixels, quad: Quad) -> list[Pixels]:
-    return [dark_on_white(cut_strip(pixels, quad, tall=tall, margin=0.2)) for tall in STRIP_HEIGHTS_PX]
+def _strips(pixels: Pixels, found: _Found) -> list[Pixels]:
+    return [dark_on_white(found.strip(pixels, tall=tall, margin=0.2)) for tall in STRIP_HEIGHTS_PX]
 
 
 def _heights(quad: Quad) -> float:
@@ -419,7 +563,7 @@ def _settle_lookalike(pixels: Pixels, read: _Read, reads: Sequence[_Read]) -> _R
     latin = sum(other.script == "latin" and not may_be_lookalike(other.text) for other in sure)
     if not around or around.most_common(1)[0][1] <= latin:
         return read
-    strip = _strips(pixels, read.found.quad)[0]
+    strip = _strips(pixels, read.found)[0]
     again = refine(guess(around.most_common(1)[0][0], strip), strip)
     return read if again.score < 0.8 else _of_guess(read.found, again)
 

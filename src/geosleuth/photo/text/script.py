@@ -94,15 +94,18 @@ _CHILLUS = {
     "\u0d32": "\u0d7d", "\u0d33": "\u0d7e", "\u0d15": "\u0d7f",
 }  # fmt: skip
 _OLD_CHILLU = lazy_pattern(f"([{''.join(_CHILLUS)}])\u0d4d\u200d")
+_NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 _MICRO_IN_GREEK = lazy_pattern("\u00b5(?=[\u0370-\u03ff])|(?<=[\u0370-\u03ff])\u00b5")
 
 
 def tidy(text: str) -> str:
-    """Composed characters, single spaces, no direction marks."""
+    """Composed and narrow characters, single spaces, no direction marks."""
     # Hindi data now and then double a virama around a joiner, which nobody writes.
     text = text.replace("\u094d\u200d\u094d", "\u094d")
     # Malayalam data write the pure consonants as Unicode did before 5.1, Greek data mu as the sign for micro.
     text = _OLD_CHILLU.sub(lambda match: _CHILLUS[match[1]], text)
     text = _MICRO_IN_GREEK.sub("\u03bc", text)
+    # RapidOCR writes Latin columns in the wide letters of East Asia.
+    text = text.translate(_NARROW)
     without_marks = re.sub("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]", "", text)
     return unicodedata.normalize("NFC", " ".join(without_marks.split()))

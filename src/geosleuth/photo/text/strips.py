@@ -1,9 +1,12 @@
 """Cut a line out of a picture and lay it flat, for engines that read one level line at a time."""
 
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from geosleuth.geo import FloatArray
 
 Pixels: TypeAlias = npt.NDArray[np.uint8]
 Quad: TypeAlias = npt.NDArray[np.float32]
@@ -93,3 +96,73 @@ def dark_on_white(strip: Pixels) -> Pixels:
     full = max(float(np.percentile(ink, 97)), 12.0)
     cleaned: Pixels = (255 - np.clip((ink / full - 0.12) / 0.8, 0, 1) * 255).astype(np.uint8)
     return cleaned
+
+
+def stacked_strip(pixels: Pixels, quad: Quad, *, tall: int = LINE_HEIGHT_PX, margin: float = 0.0) -> Pixels | None:
+    """Return the letters of a column, which stand one below the other, laid side by side; None for a single one."""
+    import cv2
+
+    width, height = sides(quad)
+    right, bottom = LINE_HEIGHT_PX, min(round(LINE_HEIGHT_PX * height / max(width, 1.0)), 20 * LINE_HEIGHT_PX)
+    target = np.array([[0, 0], [right, 0], [right, bottom], [0, bottom]], dtype=np.float32)
+    warp: Any = cv2.getPerspectiveTransform(quad.astype(np.float32), target)
+    column = cv2.warpPerspective(
+        pixels, warp, (right, bottom), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
+    ).astype(np.uint8)  # fmt: skip
+    ink = 255.0 - dark_on_white(column).astype(np.float64)
+    cuts = _cuts_between_letters(ink)
+    if len(cuts) < 3:  # both ends and one between
+        return None
+    left, right = _written(ink.sum(axis=0))
+    deepest = max(after - before for before, after in pairwise(cuts))
+    cells = []
+    for before, after in pairwise(cuts):
+        above = (deepest - (after - before)) // 2
+        below = deepest - (after - before) - above
+        cells.append(np.pad(column[before:after, left:right], ((above, below), (0, 0), (0, 0)), mode="edge"))
+    line = np.hstack(cells)
+    inner = round(line.shape[1] * tall / deepest)
+    edge = round(margin * tall)
+    strip = cv2.resize(with_slack(line), (max(8, inner), tall), interpolation=cv2.INTER_AREA)
+    return np.pad(strip, ((edge, edge), (edge, edge), (0, 0)), mode="edge").astype(np.uint8)
+
+
+_PITCHES = (0.85, 1.0, 1.2, 1.45)
+_SHORTEST, _LONGEST = 0.6, 1.6
+
+
+def _cuts_between_letters(ink: FloatArray) -> list[int]:
+    """Return the rows between the letters of a column: little ink, and letters of about one height."""
+    rows = ink.sum(axis=1)
+    rows = rows / max(float(np.percentile(rows, 90)), 1.0)
+    left, right = _written(ink.sum(axis=0))
+    first, last = _written(rows)
+    wide = right - left
+    if wide < LINE_HEIGHT_PX / 4:
+        return []
+    best: tuple[float, list[int]] = (np.inf, [])
+    for pitch in (share * wide for share in _PITCHES):
+        least, most = max(4, round(_SHORTEST * pitch)), round(_LONGEST * pitch)
+        costs = np.full(last + 1, np.inf)
+        costs[first] = 0.0
+        before = np.zeros(last + 1, dtype=int)
+        for row in range(first + least, last + 1):
+            starts = np.arange(max(first, row - most), row - least + 1)
+            steps = costs[starts] + ((row - starts) / pitch - 1.0) ** 2
+            chosen = int(np.argmin(steps))
+            costs[row] = steps[chosen] + (rows[row] if row < last else 0.0)
+            before[row] = starts[chosen]
+        if not np.isfinite(costs[last]):
+            continue
+        cuts = [last]
+        while cuts[-1] != first:
+            cuts.append(int(before[cuts[-1]]))
+        cost = float(costs[last]) / (len(cuts) - 1)
+        best = min(best, (cost, cuts[::-1]))
+    return best[1]
+
+
+def _written(ink: FloatArray) -> tuple[int, int]:
+    """Return where ink begins and ends along a side, with a rim."""
+    found = np.flatnonzero(ink > 0.1 * max(float(ink.max(initial=0.0)), 1e-6))
+    return (max(0, int(found[0]) - 2), min(len(ink), int(found[-1]) + 3)) if len(found) else (0, 0)

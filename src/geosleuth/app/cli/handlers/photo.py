@@ -12,7 +12,7 @@ from geosleuth.app.console import progress, show, show_json, table_view
 from geosleuth.errors import BadInput
 from geosleuth.geo.extent import plain
 from geosleuth.photo import Claims, SidecarClaim, first_view, open_photo
-from geosleuth.photo.text import TextLine, read_text
+from geosleuth.photo.text import ReadingOptions, TextLine, read_picture
 from geosleuth.text import printable
 from geosleuth.tools.similar import NO_TROUBLE, ImageIndex, IndexSummary, Match, build_index, default_index_path
 
@@ -28,9 +28,10 @@ def show_claims(file: Path, *, as_json: bool) -> None:
         show(_claims_view(found))
 
 
-def show_text(file: Path, *, as_json: bool) -> None:
+def show_text(file: Path, script: str | None, *, as_json: bool) -> None:
     """Print what is written in a photo."""
-    lines = read_text(open_photo(file).photo.image)
+    options = ReadingOptions(script=script)
+    lines = read_picture(open_photo(file).photo.image, options).lines
     if as_json:
         show_json([plain(line) for line in lines])
     else:
