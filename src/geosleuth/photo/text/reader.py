@@ -453,7 +453,7 @@ def _in_one_script(pixels: Pixels, reads: Sequence[_Read], script: str, until: f
         own = {script, "none", *({"chinese"} if script == "japanese" else ())}
         return [read for read in reads if read.script in own]
     kept = []
-    for group in _joined(pixels, [read for read in reads if not _surely_own(read)]):
+    for group in _joined(pixels, [read for read in reads if read.script == "none" or not _surely_own(read)]):
         kinds = np.zeros(len(CLASSES))
         kinds[TEXTURE] = group.found.kinds[TEXTURE]
         kinds[CLASSES.index(script)] = 1 - kinds[TEXTURE]
@@ -467,9 +467,9 @@ def _in_one_script(pixels: Pixels, reads: Sequence[_Read], script: str, until: f
 
 
 def _surely_own(read: _Read) -> bool:
-    """Whether a line surely is in a script that RapidOCR reads."""
+    """Whether a line surely is in a script that RapidOCR reads, or in figures."""
     own = float(read.found.kinds[1:3].sum())
-    return read.engine_confidence >= SURE and own >= OWN_SCRIPT and read.script != "none"
+    return read.engine_confidence >= SURE and (own >= OWN_SCRIPT or read.script == "none")
 
 
 def _by_scripts(pixels: Pixels, found: _Found, scripts: Iterable[str]) -> list[_Read]:
