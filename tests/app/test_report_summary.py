@@ -129,3 +129,12 @@ def test_claims_that_contradict_are_counted_at_the_top() -> None:
     assert "1 file claims another place than what was found." in page.text
     assert "no place found" in page.text
     assert "claims another place" not in Page(summary_html(rows[1:])).text
+
+
+def test_a_doubtful_finding_is_not_counted_as_found() -> None:
+    rows = [
+        summary_row(f"{odds}.jpg", finding_of(Answer(MONACO, probability=odds, radius_km=1))) for odds in (0.9, 0.3)
+    ]
+    page = page_of(*rows)
+    assert "1 found, 1 of them with 85 % or more; 1 doubtful; 0 not found." in page.text
+    assert "30 % doubtful 1 km doubtful" in page.text

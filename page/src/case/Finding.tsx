@@ -16,14 +16,25 @@ interface FindingProps {
   claims: readonly ClaimView[];
   granularity: Granularity;
   trouble: string | null;
+  /** Leave out the facts, which stand elsewhere. */
+  brief: boolean;
   onAgain(): void;
+}
+
+/** "Almost certain": the server's word, which card and report have too. */
+function sureWord(answer: AnswerView): string {
+  const [word, figures] = answer.sure.split(": ");
+  return word && figures ? `${word}: ` : "";
 }
 
 function Sure({ answer }: { answer: AnswerView }) {
   if (answer.probability === null) return <p class="sure">{t("finding.notSaid")}</p>;
   return (
     <p class="sure">
-      <strong>{answer.radius_km === null && !answer.outline ? t("finding.percentOnly", { percent: percent(answer.probability) }) : sureWords(answer)}</strong>
+      <span>
+        {sureWord(answer)}
+        <strong>{answer.radius_km === null && !answer.outline ? t("finding.percentOnly", { percent: percent(answer.probability) }) : sureWords(answer)}</strong>
+      </span>
       <Odds probability={answer.probability} />
     </p>
   );
@@ -47,13 +58,33 @@ function Likeliest({ candidates }: { candidates: readonly AnswerCandidate[] }) {
   );
 }
 
+/** Its point and what can be done with it, how finely it is told, and a map that would help. */
+export function FindingFacts({ answer, granularity, onAgain }: { answer: AnswerView; granularity: Granularity; onAgain(): void }) {
+  return (
+    <>
+      {answer.located && answer.lat !== null && answer.lon !== null ? (
+        <div class="finding-facts">
+          {isWide(answer) ? null : <Coordinates lat={answer.lat} lon={answer.lon} radiusKm={answer.radius_km} />}
+          {granularity === "exact" ? null : <span class="tag">{t("finding.capped", { level: levelName(granularity) })}</span>}
+          <span class="lead-not-verdict">{t("finding.lead")}</span>
+        </div>
+      ) : null}
+      <SuggestedMap answer={answer} onAgain={onAgain} />
+    </>
+  );
+}
+
+function levelName(granularity: Granularity): string {
+  return maybe(`granularity.${granularity}`) ?? granularity;
+}
+
 /** The finding in words: where, how sure, and that it is a lead. */
-export function Finding({ view, state, answer, claims, granularity, trouble, onAgain }: FindingProps) {
+export function Finding({ view, state, answer, claims, granularity, trouble, brief, onAgain }: FindingProps) {
   const found = answer?.located ?? false;
   const told = claims.some((claim) => claim.conflict);
   const conflict = told || (answer?.conflicts ?? []).some((one) => one);
   const capped = granularity !== "exact";
-  const level = maybe(`granularity.${granularity}`) ?? granularity;
+  const level = levelName(granularity);
   return (
     <section id="finding" class={`finding ${state}`} aria-labelledby="finding-title">
       <h2 id="finding-title" class={found ? "place" : "place quiet"}>
@@ -73,14 +104,7 @@ export function Finding({ view, state, answer, claims, granularity, trouble, onA
           <Likeliest candidates={answer.candidates} />
         </div>
       ) : null}
-      {answer && found && answer.lat !== null && answer.lon !== null ? (
-        <div class="finding-facts">
-          {isWide(answer) ? null : <Coordinates lat={answer.lat} lon={answer.lon} radiusKm={answer.radius_km} />}
-          {capped ? <span class="tag">{t("finding.capped", { level })}</span> : null}
-          <span class="lead-not-verdict">{t("finding.lead")}</span>
-        </div>
-      ) : null}
-      {answer === null ? null : <SuggestedMap answer={answer} onAgain={onAgain} />}
+      {brief || answer === null ? null : <FindingFacts answer={answer} granularity={granularity} onAgain={onAgain} />}
       {conflict && capped ? <Banner kind="caution">{t("finding.conflictUntold", { level })}</Banner> : null}
       {told && !capped ? (
         <Banner kind="caution">

@@ -21,7 +21,7 @@ import { Claims } from "./Claims";
 import { Clues } from "./Clues";
 import { Gathered } from "./feedback";
 import { FeedbackBar } from "./FeedbackBar";
-import { Finding, Trust } from "./Finding";
+import { Finding, FindingFacts, Trust } from "./Finding";
 import { MapTools } from "./MapTools";
 import { Notes } from "./Notes";
 import { Runs } from "./Runs";
@@ -61,7 +61,7 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
   const [lit, setLit] = useState<string | null>(null);
   const [photo, setPhoto] = useState(0);
   const [mode, setMode] = useState<"look" | "draw" | "pin">("look");
-  const [column, setColumn] = useState<Column>("photo");
+  const [column, setColumn] = useState<Column>(run.answer?.lat == null ? "photo" : "map");
   const [checked, setChecked] = useState<CheckedView | null>(null);
   const [checking, setChecking] = useState(false);
 
@@ -73,10 +73,10 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
   );
   const { boxes, boxOf, numbers } = useMemo(() => {
     const found = boxesOf(clues, reading.lines, view.turns, live, new Set(rejectedClues.keys()));
-    const counted = numbersOf(found.boxes);
+    const counted = numbersOf(found.boxes, result?.text ?? []);
     const ofClues = [...found.boxOf].map(([clue, box]): [string, number] => [clue, counted.get(box) ?? 0]);
-    return { boxes: found.boxes.map((box) => ({ ...box, photo: box.photo - 1 })), boxOf: found.boxOf, numbers: new Map(ofClues) };
-  }, [clues, reading.lines, view.turns, live, rejectedClues]);
+    return { boxes: found.boxes.map((box) => ({ ...box, photo: box.photo - 1, number: counted.get(box.id) ?? null })), boxOf: found.boxOf, numbers: new Map(ofClues) };
+  }, [clues, reading.lines, view.turns, live, rejectedClues, result]);
   const linked = useMemo(() => linkedTo(lit, clues, candidates, boxOf), [lit, clues, candidates, boxOf]);
   const claims = result?.claims ?? [];
   const claimed = useMemo(() => claims.flatMap(({ lat, lon }) => (lat !== null && lon !== null ? [{ lat, lon }] : [])), [claims]);
@@ -124,6 +124,8 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
   const said = useMemo(() => saidBefore(row, run), [row, run]).slice(0, view.resumed === "" ? undefined : -1);
   const whoLooked = result?.model ?? view.started?.policy ?? run.request.model ?? "";
   const small = narrow.value;
+  // A phone has room for the place and the map: what else there is to say of a finding stands below the map.
+  const factsBelow = small && (answer?.located ?? false);
   const past = useScrolledPast("#finding", small);
   const tabs: readonly Tab<Column>[] = [
     { name: "photo", label: t("case.tabPhoto") },
@@ -140,7 +142,7 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
     <>
       {shown.reachable ? null : <Banner kind="caution">{t("error.reconnecting")}</Banner>}
       {shown.trouble === null ? null : <Banner kind="bad">{shown.trouble}</Banner>}
-      <Finding view={view} state={shown.state} answer={answer} claims={claims} granularity={run.granularity} trouble={run.trouble ?? view.ended?.trouble ?? null} onAgain={onAgain} />
+      <Finding view={view} state={shown.state} answer={answer} claims={claims} granularity={run.granularity} trouble={run.trouble ?? view.ended?.trouble ?? null} brief={factsBelow} onAgain={onAgain} />
       {small ? (
         <div class="sticky-summary">
           {answer?.located && past ? (
@@ -223,6 +225,7 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
             onHighlight={light}
             label={t("case.map")}
           />
+          {factsBelow && answer ? <FindingFacts answer={answer} granularity={run.granularity} onAgain={onAgain} /> : null}
           <MapTools
             mode={mode}
             answer={answer}

@@ -5,6 +5,7 @@ import type { Overlay } from "./overlay";
 
 const TAP_PX = 8;
 const CLOSE_PX = 16;
+const DOUBLE_MS = 450;
 
 export interface DrawingHooks {
   /** How many corners there are, and whether they would make an area. */
@@ -19,6 +20,7 @@ export class Drawing {
   private corners: Spot[] = [];
   private from: { point: { x: number; y: number }; spot: Spot } | null = null;
   private on = false;
+  private tapped = 0;
   private readonly unbind: (() => void)[] = [];
 
   constructor(
@@ -109,7 +111,11 @@ export class Drawing {
     const spot = this.from.spot;
     this.from = null;
     if (tapped) {
-      this.corner(spot);
+      // The first click of two has set the last corner, the second one closes the shape.
+      const twice = event.originalEvent.timeStamp - this.tapped < DOUBLE_MS && this.isNearLast(spot);
+      this.tapped = event.originalEvent.timeStamp;
+      if (twice && this.corners.length > 2) this.finish();
+      else this.corner(spot);
     } else {
       this.clear();
       this.hooks.drawn(shape);
@@ -119,6 +125,11 @@ export class Drawing {
   private abandon(): void {
     this.from = null;
     this.tell();
+  }
+
+  private isNearLast(spot: Spot): boolean {
+    const last = this.corners[this.corners.length - 1];
+    return last !== undefined && this.pixels(last, spot) < CLOSE_PX;
   }
 
   private isTap(event: Press): boolean {

@@ -245,13 +245,11 @@ export class Engine {
 
   private key(event: KeyboardEvent): void {
     const place = event.key === "Enter" || event.key === " ";
-    if (this.mode === "pin" && place) {
-      event.preventDefault();
-      this.setPin(this.centre());
-    } else if (this.mode === "draw" && place) {
+    if (this.mode !== "look" && place) {
       event.preventDefault();
       const { lat, lng } = this.map.getCenter();
-      this.drawing.corner({ lat, lon: lng });
+      if (this.mode === "pin") this.setPin(this.centre());
+      else this.drawing.corner({ lat, lon: lng });
     } else if (this.mode === "draw" && event.key === "Backspace") {
       event.preventDefault();
       this.drawing.undo();

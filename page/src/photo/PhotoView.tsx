@@ -5,7 +5,6 @@ import { ZoomButtons } from "../ui/ZoomButtons";
 import { listen } from "./gestures";
 import type { Marking, PhotoMark } from "./marking";
 import { MarkLayer, Marks } from "./MarkLayer";
-import { numbersOf } from "./numbering";
 import "./photo.css";
 import { PhotoTabs } from "./PhotoTabs";
 import { type Lie, shifted, showing, WHOLE, zoomed } from "./zoom";
@@ -18,6 +17,7 @@ export interface PhotoBox {
   label: string;
   kind: "text" | "clue" | "crop";
   rejected?: boolean;
+  number: number | null;
 }
 
 export interface ShownPhoto {
@@ -55,7 +55,6 @@ export function PhotoView({ photos, shown, onShow, boxes, highlighted, onHighlig
   const current = useRef(lie);
   current.current = lie;
   const photo = photos[shown];
-  const numbers = useMemo(() => numbersOf(boxes), [boxes]);
   const here = useMemo(() => inOrder(boxes.filter((box) => box.photo === shown)), [boxes, shown]);
   const marked = boxes.find((box) => box.id === highlighted);
 
@@ -116,7 +115,7 @@ export function PhotoView({ photos, shown, onShow, boxes, highlighted, onHighlig
               <img src={photo.src} width={photo.width} height={photo.height} alt={photo.alt} draggable={false} onError={() => setBroken(true)} />
             )}
             {here.map((box) => (
-              <BoxMark key={box.id} box={box} number={numbers.get(box.id)} lit={box.id === highlighted} dim={dims(marked, box, shown)} onLight={light} onChoose={onChoose} />
+              <BoxMark key={box.id} box={box} number={box.number} lit={box.id === highlighted} dim={dims(marked, box, shown)} onLight={light} onChoose={onChoose} />
             ))}
             <Marks marks={marks.filter((mark) => mark.photo === shown)} />
             {marking ? <MarkLayer marking={marking} /> : null}
@@ -135,7 +134,7 @@ export function PhotoView({ photos, shown, onShow, boxes, highlighted, onHighlig
 
 interface BoxMarkProps {
   box: PhotoBox;
-  number: number | undefined;
+  number: number | null;
   lit: boolean;
   dim: boolean;
   onLight(id: string | null, byPointer: boolean): void;

@@ -1,14 +1,18 @@
-/** The numbers of boxes: the same on the photo and in every list beside it. */
-export interface Numbered {
-  id: string;
-  kind: "text" | "clue" | "crop";
-}
+/** The numbers of boxes: the same on the photo, in every list beside it and in the report. */
+import type { TextLine } from "../api/types";
+import { overlap, type PhotoBox } from "../state/links";
 
-/** Clues and texts are counted in the order they come; crops are outlines without a number. */
-export function numbersOf(boxes: readonly Numbered[]): Map<string, number> {
+const SAME = 0.6;
+
+/** What the report numbers has its number; other clues and texts are counted on from there. Crops have none. */
+export function numbersOf(boxes: readonly PhotoBox[], reported: readonly TextLine[]): Map<string, number> {
   const numbers = new Map<string, number>();
+  const told = reported.filter((line) => line.number != null);
   for (const box of boxes) {
-    if (box.kind !== "crop" && !numbers.has(box.id)) numbers.set(box.id, numbers.size + 1);
+    const line = told.find((one) => one.photo === box.photo && overlap(one.box, box.box) > SAME);
+    if (line?.number != null && ![...numbers.values()].includes(line.number)) numbers.set(box.id, line.number);
   }
+  let next = told.reduce((most, line) => Math.max(most, line.number ?? 0), 0);
+  for (const box of boxes) if (box.kind !== "crop" && !numbers.has(box.id)) numbers.set(box.id, ++next);
   return numbers;
 }

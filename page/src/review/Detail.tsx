@@ -149,7 +149,9 @@ function marksOf(one: ReviewedWhole, land: Land | null): Mark[] {
     marks.push({ id: "found", kind: "answer", letter: "A", name: one.place, words: one.place, lat: one.lat, lon: one.lon, radiusKm: one.radius_km ?? 0, outline: land, stands: isWide(one) ? "nothing" : "pin", strength: one.verdict === "open" || one.verdict === "confirmed" ? 1 : 0.3 });
   if (one.at !== null) {
     const words = t("review.correctedAt", { place: one.at.words || coordinates(one.at.lat, one.at.lon) });
-    marks.push({ id: "corrected", kind: "pinned", letter: "B", name: words, words, lat: one.at.lat, lon: one.at.lon, radiusKm: 0, strength: 1 });
+    // Without a pin of the finding it is the only letter on the map.
+    const letter = marks.some((mark) => mark.stands === "pin") ? "B" : "A";
+    marks.push({ id: "corrected", kind: "pinned", letter, name: words, words, lat: one.at.lat, lon: one.at.lon, radiusKm: 0, strength: 1 });
   }
   return marks;
 }

@@ -120,21 +120,30 @@ def _check_probability(value: float | None) -> None:
         raise ValueError(f"a probability must be between 0 and 1, not {value!r}")
 
 
+_AS_LIKELY_AS_NOT = 0.45
 _WORDS = (
     (0.97, "almost certain"),
     (0.85, "very likely"),
     (0.65, "likely"),
-    (0.45, "as likely as not"),
+    (_AS_LIKELY_AS_NOT, "as likely as not"),
     (0.2, "doubtful"),
     (0.0, "a long shot"),
 )
 
 
 def how_sure(probability: float | None) -> str:
-    """Return a probability in everyday words."""
+    """Return a probability in everyday words: cards, reports and the page have no others.
+
+    It goes by the percentage that stands beside the words, so that 97 % is the same word everywhere.
+    """
     if probability is None:
         return "how sure was not said"
-    return next(words for least, words in _WORDS if probability >= least)
+    return next(words for least, words in _WORDS if whole_percent(probability) >= round(100 * least))
+
+
+def is_doubtful(probability: float | None) -> bool:
+    """Return whether a finding is rather wrong than right by its own odds: a lead, and not to be counted as found."""
+    return probability is not None and whole_percent(probability) < round(100 * _AS_LIKELY_AS_NOT)
 
 
 def whole_percent(share: float) -> int:

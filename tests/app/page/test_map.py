@@ -113,6 +113,15 @@ def test_an_area_is_drawn_with_the_mouse_the_keyboard_or_numbers(open_page: Open
     assert len(ring) == 5
     assert len({lon for lon, _ in ring}) == len({lat for _, lat in ring}) == 2
 
+    # A double click sets the last corner and closes the area.
+    drawing(page)
+    at = stage(page)
+    for x, y in ((40, 40), (140, 40)):
+        page.mouse.click(at["x"] + x, at["y"] + y)
+        page.wait_for_timeout(500)
+    page.mouse.dblclick(at["x"] + 90, at["y"] + 140)
+    assert len(area_sent(page)) == 4
+
     panel = drawing(page)
     page.locator(".map-canvas canvas").first.focus()
     for number, key in enumerate(("ArrowRight", "ArrowDown", "ArrowLeft"), start=1):

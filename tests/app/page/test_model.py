@@ -1,6 +1,7 @@
 """What a model gives as evidence, on the page: shown as the detective's is, rejected, and gone from then on."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -127,7 +128,14 @@ def test_what_the_detective_was_told_to_leave_out_stands_nowhere(open_page: Open
     page.locator(".candidate summary").last.click()
     expect(page.locator(".candidate").first).to_be_visible()
     expect(page.locator("#candidates")).not_to_contain_text(clue["seen"])
+    # Boxes have the numbers of the report.
     view = server.client.get(f"/api/runs/{second}/view").json()
+    numbers = {line["text"]: line["number"] for line in view["text"] if line["number"] is not None}
+    assert numbers
+    for text, number in numbers.items():
+        expect(page.locator(f'button.photo-box[title^="{number}: "]')).to_have_attribute(
+            "title", re.compile(re.escape(text))
+        )
     assert all(clue["seen"] not in json.dumps(one["for"]) for one in (*view["pool"], *view["answer"]["candidates"]))
     found = server.client.get(f"/api/runs/{second}/result").json()
     assert found["rejected"] == [clue["seen"]]

@@ -106,9 +106,17 @@ def test_a_box_is_read_and_what_cannot_be_read_can_be_written(open_page: Opener,
     expect(page.locator(".text-line", has_text="Triesen")).to_have_count(0)
 
 
+def to_photo(page: Page, size: dict[str, int]) -> None:
+    """Turn to the photo: on a phone a finding opens with its map."""
+    expect(page.locator(".finding.done")).to_be_visible()
+    if size == PHONE:
+        page.get_by_role("tab", name="Photo").click()
+
+
 @pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
 def test_what_to_draw_is_in_sight_when_drawing_begins(open_page: Opener, misread: str, size: dict[str, int]) -> None:
     page = open_page(misread, viewport=size)
+    to_photo(page, size)
     expect(page.locator(".text-line").first).to_be_visible()
     page.get_by_role("button", name="Read a part").scroll_into_view_if_needed()
     page.get_by_role("button", name="Read a part").click()
@@ -160,6 +168,7 @@ def test_axe_finds_no_serious_fault(
     open_page: Opener, misread: str, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
 ) -> None:
     page = open_page(misread, color_scheme=theme, viewport=size)
+    to_photo(page, size)
     page.get_by_role("button", name="Not about the place: Boulangerie").click()
     page.get_by_role("button", name="Correct the line: Liechtenst").click()
     assert serious_faults(page, "main") == []

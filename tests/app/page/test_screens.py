@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browser import PATIENCE_MS, Located, Opener, opened
+from browser import PATIENCE_MS, Located, Opener, opened, serious_faults
 from homes import home_with_base
 from serving import Served, photo_bytes, recording, served
 
@@ -187,6 +188,9 @@ def test_a_phone_has_one_column_with_tabs_and_no_sideways_scrolling(
 ) -> None:
     page = open_page(located.path, viewport=PHONE)
     expect(page.locator(".finding.done")).to_be_visible()
+    expect(page.locator("#candidates")).to_be_visible()
+    expect(page.locator("#clues")).to_be_hidden()
+    page.get_by_role("tab", name="Photo").click()
     expect(page.locator("#clues")).to_be_visible()
     expect(page.locator("#candidates")).to_be_hidden()
     # The bar at the bottom has all of its parts, with their words.
@@ -211,6 +215,30 @@ def test_a_phone_has_one_column_with_tabs_and_no_sideways_scrolling(
         expect(page.locator(part).first).to_be_visible()
         wide[path] = page.evaluate("() => document.scrollingElement.scrollWidth")
     assert set(wide.values()) == {PHONE["width"]}, wide
+
+
+IN_SIGHT = """() => {
+  const top = document.querySelector(".map-stage").getBoundingClientRect().top;
+  const below = document.querySelector(".feedback").getBoundingClientRect().top;
+  return (Math.min(below, document.querySelector(".map-stage").getBoundingClientRect().bottom) - top) / innerHeight;
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_on_a_phone_the_map_has_half_of_the_first_view(
+    open_page: Opener, located: Located, theme: str, shot: Callable[[Page, str], None]
+) -> None:
+    page = open_page(located.path, viewport=PHONE, has_touch=True, is_mobile=True, color_scheme=theme)
+    expect(page.locator('.map-canvas[data-settled="yes"]')).to_be_visible()
+    expect(page.locator("h2.place")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".finding .sure")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="Continue")).to_be_in_viewport(ratio=1)
+    assert page.evaluate(IN_SIGHT) >= 0.5
+    # What else there is to say of it stands below the map, and buttons keep their names.
+    expect(page.get_by_text("A lead, not a verdict")).to_be_visible()
+    expect(page.get_by_role("link", name="Report")).to_be_visible()
+    assert serious_faults(page, ".case-head, .finding, .sticky-summary") == []
+    shot(page, f"phone-first-view-{theme}")
 
 
 def focused(page: Page) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from geosleuth import __version__
 from geosleuth.agent import Trajectory
 from geosleuth.agent.locate import Finding
-from geosleuth.answer.answer import AreaKind, how_sure, is_wide, percent_words, radius_words
+from geosleuth.answer.answer import AreaKind, how_sure, is_doubtful, is_wide, percent_words, radius_words
 from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.bench.page.worldmap import shared_drawing, to_page
@@ -147,17 +147,24 @@ def summary_html(
 
 
 def _counted(rows: Sequence[SummaryRow]) -> Html:
-    found = [row for row in rows if row.status == "located"]
+    located = [row for row in rows if row.status == "located"]
+    found = [row for row in located if not is_doubtful(row.probability)]
+    doubtful = len(located) - len(found)
     sure = sum(1 for row in found if (row.probability or 0.0) >= _SURE)
     unlocated = sum(1 for row in rows if row.status == "unlocated")
     failed = sum(1 for row in rows if row.status == "failed")
     parts: list[object] = [el("b", None, count(len(found))), f" found, {count(sure)} of them with 85 % or more; "]
+    parts += [el("b", None, count(doubtful)), " doubtful; "] if doubtful else []
     parts += [el("b", None, count(unlocated)), " not found"]
     parts += ["; ", el("b", None, count(failed)), " failed."] if failed else ["."]
     if conflicts := sum(1 for row in rows if row.conflicts):
         claims = plural(conflicts, "file claims another place", "files claim other places")
         parts.append(el("span", {"class": "conflict"}, f" {claims} than what was found."))
     return join(parts)
+
+
+def _status(row: SummaryRow) -> str:
+    return "doubtful" if row.status == "located" and is_doubtful(row.probability) else _STATUS[row.status]
 
 
 def _map(rows: Sequence[SummaryRow]) -> Html:
@@ -270,7 +277,7 @@ def _row(number: int, row: SummaryRow) -> Html:
         el("td", {"data-sort": clean(row.place, 200)}, _place(row), where, *told, note),
         el("td", {"data-sort": _number(row.probability)}, sure),
         el("td", {"data-sort": _number(row.radius_km)}, within),
-        el("td", {"data-sort": _ORDER.index(row.status)}, _STATUS[row.status]),
+        el("td", {"data-sort": _ORDER.index(row.status)}, _status(row)),
     )
 
 

@@ -326,7 +326,7 @@ def _show(done: Sequence[Done]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from geosleuth.answer.answer import percent_words, radius_words
+    from geosleuth.answer.answer import is_doubtful, percent_words, radius_words
 
     table = Table(box=None, pad_edge=False)
     checked = any("check" in (one.document or {}) for one in done)
@@ -342,7 +342,9 @@ def _show(done: Sequence[Done]) -> None:
         verdict = (one.document or {}).get("check", {}).get("verdict", "")
         table.add_row(*(Text(one_line(" ".join(text.split()))) for text in (row.name, place, sure, point, verdict)))
     show(table)
-    found = sum(1 for one in done if one.row.status == "located")
+    located = [one.row for one in done if one.row.status == "located"]
+    doubtful = sum(is_doubtful(row.probability) for row in located)
+    doubts = f", {doubtful} doubtful" if doubtful else ""
     kept = sum(1 for one in done if one.kept)
     before = f", {kept} kept from before" if kept else ""
-    talk(f"{found} of {len(done)} found, {_failed(done)} failed{before}; leads, not verdicts")
+    talk(f"{len(located) - doubtful} of {len(done)} found{doubts}, {_failed(done)} failed{before}; leads, not verdicts")
