@@ -61,4 +61,6 @@ async def played(address: str) -> dict[str, Any]:
     return {"version": version("openenv"), "state": state, **told}
 
 
-print(json.dumps(asyncio.run(played(served()))))
+address = served()
+posted = import_module("httpx").post(f"{address}/reset", json={"seed": 0}, timeout=60).status_code
+print(json.dumps({**asyncio.run(played(address)), "posted": posted}))

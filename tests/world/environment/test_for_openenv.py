@@ -31,6 +31,7 @@ def test_openenv_s_own_client_plays_an_episode() -> None:
     told = json.loads(output_of(python_with(OPENENV), ROOT / "tests" / "support" / "openenv_child.py"))
     assert told["version"] == "0.10.0"
 
+    assert told["posted"] == 200
     begun = told["begun"]
     assert begun["messages"][0].startswith("Where was this photo taken?")
     assert begun["system"].startswith("Find out where a photo was taken")
