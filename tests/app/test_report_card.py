@@ -14,7 +14,7 @@ from rich.console import Console
 
 from any_trajectory import trajectories
 from drawn import examples
-from findings import MONACO, SHA, SIZE, finding_of, saying
+from findings import ANSWER, MONACO, SHA, SIZE, finding_of, saying
 from geosleuth.agent import Started, Trajectory
 from geosleuth.agent.display import whole_country
 from geosleuth.agent.locate import Finding, cap_finding
@@ -143,6 +143,16 @@ def test_no_place() -> None:
     assert "why           It can't be told." in text
     assert "weakly for    A   13 % #          India" in text
     assert "43.73" not in text
+
+
+def test_no_place_has_no_map_and_trust_one_idea_a_line() -> None:
+    nowhere = finding_of(Answer(explanation="It can't be told.", candidates=(Candidate("India", MONACO, 0.13),)))
+    assert not any("\u2800" <= char <= "\u28ff" for line in shown(nowhere) for char in line)
+    told = 'Because. Against it speaks a. It could also be Nice (9 %). It hangs on one clue: "A. B".'
+    lines = shown(finding_of(replace(ANSWER, explanation=told)), maps=False)
+    first = next(at for at, line in enumerate(lines) if line.startswith("against"))
+    assert lines[first].split() == ["against", "a."]
+    assert lines[first + 1].strip() == "It could also be Nice (9 %)."
 
 
 def test_no_place_names_the_model_that_is_within_reach() -> None:

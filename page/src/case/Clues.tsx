@@ -13,6 +13,8 @@ interface CluesProps {
   /** What to say where there are none. */
   silence: string;
   photos: number;
+  /** Whether what may mislead about a clue matters here. */
+  warns(clue: ClueView): boolean;
   onHighlight(id: string | null): void;
   onReject(id: string, seen: string): void;
 }
@@ -78,7 +80,7 @@ export function Clues(props: CluesProps) {
               </p>
               {clue.says ? <p class="clue-says">{clue.says}</p> : null}
               {rejected ? null : <Supports supports={clue.supports} />}
-              {clue.caution ? (
+              {clue.caution && props.warns(clue) ? (
                 <p class="clue-caution">
                   <Icon name="warn" size={14} /> {clue.caution}
                 </p>

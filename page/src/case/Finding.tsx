@@ -141,6 +141,25 @@ function reason(answer: AnswerView): string {
   return answer.explanation.replace(answer.would_help, "").trim();
 }
 
+/** Advice without the command at its end: the page has a button for that. */
+function advice(answer: AnswerView): string {
+  return answer.would_help.replace(/ Fetch it with: .*$/s, "");
+}
+
+const SENTENCE = /(?:"(?:\\.|[^"\\])*"|“[^”]*”|[^.]|\.(?!\s|$))+(?:\.|$)/gu;
+
+/** One idea a line. */
+function Lines({ words }: { words: string }) {
+  const found = words.match(SENTENCE) ?? [words];
+  return (
+    <>
+      {found.map((one, index) => (
+        <p key={index}>{one.trim()}</p>
+      ))}
+    </>
+  );
+}
+
 /** What it hangs on, what speaks against it and what would help, where that was said. */
 export function Trust({ answer }: { answer: AnswerView }) {
   const why = answer.located ? (answer.why ?? "") : "";
@@ -150,7 +169,7 @@ export function Trust({ answer }: { answer: AnswerView }) {
     [t("trust.why"), why],
     [t("trust.hangs"), answer.hangs_on],
     [t("trust.against"), answer.against],
-    [t("trust.help"), answer.located ? answer.would_help : ""],
+    [t("trust.help"), answer.located ? advice(answer) : ""],
   ].filter((part): part is [string, string] => Boolean(part[1]));
   if (parts.length + levels.length === 0 && explained === "") return null;
   return (
@@ -160,7 +179,9 @@ export function Trust({ answer }: { answer: AnswerView }) {
         {parts.map(([name, words]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd class="prose">{words}</dd>
+            <dd class="prose">
+              <Lines words={words} />
+            </dd>
           </div>
         ))}
         {levels.map((one) => (

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { CaseRow, CheckedView, RunRow, VideoPlace } from "../api/types";
+import type { CaseRow, CheckedView, ClueView, RunRow, VideoPlace } from "../api/types";
 import { MapView } from "../map/MapView";
 import { numbersOf } from "../photo/numbering";
 import type { Marking, Share } from "../photo/marking";
@@ -119,6 +119,8 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
     setMode("pin");
   }
 
+  // A warning that is true of every such clue says something where the finding hangs on it, or has rivals.
+  const warns = (clue: ClueView): boolean => answer !== null && (!answer.located || answer.candidates.length > 1 || answer.hangs_on.includes(clue.seen));
   const silence = silenceOf(shown.state, run.granularity);
   // What was said last has no step yet while the run has not answered to it.
   const said = useMemo(() => saidBefore(row, run), [row, run]).slice(0, view.resumed === "" ? undefined : -1);
@@ -180,7 +182,7 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
             </div>
           ) : null}
           <Panel id="clues" title={t("clues.title")} count={clues.length}>
-            <Clues clues={clues} numbers={numbers} rejected={rejectedClues} linked={linked} silence={silence.of(t("clues.yet"), t("clues.none"))} photos={photos.length} onHighlight={light} onReject={(id, seen) => gathered.toggle("clues", id, seen)} />
+            <Clues clues={clues} numbers={numbers} rejected={rejectedClues} linked={linked} silence={silence.of(t("clues.yet"), t("clues.none"))} photos={photos.length} warns={warns} onHighlight={light} onReject={(id, seen) => gathered.toggle("clues", id, seen)} />
           </Panel>
           {run.granularity === "exact" ? (
             <TextPanel

@@ -22,7 +22,7 @@ from geosleuth.policies.detective.answering import WITH_A_MODEL
 from geosleuth.text.numbers import plural
 from geosleuth.text.safe import one_line
 
-from .digest import ESTIMATE, Digest, Rival, as_finding, away, digest_of, sidecar_lines
+from .digest import ESTIMATE, Digest, Rival, as_finding, away, digest_of, sentences, sidecar_lines
 
 Mask = npt.NDArray[np.bool_]
 Frame = tuple[float, float, float]
@@ -185,7 +185,8 @@ def card(
         parts.append(Text(digest.verdict, style="italic"))
     if not digest.exact:
         parts.append(Text(f"Told no finer than the {digest.granularity}."))
-    if maps:
+    # Of what is no finding a map would show leads as if they were places.
+    if maps and digest.located:
         parts.append(_Maps(digest))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(style="dim", width=13)
@@ -218,7 +219,7 @@ def _rows(finding: Finding, digest: Digest, with_a_model: str) -> Iterator[tuple
         ("against", account.against, "Against it speaks "),
         ("would help", account.would_help.replace(WITH_A_MODEL, with_a_model), "What would help: "),
     ):
-        yield label, [Text(one_line(words.removeprefix(opening)))] if words else []
+        yield label, [Text(one_line(one)) for one in sentences(words.removeprefix(opening))]
     gone = (*(one.place for one in digest.dropped[:_SHOWN]), *(f"{text} (by a person)" for text in digest.rejected))
     yield "ruled out", [Text(one_line(one)) for one in gone]
     # Late: it brings whatever draws and teaches teams, and most runs have none.
@@ -320,8 +321,6 @@ class _Maps:
         yield Text(legend, style="dim")
 
     def _legend(self, count: int) -> str:
-        if not self._digest.located:
-            return "The letters are weak candidates, not findings."
         if self._digest.answer.point is None:
             return "The letters are the other candidates."
         if self._digest.country:

@@ -288,6 +288,13 @@ def first_sentence(text: str) -> tuple[str, str]:
     return (text, "") if end < 0 else (text[: end + 1], text[end + 2 :].strip())
 
 
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text."""
+    while text:
+        first, text = first_sentence(text)
+        yield first
+
+
 def _verdict(finding: Finding, *, located: bool) -> str:
     """Return what the finding is worth, in words."""
     answered, ended = finding.trajectory.answered, finding.trajectory.ended

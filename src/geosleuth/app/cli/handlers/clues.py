@@ -46,7 +46,7 @@ def weigh(sightings: Sequence[str], *, within: Sequence[str] = (), as_json: bool
     show(_table(("seen", "moved"), [
         (
             shown(tables, one),
-            ", ".join(f"{country_name(move.place)} x{move.factor:.2g}" for move in moves) or "nothing",
+            ", ".join(f"{country_name(move.place)} {move.factor:.2g} times as likely" for move in moves) or "nothing",
         )
         for one, moves in zip(weighed.sightings, weighed.moves, strict=True)
     ], wrapped=True))  # fmt: skip
