@@ -87,6 +87,7 @@ def test_a_server_is_found_tried_and_set(served: tuple[str, ServerUrl], tmp_path
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["tried"]["answer"] == "Monaco"
     assert "it answered Monaco" in done.stderr
+    assert done.stderr.rstrip().endswith("right") or ": right\n" in done.stderr
     asked = [one for one in url.requests if "chat" in one.path]
     assert asked[0].images, "it is tried with a photo"
     assert read_defaults().model == f"{kind}:sees:4b"

@@ -31,6 +31,8 @@ export interface SetupView {
 
 export interface Tried {
   answer: string;
+  /** Whether that is where the example shows. */
+  right: boolean;
   seconds: number;
 }
 

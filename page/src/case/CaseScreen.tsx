@@ -3,6 +3,7 @@ import { api, troubleOf, whenSomethingIsMissing } from "../api/client";
 import type { CaseRow, RunRow } from "../api/types";
 import { go, hashOf } from "../router";
 import { notify } from "../state/announce";
+import { seenFor, seenWords } from "../state/seen";
 import { mainRun } from "../state/summary";
 import { t } from "../strings";
 import { Confirm } from "../ui/Dialog";
@@ -22,6 +23,7 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
   const [trouble, setTrouble] = useState<{ message: string; missing: boolean } | null>(null);
   const [deleting, setDeleting] = useState<RunRow | null>(null);
   const [asking, setAsking] = useState(false);
+  const [ticked, setTicked] = useState<string | null>(null);
   const known = useRef(false);
   const places = useVideos(row);
 
@@ -38,6 +40,14 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
     }
   };
   useEffect(() => void load(), [caseId, runId]);
+  useEffect(() => {
+    if (seenFor.value?.caseId === caseId && seenFor.value.told) {
+      setTicked(seenWords.value);
+      setAsking(true);
+      seenWords.value = "";
+    }
+    seenFor.value = null;
+  }, [caseId]);
   useEffect(() => {
     // Somebody may delete the case elsewhere: whatever of it is not there any more, and every return, makes us look.
     let looking = false;
@@ -116,7 +126,10 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
           onAgain={() => setAsking(true)}
         />
       )}
-      {asking ? <RunAgain row={row} like={run} photos={places.length > 0 && run !== null ? run.photos : null} onClose={() => setAsking(false)} onBegun={show} /> : null}
+      {asking ? <RunAgain row={row} like={run} seen={ticked} photos={places.length > 0 && run !== null ? run.photos : null} onClose={() => {
+        setAsking(false);
+        setTicked(null);
+      }} onBegun={show} /> : null}
       {deleting === null ? null : (
         <Confirm
           title={t("deleteRun.title", { n: row.runs.indexOf(deleting) + 1 })}

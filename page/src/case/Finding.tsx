@@ -1,5 +1,7 @@
 import type { AnswerCandidate, AnswerView, ClaimView, Granularity, RunState } from "../api/types";
 import { percent } from "../format";
+import { go } from "../router";
+import { settings } from "../state/server";
 import { isWide, sureWords } from "../state/summary";
 import type { RunView } from "../state/told";
 import { SuggestedMap } from "../maps/SuggestedMap";
@@ -19,6 +21,8 @@ interface FindingProps {
   /** Leave out the facts, which stand elsewhere. */
   brief: boolean;
   onAgain(): void;
+  /** Say in the checklist what the photo shows. */
+  onSay(): void;
 }
 
 /** "Almost certain": the server's word, which card and report have too. */
@@ -79,7 +83,7 @@ function levelName(granularity: Granularity): string {
 }
 
 /** The finding in words: where, how sure, and that it is a lead. */
-export function Finding({ view, state, answer, claims, granularity, trouble, brief, onAgain }: FindingProps) {
+export function Finding({ view, state, answer, claims, granularity, trouble, brief, onAgain, onSay }: FindingProps) {
   const found = answer?.located ?? false;
   const told = claims.some((claim) => claim.conflict);
   const conflict = told || (answer?.conflicts ?? []).some((one) => one);
@@ -101,6 +105,16 @@ export function Finding({ view, state, answer, claims, granularity, trouble, bri
         <div class="cant-tell">
           <p class="prose">{(capped ? "" : reason(answer)) || t("finding.cantTell")}</p>
           <p>{t("finding.helps")}</p>
+          <div class="buttons">
+            <button type="button" class="primary" onClick={onSay}>
+              {t("way.see")}
+            </button>
+            {settings.value?.model ? null : (
+              <button type="button" onClick={() => go({ screen: "settings" })}>
+                {t("way.model")}
+              </button>
+            )}
+          </div>
           <Likeliest candidates={answer.candidates} />
         </div>
       ) : null}

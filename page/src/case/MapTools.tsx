@@ -5,6 +5,7 @@ import { isWide } from "../state/summary";
 import { t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { later } from "../ui/later";
+import type { Area } from "./OnlyThere";
 import type { Shadows } from "./shadows";
 import type { Stand } from "./stand";
 
@@ -20,16 +21,20 @@ interface MapToolsProps {
   number: number;
   mayCheck: boolean;
   mayStand: boolean;
+  /** When the photo says that it was taken. */
+  taken: string | null;
   onMode(mode: MapMode): void;
   onCheck(): void;
   /** The photo is needed next. */
   onPhoto(): void;
   /** The map shows something new. */
   onMap(): void;
+  /** Look only in an area that was worked out, where that may be told. */
+  onArea: ((area: Area) => void) | null;
 }
 
 /** What can be worked out with photo and map together. */
-export function MapTools({ mode, answer, stand, shadows, number, mayCheck, mayStand, onMode, onCheck, onPhoto, onMap }: MapToolsProps) {
+export function MapTools({ mode, answer, stand, shadows, number, mayCheck, mayStand, taken, onMode, onCheck, onPhoto, onMap, onArea }: MapToolsProps) {
   const located = answer !== null && !isWide(answer) && answer.lat !== null && answer.lon !== null;
   return (
     <>
@@ -72,6 +77,7 @@ export function MapTools({ mode, answer, stand, shadows, number, mayCheck, maySt
         <StandPanel
           stand={stand}
           number={number}
+          onArea={onArea}
           onMark={() => {
             shadows.marking.value = null;
             stand.mark();
@@ -89,7 +95,9 @@ export function MapTools({ mode, answer, stand, shadows, number, mayCheck, maySt
             shadows.marking.value = part;
             onPhoto();
           }}
+          taken={taken}
           onFound={onMap}
+          onArea={onArea}
         />
       ) : null}
     </>

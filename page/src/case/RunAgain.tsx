@@ -8,10 +8,13 @@ import { t } from "../strings";
 import { Dialog } from "../ui/Dialog";
 import { Banner } from "../ui/parts";
 
-/** A fresh run on the same photos, with other wishes; ``photos`` where they are not all of the case. */
-export function RunAgain({ row, like, photos, onClose, onBegun }: { row: CaseRow; like: RunRow | null; photos: number[] | null; onClose(): void; onBegun(run: RunRow): void }) {
+/** A fresh run on the same photos, with other wishes; `photos` where they are not all of the case, `seen` what was ticked since. */
+export function RunAgain({ row, like, seen, photos, onClose, onBegun }: { row: CaseRow; like: RunRow | null; seen: string | null; photos: number[] | null; onClose(): void; onBegun(run: RunRow): void }) {
   const before = like?.request;
-  const [wishes, setWishes] = useState<Partial<RunRequest>>(before ? { hint: before.hint, within: before.within, model: before.model } : {});
+  const [wishes, setWishes] = useState<Partial<RunRequest>>({
+    ...(before ? { hint: before.hint, within: before.within, model: before.model, seen: before.seen } : {}),
+    ...(seen === null ? {} : { seen }),
+  });
   const [busy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
   const begin = async (): Promise<void> => {

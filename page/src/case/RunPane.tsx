@@ -1,12 +1,14 @@
 import { useMemo, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { CaseRow, CheckedView, ClueView, RunRow, VideoPlace } from "../api/types";
+import type { CaseRow, CheckedView, ClaimView, ClueView, RunRow, VideoPlace } from "../api/types";
 import { MapView } from "../map/MapView";
 import { numbersOf } from "../photo/numbering";
 import type { Marking, Share } from "../photo/marking";
 import { ImageSearch } from "../photo/ImageSearch";
 import { PhotoView } from "../photo/PhotoView";
 import { announce, notify } from "../state/announce";
+import { go } from "../router";
+import { seenFor, seenWords } from "../state/seen";
 import { boxesOf, linkedTo, strongestOf } from "../state/links";
 import { sureWords, titleOf } from "../state/summary";
 import { narrow } from "../state/width";
@@ -121,6 +123,16 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
 
   // A warning that is true of every such clue says something where the finding hangs on it, or has rivals.
   const warns = (clue: ClueView): boolean => answer !== null && (!answer.located || answer.candidates.length > 1 || answer.hangs_on.includes(clue.seen));
+  const sayMore = (): void => {
+    seenWords.value = run.request.seen ?? "";
+    seenFor.value = { caseId: row.id, runId: run.id, told: false };
+    go({ screen: "see" });
+  };
+  const lookOnlyIn = (area: GeoJSON.Polygon | GeoJSON.MultiPolygon): void => {
+    gathered.draw(area);
+    announce(t("area.taken"));
+  };
+
   const silence = silenceOf(shown.state, run.granularity);
   // What was said last has no step yet while the run has not answered to it.
   const said = useMemo(() => saidBefore(row, run), [row, run]).slice(0, view.resumed === "" ? undefined : -1);
@@ -144,7 +156,7 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
     <>
       {shown.reachable ? null : <Banner kind="caution">{t("error.reconnecting")}</Banner>}
       {shown.trouble === null ? null : <Banner kind="bad">{shown.trouble}</Banner>}
-      <Finding view={view} state={shown.state} answer={answer} claims={claims} granularity={run.granularity} trouble={run.trouble ?? view.ended?.trouble ?? null} brief={factsBelow} onAgain={onAgain} />
+      <Finding view={view} state={shown.state} answer={answer} claims={claims} granularity={run.granularity} trouble={run.trouble ?? view.ended?.trouble ?? null} brief={factsBelow} onAgain={onAgain} onSay={sayMore} />
       {small ? (
         <div class="sticky-summary">
           {answer?.located && past ? (
@@ -236,7 +248,9 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
             number={shownNumber}
             mayCheck={!live && answer !== null}
             mayStand={run.granularity === "exact"}
+            taken={takenOf(claims, shownNumber)}
             onMode={setMode}
+            onArea={run.granularity === "exact" ? lookOnlyIn : null}
             onCheck={() => toMap("pin")}
             onPhoto={() => setColumn("photo")}
             onMap={() => document.querySelector("#column-map .map-view")?.scrollIntoView({ block: "start" })}
@@ -272,4 +286,9 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
       <FeedbackBar run={{ ...run, state: shown.state }} gathered={gathered} drawing={mode === "draw"} onDraw={() => toMap("draw")} onContinued={onContinued} />
     </>
   );
+}
+
+/** When the photo says that it was taken, without a fraction of a second. */
+function takenOf(claims: readonly ClaimView[], number: number): string | null {
+  return claims.find((one) => one.photo === number)?.taken_at ?? null;
 }

@@ -3,10 +3,11 @@ import { useShownWhenOpened } from "../ui/useShownWhenOpened";
 import { Field } from "../ui/Field";
 import { Icon } from "../ui/Icon";
 import { Banner, Loading } from "../ui/parts";
+import { OnlyThere, type Area } from "./OnlyThere";
 import type { Shadows } from "./shadows";
 
 /** An object, its shadow and a time give a band on the map; with a place they say when it fits. */
-export function ShadowPanel({ shadows, point, onMark, onFound }: { shadows: Shadows; point: string | null; onMark(part: "object" | "shadow"): void; onFound(): void }) {
+export function ShadowPanel({ shadows, point, taken, onMark, onFound, onArea }: { shadows: Shadows; point: string | null; taken: string | null; onArea: ((area: Area) => void) | null; onMark(part: "object" | "shadow"): void; onFound(): void }) {
   const more = shadows.more.value;
   const panel = useShownWhenOpened();
   const ready = shadows.current.value !== null || more.length > 0;
@@ -26,6 +27,7 @@ export function ShadowPanel({ shadows, point, onMark, onFound }: { shadows: Shad
           {shadows.found.value.words.map((line) => (
             <p key={line}>{line}</p>
           ))}
+          {onArea === null ? null : <OnlyThere area={shadows.found.value.found.area ?? null} onArea={onArea} />}
         </div>
       )}
       {more.length === 0 ? null : (
@@ -58,6 +60,14 @@ export function ShadowPanel({ shadows, point, onMark, onFound }: { shadows: Shad
         <Field label={t("shadow.ratio")} value={shadows.ratio.value} onInput={(value) => (shadows.ratio.value = value)} />
         <Field label={t("shadow.azimuth")} value={shadows.azimuth.value} onInput={(value) => (shadows.azimuth.value = value)} />
         <Field label={t("shadow.time")} value={shadows.time.value} placeholder={t("shadow.timeExample")} onInput={(value) => (shadows.time.value = value)} />
+        {taken === null || taken === shadows.time.value ? null : (
+          <div class="buttons">
+            <button type="button" class="small" onClick={() => (shadows.time.value = taken)}>
+              {t("shadow.useTaken", { time: taken })}
+            </button>
+          </div>
+        )}
+        <Field label={t("shadow.country")} help={t("shadow.countryHelp")} value={shadows.country.value} onInput={(value) => (shadows.country.value = value)} />
         <Field label={t("shadow.until")} value={shadows.until.value} onInput={(value) => (shadows.until.value = value)} />
         <Field label={t("shadow.place")} help={t("shadow.placeHelp")} value={shadows.place.value} onInput={(value) => (shadows.place.value = value)} />
         <div class="buttons">

@@ -3,11 +3,12 @@ import { t } from "../strings";
 import { Field } from "../ui/Field";
 import { Icon } from "../ui/Icon";
 import { Banner, Loading } from "../ui/parts";
+import { OnlyThere, type Area } from "./OnlyThere";
 import { useShownWhenOpened } from "../ui/useShownWhenOpened";
 import type { Stand } from "./stand";
 
 /** Where the camera stood, from what photo and map both show. `number` is the number of the photo that is shown. */
-export function StandPanel({ stand, number, onMark }: { stand: Stand; number: number; onMark(): void }) {
+export function StandPanel({ stand, number, onMark, onArea }: { stand: Stand; number: number; onMark(): void; onArea: ((area: Area) => void) | null }) {
   const features = stand.features.value;
   const pending = stand.pending.value !== null;
   const found = stand.found.value;
@@ -66,6 +67,7 @@ export function StandPanel({ stand, number, onMark }: { stand: Stand; number: nu
           {found.words.map((line) => (
             <p key={line}>{line}</p>
           ))}
+          {onArea === null ? null : <OnlyThere area={found.found.area ?? null} onArea={onArea} />}
         </div>
       )}
     </section>

@@ -12,7 +12,7 @@ export class Gathered {
   readonly readings = signal<ReadonlyMap<string, NewReading>>(new Map());
   readonly hint = signal("");
   readonly within = signal("");
-  readonly area = signal<GeoJSON.Polygon | null>(null);
+  readonly area = signal<GeoJSON.Polygon | GeoJSON.MultiPolygon | null>(null);
 
   readonly count = computed(
     () => this.clues.value.size + this.candidates.value.size + this.texts.value.size + [...this.readings.value.values()].filter((one) => one.text !== "").length + (this.hint.value.trim() ? 1 : 0) + (this.within.value.trim() ? 1 : 0) + (this.area.value ? 1 : 0),
@@ -43,7 +43,7 @@ export class Gathered {
   }
 
   /** An outline and words for the area exclude each other: the last one said holds. */
-  draw(area: GeoJSON.Polygon | null): void {
+  draw(area: GeoJSON.Polygon | GeoJSON.MultiPolygon | null): void {
     this.area.value = area;
     if (area) this.within.value = "";
   }

@@ -22,6 +22,8 @@ export class Shadows {
   readonly time = signal("");
   readonly until = signal("");
   readonly place = signal("");
+  /** Whose clocks times without a zone are of. */
+  readonly country = signal("");
   readonly more = signal<readonly NewShadow[]>([]);
   readonly found = signal<ShadowsView | null>(null);
   readonly busy = signal(false);
@@ -94,7 +96,7 @@ export class Shadows {
     this.busy.value = true;
     this.trouble.value = null;
     try {
-      const found = await api.shadows(shadows, typed ? { lat: lat ?? 0, lon: lon ?? 0 } : null);
+      const found = await api.shadows(shadows, typed ? { lat: lat ?? 0, lon: lon ?? 0 } : null, this.country.value.trim());
       this.found.value = found;
       announce(found.words[0] ?? "");
     } catch (thrown) {

@@ -6,13 +6,12 @@ import { MapView } from "../map/MapView";
 import { letterAt } from "../map/marks";
 import { go } from "../router";
 import { announce } from "../state/announce";
-import { seenWords } from "../state/seen";
+import { seenFor, seenWords, ticksOf, withoutPart } from "../state/seen";
 import { counted, maybe, t } from "../strings";
 import { Field } from "../ui/Field";
 import { Banner, Bar, Chip, Empty, Loading } from "../ui/parts";
 import { Drawing } from "./Drawing";
-
-const TYPING_MS = 250;
+import { Understood, useWeighed } from "./Understood";
 
 /** What is ticked, as the server reads it: attribute=value. */
 type Ticks = ReadonlySet<string>;
@@ -27,43 +26,24 @@ function candidatesOf(found: SightingsView | null): CandidateView[] {
 /** "What do you see?": every tick ranks the countries anew, on the map and in the list. */
 export function Checklist() {
   const [asked, setAsked] = useState<GuideAttribute[] | null>(null);
-  const [ticks, setTicks] = useState<Ticks>(new Set());
-  const [words, setWords] = useState(seenWords.value);
-  const [found, setFound] = useState<SightingsView | null>(null);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [ticks, setTicks] = useState<Ticks>(() => ticksOf(seenWords.value).ticks);
+  const [words, setWords] = useState(() => ticksOf(seenWords.value).written);
+  const [unasked, setUnasked] = useState<string | null>(null);
   const [highlighted, setHighlighted] = useState<string | null>(null);
 
   useEffect(() => {
-    api.guide().then((told) => setAsked(told.attributes), (thrown: unknown) => setTrouble(troubleOf(thrown).message));
+    api.guide().then((told) => setAsked(told.attributes), (thrown: unknown) => setUnasked(troubleOf(thrown).message));
   }, []);
 
   const written = words.trim();
   const anything = ticks.size > 0 || written !== "";
+  const { found, trouble: unweighed } = useWeighed([...ticks, ...(written === "" ? [] : [written])]);
+  const trouble = unasked ?? unweighed;
   useEffect(() => {
-    if (!anything) {
-      setFound(null);
-      return undefined;
-    }
-    const stop = new AbortController();
-    const seen = [...ticks, ...(written === "" ? [] : [written])];
-    const timer = setTimeout(() => {
-      api.weigh(seen, stop.signal).then(
-        (told) => {
-          setFound(told);
-          setTrouble(null);
-          const first = told.countries[0];
-          if (first) announce(t("see.leads", { country: first.name, share: percent(first.share) }));
-        },
-        (thrown: unknown) => {
-          if (!stop.signal.aborted) setTrouble(troubleOf(thrown).message);
-        },
-      );
-    }, TYPING_MS);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [ticks, written]);
+    const first = found?.countries[0];
+    if (first) announce(t("see.leads", { country: first.name, share: percent(first.share) }));
+  }, [found]);
+  const understood = (found?.sightings ?? []).filter((one) => !ticks.has(one.words));
 
   const candidates = useMemo(() => candidatesOf(found), [found]);
   const labels = useMemo(() => labelsOf(asked ?? []), [asked]);
@@ -75,7 +55,13 @@ export function Checklist() {
   };
   const use = (): void => {
     seenWords.value = [...ticks, written].filter((one) => one !== "").join(", ");
-    go({ screen: "home" });
+    const from = seenFor.value;
+    if (from === null) {
+      go({ screen: "home" });
+      return;
+    }
+    seenFor.value = { ...from, told: true };
+    go({ screen: "case", caseId: from.caseId, runId: from.runId });
   };
 
   return (
@@ -88,6 +74,14 @@ export function Checklist() {
       <div class="see-grid">
         <div class="see-questions">
           <Field label={t("see.words")} help={t("see.wordsHelp")} value={words} onInput={setWords} />
+          <Understood
+            sightings={understood}
+            onDrop={(part) => setWords(withoutPart(words, part))}
+            onMean={(part, key) => {
+              setWords(withoutPart(words, part));
+              setTicks(new Set(ticks).add(key));
+            }}
+          />
           {asked === null && trouble === null ? <Loading /> : null}
           {groups.map(([group, attributes]) => (
             <Group key={group} group={group} attributes={attributes} ticks={ticks} onFlip={flip} />
@@ -106,7 +100,7 @@ export function Checklist() {
           {found === null ? <Empty>{t("see.nothing")}</Empty> : <Ranking found={found} highlighted={highlighted} onHighlight={setHighlighted} />}
           <div class="buttons">
             <button type="button" class="primary" disabled={!anything} onClick={use}>
-              {t("see.use")}
+              {t(seenFor.value === null ? "see.use" : "see.useAgain")}
             </button>
             <button
               type="button" disabled={!anything}

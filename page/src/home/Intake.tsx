@@ -2,10 +2,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import exampleUrl from "../assets/example.jpg";
 import { api, troubleOf } from "../api/client";
 import type { RunRequest } from "../api/types";
-import { go } from "../router";
+import { go, hashOf } from "../router";
 import { announce, notify } from "../state/announce";
 import { withConsent } from "../state/consent";
-import { seenWords } from "../state/seen";
+import { seenFor, seenWords } from "../state/seen";
+import { settings } from "../state/server";
 import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { Banner } from "../ui/parts";
@@ -25,6 +26,7 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
   const [refused, setRefused] = useState<readonly Refused[]>([]);
   const picker = useRef<HTMLInputElement>(null);
   const begin = useRef<HTMLButtonElement>(null);
+  const model = settings.value?.model ?? null;
 
   const complain = (one: Chosen, undrawn = false): void => {
     const why = flawOf(one.file, undrawn);
@@ -44,6 +46,8 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
   };
 
   useEffect(() => {
+    // What is ticked from here on is for a new photo.
+    seenFor.value = null;
     const paste = (event: ClipboardEvent): void => add(filesOf(event.clipboardData));
     const hover = (event: DragEvent): void => {
       if (!event.dataTransfer?.types.includes("Files")) return;
@@ -149,7 +153,17 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
   return (
     <section class="intake" aria-labelledby="intake-title">
       <h1 id="intake-title">{t("home.title")}</h1>
-      <p class="lead">{t("home.lead")}</p>
+      {model === null ? (
+        <>
+          <p class="lead">{t("home.lead")}</p>
+          <p class="lead-ways">
+            <a href={hashOf({ screen: "see" })}>{t("way.see")}</a>
+            <a href={hashOf({ screen: "settings" })}>{t("way.model")}</a>
+          </p>
+        </>
+      ) : (
+        <p class="lead">{t("home.leadModel", { model })}</p>
+      )}
       <div class={`dropzone ${over ? "over" : ""} ${photos.length > 0 ? "filled" : ""}`}>
         {photos.length === 0 ? (
           <div class="drop-words">

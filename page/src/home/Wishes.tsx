@@ -1,4 +1,6 @@
 import type { RunRequest } from "../api/types";
+import { Understood, useWeighed } from "../guide/Understood";
+import { withoutPart } from "../state/seen";
 import { about, settings } from "../state/server";
 import { t } from "../strings";
 import { Field } from "../ui/Field";
@@ -7,12 +9,15 @@ import { Field } from "../ui/Field";
 export function Wishes({ value, onChange }: { value: Partial<RunRequest>; onChange(value: Partial<RunRequest>): void }) {
   const set = (change: Partial<RunRequest>): void => onChange({ ...value, ...change });
   const models = about.value?.models ?? [];
+  const seen = value.seen ?? "";
+  const { found } = useWeighed(seen.trim() === "" ? [] : [seen.trim()]);
   const usual = settings.value?.model ?? "detective";
   return (
     <div class="wishes">
       <Field label={t("wish.hint")} help={t("wish.hintHelp")} value={value.hint ?? ""} onInput={(hint) => set({ hint })} />
       <Field label={t("wish.within")} help={t("wish.withinHelp")} value={value.within ?? ""} onInput={(within) => set({ within })} />
-      <Field label={t("wish.seen")} help={t("wish.seenHelp")} value={value.seen ?? ""} onInput={(seen) => set({ seen })} />
+      <Field label={t("wish.seen")} help={t("wish.seenHelp")} value={seen} onInput={(words) => set({ seen: words })} />
+      <Understood sightings={found?.sightings ?? []} onDrop={(part) => set({ seen: withoutPart(seen, part) })} onMean={(part, key) => set({ seen: withoutPart(seen, part, key) })} />
       <details class="more">
         <summary>{t("wish.more")}</summary>
         <div class="wishes">

@@ -19,7 +19,6 @@ const THEMES: readonly ThemeChoice[] = ["system", "light", "dark"];
 export function Settings() {
   const [draft, setDraft] = useState<Kept | null>(settings.value);
   const [state, setState] = useState<"idle" | "saved" | string>("idle");
-  const [choosing, setChoosing] = useState(false);
   const kept = settings.value;
   useEffect(() => {
     if (draft === null && kept !== null) setDraft(kept);
@@ -41,10 +40,15 @@ export function Settings() {
       setState(troubleOf(thrown).message);
     }
   };
-  const models = about.value?.models ?? [];
   return (
     <article class="settings">
       <h1>{t("settings.title")}</h1>
+      <SetupLater
+        onDone={() => {
+          const { model, base_url, offline } = settings.value ?? draft;
+          setDraft((before) => (before === null ? before : { ...before, model, base_url, offline }));
+        }}
+      />
       <form
         class="settings-form"
         onSubmit={(event) => {
@@ -65,36 +69,6 @@ export function Settings() {
           {draft.online_tiles === null || draft.offline ? null : (
             <Field label={t("settings.tilesUrl")} help={t("settings.tilesUrlHelp")} type="url" value={draft.online_tiles} onInput={(online_tiles) => set({ online_tiles })} />
           )}
-        </fieldset>
-        <fieldset>
-          <legend>{t("settings.thinking")}</legend>
-          <Field
-            label={t("settings.model")}
-            help={t("settings.modelHelp")}
-            value={draft.model ?? ""}
-            placeholder={t("settings.detective")}
-            list={models.map((one) => one.model)}
-            onInput={(model) => set({ model: model.trim() === "" ? null : model })}
-          />
-          {models.length > 0 ? (
-            <ul class="lines quiet">
-              {models.map((one) => (
-                <li key={`${one.model} ${one.base_url ?? ""}`}>
-                  <button type="button" class="linkish" onClick={() => set({ model: one.model, base_url: one.base_url })}>
-                    {one.model}
-                  </button>{" "}
-                  {one.words}
-                </li>
-              ))}
-            </ul>
-          ) : null}
-          <Field
-            label={t("settings.baseUrl")}
-            help={t("settings.baseUrlHelp")}
-            type="url"
-            value={draft.base_url ?? ""}
-            onInput={(base_url) => set({ base_url: base_url.trim() === "" ? null : base_url })}
-          />
         </fieldset>
         <fieldset>
           <legend>{t("settings.privacy")}</legend>
@@ -152,24 +126,6 @@ export function Settings() {
           </span>
         </div>
       </form>
-      {choosing ? (
-        <SetupLater
-          onDone={() => {
-            setChoosing(false);
-            setDraft(settings.value);
-          }}
-        />
-      ) : (
-        <section class="settings-part" aria-labelledby="models-title">
-          <h2 id="models-title">{t("setup.part")}</h2>
-          <p class="quiet">{t("setup.openHelp")}</p>
-          <div class="buttons">
-            <button type="button" onClick={() => setChoosing(true)}>
-              {t("setup.open")}
-            </button>
-          </div>
-        </section>
-      )}
       <Disk />
       <Maps />
       <Keys />

@@ -8,13 +8,15 @@ import { Icon } from "../ui/Icon";
 import { Banner, Loading } from "../ui/parts";
 import { useAct } from "../ui/useAct";
 import { Offer } from "./Offer";
-import { ModelRow } from "./ModelRow";
+import { Confirm } from "../ui/Dialog";
+import { ModelRow, OWN_SERVER } from "./ModelRow";
 import "./setup.css";
 
 const DETECTIVE = "none";
 
 /** What is within reach, what each costs and where photos go; one is tried and made the default. */
 export function Setup({ onDone, onDismiss }: { onDone(): void; onDismiss?: () => void }) {
+  const [offlineFor, setOfflineFor] = useState<{ model: string; baseUrl: string | null } | null>(null);
   const [view, setView] = useState<SetupView | null>(null);
   const { busy, trouble, setTrouble, act } = useAct();
   const look = (): Promise<void> => act(async () => setView(await setupApi.look()));
@@ -24,13 +26,20 @@ export function Setup({ onDone, onDismiss }: { onDone(): void; onDismiss?: () =>
     else
       setupApi.read().then(setView, (thrown: unknown) => setTrouble(troubleOf(thrown).message));
   }, []);
-  const choose = (model: string, baseUrl: string | null): Promise<void> =>
+  const keep = (model: string, baseUrl: string | null): Promise<void> =>
     act(async () => {
+      setOfflineFor(null);
       settings.value = await setupApi.setDefault(model, baseUrl);
+      setView((before) => (before === null ? before : { ...before, default: settings.value?.model ?? null }));
       notify(model === DETECTIVE ? t("setup.setDetective") : t("setup.set", { model }));
       onDone();
       void meet();
     });
+  const choose = (model: string, baseUrl: string | null): void => {
+    if (settings.value?.offline && model !== DETECTIVE && !model.startsWith("hf:")) setOfflineFor({ model, baseUrl });
+    else void keep(model, baseUrl);
+  };
+  const kept = { model: settings.value?.model ?? null, base_url: settings.value?.base_url ?? null };
   const models = view?.models ?? [];
   const blind = models.filter((one) => one.sees === false);
   // Those that keep photos here come first.
@@ -46,19 +55,16 @@ export function Setup({ onDone, onDismiss }: { onDone(): void; onDismiss?: () =>
         )}
       </header>
       <p class="quiet">{t("setup.lead")}</p>
+      {onDismiss === undefined ? <p>{t("setup.inUse", { model: kept.model ?? t("setup.detective") })}</p> : null}
       {view === null && trouble === null ? <Loading /> : null}
-      {listed.length > 0 ? (
-        <>
-          <p>{t("setup.listed")}</p>
-          <ul class="setup-models">
-            {listed.map((one) => (
-              <ModelRow key={`${one.model} ${one.base_url ?? ""}`} one={one} busy={busy} isDefault={view?.default === one.model} onChoose={(model) => void choose(model, one.base_url)} />
-            ))}
-          </ul>
-        </>
-      ) : view?.asked ? (
-        <p>{t("setup.nothing")}</p>
-      ) : null}
+      {listed.length > 0 ? <p>{t("setup.listed")}</p> : view?.asked ? <p>{t("setup.nothing")}</p> : null}
+      {listed.length === 0 ? null : (
+        <ul class="setup-models">
+          {listed.map((one) => (
+            <ModelRow key={`${one.model} ${one.base_url ?? ""}`} one={one} busy={busy} kept={kept} onChoose={choose} />
+          ))}
+        </ul>
+      )}
       {blind.length > 0 ? <p class="quiet">{t("setup.blind", { models: blind.map((one) => one.model).join(", ") })}</p> : null}
       {view?.broken.map((one) => (
         <Banner key={one.where} kind="caution">
@@ -72,11 +78,24 @@ export function Setup({ onDone, onDismiss }: { onDone(): void; onDismiss?: () =>
         <button type="button" class={view?.asked ? "" : "primary"} disabled={busy} onClick={() => void look()}>
           <Icon name="search" size={16} /> {view?.asked ? t("setup.lookAgain") : t("setup.look")}
         </button>
-        <button type="button" disabled={busy} onClick={() => void choose(DETECTIVE, null)}>
+        <button type="button" disabled={busy} onClick={() => choose(DETECTIVE, null)}>
           {t("setup.without")}
         </button>
       </div>
+      <ul class="setup-models">
+        <ModelRow one={OWN_SERVER} busy={busy} kept={kept} onChoose={choose} />
+      </ul>
       {onDismiss === undefined ? null : <p class="quiet">{t("setup.again")}</p>}
+      {offlineFor === null ? null : (
+        <Confirm
+          title={t("setup.offlineTitle")}
+          words={[t("setup.offlineWhy", { model: offlineFor.model }), t("settings.offlineOff")]}
+          yes={t("setup.offlineYes")}
+          busy={busy}
+          onYes={() => void keep(offlineFor.model, offlineFor.baseUrl)}
+          onClose={() => setOfflineFor(null)}
+        />
+      )}
     </section>
   );
 }

@@ -7,6 +7,8 @@ from typing import TypedDict
 
 from geosleuth.app.reach import Reachable
 from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.names import country_code
 from geosleuth.pipeline.defaults import Defaults
 from geosleuth.text.safe import one_line
 
@@ -17,11 +19,15 @@ _TURNS, _SECONDS, _USD = 4, 180.0, 0.25
 _A_PHOTO = 10_000, 1_000
 """Tokens in and out that a photo takes, roughly: for prices."""
 
+_SHOWN, _AT, _NEAR_KM = "MC", LatLon(43.745, 7.431), 5.0
+"""Where the example photo is: in Monaco, in Avenue Princesse Grace."""
+
 
 class Tried(TypedDict):
     """What came of a trial."""
 
     answer: str
+    right: bool
     seconds: float
     turns: int
     usd: float | None
@@ -81,6 +87,8 @@ async def try_model(defaults: Defaults) -> Tried:
     place = finding.answer.address.country.conclusion or finding.answer.address.precise.conclusion
     return {
         "answer": one_line(place or "no place")[:80],
+        "right": country_code(finding.answer.address.country.conclusion or "") == _SHOWN
+        or (finding.answer.point is not None and distance_km(finding.answer.point, _AT) <= _NEAR_KM),
         "seconds": round(spent.seconds, 1),
         "turns": spent.turns,
         "usd": spent.usage.cost_usd,

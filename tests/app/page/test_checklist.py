@@ -49,6 +49,22 @@ def test_written_words_are_weighed_and_unknown_ones_named(open_page: Opener) -> 
     expect(page.locator(".see-odds .lines")).to_contain_text("Script: Chinese characters")
 
 
+def test_how_written_words_were_understood_is_shown_and_corrected(open_page: Opener) -> None:
+    page = open_page("/#/see", viewport=WIDE)
+    written = page.get_by_label("Or write it")
+    written.fill("bare sand beside the road, palm trees")
+    understood = page.get_by_role("group", name="How it was understood")
+    expect(understood).to_contain_text("“bare sand beside the road”: Road surface: Unpaved sandy or earth road")
+    understood.get_by_role("button", name="Change what “bare sand beside the road” means").click()
+    page.get_by_label("What “bare sand beside the road” means").select_option("soil_colour=pale_desert")
+    expect(written).to_have_value("palm trees")
+    expect(page.locator(".see-ticked")).to_contain_text("Soil colour")
+    expect(understood).not_to_contain_text("Road surface")
+    understood.get_by_role("button", name=re.compile("palm trees")).first.click()
+    expect(written).to_have_value("")
+    expect(understood).to_have_count(0)
+
+
 def test_what_is_ticked_goes_with_the_next_photo(open_page: Opener) -> None:
     page = open_page("/#/see", viewport=WIDE)
     ticked(page, "Traffic on the left")

@@ -52,7 +52,7 @@ def caught(page: Page, path: str) -> Iterator[list[dict[str, object]]]:
 
 def area_sent(page: Page) -> list[list[float]]:
     """The ring of the area that the page would go on with."""
-    expect(page.get_by_text("the drawn area").first).to_be_visible()
+    expect(page.get_by_text("only the area on the map").first).to_be_visible()
     with caught(page, "**/api/runs/*/continue") as sent:
         with page.expect_event("requestfailed"):
             page.get_by_role("button", name="Continue").click()
@@ -240,7 +240,7 @@ def test_without_webgl_places_are_listed_and_areas_typed(
         for field, value in (("North", "44"), ("South", "43"), ("West", "7"), ("East", "8")):
             panel.get_by_label(field).fill(value)
         panel.get_by_role("button", name="Use this box").click()
-        expect(page.get_by_text("the drawn area").first).to_be_visible()
+        expect(page.get_by_text("only the area on the map").first).to_be_visible()
         assert watched.unexpected() == []
     finally:
         blind.close()

@@ -1,5 +1,6 @@
 """The first visit, in a real browser: what is within reach, one of them tried and made the default, or none."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,7 +13,7 @@ from browser import PATIENCE_MS, Opener, opened, serious_faults
 from geosleuth.policies.local_models import fitting_models
 from homes import home_with_base
 from model_servers import progress, speaks
-from openai_server import Line, ServerUrl, failure, openai_server
+from openai_server import Line, ServerUrl, chat_reply, failure, openai_server
 from serving import Served, served_here
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -37,7 +38,7 @@ class Machine:
         url = self._held.enter_context(openai_server([line]))
         if kind in VARIABLES:
             self._monkeypatch.setenv(VARIABLES[kind], url)
-        else:
+        elif kind in SERVICES:
             self._monkeypatch.setitem(SERVICES, kind, replace(SERVICES[kind], base_url=str(url)))
         self.servers[kind] = url
         return url
@@ -106,10 +107,16 @@ def test_a_model_is_found_tried_and_made_the_default(machine: Machine, visit: Op
     assert asked_with_photo(ollama) == 0
 
     panel.get_by_role("button", name="Try it on the example photo: ollama:sees:4b").click()
-    expect(row).to_contain_text("It works: it answered Monaco in")
+    expect(row).to_contain_text("Right: it answered Monaco in")
     assert asked_with_photo(ollama) >= 1
     assert server.client.get("/api/settings").json()["model"] is None, "trying it does not choose it"
     panel.get_by_role("button", name="Make it the default: ollama:sees:4b").click()
+    # “Stay offline” is on: it is asked about here.
+    asked = page.get_by_role("dialog", name="Turn off “Stay offline”?")
+    asked.get_by_role("button", name="Cancel").click()
+    assert server.client.get("/api/settings").json()["model"] is None
+    panel.get_by_role("button", name="Make it the default: ollama:sees:4b").click()
+    asked.get_by_role("button", name="Turn it off and use the model").click()
     expect(panel).to_have_count(0)
     kept = server.client.get("/api/settings").json()
     assert (kept["model"], kept["base_url"], kept["offline"]) == ("ollama:sees:4b", str(ollama), False)
@@ -123,8 +130,8 @@ def test_a_model_is_found_tried_and_made_the_default(machine: Machine, visit: Op
     expect(panel).to_have_count(0)
     # From the settings, whenever it is wanted.
     page.get_by_role("link", name="Settings").first.click()
-    page.get_by_role("button", name="Choose a model").press("Enter")
     expect(row).to_contain_text("default")
+    expect(page.get_by_label("Model", exact=True)).to_have_count(0)
 
 
 def test_a_photo_goes_nowhere_without_a_yes(machine: Machine, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +141,7 @@ def test_a_photo_goes_nowhere_without_a_yes(machine: Machine, visit: Opener, mon
     panel = page.get_by_role("region", name="Choose a model")
     expect(panel).to_contain_text("OPENAI_API_KEY is set")
     expect(panel).to_contain_text("go to api.openai.com")
-    panel.get_by_label("Model name").fill("gpt-5")
+    panel.get_by_role("listitem").filter(has_text="OPENAI_API_KEY").get_by_label("Model name").fill("gpt-5")
     panel.get_by_role("button", name="Try it on the example photo: openai:gpt-5").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("api.openai.com")
@@ -152,6 +159,35 @@ def test_a_model_that_fails_is_told(machine: Machine, visit: Opener) -> None:
     panel.get_by_role("button", name="Look for model servers").click()
     panel.get_by_role("button", name="Try it on the example photo: ollama:sees:4b").click()
     expect(panel.get_by_role("alert")).to_contain_text("ollama:sees:4b does not work, and is not the default")
+
+
+def test_a_server_of_ones_own_is_tried_by_its_address_and_a_wrong_answer_told(machine: Machine, visit: Opener) -> None:
+    answer = json.dumps({"lat": 48.86, "lon": 2.35, "country": {"conclusion": "France"}, "probability": 0.9})
+    own = machine.has("own", chat_reply(answer))
+    server = machine.serve()
+    page = visit(f"{server.url}/#/settings")
+    row = (
+        page.get_by_role("region", name="Choose a model")
+        .get_by_role("listitem")
+        .filter(has_text="A server of your own")
+    )
+    expect(row.get_by_role("button", name="Try it")).to_be_disabled()
+    row.get_by_label("Address").fill(str(own))
+    row.get_by_label("Model name").fill("mine")
+    row.get_by_role("button", name="Try it").click()
+    expect(row).to_contain_text("Not right: it answered France in")
+    assert asked_with_photo(own) >= 1
+    row.get_by_role("button", name="Make it the default").click()
+    page.get_by_role("button", name="Turn it off and use the model").click()
+    expect(row.locator(".setup-badge")).to_have_text("default")
+    kept = server.client.get("/api/settings").json()
+    assert (kept["model"], kept["base_url"], kept["offline"]) == ("server:mine", str(own), False)
+    expect(page.get_by_role("switch", name="Stay offline")).not_to_be_checked()
+    # The form below keeps what was chosen here.
+    page.get_by_label("Delete cases after so many days").fill("30")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    assert server.client.get("/api/settings").json()["model"] == "server:mine"
 
 
 def test_ollama_fetches_a_small_model_after_a_yes(machine: Machine, visit: Opener) -> None:
@@ -233,7 +269,7 @@ def test_axe_finds_no_serious_fault(
     shot(page, f"first-visit-{theme}-{size['width']}")
     panel.get_by_role("button", name="Look for model servers").click()
     panel.get_by_role("button", name="Try it on the example photo: ollama:sees:4b").click()
-    expect(panel).to_contain_text("It works")
+    expect(panel).to_contain_text("Right: it answered Monaco")
     panel.scroll_into_view_if_needed()
     assert serious_faults(page, "main") == []
     shot(page, f"setup-{theme}-{size['width']}")

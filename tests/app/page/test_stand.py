@@ -68,6 +68,8 @@ def test_three_features_give_position_heading_and_area(open_page: Opener, locate
     expect(page.locator('.pin[data-kind="feature"]')).to_have_count(3)
     expect(page.locator('.pin[data-kind="pinned"]')).to_have_count(0)
     expect(page.locator(".photo-mark-label")).to_have_text(["1", "2", "3"])
+    page.locator(".stand").get_by_role("button", name="Look only there").click()
+    expect(page.locator(".feedback")).to_contain_text("only the area on the map")
     page.get_by_role("button", name="Remove feature 3").click()
     expect(page.locator(".stand-found")).to_contain_text("These features leave a whole curve")
     page.locator(".stand").get_by_role("button", name="Close").click()

@@ -221,5 +221,6 @@ def _tried(defaults: Defaults) -> Tried:
     with quiet_libraries():
         tried = asyncio.run(try_model(defaults))
     turns = plural(tried["turns"], "turn", "turns")
-    talk(f"it answered {tried['answer']} in {tried['seconds']:.1f} s, with {turns}")
+    said = "right" if tried["right"] else "not right, the example shows Monaco"
+    talk(f"it answered {tried['answer']} in {tried['seconds']:.1f} s, with {turns}: {said}")
     return tried

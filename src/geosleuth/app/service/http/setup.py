@@ -104,9 +104,10 @@ class SetupShown(Shown):
 
 
 class TriedShown(Shown):
-    """What a model said about the example photo."""
+    """What a model said about the example photo, and whether it is right."""
 
     answer: str
+    right: bool
     seconds: float
     turns: int
     usd: float | None

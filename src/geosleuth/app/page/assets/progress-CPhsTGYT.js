@@ -1,1 +1,0 @@
-import{r as e}from"./strings-4mlg_1Os.js";import{I as t,M as n}from"./index-CFmnfsCG.js";function r(r){let i=t(r.share);return r.state===`downloading`?e(`maps.downloading`,{share:i,size:n(r.size_bytes)}):e(`maps.importing`,{what:r.what,share:i})}export{r as t};

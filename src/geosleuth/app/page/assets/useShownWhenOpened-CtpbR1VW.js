@@ -1,1 +1,0 @@
-import{f as e,l as t}from"./parts-KcEI9d4W.js";function n(){let n=e(null);return t(()=>{let e=n.current;if(e===null)return;let t=innerHeight-parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop||`0`)-parseFloat(getComputedStyle(e).scrollMarginBottom);e.scrollIntoView({block:e.offsetHeight>t?`start`:`nearest`})},[]),n}export{n as t};
