@@ -25,7 +25,7 @@ from geosleuth.world.environment.for_trl import environment_for
 from in_process import whole_command
 from locating import FINAL
 from openai_server import chat_reply, openai_server
-from plugin_package import EXAMPLE, install, installed
+from plugin_package import EXAMPLE, forget, install, installed
 from serving import photo_bytes, served
 
 MOON = "geosleuth-moon:moon_phase"
@@ -47,6 +47,17 @@ def photo(tmp_path: Path) -> Path:
 
 def offered(request: Any) -> dict[str, Any]:
     return {one["function"]["name"]: one["function"] for one in request.json["tools"]}
+
+
+def test_metadata_that_cannot_be_read_stops_nobody(moon: Path) -> None:
+    (moon / "geosleuth_broken-1.0.dist-info" / "entry_points.txt").write_bytes(b"[geosleuth.tools]\nzoom = \xd3\n")
+    forget()
+    done = whole_command("tools", "list", "--json")
+    assert done.returncode == 0
+    assert "moon_phase" in done.stdout
+    assert "geosleuth-broken:entry_points.txt" in done.stderr
+    assert "install the package again" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_the_list_has_it_and_a_broken_one_is_one_line(moon: Path) -> None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions
 from typing import Any, Literal, TypeVar
 
 from geosleuth.errors import BrokenPlugin
@@ -34,7 +34,7 @@ class Plugin:
     kind: Kind
     package: str
     name: str
-    _point: EntryPoint = field(repr=False)
+    _point: "EntryPoint | _Unreadable" = field(repr=False)
 
     @property
     def id(self) -> str:
@@ -65,12 +65,49 @@ def why(error: BaseException) -> str:
 @cache
 def installed(kind: Kind) -> tuple[Plugin, ...]:
     """The parts of a kind that installed packages name, by package and name; none of them is loaded."""
-    found = {
-        (package, point.name): Plugin(kind, package, point.name, point)
-        for point in entry_points(group=f"geosleuth.{kind}")
-        for package in (_normal(point.dist.name if point.dist else point.module.partition(".")[0]),)
-    }
+    found: dict[tuple[str, str], Plugin] = {}
+    for package, points in _named_parts():
+        parts = (
+            [points] if isinstance(points, _Unreadable) else [one for one in points if one.group == f"geosleuth.{kind}"]
+        )
+        found |= {(package, one.name): Plugin(kind, package, one.name, one) for one in parts}
     return tuple(found[key] for key in sorted(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Unreadable:
+    """What stands for the parts of a package that can't say which they are."""
+
+    why: str
+    name: str = "entry_points.txt"
+
+    def load(self) -> Any:
+        raise ValueError(f"this file of its metadata can't be read: {self.why}; install the package again")
+
+
+def _named_parts() -> Iterator[tuple[str, "tuple[EntryPoint, ...] | _Unreadable"]]:
+    """Yield each installed package of which a part is named, once, as Python would import it."""
+    seen = set[str]()
+    for one in distributions():
+        try:
+            text = one.read_text("entry_points.txt") or ""
+        except (OSError, ValueError) as error:
+            text, failed = "geosleuth.", why(error)
+        else:
+            failed = ""
+        if "geosleuth." not in text:
+            continue
+        package = _normal(one.name or "")
+        if package in seen:
+            continue
+        seen.add(package)
+        try:
+            # Half of what a spoilt file names may be no entry point at all.
+            points = () if failed else tuple(point for point in one.entry_points if point.name)
+            _ = [(point.module, point.attr) for point in points if point.group.startswith("geosleuth.")]
+        except Exception as error:  # noqa: BLE001  # the parser of metadata raises what it likes
+            failed = why(error)
+        yield package, _Unreadable(failed) if failed else points
 
 
 def find(kind: Kind, name: str) -> Plugin | None:

@@ -30,7 +30,7 @@ from typing import Any
 
 from PIL import Image
 
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, BrokenPlugin
 from mutations import Spoil, spoilt_bytes, spoilt_json, spoilt_lines, spoilt_text, spoilt_yaml
 from set_files import jpeg, put, put_parquet
 
@@ -593,6 +593,121 @@ def _read_lenders(data: bytes, folder: Path) -> None:
     read_lenders(put(folder / "lenders.json", data))
 
 
+_SETTINGS = b'# Written by geosleuth setup.\nmodel = "ollama:qwen3-vl:4b"\nbase_url = "http://127.0.0.1:11434/v1"\n'
+_PROFILE = b'method = "twm"\nturns = 5\ncalls = 9\ntemperature = 0.5\nallow = ["a.example"]\nhosts = ["a.example"]\n'
+
+
+def _read_settings(data: bytes, folder: Path) -> None:
+    from geosleuth.pipeline.defaults import config_file, read_defaults
+
+    os.environ["GEOSLEUTH_HOME"] = str(folder)
+    put(config_file(), data)
+    read_defaults()
+
+
+def _read_profile(data: bytes, folder: Path) -> None:
+    from geosleuth.pipeline.defaults import config_file
+    from geosleuth.pipeline.profiles import read_profile
+
+    os.environ["GEOSLEUTH_HOME"] = str(folder)
+    put(config_file().parent / "profiles" / "mine.toml", data)
+    read_profile("mine")
+
+
+_AREAS = [
+    {"type": "Polygon", "coordinates": [[[7, 43], [8, 43], [8, 44], [7, 44], [7, 43]]]},
+    {"type": "FeatureCollection", "features": [
+        {"type": "Feature", "properties": {}, "geometry": {"type": "MultiPolygon", "coordinates": [
+            [[[170, -20], [190, -20], [190, -10], [170, -10], [170, -20]], [[175, -18], [176, -18], [176, -17],
+             [175, -18]]], [[[0, 0], [9, 9], [9, 0], [0, 9], [0, 0]]]]}},
+    ]},
+]  # fmt: skip
+
+
+def _read_area(data: bytes, folder: Path) -> None:
+    from geosleuth.pipeline.area import area_of
+
+    area_of(str(put(folder / "area.geojson", data)))
+
+
+@cache
+def _package_seeds() -> list[bytes]:
+    from export_runs import detective_run, resumed_run
+    from geosleuth.agent.locate import Finding
+    from geosleuth.app.evidence import evidence_package
+    from geosleuth.photo import Claims
+
+    claims = (Claims("JPEG", 0, "ab" * 32, (80, 60)),)
+    return [evidence_package(Finding(run, claims), "<p>report</p>") for run in (detective_run(), resumed_run())]
+
+
+def _read_package(data: bytes, folder: Path) -> None:
+    from geosleuth.app.evidence import open_package
+
+    open_package(put(folder / "case.zip", data))
+
+
+def _spoilt_package(data: bytes, other: bytes, rng: random.Random) -> bytes:
+    """One file of a package spoilt in its own form, mostly with its digests made anew."""
+    import hashlib
+
+    from geosleuth.app.evidence import MANIFEST, packed
+
+    files = dict(_unzipped(data))
+    name = rng.choice([one for one in files if one != MANIFEST])
+    kinds = {"json": spoilt_json, "jsonl": spoilt_lines}
+    spoil = kinds.get(name.rpartition(".")[2], spoilt_text)
+    files[name] = spoil(files[name], dict(_unzipped(other)).get(name, other), rng)
+    if rng.random() < 0.9:
+        listed = [(hashlib.sha256(one).hexdigest(), each) for each, one in files.items() if each != MANIFEST]
+        files[MANIFEST] = "".join(f"{digest}  {each}\n" for digest, each in listed).encode()
+    return packed(files) if rng.random() < 0.9 else spoilt_bytes(packed(files), other, rng)
+
+
+def _unzipped(data: bytes) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            yield name, archive.read(name)
+
+
+_PLUGIN = b"""[geosleuth.tools]
+moon_phase = geosleuth_moon.tool:moon_phase
+[geosleuth.methods]
+moonlit = geosleuth_moon.method:moonlit
+[geosleuth.policies]
+fixed = geosleuth_moon.policy:make_fixed
+[geosleuth.datasets]
+places = geosleuth_moon.dataset:PLACES
+[geosleuth.exporters]
+calls = geosleuth_moon.exporter:calls
+"""
+
+
+@contextmanager
+def _naming_parts(folder: Path) -> Iterator[Take]:
+    """The example plug-in installed; what names its parts is spoilt, and every part is loaded."""
+    from geosleuth import plugins
+    from geosleuth.tools.toolset import with_plugins
+    from plugin_package import forget, installed
+
+    with installed(folder / "site") as site:
+        (info,) = site.glob("geosleuth_moon-*.dist-info")
+
+        def take(data: bytes) -> None:
+            (info / "entry_points.txt").write_bytes(data)
+            forget()
+            parts = [one for kind in plugins.KINDS for one in plugins.installed(kind)]
+            for part in parts:
+                with suppress(BrokenPlugin):
+                    part.load(lambda found: found)
+            _, broken = with_plugins()
+            for one in broken:
+                if "geosleuth-broken" not in str(one):
+                    raise one
+
+        yield take
+
+
 _REPLIES = [
     json.dumps({"lat": 48.85, "lon": 2.35, "country": {"conclusion": "France", "clues": ["sign"]}, "probability": 0.7,
                 "radius_km": 5, "candidates": [{"lat": 1, "lon": 2, "probability": 0.1}]}).encode(),
@@ -937,6 +1052,12 @@ def _targets() -> Iterator[Target]:
         "mcp-servers", "MCP messages", lambda: [_LENDERS], _plain(_read_lenders), spoilt_json, 2000, guided=True
     )
     yield Target("mcp", "MCP messages", _mcp_seeds, _talking_mcp, spoilt_json, 2000, 60)
+    yield Target("settings", "settings", lambda: [_SETTINGS], _plain(_read_settings), spoilt_text, 2000, guided=True)
+    yield Target("profile", "settings", lambda: [_PROFILE], _plain(_read_profile), spoilt_text, 2000, guided=True)
+    areas = [json.dumps(one).encode() for one in _AREAS]
+    yield Target("area", "areas", lambda: areas, _plain(_read_area), spoilt_json, 2000, guided=True)
+    yield Target("package", "evidence", _package_seeds, _plain(_read_package), _spoilt_package, 2000)
+    yield Target("plugin", "plug-ins", lambda: [_PLUGIN], _naming_parts, spoilt_text, 1000)
     yield Target("http", "HTTP requests", _http_seeds, _talking_http, _spoilt_request, 3000, 20)
     yield Target("model-reply", "replies", lambda: _REPLIES, _plain(_read_reply), spoilt_text, 5000, guided=True)
     yield Target("map-reply", "replies", lambda: _MAP_REPLIES, _asking_maps, spoilt_json, 1000)

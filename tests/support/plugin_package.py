@@ -35,14 +35,14 @@ def install(site: Path) -> Path:
 def installed(site: Path) -> Iterator[Path]:
     """Have them in this process."""
     sys.path.insert(0, str(install(site)))
-    _forget()
+    forget()
     try:
         yield site
     finally:
         sys.path.remove(str(site))
         for name in [one for one in sys.modules if one.startswith(("geosleuth_moon", "geosleuth_broken"))]:
             del sys.modules[name]
-        _forget()
+        forget()
 
 
 def _metadata(site: Path, name: str, groups: dict[str, dict[str, str]]) -> None:
@@ -56,7 +56,8 @@ def _metadata(site: Path, name: str, groups: dict[str, dict[str, str]]) -> None:
     (info / "entry_points.txt").write_text("\n".join(lines))
 
 
-def _forget() -> None:
+def forget() -> None:
+    """Look for installed parts again."""
     importlib.invalidate_caches()
     plugins.installed.cache_clear()
     toolset._loaded.cache_clear()
