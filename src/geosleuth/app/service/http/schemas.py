@@ -198,9 +198,9 @@ class NewShadows(Asked):
 
 
 class NewOutlines(Asked):
-    """Names of candidates."""
+    """Names of candidates, however long a model made them: one that is no country is left out."""
 
-    names: Annotated[list[Name], Field(max_length=100)]
+    names: Annotated[list[Annotated[str, Field(max_length=20_000)]], Field(max_length=100)]
 
 
 class NewSightings(Asked):
