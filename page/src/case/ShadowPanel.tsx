@@ -6,6 +6,31 @@ import { Banner, Loading } from "../ui/parts";
 import { OnlyThere, type Area } from "./OnlyThere";
 import type { Shadows } from "./shadows";
 
+const DAY_MS = 86_400_000;
+const DATE = /^(\d{4})-\d{2}-\d{2}(?=T|$)/;
+
+/** Moves the day of a time through its year; the hour and its zone stay as they are. */
+function DateSlider({ time, onMoved, onDone }: { time: string; onMoved(time: string): void; onDone(): void }) {
+  const found = DATE.exec(time.trim());
+  const day = found ? Date.parse(`${found[0]}T00:00Z`) : NaN;
+  if (!found || Number.isNaN(day)) return null;
+  const begin = Date.UTC(Number(found[1]), 0, 1);
+  const last = Math.round((Date.UTC(Number(found[1]) + 1, 0, 1) - begin) / DAY_MS) - 1;
+  return (
+    <label class="date-slider">
+      {t("shadow.day", { day: found[0] })}
+      <input
+        type="range"
+        min={0}
+        max={last}
+        value={Math.round((day - begin) / DAY_MS)}
+        onInput={(event) => onMoved(time.trim().replace(DATE, new Date(begin + Number(event.currentTarget.value) * DAY_MS).toISOString().slice(0, 10)))}
+        onChange={onDone}
+      />
+    </label>
+  );
+}
+
 /** An object, its shadow and a time give a band on the map; with a place they say when it fits. */
 export function ShadowPanel({ shadows, point, taken, onMark, onFound, onArea }: { shadows: Shadows; point: string | null; taken: string | null; onArea: ((area: Area) => void) | null; onMark(part: "object" | "shadow"): void; onFound(): void }) {
   const more = shadows.more.value;
@@ -68,6 +93,7 @@ export function ShadowPanel({ shadows, point, taken, onMark, onFound, onArea }: 
           </div>
         )}
         <Field label={t("shadow.country")} help={t("shadow.countryHelp")} value={shadows.country.value} onInput={(value) => (shadows.country.value = value)} />
+        <DateSlider time={shadows.time.value} onMoved={(time) => (shadows.time.value = time)} onDone={() => (ready ? void shadows.workOut() : undefined)} />
         <Field label={t("shadow.until")} value={shadows.until.value} onInput={(value) => (shadows.until.value = value)} />
         <Field label={t("shadow.place")} help={t("shadow.placeHelp")} value={shadows.place.value} onInput={(value) => (shadows.place.value = value)} />
         <div class="buttons">

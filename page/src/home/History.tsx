@@ -13,6 +13,7 @@ import { ExampleFinding } from "./ExampleFinding";
 
 const EditCase = later(async () => (await import("./EditCase")).EditCase);
 
+const CasesMap = later(async () => (await import("./CasesMap")).CasesMap);
 const PAGE = 50;
 const TYPING_MS = 200;
 const REFRESH_MS = 4000;
@@ -26,6 +27,7 @@ export function History({ version, onCount }: { version: number; onCount(known: 
   const [deleting, setDeleting] = useState<CaseRow | null>(null);
   const [editing, setEditing] = useState<CaseRow | null>(null);
   const [again, setAgain] = useState(0);
+  const [mapped, setMapped] = useState(false);
 
   useEffect(() => {
     const stop = new AbortController();
@@ -72,6 +74,12 @@ export function History({ version, onCount }: { version: number; onCount(known: 
       <div class="section-head">
         <h2 id="history-title">{t("history.title")}</h2>
         {empty ? null : (
+          <button type="button" aria-pressed={mapped} onClick={() => setMapped(!mapped)}>
+            <Icon name="map" />
+            <span>{t("history.map")}</span>
+          </button>
+        )}
+        {empty ? null : (
           <label class="search">
             <Icon name="search" />
             <span class="sr-only">{t("history.search")}</span>
@@ -86,6 +94,7 @@ export function History({ version, onCount }: { version: number; onCount(known: 
       <p class="sr-only" role="status">
         {rows !== null && query !== "" ? counted("history.found", rows.length) : ""}
       </p>
+      {mapped && !empty ? <CasesMap query={query} version={version + again} /> : null}
       {rows !== null && rows.length > 0 ? (
         <ul class="cards">
           {rows.map((row) => (

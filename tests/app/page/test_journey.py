@@ -4,14 +4,15 @@ import base64
 import json
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser import PATIENCE_MS, Opener
+from browser import PATIENCE_MS, Opener, serious_faults
 from openai_server import Reply, openai_server
-from serving import Served
+from serving import Served, photo_bytes, recording
 
 BAKERY = Path(__file__).parents[3] / "examples" / "photos" / "drawn-bakery.jpg"
 RUN_MS = 240_000
@@ -154,3 +155,31 @@ def test_an_area_beside_the_finding_is_named_as_the_reason_and_stays_drawn(
     page.get_by_role("button", name="Show run 2 in the list of cases").click()
     page.goto(f"{server.url}/#/")
     expect(card.locator(".case-place")).to_have_text("No place was found")
+
+
+def test_the_map_of_all_cases_goes_by_sureness_and_time(
+    open_page: Opener, server: Served, tmp_path: Path, shot: Callable[[Page, str], None]
+) -> None:
+    answers = {"Likely": (43.73, 7.42, 0.9), "Doubted": (48.85, 2.35, 0.3)}
+    for title, (lat, lon, odds) in answers.items():
+        said = {"lat": lat, "lon": lon, "city": title, "country": "France", "probability": odds, "radius_km": 2}
+        with ThreadPoolExecutor(1) as aside:
+            made = aside.submit(recording, tmp_path / f"{title}.jsonl", answer=json.dumps(said)).result()
+        run = server.start(server.case(photo_bytes(title), title=f"mapped {title}"), model=f"replay:{made}")
+        assert server.over(run, 240) == "done"
+    page = open_page("/", viewport={"width": 1280, "height": 900})
+    page.get_by_placeholder("Search places, titles, notes").fill("mapped")
+    page.get_by_role("button", name="Map", exact=True).click()
+    cases = page.locator(".cases-map")
+    expect(cases.get_by_role("status").first).to_have_text("2 places")
+    expect(cases.locator(".pin")).to_have_count(2)
+    expect(cases.locator('.map-canvas[data-settled="yes"]')).to_be_visible()
+    shot(page, "cases-map")
+    cases.get_by_label("How sure").select_option(label="85 % or more")
+    expect(cases.locator(".pin")).to_have_count(1)
+    cases.locator(".pin").hover()
+    expect(cases.get_by_role("link")).to_contain_text("mapped Likely: Likely, France")
+    cases.get_by_label("How sure").select_option(label="any")
+    cases.get_by_label("Added").select_option(label="in the last day")
+    expect(cases.locator(".pin")).to_have_count(2)
+    assert serious_faults(page, ".cases-map") == []

@@ -111,6 +111,18 @@ def test_a_place_gives_the_times_that_fit_and_a_time_without_a_zone_is_refused(
     expect(page.locator(".shadows").get_by_role("alert")).to_contain_text("Write the place as latitude, longitude")
 
 
+def test_a_slider_moves_the_day_and_the_band_with_it(open_page: Opener, located: Located) -> None:
+    page = open_page(located.path, viewport={"width": 1440, "height": 900})
+    described(page)
+    slider = page.get_by_label("Day: 2026-06-21")
+    with page.expect_request("**/api/shadows") as asked:
+        slider.focus()
+        page.keyboard.press("ArrowRight")
+    assert asked.value.post_data_json["shadows"][0]["time"] == "2026-06-22T12:00Z"
+    expect(page.get_by_label("Time, with Z for UTC or an offset")).to_have_value("2026-06-22T12:00Z")
+    expect(page.locator(".stand-found")).to_contain_text("Where the sun stands")
+
+
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
 def test_axe_finds_no_serious_fault(

@@ -1,1 +1,0 @@
-import{r as e}from"./strings-Cg4ZTI-X.js";import{P as t,R as n}from"./index-BdP27sXl.js";function r(r){let i=n(r.share);return r.state===`downloading`?e(`maps.downloading`,{share:i,size:t(r.size_bytes)}):e(`maps.importing`,{what:r.what,share:i})}export{r as t};
