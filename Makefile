@@ -44,7 +44,7 @@ demo: $(VENV)/ready
 	@mkdir -p out
 	@echo "Building the atlas and locating the example photos: a minute or two the first time."
 	$(IN_DEMO_HOME) $(VENV)/bin/geosleuth atlas add examples/regions/monaco.osm.pbf
-	$(IN_DEMO_HOME) $(VENV)/bin/geosleuth locate examples/photos/ --offline --out out/located/
+	$(IN_DEMO_HOME) $(VENV)/bin/geosleuth locate examples/photos/*.jpg --offline --out out/located/
 	@$(VENV)/bin/python scripts/open_report.py out/located/index.html
 	$(IN_DEMO_HOME) $(VENV)/bin/geosleuth bench score examples/answers/careful.jsonl examples/answers/hasty.jsonl --by kind --out out/report.html --overwrite
 	@$(VENV)/bin/python scripts/open_report.py out/report.html

@@ -18,6 +18,7 @@ from later import later
 from locating import FINAL, LAT, at, locate_here, photo_file
 from openai_server import Reply, ServerUrl, openai_server
 from scenery import scene
+from signs import camera_exif
 
 later("pydantic_ai")
 pytestmark = pytest.mark.usefixtures("atlas_home")
@@ -200,7 +201,7 @@ def test_a_model_that_keeps_failing_stops_the_batch(tmp_path: Path) -> None:
     photos = tmp_path / "photos"
     photos.mkdir()
     for seed in range(9):
-        scene(seed, (100, 80)).save(photos / f"{seed}.png")
+        scene(seed, (100, 80)).save(photos / f"{seed}.png", exif=camera_exif())
     (photos / "broken.png").write_bytes(b"no picture")
     out = tmp_path / "findings"
     words = ("--tools", "none", "--jobs", "1", "--out", f"{out}/")

@@ -1,5 +1,6 @@
-"""A review updates the copies that ``locate --write-exif`` wrote, and no others."""
+"""A review updates the copies that ``locate --write-exif`` wrote, and undo removes them; no others are touched."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from geosleuth.app.review import Decision, Review
 from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
 from in_process import whole_command
-from signs import sign_photo
+from signs import camera_exif, sign_photo
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
 NICE = LatLon(43.70313, 7.26608)
@@ -20,9 +21,12 @@ def batch(tmp_path: Path) -> Path:
     photos = tmp_path / "photos"
     photos.mkdir()
     sign_photo(photos / "a.jpg", "Monaco", "+377 93 15 06 00")
-    Image.open(sign_photo(photos / "b.jpg", "Andorra la Vella", "+376 820 123")).save(photos / "b.png")
+    drawn = Image.open(sign_photo(photos / "b.jpg", "Andorra la Vella", "+376 820 123"))
+    drawn.save(photos / "b.png", exif=camera_exif())
     (photos / "b.jpg").unlink()
-    done = whole_command("locate", photos, "--offline", "--out", f"{tmp_path / 'run'}/", "--write-exif", "--yes")
+    done = whole_command(
+        "locate", photos, "--offline", "--out", f"{tmp_path / 'run'}/", "--write-exif", "--sidecars", "--yes"
+    )
     assert done.returncode == 0, done.stderr
     assert (photos / "a-located.jpg").is_file()
     assert (photos / "b-located.png").is_file()
@@ -51,3 +55,46 @@ def test_a_copy_that_somebody_changed_is_left_and_named(batch: Path) -> None:
     done = review.write(sidecars=False, copies=True)
     review.close()
     assert (done.copies, done.kept, sorted(done.left)) == (0, 2, ["a-located.jpg", "b-located.png"])
+
+
+def test_undo_removes_estimates_of_ours_and_nothing_else(batch: Path) -> None:
+    photos = batch / "photos"
+    originals = {name: (photos / name).read_bytes() for name in ("a.jpg", "b.png")}
+    changed, foreign = photos / "b-located.png", photos / "a.xmp"
+    changed.write_bytes(changed.read_bytes() + b"\0")
+    foreign.write_text("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>")
+    linked = photos / "c.jpg.xmp"
+    (photos / "c.jpg").write_bytes(originals["a.jpg"])
+    linked.symlink_to(photos / "a.jpg.xmp")
+    refused = whole_command("photo", "undo", photos)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "3 files that geosleuth wrote" in refused.stderr
+    done = whole_command("photo", "undo", photos, "--yes", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert sorted(Path(one).name for one in document["removed"]) == ["a-located.jpg", "a.jpg.xmp", "b.png.xmp"]
+    assert document["left"] == 1
+    assert {path.name for path in photos.iterdir()} == {
+        "a.jpg",
+        "b.png",
+        "c.jpg",
+        "a.xmp",
+        "c.jpg.xmp",
+        "b-located.png",
+    }
+    assert {name: (photos / name).read_bytes() for name in originals} == originals
+    assert json.loads(whole_command("photo", "undo", photos, "--yes", "--json").stdout)["removed"] == []
+
+
+def test_undo_leaves_what_a_person_decided_unless_told(batch: Path) -> None:
+    review = Review.open(batch / "run")
+    first, second = review.ids()
+    review.decide([first], Decision("corrected", NICE, "France"))
+    review.decide([second], Decision("confirmed"))
+    done = review.write(sidecars=True, copies=True)
+    review.close()
+    assert (done.sidecars, done.copies) == (2, 2)
+    kept = json.loads(whole_command("photo", "undo", batch / "photos", "--yes", "--json").stdout)
+    assert (kept["removed"], kept["left"]) == ([], 4)
+    gone = json.loads(whole_command("photo", "undo", batch / "photos", "--yes", "--reviewed", "--json").stdout)
+    assert len(gone["removed"]) == 4

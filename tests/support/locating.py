@@ -15,6 +15,7 @@ from PIL import Image, ImageDraw
 from geosleuth.answer import FORMAT
 from in_process import whole_command
 from openai_server import Reply, chat_reply
+from signs import camera_exif
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
 LAT, LON = 43.7354, 7.4211
@@ -92,7 +93,7 @@ def photo_file(folder: Path, name: str = "telling-name.jpg", size: tuple[int, in
     image = Image.new("RGB", size, (214, 196, 160))
     ImageDraw.Draw(image).rectangle((40, 30, 140, 90), fill=(30, 60, 140))
     path = folder / name
-    image.save(path)
+    image.save(path, exif=camera_exif())
     return path
 
 

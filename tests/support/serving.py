@@ -38,6 +38,7 @@ from geosleuth.policies import Step
 from geosleuth.policies.protocol import ReplayPolicy
 from geosleuth.tools import Case, ToolCall, Toolset
 from geosleuth.tools.toolset import all_tools
+from signs import camera_exif
 
 if TYPE_CHECKING:
     from geosleuth.app.service.http import ServeSettings
@@ -257,7 +258,7 @@ def photo_bytes(*lines: str, size: tuple[int, int] = (480, 320), form: str = "JP
     for number, line in enumerate(lines):
         pen.text((20, 30 + 60 * number), line, fill=(20, 20, 20), font_size=36)
     stream = io.BytesIO()
-    picture.save(stream, form)
+    picture.save(stream, form, exif=camera_exif())
     return stream.getvalue()
 
 

@@ -61,6 +61,7 @@ class Listed:
     probability: float | None = None
     conflicts: bool = False
     area: Literal["country", "circle"] | None = None
+    lead: str = ""
 
     @property
     def id(self) -> str:

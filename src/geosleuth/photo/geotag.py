@@ -241,20 +241,22 @@ def write_exif_copy(
     return ExifCopy(out, read_exif(carrier.exif).point or xmp_point(xmp_values(carrier.xmp)))
 
 
-def is_copy_of_ours(photo: Path, copy: Path, *, limits: Limits = _DEFAULT_LIMITS) -> bool:
+def is_copy_of_ours(photo: Path, copy: Path, *, reviewed: bool = True, limits: Limits = _DEFAULT_LIMITS) -> bool:
     """Return whether `write_exif_copy` wrote a file from this photo, and no other program changed it since.
 
-    The photo with the place that the copy claims is the copy, byte for byte.
+    The photo with the place that the copy claims is the copy, byte for byte. Without ``reviewed``, one whose place a
+    person confirmed or corrected counts as theirs.
     """
     if copy.is_symlink():
         return False
     try:
         written, data = _read(copy, limits), _read(photo, limits)
         claimed = read_exif(take_apart(written, limits).exif)
-        if claimed.point is None or claimed.place_method not in _METHODS:
+        method = claimed.place_method
+        if claimed.point is None or method is None or method not in (_METHODS if reviewed else (ESTIMATED,)):
             return False
         error_m = None if claimed.error_m is None else round(claimed.error_m)
-        made = _copy(data, take_apart(data, limits), claimed.point, error_m, claimed.place_method, limits)
+        made = _copy(data, take_apart(data, limits), claimed.point, error_m, method, limits)
     except (BadInput, Unfit, Unwritable, OSError):
         return False
     return made == written

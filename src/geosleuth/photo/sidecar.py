@@ -32,9 +32,11 @@ _PHOTO_SHA256 = f"{_GEOSLEUTH}PhotoSHA256"
 _ESTIMATED = f"{_GEOSLEUTH}Estimated"
 """A country has no coordinates, and so no processing method that could say it."""
 
+_REVIEWED = f"{_GEOSLEUTH}Reviewed"
+
 _TOOLKIT = "geosleuth "
 _OURS = (_META, _RDF, _EXIF, _PHOTOSHOP, _IPTC, "http://iptc.org/std/Iptc4xmpExt/2008-02-29/ ", _GEOSLEUTH)
-_WANTED = frozenset((*_FINEST_FIRST, f"{_IPTC}CountryCode", *_GPS, _PHOTO_SHA256, _ESTIMATED))
+_WANTED = frozenset((*_FINEST_FIRST, f"{_IPTC}CountryCode", *_GPS, _PHOTO_SHA256, _ESTIMATED, _REVIEWED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,10 @@ def sidecar_paths(photo: Path) -> list[Path]:
     return list(found.values())
 
 
-def is_sidecar_of_ours(path: Path, sha256: str) -> bool:
+def is_sidecar_of_ours(path: Path, sha256: str, *, reviewed: bool = True) -> bool:
     """Return whether geosleuth wrote a file as the sidecar of this photo, and no other program changed it since.
+
+    Without ``reviewed``, one whose place a person confirmed or corrected counts as theirs.
 
     Programs put their own name where geosleuth's stands, or add properties that geosleuth never writes.
     """
@@ -86,6 +90,7 @@ def is_sidecar_of_ours(path: Path, sha256: str) -> bool:
         return False
     return (
         reader.toolkit.startswith(_TOOLKIT)
+        and (reviewed or not reader.found.get(_REVIEWED))
         and reader.found.get(_PHOTO_SHA256, "").strip() == sha256
         and all(name.startswith(_OURS) or name == f"{_XMP}MetadataDate" for name in reader.names)
     )

@@ -16,6 +16,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.photo import OpenedPhoto, open_photo, open_photos
+from geosleuth.photo.nature import nature_of, no_photo_line
 from geosleuth.policies import consent_line
 from geosleuth.policies.endpoints import InARow
 from geosleuth.policies.feedback import Rejected
@@ -346,16 +347,18 @@ def locate_many(
 ) -> Findings:
     """Find out where each of many photos was taken. A photo that can't be worked on is in ``failed`` of the findings.
 
-    ``photos`` are paths, or a folder with all photos below it. ``progress`` draws a bar on stderr, or is called with
-    the number of photos that are done and of all. ``jobs`` photos are worked on at once: 2 by the detective, 4 by a
-    model, unless it says otherwise. The other options are those of `locate`.
+    ``photos`` are paths, or a folder with all photos below it, where screenshots, documents and drawings are left out.
+    ``progress`` draws a bar on stderr, or is called with the number of photos that are done and of all. ``jobs`` photos
+    are worked on at once: 2 by the detective, 4 by a model, unless it says otherwise. The other options are those of
+    `locate`.
 
     Raises:
         UserError: the input is wrong; nothing has been sent.
     """
     options = _options(locals())
-    paths = [path for one in _paths_of(photos) for path in (photos_below(one) if one.is_dir() else [one])]
-    return run_apart(_each(paths, options, progress=progress, jobs=jobs))
+    named = [path for path in _paths_of(photos) if not path.is_dir()]
+    found = [path for one in _paths_of(photos) if one.is_dir() for path in photos_below(one)]
+    return run_apart(_each(named, options, found=found, progress=progress, jobs=jobs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,27 +399,37 @@ async def _together(paths: Sequence[Path], given: dict[str, Any]) -> LocateResul
 
 
 async def _each(
-    paths: Sequence[Path], given: dict[str, Any], *, progress: Progress = False, jobs: int | None = None
+    named: Sequence[Path],
+    given: dict[str, Any],
+    *,
+    found: Sequence[Path] = (),
+    progress: Progress = False,
+    jobs: int | None = None,
 ) -> Findings:
+    """Locate photos that were named, and those that were found in folders, if they are photographs."""
     if given["trajectory"] is not None:
         raise BadInput("trajectory is a file for one finding; locate the photos one by one to keep their trajectories")
     if jobs is not None and jobs < 1:
         raise BadInput(f"jobs is {jobs}; it must be 1 or more")
-    found: dict[Path, LocateResult | Exception] = dict.fromkeys(paths, GeosleuthError("was not tried"))
-    waiting, in_a_row, done = iter(found), InARow(), count(1)
+    paths = list(dict.fromkeys([*named, *found]))
+    results: dict[Path, LocateResult | Exception] = dict.fromkeys(paths, GeosleuthError("was not tried"))
+    waiting, in_a_row, done = iter(paths), InARow(), count(1)
     async with _ready(_request(given), given, paths, batch=True) as ready:
 
         async def work() -> None:
             for path in waiting:
                 failed = ""
                 try:
-                    one = await ready.locate([path], [await asyncio.to_thread(open_photo, path)])
+                    photo = await asyncio.to_thread(open_photo, path)
+                    if path not in named and (nature := await asyncio.to_thread(nature_of, photo)) != "photo":
+                        raise BadInput(f"{path}: {no_photo_line(nature)}")
+                    one = await ready.locate([path], [photo])
                     failed = one.failed
-                    found[path] = GeosleuthError(failed) if failed else one
+                    results[path] = GeosleuthError(failed) if failed else one
                 except BadInput as error:
-                    found[path] = error
+                    results[path] = error
                 except Exception as error:  # noqa: BLE001  (one photo's trouble is not the others')
-                    found[path], failed = error, str(error)
+                    results[path], failed = error, str(error)
                 advance(next(done))
                 if in_a_row.is_enough(failed):
                     # A model that fails time and again is not asked about the rest.
@@ -425,7 +438,7 @@ async def _each(
 
         with _progress(progress, len(paths)) as advance:
             await asyncio.gather(*(work() for _ in range(jobs or ready.plan.usual_jobs)))
-    return Findings(found)
+    return Findings(results)
 
 
 @contextmanager

@@ -200,7 +200,7 @@ def locate(options: LocateOptions) -> None:
         trajectory=options.trajectory,
     )
     with local_photos(options.photos, request) as words:
-        paths, many = inputs_of(words, batch=options.batch, same_place=options.same_place)
+        paths, many, named = inputs_of(words, batch=options.batch, same_place=options.same_place)
         if any(map(is_video, paths)):
             from geosleuth.app.cli.handlers.locate_video import locate_video
 
@@ -208,7 +208,7 @@ def locate(options: LocateOptions) -> None:
         elif many:
             from geosleuth.app.cli.handlers.locate_batch import locate_batch
 
-            locate_batch(paths, request, as_json=options.as_json, jobs=options.jobs)
+            locate_batch(paths, request, as_json=options.as_json, jobs=options.jobs, named=named)
         else:
             from geosleuth.app.cli.handlers.locate import locate_photos
 

@@ -45,6 +45,27 @@ def text(
 
 
 @photo.command()
+def undo(
+    folder: Annotated[Path, typer.Argument(help="Where the photos are; folders in it count too.")],
+    *,
+    reviewed: Annotated[
+        bool, typer.Option("--reviewed", help="Also remove what a person confirmed or corrected in a review.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Remove the estimates that geosleuth wrote beside photos: sidecars, and copies with a place.
+
+    Photos are never touched, and no file that another program wrote or changed is.
+
+    Example: geosleuth photo undo holiday/
+    """
+    from geosleuth.app.cli.handlers import photo as work
+
+    work.undo_estimates(folder, reviewed=reviewed, yes=yes, as_json=as_json)
+
+
+@photo.command()
 def index(
     folder: Annotated[Path, typer.Argument(help="Where your geotagged photos are; folders in it count too.")],
     *,

@@ -23,6 +23,7 @@ from geosleuth.app.reach import command_with, reach_line, within_reach
 from geosleuth.app.report.chain import telling
 from geosleuth.errors import GeosleuthError
 from geosleuth.photo import OpenedPhoto, open_photos
+from geosleuth.photo.nature import nature_of
 from geosleuth.pipeline.outputs import placed_of
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
@@ -50,6 +51,10 @@ def locate_photos(paths: Sequence[Path], request: LocateRequest, *, as_json: boo
         photos = open_photos(paths)
         similar = plan.similar_for(photos)
         ask_consent(plan, yes=request.yes)
+        for path, photo in zip(paths, photos, strict=True):
+            if (nature := nature_of(photo)) != "photo":
+                name = path.name if plan.granularity == "exact" else "the picture"
+                talk(f"{name}: looks like a {nature}, not a photograph; what it shows may lie elsewhere, or nowhere")
         if request.trajectory is not None and request.overwrite:
             for path in (request.trajectory, *files_beside(request.trajectory, plan.several)):
                 path.unlink(missing_ok=True)

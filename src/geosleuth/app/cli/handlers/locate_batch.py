@@ -5,9 +5,10 @@ import hashlib
 import json
 import shlex
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,9 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput, GeosleuthError, install_command
 from geosleuth.files import sha256_of, write_text_atomically
 from geosleuth.geo import LatLon, coordinates
-from geosleuth.photo import open_photo
+from geosleuth.photo import Claims, open_photo
+from geosleuth.photo.nature import nature_of, no_photo_line
+from geosleuth.photo.neighbours import Moment, Neighbour, nearest_in_time
 from geosleuth.photo.runtime import give_back_memory
 from geosleuth.pipeline.outputs import INDEX, PAGE, Placed, entries_of, write_entries
 from geosleuth.pipeline.plan import Plan, make_plan
@@ -60,7 +63,8 @@ _RESUME = "resume"
 class Done:
     """One photo of a batch, finished: its row, and its entry in the files, where it has a finding.
 
-    ``by_model`` is set where it failed though nothing is wrong with the photo, ``kept`` where an earlier run found it.
+    ``by_model`` is set where it failed though nothing is wrong with the photo, ``kept`` where an earlier run found it,
+    ``neighbour`` where another photo of the batch that lies near in time has a place.
     """
 
     row: SummaryRow
@@ -69,10 +73,16 @@ class Done:
     path: Path = Path()
     by_model: bool = False
     kept: bool = False
+    moment: Moment | None = None
+    neighbour: Neighbour | None = None
 
 
-def locate_batch(paths: Sequence[Path], request: LocateRequest, *, as_json: bool, jobs: int | None) -> None:
+def locate_batch(
+    paths: Sequence[Path], request: LocateRequest, *, as_json: bool, jobs: int | None, named: Collection[Path] = ()
+) -> None:
     """Work on every photo, say how far it is on stderr, print a table, write what was asked for.
+
+    Screenshots, documents and drawings are left out, unless they are ``named`` one by one.
 
     Raises:
         UserError: something must be mended; nothing has been sent.
@@ -87,7 +97,7 @@ def locate_batch(paths: Sequence[Path], request: LocateRequest, *, as_json: bool
         if plan.outputs.folder is not None:
             _make_folder(plan.outputs.folder)
         ask_consent(plan, yes=request.yes)
-        batch = _Batch(plan, settings_of(request), jobs or plan.usual_jobs)
+        batch = _Batch(plan, settings_of(request), jobs or plan.usual_jobs, named)
         try:
             done = asyncio.run(batch.work(paths))
         except asyncio.CancelledError:
@@ -132,8 +142,8 @@ class _Batch:
     ``given_up`` says what went wrong time and again, where the rest was not tried for that reason.
     """
 
-    def __init__(self, plan: Plan, settings: str, jobs: int) -> None:
-        self._plan, self._settings, self._jobs = plan, settings, jobs
+    def __init__(self, plan: Plan, settings: str, jobs: int, named: Collection[Path]) -> None:
+        self._plan, self._settings, self._jobs, self._named = plan, settings, jobs, named
         self._files = FindingFiles(plan.outputs.folder) if plan.outputs.folder is not None else None
         self._under_way: dict[str, asyncio.Lock] = {}
         self._in_a_row = InARow()
@@ -163,11 +173,11 @@ class _Batch:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._jobs):
                     group.create_task(worker())
-        return [one for one in done if one is not None]
+        return _with_neighbours([one for one in done if one is not None])
 
     def _watch(self, one: Done) -> None:
-        """Give up where a model fails again and again in the same way; a bad photo says nothing about it."""
-        if one.row.status == "failed" and not one.by_model:
+        """Give up where a model fails again and again in the same way; a photo it never saw says nothing about it."""
+        if not one.entries and not one.by_model:
             return
         if self._in_a_row.is_enough(one.row.note if one.by_model else ""):
             self.given_up = one.row.note
@@ -189,6 +199,8 @@ class _Batch:
     async def _worked(self, sha256: str, path: Path, name: str, atlas: OfflineAtlas) -> Done:
         plan = self._plan
         photo = await asyncio.to_thread(open_photo, path)
+        if path not in self._named and (nature := await asyncio.to_thread(nature_of, photo)) != "photo":
+            return Done(SummaryRow(name, "unlocated", note=no_photo_line(nature)), document={"nature": nature})
         similar = plan.similar_for([photo])
         kept = self._file(sha256, ".jsonl", name)
         if kept is not None:
@@ -207,8 +219,9 @@ class _Batch:
             claim = checked_lines(checked)[0].removesuffix(".")
             row = replace(row, note="; ".join(filter(None, (row.note, claim))))
         entries = self._entries(finding.trajectory, sha256, path)
-        self._keep(self._file(sha256, ".json", name), row, document, entries[0])
-        return Done(row, entries, document)
+        moment = _moment(photo.claims)
+        self._keep(self._file(sha256, ".json", name), row, document, entries[0], moment)
+        return Done(row, entries, document, moment=moment)
 
     def _entries(self, trajectory: Trajectory, sha256: str, path: Path) -> tuple[Entry, ...]:
         return tuple(entries_of(trajectory, [(sha256, path)], self._plan.granularity))
@@ -217,7 +230,9 @@ class _Batch:
         told = name if self._plan.granularity == "exact" else ""
         return None if self._files is None else self._files.path(sha256, ending, told)
 
-    def _keep(self, path: Path | None, row: SummaryRow, document: dict[str, Any], entry: Entry) -> None:
+    def _keep(
+        self, path: Path | None, row: SummaryRow, document: dict[str, Any], entry: Entry, moment: Moment | None
+    ) -> None:
         """Write the finding for programs, and under a key of its own what a later run goes on from.
 
         It comes last of all, so that it is there only if everything else is.
@@ -227,7 +242,10 @@ class _Batch:
         plain = asdict(replace(row, thumbnail=None, name=""))
         plain["thumbnail"] = b64encode(row.thumbnail).decode() if row.thumbnail else None
         check = {"check": document["check"]} if "check" in document else {}
-        resume = {"settings": self._settings, "row": plain, "document": document}
+        resume: dict[str, Any] = {"settings": self._settings, "row": plain, "document": document}
+        if moment is not None and self._plan.granularity == "exact":
+            at = moment.point and [moment.point.lat, moment.point.lon]
+            resume["moment"] = [moment.taken_at.isoformat(), moment.camera, at]
         write_text_atomically(path, dump({**public_document(entry), **check, _RESUME: resume}))
 
     def _finished(self, sha256: str, path: Path, name: str) -> Done | None:
@@ -243,9 +261,25 @@ class _Batch:
             point = LatLon(**plain["point"]) if plain["point"] else None
             small = b64decode(plain["thumbnail"]) if plain["thumbnail"] else None
             row = SummaryRow(**{**plain, "name": name, "point": point, "thumbnail": small})
-            return Done(row, self._entries(read_trajectory(trajectory), sha256, path), document, kept=True)
+            taken, camera, at = resume.get("moment") or (None, "", None)
+            moment = Moment(datetime.fromisoformat(taken), camera, LatLon(*at) if at else None) if taken else None
+            entries = self._entries(read_trajectory(trajectory), sha256, path)
+            return Done(row, entries, document, kept=True, moment=moment)
         except (BadInput, OSError, ValueError, KeyError, TypeError):
             return None
+
+
+def _moment(claims: Claims) -> Moment | None:
+    if claims.taken_at is None:
+        return None
+    camera = " ".join(filter(None, (claims.camera_make, claims.camera_model)))
+    return Moment(claims.taken_at, camera, claims.own_point)
+
+
+def _with_neighbours(done: Sequence[Done]) -> list[Done]:
+    """Return the photos with the neighbours in time of those that have no place of their own."""
+    found = nearest_in_time({str(one.path): one.moment for one in done if one.moment is not None})
+    return [replace(one, neighbour=found.get(str(one.path))) for one in done]
 
 
 @contextmanager
@@ -256,7 +290,7 @@ def _progress(total: int, *, exact: bool) -> Iterator[Callable[[str, Done], None
 
         def advance(name: str, one: Done) -> None:
             row = one.row
-            outcome = row.note if row.status == "failed" else row.place or "no place found"
+            outcome = row.note if row.status == "failed" else row.place or row.note or "no place found"
             line = f"{name}: {outcome}{' (kept from before)' if one.kept else ''}"
             if not bar.drawn:
                 bar.say(f"{next(count)}/{total} {line}")
@@ -290,7 +324,16 @@ def _write(done: Sequence[Done], plan: Plan, *, yes: bool) -> None:
 
 
 def _document(one: Done) -> dict[str, Any]:
-    return {"name": one.row.name, "status": one.row.status, "note": one.row.note or None, **(one.document or {})}
+    row = {"name": one.row.name, "status": one.row.status, "note": one.row.note or None, **(one.document or {})}
+    if (near := one.neighbour) is not None:
+        row["nearest_in_time"] = {
+            "name": Path(near.name).name,
+            "seconds_later": near.later.total_seconds(),
+            "lat": near.point.lat,
+            "lon": near.point.lon,
+            "radius_km": near.radius_km,
+        }
+    return row
 
 
 def _write_list(folder: Path, done: Sequence[Done], *, exact: bool) -> None:
@@ -319,6 +362,7 @@ def _listed(folder: Path, one: Done) -> Listed:
         probability=row.probability,
         conflicts=row.conflicts,
         area=row.area,
+        lead=replace(one.neighbour, name=Path(one.neighbour.name).name).words if one.neighbour else "",
     )
 
 
@@ -337,7 +381,9 @@ def _show(done: Sequence[Done]) -> None:
         sure = "" if row.probability is None else percent_words(row.probability)
         sure += f", {radius_words(row.radius_km)}" if sure and row.radius_km is not None and not row.wide else ""
         point = "" if row.point is None or row.wide else coordinates(row.point, row.radius_km)
-        place = row.place or {"failed": f"failed: {row.note}", "unlocated": "no place found"}.get(row.status, "")
+        place = row.place or {"failed": f"failed: {row.note}", "unlocated": row.note or "no place found"}.get(
+            row.status, ""
+        )
         place += " (the file claims another place)" if row.conflicts else ""
         verdict = (one.document or {}).get("check", {}).get("verdict", "")
         table.add_row(*(Text(one_line(" ".join(text.split()))) for text in (row.name, place, sure, point, verdict)))

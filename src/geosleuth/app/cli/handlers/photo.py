@@ -1,19 +1,26 @@
 """What the ``photo`` commands do once their words are read; imported only when one runs."""
 
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.console import RenderableType
 from rich.text import Text
 
 from geosleuth.app.cli.handlers.atlas import facts_view
-from geosleuth.app.console import progress, show, show_json, table_view
+from geosleuth.app.console import SOME_FAILED, asked, progress, show, show_json, table_view, talk
 from geosleuth.errors import BadInput
+from geosleuth.files import sha256_of
 from geosleuth.geo.extent import plain
 from geosleuth.photo import Claims, SidecarClaim, first_view, open_photo
+from geosleuth.photo.geotag import is_copy_of_ours
+from geosleuth.photo.sidecar import is_sidecar_of_ours
 from geosleuth.photo.text import ReadingOptions, TextLine, read_picture
+from geosleuth.pipeline.outputs import copy_of, photos_below, sidecar_of
 from geosleuth.text import printable
+from geosleuth.text.numbers import plural
 from geosleuth.tools.similar import NO_TROUBLE, ImageIndex, IndexSummary, Match, build_index, default_index_path
 
 _SKIPPED_SHOWN = 10
@@ -36,6 +43,47 @@ def show_text(file: Path, script: str | None, *, as_json: bool) -> None:
         show_json([plain(line) for line in lines])
     else:
         show(_text_view(lines))
+
+
+def undo_estimates(folder: Path, *, reviewed: bool, yes: bool, as_json: bool) -> None:
+    """Remove our sidecars and copies beside the photos of a folder, after a confirmation.
+
+    Raises:
+        BadInput: there is no such folder, it holds no photo, or nobody agreed.
+    """
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: there is no such folder; check the path")
+    beside = [(photo, made(photo)) for photo in photos_below(folder) for made in (sidecar_of, copy_of)]
+    there = [(photo, path) for photo, path in beside if path.is_file() and not path.is_symlink()]
+    ours = [(photo, path) for photo, path in there if _is_ours(photo, path, reviewed=reviewed)]
+    left = len(there) - len(ours)
+    told = f"{plural(len(ours), 'file', 'files')} that geosleuth wrote beside photos in {folder}"
+    if ours and not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput(f"{told} would be removed; add --yes to allow it")
+    if ours and not yes and not asked(f"Remove {told}?"):
+        raise BadInput("stopped; nothing was removed")
+    removed, troubles = [], []
+    for photo, path in ours:
+        try:
+            # Looked at again: much may have happened while somebody thought about the answer.
+            if _is_ours(photo, path, reviewed=reviewed):
+                path.unlink()
+                removed.append(str(path))
+        except OSError as error:
+            troubles.append(f"{path}: can't be removed: {error.strerror or error}")
+    for trouble in troubles:
+        talk(trouble)
+    if as_json:
+        show_json({"removed": removed, "left": left, "troubles": troubles})
+    talk(f"removed {plural(len(removed), 'file', 'files')}; {left} beside these photos are not geosleuth's estimates")
+    if troubles:
+        raise typer.Exit(SOME_FAILED)
+
+
+def _is_ours(photo: Path, path: Path, *, reviewed: bool) -> bool:
+    if path == copy_of(photo):
+        return is_copy_of_ours(photo, path, reviewed=reviewed)
+    return is_sidecar_of_ours(path, sha256_of(photo), reviewed=reviewed)
 
 
 def make_index(folder: Path, out: Path | None, encoder: str, coordinates: Path | None, *, as_json: bool) -> None:

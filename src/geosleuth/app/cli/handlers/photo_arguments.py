@@ -11,8 +11,8 @@ from geosleuth.pipeline.outputs import photos_below
 _PATTERN = frozenset("*?[")
 
 
-def inputs_of(words: Sequence[str], *, batch: bool, same_place: bool) -> tuple[list[Path], bool]:
-    """The photos that the command names, and whether they are a batch.
+def inputs_of(words: Sequence[str], *, batch: bool, same_place: bool) -> tuple[list[Path], bool, frozenset[Path]]:
+    """The photos that the command means, whether they are a batch, and which of them it names one by one.
 
     Raises:
         BadInput: a folder or pattern holds no photo, or the words contradict each other.
@@ -20,13 +20,15 @@ def inputs_of(words: Sequence[str], *, batch: bool, same_place: bool) -> tuple[l
     if batch and same_place:
         raise BadInput("--batch is an answer for each photo, --same-place one for all; leave one of them out")
     paths: list[Path] = []
+    named: set[Path] = set()
     many = batch
     for word in words:
         found = _expanded(word)
         many = many or found is not None
+        named |= {Path(word)} if found is None else set()
         paths += [Path(word)] if found is None else found
     unique = list(dict.fromkeys(paths))
-    return unique, not same_place and (many or len(unique) > 1)
+    return unique, not same_place and (many or len(unique) > 1), frozenset(named)
 
 
 def _expanded(word: str) -> list[Path] | None:

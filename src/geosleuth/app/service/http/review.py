@@ -317,7 +317,7 @@ def _whole(batch: Review, one: str) -> ReviewedWhole:
     answer, photos = document.get("answer") or {}, document.get("photos") or [{}]
     return ReviewedWhole(
         **_row(batch, one),
-        explanation=_why(str(answer.get("explanation") or "")),
+        explanation="\n\n".join(filter(None, (_why(str(answer.get("explanation") or "")), batch.photo(one).lead))),
         claims=list(_claims(photos[0])),
         report=batch.report(one) is not None,
     )
