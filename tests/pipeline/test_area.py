@@ -158,7 +158,8 @@ def _folded(corners: int) -> list[list[float]]:
 
 def _circle(corners: int) -> list[list[float]]:
     around = np.linspace(0, 2 * np.pi, corners)
-    return np.column_stack([np.cos(around), np.sin(around)]).round(9).tolist()
+    ring: list[list[float]] = np.column_stack([np.cos(around), np.sin(around)]).round(9).tolist()
+    return ring
 
 
 @pytest.mark.parametrize(

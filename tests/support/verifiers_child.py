@@ -51,7 +51,7 @@ async def scored(task: Any, reply: str) -> float:
 def validated() -> dict[str, Any]:
     """What verifiers' own command says of the tasks: each needs a truth that earns, and earns nothing untouched."""
     with tempfile.TemporaryDirectory() as out:
-        command = [Path(sys.executable).with_name("vf-validate"), "geosleuth-world", "-o", out]
+        command = [str(Path(sys.executable).with_name("vf-validate")), "geosleuth-world", "-o", out]
         variables = {**os.environ, "PYTHONPATH": sys.argv[1]}
         subprocess.run([*command, "--runtime.type", "subprocess"], env=variables, check=True, capture_output=True)
         (summary,) = Path(out).glob("*/summary.json")

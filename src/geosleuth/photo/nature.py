@@ -2,7 +2,7 @@
 
 Cameras leave noise on every surface and few edges that lie exactly along the axes; screens and drawing programs leave
 areas of one colour, and scanners one tone of paper with ink on it. A small linear model weighs such measures. It was
-fitted by ``benchmarks/nature.py``, which says how often it is right.
+fitted by ``benchmarks/photographs.py``, which says how often it is right.
 """
 
 import json

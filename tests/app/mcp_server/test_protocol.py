@@ -21,9 +21,9 @@ from own_venv import ROOT, output_of, python_with
 
 NEW, OLD = "2026-07-28", "2025-11-25"
 TASKS, APPS = "io.modelcontextprotocol/tasks", "io.modelcontextprotocol/ui"
-WITH_TASKS = {"extensions": {TASKS: {}}}
+WITH_TASKS: dict[str, Any] = {"extensions": {TASKS: {}}}
 MAP_PAGE = "ui://geosleuth/map.html"
-FACTS = {"name": "country_facts", "arguments": {"country": "Monaco"}}
+FACTS: dict[str, Any] = {"name": "country_facts", "arguments": {"country": "Monaco"}}
 Message = dict[str, Any]
 Ask = Callable[..., Message]
 

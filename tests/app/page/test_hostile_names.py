@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 
 from browser import PATIENCE_MS, opened
 from geosleuth.atlas.regions import import_osm
@@ -103,7 +103,12 @@ def test_no_name_runs_as_script_anywhere(browser: Browser, hostile_server: Serve
     context.add_init_script(WATCH)
     page, watched = opened(context, f"{server.url}/#/")
     dialogs: list[str] = []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def dismiss(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
     shown = {
         "/#/": page.locator(".case-card").first,
         f"/#/case/{case}/run/{runs[0]}": page.locator(".finding.done"),

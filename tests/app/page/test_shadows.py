@@ -118,7 +118,9 @@ def test_a_slider_moves_the_day_and_the_band_with_it(open_page: Opener, located:
     with page.expect_request("**/api/shadows") as asked:
         slider.focus()
         page.keyboard.press("ArrowRight")
-    assert asked.value.post_data_json["shadows"][0]["time"] == "2026-06-22T12:00Z"
+    sent = asked.value.post_data_json
+    assert sent is not None
+    assert sent["shadows"][0]["time"] == "2026-06-22T12:00Z"
     expect(page.get_by_label("Time, with Z for UTC or an offset")).to_have_value("2026-06-22T12:00Z")
     expect(page.locator(".stand-found")).to_contain_text("Where the sun stands")
 

@@ -56,7 +56,7 @@ def test_a_result_has_all_of_its_keys_and_is_json(atlas: OfflineAtlas) -> None:
     assert set(result["pool"][0]) == set(get_type_hints(shapes.CandidateView))
     assert json.loads(json.dumps(result, allow_nan=False)) == result
     assert [one["text"] for one in result["text"] if one["number"]]
-    strengths = [max((abs(s["log_ratio"]) for s in one["supports"]), default=0.0) for one in result["clues"]]
+    strengths = [max((abs(s["log_ratio"] or 0.0) for s in one["supports"]), default=0.0) for one in result["clues"]]
     assert strengths == sorted(strengths, reverse=True)
 
 

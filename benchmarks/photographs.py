@@ -1,6 +1,6 @@
 """How often screenshots, documents and drawings are told from photographs.
 
-    python benchmarks/nature.py PHOTOS… [--each 20] [--fit | --check]
+    python benchmarks/photographs.py PHOTOS… [--each 20] [--fit | --check]
 
 PHOTOS are folders of photographs. Of each kind of picture that is none, so many are made (`made_pictures`); photos
 inside pages are those of PHOTOS. Half of all, by a hash of their names, is for development; the figures are of the
