@@ -55,7 +55,7 @@ export function ModelRow({ one, busy, kept, onChoose }: ModelRowProps) {
         {isDefault ? <span class="setup-badge">{t("setup.default")}</span> : null}
       </p>
       {own ? <p class="quiet">{t("setup.ownHelp")}</p> : <Facts one={one} />}
-      {own ? <Field label={t("setup.address")} type="url" value={address} placeholder="http://127.0.0.1:8000/v1" onInput={setAddress} /> : null}
+      {own ? <Field label={t("setup.address")} type="url" value={address} placeholder={t("setup.addressExample")} onInput={setAddress} /> : null}
       {open ? <Field label={t("setup.name")} value={name} placeholder={own ? t("setup.ownExample") : t("setup.nameExample")} onInput={setName} /> : null}
       <div class="buttons">
         <button type="button" disabled={busy || trying || unnamed} aria-label={t("setup.tryOf", { model: shortName(model) })} onClick={() => void attempt()}>
