@@ -264,6 +264,9 @@ def test_many_at_once_and_by_keys_alone(server: Served, library: Path, visit: Op
 
 
 def test_a_pin_on_the_map_corrects(server: Served, library: Path, visit: Opener) -> None:
+    blank = server.client.get("/api/review").json()["photos"][2]["id"]
+    nice = {"ids": [blank], "verdict": "corrected", "lat": 43.7, "lon": 7.27}
+    server.client.post("/api/review/decisions", json=nice).raise_for_status()
     page = visit(server.url)
     page.get_by_role("button", name="d-monaco.png").click()
     page.get_by_role("button", name="Correct", exact=True).click()
@@ -277,6 +280,14 @@ def test_a_pin_on_the_map_corrects(server: Served, library: Path, visit: Opener)
     expect(
         page.get_by_role("region", name="The photo and its finding").get_by_role("heading", level=2)
     ).to_contain_text("Paris")
+    # A stays the finding's, B is the corrected place; without a finding that is A.
+    corrected = page.locator(".review-map .pin[data-kind=pinned]")
+    expect(corrected).to_have_attribute("aria-label", "B: Corrected: Paris, Île-de-France, France")
+    expect(page.locator(".review-map .pin[data-kind=answer]")).to_have_attribute(
+        "aria-label", re.compile("^A: .*Monaco")
+    )
+    page.get_by_role("button", name="c-blank.png").click()
+    expect(corrected).to_have_attribute("aria-label", re.compile("^A: Corrected: "))
     write(page)
     (claim,) = read_sidecars(library / "photos" / "d-monaco.png")
     assert (claim.estimated, claim.place) == (False, "Paris, Île-de-France, France")
