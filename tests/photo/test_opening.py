@@ -472,7 +472,7 @@ def _seconds_to_first_view(data: bytes) -> float:
 def test_without_the_extra_a_heic_photo_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     data = saved(picture(), "HEIF")
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
-    with pytest.raises(BadInput, match=r"^the photo: HEIC photos need an extra; run: .*\[heif\]'"):
+    with pytest.raises(BadInput, match=r"^the photo: HEIC photos need an extra; run: .*\[media\]'"):
         open_photo(data)
 
 

@@ -179,7 +179,7 @@ def test_limits_bind(short: Path) -> None:
 
 def test_without_the_extra_one_line_says_what_to_install(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "av", None)
-    with pytest.raises(BadInput, match=r"pip install .*\[video\]'"):
+    with pytest.raises(BadInput, match=r"pip install .*\[media\]'"):
         read_clip(short)
 
 

@@ -102,7 +102,11 @@ def test_an_unreadable_answer_is_said_and_the_name_decides(atlas_home: Path, pho
         done = locate(photo, url, home=atlas_home, model="server:Qwen3-VL-8B")
         assert "gave no box that can be read; it is asked for thousandths, by its name; --boxes says" in done.stderr
         assert asked_in(url.requests[-1]) == "thousandths"
-    assert not (atlas_home / "cache" / "box-scales").exists()
+        before = len(url.requests)
+        again = locate(photo, url, home=atlas_home, model="server:Qwen3-VL-8B")
+        assert "gave no box" not in again.stderr
+        assert asked_in(url.requests[-1]) == "thousandths"
+        assert not any(QUESTION[:60].encode() in one.body for one in url.requests[before:])
 
 
 def test_nobody_is_asked_who_need_not_be(atlas_home: Path, photo: Path) -> None:

@@ -71,7 +71,7 @@ def test_durations_are_short(seconds: float, words: str) -> None:
 
 def test_a_chart_without_end_is_refused(tmp_path: Path) -> None:
     (tmp_path / "deep.json").write_text("[" * 200_000)
-    with pytest.raises(BadInput, match="is not JSON"):
+    with pytest.raises(BadInput, match="nested too deeply"):
         read_chart(tmp_path / "deep.json")
 
 

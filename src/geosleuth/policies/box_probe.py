@@ -2,7 +2,8 @@
 
 A served name says nothing: a policy that learned thousandths may be served as "policy". The picture shows one bright
 square; the model is asked for its box, and not told in what. Pixels, thousandths and fractions of that picture have no
-box in common, so the answer tells. It is remembered by address and model, without any key; ``--boxes`` overrides it.
+box in common, so the answer tells. It is remembered by address and model, without any key, also where it can't be
+read; ``--boxes`` overrides it.
 """
 
 import json
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.errors import BadInput, ServiceFault
@@ -45,7 +46,7 @@ async def probed_scale(
     """
     file = cache_dir() / "box-scales" / f"{sha256(where.encode()).hexdigest()[:32]}.json"
     if (known := _remembered(file, where)) is not None:
-        return known
+        return known.scale or guess
     view = _picture()
     try:
         asked = Prompt(QUESTION, (view.handle,))
@@ -55,10 +56,12 @@ async def probed_scale(
     found = scale_in(said.text, view)
     if found is None:
         say(f"{policy.name} gave no box that can be read; it is asked for {guess}, by its name; --boxes says otherwise")
-        return guess
+    # A reply that can't be read is kept, too: to ask again before every run would cost each time.
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         write_text_atomically(file, json.dumps({"model": where, "box_scale": found}) + "\n")
+    if found is None:
+        return guess
     say(f"{policy.name} gives boxes in {found}, as one question about a drawn picture told; this is remembered")
     return found
 
@@ -92,10 +95,18 @@ def _picture() -> View:
     return Album().add(Photo(image))
 
 
-def _remembered(file: Path, where: str) -> BoxScale | None:
+class _Kept(NamedTuple):
+    """What a model's reply told: a scale, or nothing that can be read."""
+
+    scale: BoxScale | None
+
+
+def _remembered(file: Path, where: str) -> _Kept | None:
     try:
         kept = json.loads(file.read_text(encoding="utf-8"))
-        scales: tuple[BoxScale, ...] = get_args(BoxScale)
-        return next((scale for scale in scales if kept["box_scale"] == scale and kept["model"] == where), None)
+        if kept["model"] != where:
+            return None
+        scale = kept["box_scale"]
+        return _Kept(scale) if scale is None or scale in get_args(BoxScale) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -53,7 +53,7 @@ LOOKS: list[tuple[str, dict[str, Any]]] = [
     ("search_image", {}),
 ]
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("teleport", {}, "there is no tool 'teleport'; there are: image_zoom_in_tool"),
+    ("teleport", {}, "there is no tool 'teleport'; there are: open_photo, locate"),
     ("image_zoom_in_tool", {"bbox_2d": [0, 0, 9, 9]}, "photo is missing"),
     ("image_zoom_in_tool", {"photo": "photo-1", "bbox_2d": [0, 0, 9, 9]}, "open it with open_photo"),
     ("maps_geocode", {}, "address is missing; it must be a string"),

@@ -169,7 +169,7 @@ def locate(options: LocateOptions) -> None:
 
       geosleuth locate photo.jpg
 
-      geosleuth locate photo.jpg --within France --hint "by the sea" --out report.html --out place.geojson
+      geosleuth locate photo.jpg --within France --hint "near Nice" --out report.html --out place.geojson
 
       geosleuth locate photo.jpg --granularity city --json
 

@@ -179,7 +179,7 @@ def _ask(reasoning: Reasoning) -> Iterator[_Plan]:
     country, share = next(iter(reasoning.at_first.countries.items()), ("", 0.0))
     if share >= LEADING:
         again = questions_in_country(reasoning.lookups, notebook.done, country, notebook.tools)
-        yield f"The text speaks for {country}: I ask for these names there.", list(again)
+        yield f"Most speaks for {country} so far: I ask for these names there.", list(again)
 
 
 def _ask_more(reasoning: Reasoning) -> Iterator[_Plan]:

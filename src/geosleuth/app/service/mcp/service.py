@@ -168,7 +168,12 @@ class Service:
     async def _shared(self, name: str, given: dict[str, Any]) -> "CallToolResult":
         await self._atlas_built()
         found = self.toolset.get(name)
-        if found is not None and found.takes_image:
+        if found is None:
+            offered = ", ".join(tool.name for tool in self.listed())
+            return await mcp_result(
+                _failed(name, f"there is no tool {name[:60]!r}; there are: {offered}", "unknown_tool")
+            )
+        if found.takes_image:
             handle = given.pop("photo", None)
             if not isinstance(handle, str):
                 raise BadInput("photo is missing; it must be a handle that open_photo gave")
@@ -178,7 +183,7 @@ class Service:
             handle, case = new_handle(), self._case()
         async with self._at_once:
             done = await call_mcp(self.toolset, case, name, given, photo=handle.strip())
-        if case.album.handles and not (found is not None and found.takes_image):
+        if case.album.handles and not found.takes_image:
             await _close(self.shelf.put(Shelved(handle, case)))
         return done
 
