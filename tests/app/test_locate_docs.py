@@ -40,7 +40,7 @@ def test_the_guides_flags_are_the_commands(told: str) -> None:
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", GUIDE))
     known = set(re.findall(r"--[a-z][a-z-]+", told))
     assert named <= known
-    scripts = re.compile(r"python benchmarks/[^`\n]*")
+    scripts = re.compile(r"python (?:benchmarks|scripts)/[^`\n]*")
     told_of = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", scripts.sub("", COMMAND)))
     assert told_of <= known
     for option in (
