@@ -135,7 +135,7 @@ def test_an_area_beside_the_finding_is_named_as_the_reason_and_stays_drawn(
 ) -> None:
     nice = [[7.2, 43.66], [7.3, 43.66], [7.3, 43.74], [7.2, 43.74], [7.2, 43.66]]
     area = {"type": "Polygon", "coordinates": [nice]}
-    case = server.case(BAKERY.read_bytes(), title="Drawn")
+    case = server.case(BAKERY.read_bytes(), title="Area beside the shop")
     first = server.start(case)
     assert server.over(first, 240) == "done"
     second = server.client.post(f"/api/runs/{first}/continue", json={"area": area}).json()["id"]
@@ -149,7 +149,7 @@ def test_an_area_beside_the_finding_is_named_as_the_reason_and_stays_drawn(
 
     # The list of cases shows the better run, and another where somebody chooses it.
     page.goto(f"{server.url}/#/")
-    card = page.locator(".case-card", has_text="Drawn")
+    card = page.locator(".case-card", has_text="Area beside the shop")
     expect(card.locator(".case-place")).to_contain_text("Monaco")
     page.goto(f"{server.url}/#/case/{case}/run/{second}")
     page.get_by_role("button", name="Show run 2 in the list of cases").click()
