@@ -17,8 +17,9 @@ from any_trajectory import trajectories
 from drawn import examples
 from findings import ANSWER, MONACO, SHA, SIZE, Page, album, finding_of, saying, without_pixels
 from geosleuth.agent import Answered, Trajectory
-from geosleuth.agent.display import speaks_of, text_seen
+from geosleuth.agent.display import text_seen
 from geosleuth.agent.locate import Finding, cap_finding
+from geosleuth.agent.spoken_of import speaks_of
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.answer.answer import how_sure
 from geosleuth.app.report import jinja, pictures_of, report_html

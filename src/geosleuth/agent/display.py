@@ -1,26 +1,23 @@
 """A finding on a small card for notebooks, its evidence, and the text that was read in the photos."""
 
-import json
 import math
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from geosleuth.answer import GRANULARITIES, Address, Answer, Granularity, coarsest
+from geosleuth.answer import GRANULARITIES, Answer, Granularity, coarsest
 from geosleuth.answer.answer import AreaKind, Extent, envelope, how_sure, named_levels, percent_words, radius_words
 from geosleuth.answer.answer import extent_of as extent_of_answer
 from geosleuth.answer.granularity import withheld
 from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
-from geosleuth.names import fold, with_article
-from geosleuth.policies.detective import KIND_WORDS, Detective
+from geosleuth.names import with_article
+from geosleuth.policies.detective import Detective
 from geosleuth.text.safe import printable
 from geosleuth.tools import ImageInfo, Observation
 
-from .events import Answered, Body, Noted, Resumed
+from .spoken_of import speaks_of
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -185,13 +182,6 @@ def _text(value: str) -> str:
 
 MOST_BOXES = 60
 _SAME_SHARE = 0.5
-_LEAST_CHARS = 3
-_QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|“[^”]*”|«[^»]*»|‘[^’]*’')
-_PARTS = re.compile(r"(?<=[.;!?])\s+(?=\S)")
-_DETECTIVE = tuple(f"{kind}{after}" for kind in (*KIND_WORDS.values(), "names that meet") for after in (":", " in "))
-"""How the detective's pieces of evidence begin."""
-
-_JOINED = " + "
 _FARTHEST_PX = 1e9
 
 Box = tuple[float, float, float, float]
@@ -220,77 +210,6 @@ def text_seen(trajectory: Trajectory, evidence: Sequence[str]) -> tuple[Seen, ..
     numbers = {at: number for number, at in enumerate(order, 1)}
     numbered = [replace(line, number=numbers.get(at)) for at, line in enumerate(lines)]
     return tuple(sorted(numbered, key=lambda line: line.number or math.inf))
-
-
-def speaks_of(evidence: str, text: str) -> bool:
-    """Whether a piece of evidence is about this line: it quotes it or a part of it, or has all of it in its words."""
-    line = fold(text)
-    if not line:
-        return False
-    for quoted in _quotes(evidence):
-        words = fold(quoted)
-        if words and (words == line or _within(words, line) or _within(line, words)):
-            return True
-    return len(line) > _LEAST_CHARS and _within(line, fold(evidence))
-
-
-def rejected_in(bodies: Iterable[Body]) -> tuple[str, ...]:
-    """Return the clues and texts that people have ruled out in the course of a run, each once."""
-    return tuple(dict.fromkeys(text for body in bodies if isinstance(body, Resumed) for text in body.rejected))
-
-
-def rests_on(line: str, rejected: Collection[str]) -> bool:
-    """Return whether a piece of evidence is, or speaks of, something that was ruled out.
-
-    The detective weighs kinds of clues one by one, and leaves out itself what was ruled out: a text that is no sign of
-    a language may still be the name of a street.
-    """
-    said, gone = fold(line), {fold(one) for one in rejected} - {""}
-    return said in gone or (not line.startswith(_DETECTIVE) and any(_within(one, said) for one in gone))
-
-
-def quotes_any(line: str, texts: Collection[str]) -> bool:
-    """Return whether a piece of evidence quotes one of the texts."""
-    wanted = {fold(one) for one in texts} - {""}
-    return any(fold(one) in wanted for one in _quotes(line))
-
-
-def without_rejected(body: Body, rejected: Collection[str]) -> Body:
-    """Return an event without the evidence that rests on what was ruled out."""
-
-    def kept(lines: Iterable[str]) -> tuple[str, ...]:
-        return tuple(line for line in lines if not rests_on(line, rejected))
-
-    if not rejected:
-        return body
-    match body:
-        case Noted(hypothesis=one):
-            speaks_for, against = kept(one.evidence_for), kept(one.evidence_against)
-            return Noted(replace(one, evidence_for=speaks_for, evidence_against=against))
-        case Answered(answer=answer):
-            levels = {name: replace(one, clues=kept(one.clues)) for name, one in named_levels(answer.address)}
-            candidates = tuple(
-                replace(one, evidence=" ".join(kept(_PARTS.split(one.evidence))) or None) if one.evidence else one
-                for one in answer.candidates
-            )
-            return replace(body, answer=replace(answer, address=Address(**levels), candidates=candidates))
-    return body
-
-
-def _quotes(evidence: str) -> Iterator[str]:
-    for found in _QUOTED.findall(evidence):
-        words = found[1:-1]
-        if found[0] == '"':
-            with suppress(ValueError):
-                words = str(json.loads(found))
-        yield from words.split(_JOINED)
-
-
-def _within(part: str, whole: str) -> bool:
-    """Whether a text stands in another as whole words; in scripts without spaces as a run of letters."""
-    if not part.isascii():
-        return len(part) > 1 and part in whole
-    return len(part) >= _LEAST_CHARS and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", whole) is not None
 
 
 def _lines(trajectory: Trajectory) -> Iterator[Seen]:

@@ -23,7 +23,6 @@ from geosleuth.tools import CALL_SECONDS, Case, FailureKind, Observation, ToolCa
 
 from .completion import Completed, complete, odds_question, with_odds
 from .conversation import conversation_of, out_of_sight
-from .display import rejected_in, without_rejected
 from .events import (
     Answered,
     Answerer,
@@ -40,6 +39,7 @@ from .events import (
 )
 from .method import Method, accepts
 from .pool import Pool
+from .spoken_of import rejected_in, without_rejected
 from .trajectory import Spending, Trajectory
 
 EVERY = "#*"

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from geosleuth.agent import Hypothesis, Spent, conversation_of, spent_document
-from geosleuth.agent.display import extent_of, rejected_in, whole_country
+from geosleuth.agent.display import extent_of, whole_country
 from geosleuth.agent.locate import Finding
+from geosleuth.agent.spoken_of import rejected_in
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.answer.answer import Extent, envelope, radius_words
 from geosleuth.answer.formats import Entry, geojson, to_kml

@@ -15,13 +15,13 @@ from geosleuth.agent.display import (
     best_evidence,
     is_capped,
     is_withheld,
-    rejected_in,
     sure_line,
     tells_evidence_alone,
     told_no_finer_than,
     whole_country,
 )
 from geosleuth.agent.locate import Finding
+from geosleuth.agent.spoken_of import rejected_in
 from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, Candidate, Granularity, Level, coarsest
 from geosleuth.answer.answer import (

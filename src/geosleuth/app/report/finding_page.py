@@ -11,8 +11,9 @@ from importlib.resources import files
 
 from geosleuth import __version__
 from geosleuth.agent import Trajectory
-from geosleuth.agent.display import BEST, Seen, speaks_of, text_seen
+from geosleuth.agent.display import BEST, Seen, text_seen
 from geosleuth.agent.locate import Finding
+from geosleuth.agent.spoken_of import speaks_of
 from geosleuth.answer.answer import percent_words
 from geosleuth.atlas import Atlas
 from geosleuth.atlas.granular import wide_country

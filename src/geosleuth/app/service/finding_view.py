@@ -12,11 +12,11 @@ from geosleuth.agent.display import (
     first_views,
     is_withheld,
     shares_of,
-    speaks_of,
     tells_evidence_alone,
     text_seen,
 )
 from geosleuth.agent.locate import Finding
+from geosleuth.agent.spoken_of import speaks_of
 from geosleuth.answer import Level
 from geosleuth.answer.answer import LevelName, is_wide, named_levels
 from geosleuth.answer.formats import area_geometry

@@ -5,7 +5,7 @@ from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.agent import Event, Hypothesis, Noted, Trajectory
-from geosleuth.agent.display import quotes_any, rests_on
+from geosleuth.agent.spoken_of import quotes_any, rests_on
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, coarsest
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
