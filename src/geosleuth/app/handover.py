@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 
 from geosleuth.errors import BadInput
+from geosleuth.files import read_json
 
 _FILE = "serving.json"
 _SECONDS = 60.0
@@ -38,23 +39,23 @@ def handed_over(home: Path, folder: Path, photos: Sequence[Path] | None, token: 
     Raises:
         BadInput: the server refuses: the folder holds no batch, or it wants its token.
     """
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        with (home / _FILE).open("rb") as stream:
-            told = json.loads(stream.read(_MOST_BYTES))
-        url, key = str(told["url"]), str(told["key"])
-        asked = {"key": key, "folder": str(folder.absolute())}
-        named = {} if photos is None else {"photos": [str(one.absolute()) for one in photos]}
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        try:
-            reply = httpx.post(
-                f"{url}/api/review/folder", json=asked | named, headers=headers, timeout=_SECONDS, trust_env=False
-            )
-        except httpx.TransportError:  # a server that was killed left its file behind
-            return None
-        if reply.status_code == httpx.codes.OK:
-            return f"{url}/#/review"
-        raise BadInput(_refusal(reply, url))
-    return None
+    try:
+        running = read_json(home / _FILE, _MOST_BYTES)
+        url, key = str(running["url"]), str(running["key"])
+    except (OSError, ValueError, KeyError, TypeError, BadInput):
+        return None
+    asked = {"key": key, "folder": str(folder.absolute())}
+    named = {} if photos is None else {"photos": [str(photo.absolute()) for photo in photos]}
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    try:
+        reply = httpx.post(
+            f"{url}/api/review/folder", json=asked | named, headers=headers, timeout=_SECONDS, trust_env=False
+        )
+    except (httpx.TransportError, httpx.InvalidURL):  # a server that was killed left its file behind
+        return None
+    if reply.status_code == httpx.codes.OK:
+        return f"{url}/#/review"
+    raise BadInput(_refusal(reply, url))
 
 
 def _refusal(reply: httpx.Response, url: str) -> str:

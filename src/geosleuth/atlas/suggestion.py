@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -81,6 +81,7 @@ def _is_small(code: str) -> bool:
     return facts is not None and (facts.area_km2 or 0.0) < _TOWN_KM**2
 
 
+@lru_cache(maxsize=256)
 def _town_at(point: LatLon, code: str) -> str | None:
     """Return the nearest town, written so that ``atlas get`` finds the same one; the point if no name does that."""
     from .base import BasePlaces, ensure_base, open_base
