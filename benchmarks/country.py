@@ -36,7 +36,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from geosleuth.app.cli.entry import COLLECT_AFTER
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.regions import OpenRegion, Regions, RegionStore, import_osm
@@ -44,8 +43,9 @@ from geosleuth.atlas.regions.feature_kinds import ADDRESS
 from geosleuth.atlas.regions.region_file import region_path
 from geosleuth.atlas.regions.region_store import rows_of
 from geosleuth.atlas.search import is_same_name
-from geosleuth.files import link_or_copy
+from geosleuth.cli.entry import COLLECT_AFTER
 from geosleuth.geo import Disc, LatLon, distance_km
+from geosleuth.support.files import link_or_copy
 from regions import misread
 
 ID_STEP = 20_000_000_000  # larger than any OpenStreetMap id, so ids of copies never collide

@@ -29,12 +29,12 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from geosleuth.geo import LatLon  # noqa: E402
+from geosleuth.lab.scenes.design import SIZE, design_scene  # noqa: E402
+from geosleuth.lab.scenes.drawing import draw_scene  # noqa: E402
+from geosleuth.lab.scenes.environment import Posed, environment_for, offline_setting  # noqa: E402
+from geosleuth.lab.scenes.world import open_world  # noqa: E402
+from geosleuth.lab.score import Truth  # noqa: E402
 from geosleuth.photo import open_photo  # noqa: E402
-from geosleuth.score import Truth  # noqa: E402
-from geosleuth.world.design import SIZE, design_scene  # noqa: E402
-from geosleuth.world.drawing import draw_scene  # noqa: E402
-from geosleuth.world.environment import Posed, environment_for, offline_setting  # noqa: E402
-from geosleuth.world.world import open_world  # noqa: E402
 from random_calls import valid_arguments  # noqa: E402
 
 PROMISED_STEPS = 200.0

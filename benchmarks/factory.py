@@ -17,7 +17,8 @@ import time
 from pathlib import Path
 
 from geosleuth.agent import read_trajectory
-from geosleuth.data.factory import (
+from geosleuth.lab.scenes.world import ensure_layer, open_world
+from geosleuth.lab.traces.factory import (
     Recipe,
     SceneRange,
     Work,
@@ -28,9 +29,8 @@ from geosleuth.data.factory import (
     run_factory,
     tally_in,
 )
-from geosleuth.data.spotagent import Tally, tally_markdown
+from geosleuth.lab.traces.spotagent import Tally, tally_markdown
 from geosleuth.photo import open_photo
-from geosleuth.world.world import ensure_layer, open_world
 
 GOAL, CORES, GOAL_MIN = 2000, 2, 20
 

@@ -48,13 +48,13 @@ from geosleuth.agent.locate import locate
 from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.online import OnlineSettings, make_online
-from geosleuth.bench.run.engine import LocalWorker, RunRules, run_set
-from geosleuth.bench.run.folder import RunFolder
-from geosleuth.bench.run.journal import Attempted, Job
-from geosleuth.bench.sets.dataset import DataSet
-from geosleuth.errors import GeosleuthError
+from geosleuth.lab.bench.run.engine import LocalWorker, RunRules, run_set
+from geosleuth.lab.bench.run.folder import RunFolder
+from geosleuth.lab.bench.run.journal import Attempted, Job
+from geosleuth.lab.bench.sets.dataset import DataSet
+from geosleuth.models import EndpointSettings, make_policy
 from geosleuth.photo import open_photo
-from geosleuth.policies import EndpointSettings, make_policy
+from geosleuth.support.errors import GeosleuthError
 from geosleuth.tools import Toolset
 from geosleuth.tools.image_tools import image_zoom_in_tool
 from geosleuth.tools.maps import maps_geocode
@@ -333,7 +333,7 @@ def killed_services(kills: int, seed: int) -> Tally:
 
 def train_in(folder: Path, store: Path, model: Path) -> None:
     """A small training, or the rest of one."""
-    from geosleuth.train.sft import run_sft
+    from geosleuth.lab.train.sft import run_sft
     from training_runs import recipe
 
     plan = recipe(model, store, optim={"epochs": 4.0}, data={"limit": 3}, model={"tuned": "full"})
@@ -358,8 +358,8 @@ def killed_trainings(kills: int, seed: int) -> Tally:
     """A training of eight steps with a checkpoint after each, killed again and again; it ends with the same weights."""
     import torch
 
+    from geosleuth.lab.train.sft import run_sft  # noqa: F401  (loaded once, before the forks)
     from geosleuth.photo.runtime import no_probing
-    from geosleuth.train.sft import run_sft  # noqa: F401  (loaded once, before the forks)
     from tiny_vlm import tiny_vlm_folder
     from training_runs import short_store
 
@@ -513,7 +513,7 @@ def disk_work(folder: Path) -> dict[str, tuple[Callable[[Path], str], list[int]]
 def case_store(folder: Path) -> Callable[[Path], str]:
     """A case with a photo and a run in a service's folder; a second time on the same disk, all of it is looked for."""
     from desks import photo_bytes, pieces, recording
-    from geosleuth.app.service import CaseService, RunRequest
+    from geosleuth.server import CaseService, RunRequest
 
     model = recording(folder, looks=3)
     # Not on the full disk: what the service acknowledged.
@@ -544,8 +544,8 @@ def case_store(folder: Path) -> Callable[[Path], str]:
 
 def training_on(folder: Path) -> Callable[[Path], str]:
     """A training of two steps, as the command does it."""
-    from geosleuth.app.cli.handlers.train import plain_ends
-    from geosleuth.train.sft import run_sft
+    from geosleuth.lab.cli.handlers.train import plain_ends
+    from geosleuth.lab.train.sft import run_sft
     from tiny_vlm import tiny_vlm_folder
     from training_runs import recipe, short_store
 

@@ -29,11 +29,11 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import osmium  # noqa: E402
 
 from geosleuth.atlas import Atlas, OfflineAtlas  # noqa: E402
-from geosleuth.clues.calibration import Sample  # noqa: E402
-from geosleuth.clues.heartlands import country_at  # noqa: E402
+from geosleuth.evidence.calibration import Sample  # noqa: E402
+from geosleuth.evidence.heartlands import country_at  # noqa: E402
 from geosleuth.geo import LatLon, distance_km  # noqa: E402
+from geosleuth.models.detective import Detective  # noqa: E402
 from geosleuth.names import country_code  # noqa: E402
-from geosleuth.policies.detective import Detective  # noqa: E402
 from homes import add_region  # noqa: E402
 from sign_reader import locate_lines  # noqa: E402
 

@@ -119,7 +119,7 @@ def measure_misread(folder: Path, count: int, chance: random.Random) -> dict[str
 
 def measure_namesakes(count: int, chance: random.Random) -> dict[str, Any]:
     """Businesses of a made-up world, with nothing, their street or their town after their name."""
-    from geosleuth.world import open_world, world_atlas
+    from geosleuth.lab.scenes import open_world, world_atlas
 
     made_up = open_world(1)
     atlas = world_atlas(made_up)

@@ -39,11 +39,11 @@ from geosleuth.agent import Budget, Context, Method, TrajectoryWriter, read_traj
 from geosleuth.agent.methods import method as method_named
 from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import parse_lenient
+from geosleuth.models import Conversation, Step, Usage
+from geosleuth.models.protocol import ReplayPolicy
+from geosleuth.models.tagged import system_text
+from geosleuth.models.tagged import turns as tagged_turns
 from geosleuth.photo import Album, Photo
-from geosleuth.policies import Conversation, Step, Usage
-from geosleuth.policies.protocol import ReplayPolicy
-from geosleuth.policies.tagged import system_text
-from geosleuth.policies.tagged import turns as tagged_turns
 from geosleuth.tools import Case, Output, ToolCall, Toolset, tool
 from geosleuth.tools.image_tools import image_zoom_in_tool
 

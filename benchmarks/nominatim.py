@@ -48,10 +48,10 @@ from typing import Any
 
 import numpy as np
 
-from geosleuth.app.cli.entry import COLLECT_AFTER
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.regions import import_osm
+from geosleuth.cli.entry import COLLECT_AFTER
 from geosleuth.geo import Box, Disc, Extent, LatLon
 from geosleuth.names import fold
 

@@ -43,10 +43,10 @@ from geosleuth.agent.methods import method as method_of  # noqa: E402
 from geosleuth.agent.setup import AgentSetup, Question  # noqa: E402
 from geosleuth.answer import Answer  # noqa: E402
 from geosleuth.geo import LatLon, distance_km  # noqa: E402
+from geosleuth.models import Conversation, EndpointSettings, Policy, Sampling, Step, make_policy  # noqa: E402
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo  # noqa: E402
-from geosleuth.policies import Conversation, EndpointSettings, Policy, Sampling, Step, make_policy  # noqa: E402
-from geosleuth.team.member import text_tokens  # noqa: E402
-from geosleuth.team.parallel import (  # noqa: E402
+from geosleuth.teams.member import text_tokens  # noqa: E402
+from geosleuth.teams.parallel import (  # noqa: E402
     EmbeddedVerifier,
     best_at_n,
     draw_tries,

@@ -24,8 +24,8 @@ from calibrate_detective import outcomes_of, samples_of  # noqa: E402
 from fit_reading import fit as fit_readings  # noqa: E402
 from fit_reading import photo_rows, sign_rows  # noqa: E402
 from geosleuth.atlas.base import ensure_base  # noqa: E402
-from geosleuth.clues import calibration  # noqa: E402
-from geosleuth.clues.calibration import Sample  # noqa: E402
+from geosleuth.evidence import calibration  # noqa: E402
+from geosleuth.evidence.calibration import Sample  # noqa: E402
 from geosleuth.photo.text import reading_reliability  # noqa: E402
 from real_photos import MACHINE, Outcome, Row, figures, read_table, run_all, show  # noqa: E402
 from scene_scoring import open_bench  # noqa: E402

@@ -46,12 +46,12 @@ from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.regions import import_osm
-from geosleuth.clues.decision import Decision
-from geosleuth.clues.heartlands import country_at
+from geosleuth.evidence.decision import Decision
+from geosleuth.evidence.heartlands import country_at
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.models.detective import Detective
 from geosleuth.names import country_code
 from geosleuth.photo import open_photo
-from geosleuth.policies.detective import Detective
 from geosleuth.tools.toolset import all_tools
 
 STATED = 0.5

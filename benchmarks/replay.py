@@ -24,10 +24,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from geosleuth.answer import Answer
-from geosleuth.app.cli.handlers.team_replay import Answers, measure, read_answers, replay_document
 from geosleuth.geo import LatLon
-from geosleuth.team.recorded import Panel, Said, groups_of
-from geosleuth.team.recorded.learn_trust import LEARNED, REPORTED_KM, SINGLE, Known, Replay, replay
+from geosleuth.lab.cli.handlers.team_replay import Answers, measure, read_answers, replay_document
+from geosleuth.lab.teams.recorded import Panel, Said, groups_of
+from geosleuth.lab.teams.recorded.learn_trust import LEARNED, REPORTED_KM, SINGLE, Known, Replay, replay
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = Path(os.environ.get("GEOSLEUTH_SHARED", ROOT.parent / "shared")) / "data" / "recorded"

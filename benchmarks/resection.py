@@ -43,7 +43,7 @@ from geosleuth.geo import (
     distances_km,
     resect,
 )
-from geosleuth.score.metrics import wilson
+from geosleuth.lab.score.metrics import wilson
 
 FOV_DEG = 70.0
 NOISE_DEG = 1.0

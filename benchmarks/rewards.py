@@ -31,7 +31,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 from geosleuth.geo import FloatArray  # noqa: E402
-from geosleuth.score.rewards import (  # noqa: E402
+from geosleuth.lab.score.rewards import (  # noqa: E402
     PARTS,
     PRESETS,
     Columns,
@@ -42,7 +42,7 @@ from geosleuth.score.rewards import (  # noqa: E402
     fit_thresholds,
     name_pairs,
 )
-from geosleuth.score.rewards.encoders import ThresholdFit, measure, table_scores  # noqa: E402
+from geosleuth.lab.score.rewards.encoders import ThresholdFit, measure, table_scores  # noqa: E402
 
 PROMISED_PER_S = 1_000_000
 SAMPLE = 20_000
@@ -194,11 +194,11 @@ def measure_encoder(encoder: Encoder) -> dict[str, Any]:
 
 def measure_judge(count: int) -> dict[str, Any]:
     """How often the judge by rule comes from a scene's reasoning to its conclusion."""
-    from geosleuth.score.rewards import agreements, without_conclusions
-    from geosleuth.score.rewards.conclusions import conclusions_of
-    from geosleuth.world import address_of, design_scene, open_world
-    from geosleuth.world.consistency import RuleReader, map_search
-    from geosleuth.world.world import world_atlas
+    from geosleuth.lab.scenes import address_of, design_scene, open_world
+    from geosleuth.lab.scenes.consistency import RuleReader, map_search
+    from geosleuth.lab.scenes.world import world_atlas
+    from geosleuth.lab.score.rewards import agreements, without_conclusions
+    from geosleuth.lab.score.rewards.conclusions import conclusions_of
 
     world = open_world(1)
     addresses = [address_of(design_scene(world, 11, number, split="held-out")) for number in range(count)]
@@ -229,10 +229,10 @@ def measure_printed(spec: str, base_url: str | None) -> dict[str, Any]:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
     from geosleuth.answer import Answer
     from geosleuth.geo import LatLon
-    from geosleuth.score import Truth
-    from geosleuth.score.rewards import Helpers, Reward
-    from geosleuth.train.recipe import RolloutPart
-    from geosleuth.train.rollouts import judge_of
+    from geosleuth.lab.score import Truth
+    from geosleuth.lab.score.rewards import Helpers, Reward
+    from geosleuth.lab.train.recipe import RolloutPart
+    from geosleuth.lab.train.rollouts import judge_of
     from printed_replies import printed_replies, shuffled
 
     helpers = Helpers(judge=judge_of(RolloutPart(judge=spec, judge_url=base_url)))

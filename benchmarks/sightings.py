@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from statistics import mean
 
-from geosleuth.guide import weigh_sightings
+from geosleuth.evidence.guide import weigh_sightings
 
 
 def main() -> int:

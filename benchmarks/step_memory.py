@@ -93,12 +93,12 @@ def measured(given: argparse.Namespace) -> dict[str, Any]:
     import torch
     import transformers
 
-    from geosleuth.train.architectures import shape_of
-    from geosleuth.train.estimate import estimate
-    from geosleuth.train.grpo import grpo_trainer
-    from geosleuth.train.models import freeze_vision, has_gpu, open_processor
-    from geosleuth.train.prompts import prompt_rows
-    from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
+    from geosleuth.lab.train.architectures import shape_of
+    from geosleuth.lab.train.estimate import estimate
+    from geosleuth.lab.train.grpo import grpo_trainer
+    from geosleuth.lab.train.models import freeze_vision, has_gpu, open_processor
+    from geosleuth.lab.train.prompts import prompt_rows
+    from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
 
     work = Path(tempfile.mkdtemp())
     gpu = has_gpu()

@@ -46,31 +46,16 @@ import numpy as np  # noqa: E402
 from expert_learning import CachedEncoder, elected, taught  # noqa: E402
 from expert_pictures import REGIONS, Drawn, draw_pictures  # noqa: E402
 from experts import Known, StandInExpert, Temper, expert_team, identical_team  # noqa: E402
-from geosleuth.app.cli.handlers.team_compare import figures  # noqa: E402
-from geosleuth.app.report.team_page import Curves, curves_of, render_team_page  # noqa: E402
 from geosleuth.atlas.placing import Placer  # noqa: E402
-from geosleuth.files import write_text_atomically  # noqa: E402
-from geosleuth.score.metrics import mean_estimate  # noqa: E402
-from geosleuth.team import Member, Society, StrangersSociety  # noqa: E402
-from geosleuth.team.rivals import RIVALS  # noqa: E402
-from geosleuth.team.swarm import SwarmSettings  # noqa: E402
-from geosleuth.team.sweeps.track_record import (  # noqa: E402
-    Example,
-    Measured,
-    measure,
-    paired,
-    records,
-    sweep,
-)
-from geosleuth.team.sweeps.ways import (  # noqa: E402
-    STRANGERS,
-    SWARM,
-    WAYS,
-    RememberedSociety,
-    points,
-    read_variation,
-    ready,
-)
+from geosleuth.lab.cli.handlers.team_compare import figures  # noqa: E402
+from geosleuth.lab.score.metrics import mean_estimate  # noqa: E402
+from geosleuth.lab.teams.rivals import RIVALS  # noqa: E402
+from geosleuth.lab.teams.sweeps.track_record import Example, Measured, measure, paired, records, sweep  # noqa: E402
+from geosleuth.lab.teams.sweeps.ways import STRANGERS, SWARM, WAYS, RememberedSociety, points, read_variation, ready  # noqa: E402
+from geosleuth.lab.teams.team_page import Curves, curves_of, render_team_page  # noqa: E402
+from geosleuth.support.files import write_text_atomically  # noqa: E402
+from geosleuth.teams import Member, Society, StrangersSociety  # noqa: E402
+from geosleuth.teams.swarm import SwarmSettings  # noqa: E402
 from no_atlas import NoAtlas  # noqa: E402
 
 SIZES: Mapping[str, SwarmSettings] = {

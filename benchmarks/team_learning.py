@@ -30,10 +30,7 @@ from expert_pictures import Drawn, draw_pictures  # noqa: E402
 from experts import Known, StandInExpert, expert_team, identical_team  # noqa: E402
 from geosleuth.atlas.placing import Placer  # noqa: E402
 from geosleuth.geo import distance_km  # noqa: E402
-from geosleuth.photo import first_view  # noqa: E402
-from geosleuth.photo.image_encoder import Features, load_encoder  # noqa: E402
-from geosleuth.team import Member, Request  # noqa: E402
-from geosleuth.team.learning import (  # noqa: E402
+from geosleuth.lab.teams.learning import (  # noqa: E402
     Examples,
     Heard,
     LearnSettings,
@@ -43,10 +40,13 @@ from geosleuth.team.learning import (  # noqa: E402
     swarm_stages,
     train,
 )
-from geosleuth.team.learning.rounds import PAPER  # noqa: E402
-from geosleuth.team.learning.training import Targets  # noqa: E402
-from geosleuth.team.member import Links  # noqa: E402
-from geosleuth.team.network import predicted  # noqa: E402
+from geosleuth.lab.teams.learning.rounds import PAPER  # noqa: E402
+from geosleuth.lab.teams.learning.training import Targets  # noqa: E402
+from geosleuth.photo import first_view  # noqa: E402
+from geosleuth.photo.image_encoder import Features, load_encoder  # noqa: E402
+from geosleuth.teams import Member, Request  # noqa: E402
+from geosleuth.teams.member import Links  # noqa: E402
+from geosleuth.teams.network import predicted  # noqa: E402
 from no_atlas import NoAtlas  # noqa: E402
 
 SIZES = (30, 60, 120, 240)
@@ -95,7 +95,7 @@ def held_out(
     tested_features: Features, tested_km: Sequence[Sequence[float]], seed: int,
 ) -> dict[str, float]:  # fmt: skip
     """How the learned election does on pictures it never saw, beside one that does not look at the picture."""
-    from geosleuth.team.learning import QUICK
+    from geosleuth.lab.teams.learning import QUICK
 
     weights = train(Examples.of(features, seen), replace(QUICK, seed=seed))
     elected = predicted(weights, tested_features)[0].argmax(axis=1)

@@ -2,7 +2,7 @@
 
     python benchmarks/training.py FOLDER [--json] [--check]
 
-FOLDER holds a folder an evaluation, as `geosleuth train evaluate --out` or `geosleuth.train.evaluation.evaluate` writes
+FOLDER holds a folder an evaluation, as `geosleuth train evaluate --out` or `lab.train.evaluation.evaluate` writes
 them. Their names tell what they are:
 
     base, coldstart, grpo       the stages, with tools
@@ -28,8 +28,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from geosleuth.errors import UserError
-from geosleuth.train.evaluation import (
+from geosleuth.lab.train.evaluation import (
     ASKED,
     SLICES,
     WITHIN_KM,
@@ -40,6 +39,7 @@ from geosleuth.train.evaluation import (
     read_evaluation,
     sliced,
 )
+from geosleuth.support.errors import UserError
 
 PAIRS = (
     ("base", "coldstart"),

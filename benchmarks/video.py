@@ -10,7 +10,7 @@
   taken or refused in one line, within the limits; counted are faults, the longest time, and the most memory.
 - length: CPU seconds and memory for clips of one and four times the length.
 
-Scenes are drawn by `geosleuth.world`, clips are encoded by PyAV in five containers. ``--keep`` keeps clips and chosen
+Scenes are drawn by `lab.scenes`, clips are encoded by PyAV in five containers. ``--keep`` keeps clips and chosen
 frames to look at. ``--check`` exits with 1 where fewer than nine of ten are found, or a damaged clip is a fault.
 """
 
@@ -34,11 +34,11 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from clips import CODECS, Shot, View, write_clip  # noqa: E402
 from drawn_streets import street_scene  # noqa: E402
-from geosleuth.errors import BadInput  # noqa: E402
+from geosleuth.lab.scenes.drawing import Drawing, draw_scene  # noqa: E402
+from geosleuth.lab.scenes.scene import Board  # noqa: E402
 from geosleuth.photo.video import places_shown, read_clip  # noqa: E402
 from geosleuth.photo.video_limits import VideoLimits  # noqa: E402
-from geosleuth.world.drawing import Drawing, draw_scene  # noqa: E402
-from geosleuth.world.scene import Board  # noqa: E402
+from geosleuth.support.errors import BadInput  # noqa: E402
 
 PROMISED = 0.9
 BOARDS: tuple[Board, ...] = ("shop_front", "street_plate", "bus_stop", "town_sign", "billboard")

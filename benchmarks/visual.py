@@ -39,9 +39,9 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import numpy as np  # noqa: E402
 
 from from_above import look_from_above  # noqa: E402
-from geosleuth.clues.visual import Figures, compare, learn  # noqa: E402
-from geosleuth.clues.visual.cells import apart, blocks_of, folds_of, places_at  # noqa: E402
-from geosleuth.clues.visual.learned import LINEAR, NEIGHBOUR, PRIOR  # noqa: E402
+from geosleuth.evidence.visual import Figures, compare, learn  # noqa: E402
+from geosleuth.evidence.visual.cells import apart, blocks_of, folds_of, places_at  # noqa: E402
+from geosleuth.evidence.visual.learned import LINEAR, NEIGHBOUR, PRIOR  # noqa: E402
 from geosleuth.geo import LatLon  # noqa: E402
 from geosleuth.photo import first_view, open_photo  # noqa: E402
 from geosleuth.photo.image_encoder import BUNDLED_NAME, JOINED_NAME, Features, load_encoder  # noqa: E402

@@ -52,7 +52,7 @@ def timed(call):
 builtins.__import__ = timed(builtins.__import__)
 importlib.import_module = timed(importlib.import_module)
 import geosleuth
-import geosleuth.app.cli.handlers.locate
+import geosleuth.cli.handlers.locate
 marks = [time.process_time()]
 for _ in range(2):
     geosleuth.locate(sys.argv[1], model="none", offline=True)

@@ -30,14 +30,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cv2
 from rapidfuzz.distance import Levenshtein
 
+from geosleuth.lab.scenes.design import Wants
+from geosleuth.lab.scenes.drawing import draw_scene
+from geosleuth.lab.scenes.world import Noise
+from geosleuth.lab.score import published_rows
+from geosleuth.lab.score.metrics import wilson
 from geosleuth.names import fold
 from geosleuth.photo import crop, first_view, open_photo
 from geosleuth.photo.text import TextLine, read_text
-from geosleuth.score import published_rows
-from geosleuth.score.metrics import wilson
-from geosleuth.world.design import Wants
-from geosleuth.world.drawing import draw_scene
-from geosleuth.world.world import Noise
 from world_contenders import Task, Tried, all_tried, scene_of
 
 SEED: Final = 20_001

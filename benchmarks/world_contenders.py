@@ -13,20 +13,20 @@ from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.atlas import Atlas
 from geosleuth.geo import distance_km
+from geosleuth.lab.scenes import Scene, World, design_scene, open_world
+from geosleuth.lab.scenes.design import Wants
+from geosleuth.lab.scenes.drawing import draw_scene
+from geosleuth.lab.scenes.scene import Split
+from geosleuth.lab.scenes.scene_reader import clue_reader
+from geosleuth.lab.scenes.world import Noise, world_atlas
+from geosleuth.models.baselines.blind import make_blind
+from geosleuth.models.detective import Detective
 from geosleuth.names import country_code
 from geosleuth.photo import open_photo
-from geosleuth.policies.baselines.blind import make_blind
-from geosleuth.policies.detective import Detective
 from geosleuth.tools.toolset import all_tools
-from geosleuth.world import Scene, World, design_scene, open_world
-from geosleuth.world.design import Wants
-from geosleuth.world.drawing import draw_scene
-from geosleuth.world.scene import Split
-from geosleuth.world.scene_reader import clue_reader
-from geosleuth.world.world import Noise, world_atlas
 
 if TYPE_CHECKING:
-    from geosleuth.policies import Policy
+    from geosleuth.models import Policy
 
 MAP_TOOLS = ("maps_geocode", "reverse_geocode", "poi_keyword_search", "find_colocated")
 CONTENDERS = ("blind", "detective", "oracle", "oracle without map")

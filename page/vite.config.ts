@@ -11,7 +11,7 @@ export default defineConfig({
   plugins: [fingerprint(), licences()],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
-    outDir: "../src/geosleuth/app/page",
+    outDir: "../src/geosleuth/server/page",
     emptyOutDir: true,
     target: "es2022",
     sourcemap: false,

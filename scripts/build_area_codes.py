@@ -1,4 +1,4 @@
-"""Compile which area codes towns and regions have: src/geosleuth/world/locales/data/areas.tsv.gz.
+"""Compile which area codes towns and regions have: src/geosleuth/lab/scenes/locales/data/areas.tsv.gz.
 
     python scripts/build_area_codes.py
 
@@ -18,11 +18,11 @@ from phonenumbers import country_code_for_region
 from phonenumbers.geodata import GEOCODE_DATA
 
 from geosleuth.atlas.base import ensure_base, open_base
+from geosleuth.lab.scenes.locales import WORLD_LANDS
+from geosleuth.lab.scenes.towns import LEAST_POPULATION
 from geosleuth.names import fold
-from geosleuth.world.locales import WORLD_LANDS
-from geosleuth.world.towns import LEAST_POPULATION
 
-TABLE = Path(__file__).parents[1] / "src/geosleuth/world/locales/data/areas.tsv.gz"
+TABLE = Path(__file__).parents[1] / "src/geosleuth/lab/scenes/locales/data/areas.tsv.gz"
 PROVINCES = {
     "01": "AB", "02": "BC", "03": "MB", "04": "NB", "05": "NL", "07": "NS", "08": "ON", "09": "PE", "10": "QC",
     "11": "SK",

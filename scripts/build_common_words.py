@@ -18,7 +18,7 @@ from geosleuth.names import fold
 from geosleuth.names.country_names import cities_by_country, countries
 from registry import wheel_files
 
-TABLE = Path(__file__).parents[1] / "src/geosleuth/clues/data/common_words.txt.gz"
+TABLE = Path(__file__).parents[1] / "src/geosleuth/evidence/data/common_words.txt.gz"
 WORDS_A_LANGUAGE = 10_000
 OF_TOWNS = 1_500
 """A town's name is a word first only where it is as frequent as this."""

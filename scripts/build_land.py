@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-LAND = Path(__file__).parents[1] / "src/geosleuth/bench/page/land.json"
+LAND = Path(__file__).parents[1] / "src/geosleuth/report/land.json"
 PACKAGE = "world-atlas@2.0.2"
 MEMBER = "package/land-110m.json"
 

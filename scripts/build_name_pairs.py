@@ -20,12 +20,12 @@ from pathlib import Path
 from babel import Locale
 from rapidfuzz.distance import JaroWinkler
 
-from geosleuth.files import write_text_atomically
 from geosleuth.names import fold
 from geosleuth.names.country_names import cities_by_country, countries
+from geosleuth.support.files import write_text_atomically
 
 ROOT = Path(__file__).parents[1]
-TABLE = ROOT / "src/geosleuth/score/rewards/data/name_pairs.csv"
+TABLE = ROOT / "src/geosleuth/lab/score/rewards/data/name_pairs.csv"
 REGIONS = ROOT / "src/geosleuth/names/data/region_names.json"
 LANGUAGES = (
     "ar", "cs", "de", "el", "es", "fi", "fr", "he", "hi", "hu", "it", "ja", "ko", "pl", "pt", "ru", "th", "tr", "uk",

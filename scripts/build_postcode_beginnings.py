@@ -1,4 +1,4 @@
-"""Compile with what the postcodes of regions begin: src/geosleuth/world/locales/data/postcodes.tsv.gz.
+"""Compile with what the postcodes of regions begin: src/geosleuth/lab/scenes/locales/data/postcodes.tsv.gz.
 
     python scripts/build_postcode_beginnings.py
 
@@ -16,11 +16,11 @@ from pathlib import Path
 
 from geosleuth.atlas.base import ensure_base, open_base
 from geosleuth.atlas.facts import by_postcode
+from geosleuth.lab.scenes.locales.names import FIGURES, FIRST_LETTERS, POSTCODES, options_for
+from geosleuth.lab.scenes.towns import LEAST_POPULATION
 from geosleuth.names import same_region
-from geosleuth.world.locales.names import FIGURES, FIRST_LETTERS, POSTCODES, options_for
-from geosleuth.world.towns import LEAST_POPULATION
 
-TABLE = Path(__file__).parents[1] / "src/geosleuth/world/locales/data/postcodes.tsv.gz"
+TABLE = Path(__file__).parents[1] / "src/geosleuth/lab/scenes/locales/data/postcodes.tsv.gz"
 TELLING = 3  # no region needs more than the first three figures
 
 

@@ -1,4 +1,4 @@
-"""Compile the tables of towns: src/geosleuth/clues/data/towns.bin.gz.
+"""Compile the tables of towns: src/geosleuth/evidence/data/towns.bin.gz.
 
     python scripts/build_town_tables.py
 
@@ -22,7 +22,7 @@ sys.path.insert(0, str(SRC))
 
 from geosleuth.atlas.array_file import pack_arrays  # noqa: E402
 from geosleuth.atlas.sorted_rows import SortedRows  # noqa: E402
-from geosleuth.clues.town_tables import E5, LARGE_TOWN, TABLE  # noqa: E402
+from geosleuth.evidence.town_tables import E5, LARGE_TOWN, TABLE  # noqa: E402
 from geosleuth.names.country_names import cities_by_country  # noqa: E402
 from geosleuth.names.folding import fold_once  # noqa: E402
 
@@ -32,7 +32,7 @@ PeopleByName = dict[str, dict[str, int]]
 
 def main() -> None:
     """Compile and write."""
-    path = SRC / "geosleuth/clues/data" / TABLE
+    path = SRC / "geosleuth/evidence/data" / TABLE
     path.write_bytes(gzip.compress(pack_arrays(arrays()), compresslevel=9, mtime=0))
     print(f"{path.name}: {len(arrays()[5])} towns, {path.stat().st_size} bytes")
 
@@ -44,7 +44,7 @@ def sources() -> str:
 
 
 def arrays() -> list[NDArray[Any]]:
-    """What the file holds; see `geosleuth.clues.town_tables`."""
+    """What the file holds; see `geosleuth.evidence.town_tables`."""
     known = cities_by_country()
     towns = [city for cities in known.values() for city in cities]
     texts = [sources().encode(), *(SortedRows.rows_of(_rows(table)) for table in names())]

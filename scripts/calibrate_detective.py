@@ -4,7 +4,7 @@
                                           [--diagram FILE.png] [--out FILE] [--dry-run]
 
 Runs the detective on scenes of the split called "calibration" (tests/support/scenes.py) and fits the map of
-`geosleuth.clues.calibration` to how often the truth lay within the radius of its answers. The table holds nothing but
+`evidence.calibration` to how often the truth lay within the radius of its answers. The table holds nothing but
 coefficients and where they come from; no name and no place of any scene. benchmarks/detective.py measures the outcome
 on the other split, whose places are others.
 
@@ -30,8 +30,8 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "support")]
 import numpy as np  # noqa: E402
 
 from geosleuth.atlas.base import ensure_base  # noqa: E402
-from geosleuth.clues.calibration import HALF, Sample, fit, from_json  # noqa: E402
-from geosleuth.score import Calibration, calibration  # noqa: E402
+from geosleuth.evidence.calibration import HALF, Sample, fit, from_json  # noqa: E402
+from geosleuth.lab.score import Calibration, calibration  # noqa: E402
 from real_photos import draw_diagram  # noqa: E402
 from scene_places import extracts  # noqa: E402
 from scene_scoring import Bench, Outcome, figures, open_bench  # noqa: E402

@@ -23,9 +23,9 @@ import numpy as np  # noqa: E402
 from PIL import Image  # noqa: E402
 from rapidfuzz.distance import Levenshtein  # noqa: E402
 
-from geosleuth.fitting import logistic  # noqa: E402
 from geosleuth.photo.text.reader import readings_of  # noqa: E402
 from geosleuth.photo.text.reading_reliability import FEATURES, Reading, features_of  # noqa: E402
+from geosleuth.support.fitting import logistic  # noqa: E402
 from reading import SCRIPTS, draw_sign, plain  # noqa: E402
 
 TABLE = ROOT / "src/geosleuth/photo/text/data/reliability.json"

@@ -141,7 +141,7 @@ class ReadBefore:
             try:
                 self._known[key] = json.loads(kept.read_bytes())
             except (OSError, ValueError):
-                from geosleuth.files import write_text_atomically
+                from geosleuth.support.files import write_text_atomically
 
                 self._known[key] = read()
                 write_text_atomically(kept, json.dumps(self._known[key]))

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import pytest
 
-from geosleuth.decode import decode
-from geosleuth.errors import BadInput
+from geosleuth.support.decode import decode
+from geosleuth.support.errors import BadInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,5 +83,5 @@ def test_what_does_not_fit_is_named_in_one_line(change: dict[Any, Any], complain
 
 
 def test_msgspec_is_imported_when_something_is_decoded() -> None:
-    told = "import sys, geosleuth.agent, geosleuth.app.cli; sys.exit('msgspec' in sys.modules)"
+    told = "import sys, geosleuth.agent, geosleuth.cli; sys.exit('msgspec' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", told], check=False).returncode == 0

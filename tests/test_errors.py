@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.errors import BadInput, DataFault, GeosleuthError, MissingExtra, UserError, install_command, require
+from geosleuth.support.errors import (
+    BadInput,
+    DataFault,
+    GeosleuthError,
+    MissingExtra,
+    UserError,
+    install_command,
+    require,
+)
 
 
 def test_an_installed_module_is_returned() -> None:

@@ -10,8 +10,8 @@ from time import process_time
 
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.files import plain_yaml_values, read_json, read_toml, write_text_atomically
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import plain_yaml_values, read_json, read_toml, write_text_atomically
 
 
 def names(folder: Path) -> set[str]:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from geosleuth.fitting import logistic, multinomial, probabilities
 from geosleuth.geo import FloatArray
+from geosleuth.support.fitting import logistic, multinomial, probabilities
 
 RNG = np.random.default_rng(4)
 ROWS: FloatArray = np.c_[np.ones(400), RNG.standard_normal((400, 3))]

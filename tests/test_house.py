@@ -155,7 +155,7 @@ def test_imports_run_downwards(own: str) -> None:
 def test_the_import_check_sees_what_it_must(tmp_path: Path) -> None:
     path = tmp_path / "x.py"
     path.write_text(
-        "import geosleuth.app.cli\nfrom geosleuth import bench, __version__\nfrom geosleuth.score import x\n"
+        "import geosleuth.cli\nfrom geosleuth import bench, __version__\nfrom geosleuth.lab.score import x\n"
         "def f():\n    from geosleuth.geo.point import LatLon\nfrom ..team import y\nimport json\nfrom .near import z\n"
     )
     assert [room for _, room in imported_rooms(path)] == [
@@ -189,7 +189,7 @@ def test_nothing_that_answers_can_hold_a_truth(room: str) -> None:
 
 
 def test_the_truth_check_sees_what_it_must(tmp_path: Path) -> None:
-    for place, line in enumerate(("Truth", "x = score.Truth", "from geosleuth.score import Truth as T")):
+    for place, line in enumerate(("Truth", "x = score.Truth", "from geosleuth.lab.score import Truth as T")):
         path = tmp_path / f"{place}.py"
         path.write_text(line)
         assert "Truth" in read(path).words
@@ -204,7 +204,7 @@ def test_no_team_that_answers_imports_what_learns() -> None:
         for node in read(path).imports
         if isinstance(node, ast.ImportFrom)
         and node.module
-        and (LEARNERS & set(node.module.split(".")) or node.module.startswith("geosleuth.score"))
+        and (LEARNERS & set(node.module.split(".")) or node.module.startswith("geosleuth.lab.score"))
     ]
     assert wrong == []
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from geosleuth.lazy import exported, lazy_pattern
+from geosleuth.support.lazy import exported, lazy_pattern
 
 
 def test_a_pattern_is_compiled_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

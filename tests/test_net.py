@@ -4,9 +4,9 @@ import pytest
 
 from geosleuth.atlas.online import OnlineSettings
 from geosleuth.atlas.online.access import check_consent
-from geosleuth.errors import BadInput
-from geosleuth.net import host_of, is_loopback
-from geosleuth.policies.registry import SERVICES, find_target
+from geosleuth.models.registry import SERVICES, find_target
+from geosleuth.support.errors import BadInput
+from geosleuth.support.net import host_of, is_loopback
 
 
 @pytest.mark.parametrize(

@@ -19,18 +19,18 @@ from geosleuth.agent.methods import method
 from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer, parse_lenient
 from geosleuth.answer.answer import words_of
-from geosleuth.app.cli.handlers.bench import score_all
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.placing import Placement, Placer
 from geosleuth.geo import LatLon
+from geosleuth.lab.cli.handlers.bench import score_all
+from geosleuth.lab.score import Truth
+from geosleuth.lab.train.evaluation import EvaluationSettings, PlaySettings, evaluate
+from geosleuth.lab.train.play import PlayedScene
+from geosleuth.lab.train.recipe_files import read_recipe
+from geosleuth.lab.train.rollouts import rollout_setup
 from geosleuth.photo import OpenedPhoto, open_photo
-from geosleuth.score import Truth
-from geosleuth.team.swarm import locate_with_team, make_team, read_team
+from geosleuth.teams.swarm import locate_with_team, make_team, read_team
 from geosleuth.tools import Toolset
-from geosleuth.train.evaluation import EvaluationSettings, PlaySettings, evaluate
-from geosleuth.train.play import PlayedScene
-from geosleuth.train.recipe_files import read_recipe
-from geosleuth.train.rollouts import rollout_setup
 from later import later
 from locating import photo_file
 from players import Scripted

@@ -23,18 +23,18 @@ from geosleuth.agent.methods import method
 from geosleuth.agent.policy_card import PolicyCard, read_card
 from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.data import Sample, Store, write_store
 from geosleuth.geo import LatLon
+from geosleuth.lab.score import Truth
+from geosleuth.lab.traces import Sample, Store, write_store
+from geosleuth.lab.train.grpo import run_grpo
+from geosleuth.lab.train.masks import Writer
+from geosleuth.lab.train.models import open_processor
+from geosleuth.lab.train.recipe import DataPart, ModelPart, Recipe, RolloutPart
+from geosleuth.lab.train.rollouts import rollout_setup
+from geosleuth.lab.train.samples import store_chats
+from geosleuth.lab.train.sft import card_of
 from geosleuth.photo import BoxScale, encode, open_photo
-from geosleuth.score import Truth
 from geosleuth.tools.toolset import all_tools
-from geosleuth.train.grpo import run_grpo
-from geosleuth.train.masks import Writer
-from geosleuth.train.models import open_processor
-from geosleuth.train.recipe import DataPart, ModelPart, Recipe, RolloutPart
-from geosleuth.train.rollouts import rollout_setup
-from geosleuth.train.samples import store_chats
-from geosleuth.train.sft import card_of
 from in_process import whole_command
 from later import later
 from openai_server import Request, chat_reply, openai_server

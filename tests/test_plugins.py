@@ -14,14 +14,14 @@ from PIL import Image
 
 import geosleuth
 from geosleuth.agent.methods import METHODS, method
-from geosleuth.app.report.chain import call_words, outcome_words
-from geosleuth.bench.sets import open_set
-from geosleuth.errors import BadInput, BrokenPlugin
-from geosleuth.policies import make_policy
+from geosleuth.lab.bench.sets import open_set
+from geosleuth.lab.scenes.environment import offline_setting
+from geosleuth.lab.scenes.environment.for_trl import environment_for
+from geosleuth.models import make_policy
+from geosleuth.report.chain import call_words, outcome_words
+from geosleuth.support.errors import BadInput, BrokenPlugin
 from geosleuth.tools import Observation, ToolCall
 from geosleuth.tools.toolset import all_tools
-from geosleuth.world.environment import offline_setting
-from geosleuth.world.environment.for_trl import environment_for
 from in_process import whole_command
 from locating import FINAL
 from openai_server import chat_reply, openai_server
@@ -119,9 +119,9 @@ def test_a_broken_method_is_refused_by_name_and_the_others_are_listed(moon: Path
 def test_the_mcp_server_has_it_with_an_output_schema(moon: Path, atlas_home: Path) -> None:
     from mcp import Client
 
-    from geosleuth.app.service.mcp import Service, Source, make_server
-    from geosleuth.pipeline.plan import make_plan
-    from geosleuth.pipeline.request import LocateRequest
+    from geosleuth.locate.plan import make_plan
+    from geosleuth.locate.request import LocateRequest
+    from geosleuth.server.mcp import Service, Source, make_server
 
     assert moon.is_dir()
     assert atlas_home.is_dir()
@@ -213,7 +213,7 @@ def test_help_loads_no_plugin(tmp_path: Path) -> None:
     site = install(tmp_path / "site")
     code = (
         "import sys; sys.argv = ['geosleuth', '--help']\n"
-        "from geosleuth.app.cli import main\n"
+        "from geosleuth.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
         "print([one for one in sys.modules if one.startswith(('geosleuth_', 'geosleuth.tools'))])\n"

@@ -19,9 +19,9 @@ import pytest
 
 from clips import board, still, write_clip
 from foreground import hear_ctrl_c
-from geosleuth import errors
-from geosleuth.errors import install_command
 from geosleuth.geo import LatLon
+from geosleuth.support import errors
+from geosleuth.support.errors import install_command
 from homes import home_with_base
 from in_process import parsed
 from locating import FINAL
@@ -115,7 +115,7 @@ def make_environment(folder: Path) -> None:
     (site / "developers.pth").write_text("".join(f"{path}\n" for path in paths), encoding="utf-8")
     command = folder / "bin" / "geosleuth"
     command.write_text(
-        f'#!{folder}/bin/python\nfrom geosleuth.app.cli import main\nif __name__ == "__main__":\n    main()\n',
+        f'#!{folder}/bin/python\nfrom geosleuth.cli import main\nif __name__ == "__main__":\n    main()\n',
         encoding="utf-8",
     )
     command.chmod(0o755)

@@ -12,12 +12,12 @@ from rich.text import Text
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.answer.formats import FORMATS
 from geosleuth.answer.formats.context import Context, Entry
-from geosleuth.app.cli.handlers.atlas import show_hits, show_place, show_reverse
-from geosleuth.app.console import show, show_json
 from geosleuth.atlas import Hit, Place, Reverse
-from geosleuth.bench.page.markup import text as html_text
+from geosleuth.cli.handlers.atlas import show_hits, show_place, show_reverse
 from geosleuth.geo import Disc, LatLon
-from geosleuth.text import legible, one_line, printable
+from geosleuth.report.markup import text as html_text
+from geosleuth.support.console import show, show_json
+from geosleuth.support.text import legible, one_line, printable
 
 STEERING = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f"
 DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

@@ -16,10 +16,10 @@ import platform
 import sys
 
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.score.metrics import wilson
-from geosleuth.world import open_world, world_atlas
-from geosleuth.world.design import design_scene
-from geosleuth.world.environment import GeoEnvironment, environment_for, offline_setting, scene_poser
+from geosleuth.lab.scenes import open_world, world_atlas
+from geosleuth.lab.scenes.design import design_scene
+from geosleuth.lab.scenes.environment import GeoEnvironment, environment_for, offline_setting, scene_poser
+from geosleuth.lab.score.metrics import wilson
 from nano.teacher import Notes, points_in
 
 WITHIN_KM = (0.5, 25.0, 750.0)

@@ -16,12 +16,12 @@ import time
 from collections import Counter
 
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.lab.scenes import open_world, world_atlas
+from geosleuth.lab.scenes.design import design_scene
+from geosleuth.lab.scenes.scene import Scene
 from geosleuth.photo import Album
 from geosleuth.tools import Case
 from geosleuth.tools.text_clues import text_clues
-from geosleuth.world import open_world, world_atlas
-from geosleuth.world.design import design_scene
-from geosleuth.world.scene import Scene
 
 WITHIN_KM = 25.0
 

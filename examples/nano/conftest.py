@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.world import World
+from geosleuth.lab.scenes import World
 from homes import home_with_base
 from nano_lessons import Taught, teach_class
 from worlds import world_of

@@ -22,8 +22,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from geosleuth.errors import require
 from geosleuth.photo.runtime import no_probing
+from geosleuth.support.errors import require
 from nano.fast import FastGenerator, Prompts, check, image_ids, random_prompts, stock_generate
 from nano.nano_model import make_nano, parameters
 from nano.vision import patch_vision_attention, patch_vision_inputs

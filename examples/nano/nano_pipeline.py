@@ -24,7 +24,7 @@ from threading import Thread
 from typing import Any
 
 import train_nano
-from geosleuth.files import lock_file, write_text_atomically
+from geosleuth.support.files import lock_file, write_text_atomically
 from nano_cores import cores, pin
 from nano_plan import EARLY, KEPT, LATE, NEEDED, PLAN, changed
 

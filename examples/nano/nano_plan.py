@@ -49,7 +49,7 @@ seconds are left out: what follows goes on from the stage before. Steps that are
 compared with each other: each has the same number of steps, and its policy is evaluated on the first "compared"
 held-out scenes. A run that is "bare" learns
 without tools, and is evaluated with them; one that is "toolless" has none at all. "reward" names a preset, or is a
-reward as `geosleuth.score.rewards` reads it. "tries" lets the cold start try scenes, and drops those that teach
+reward as `geosleuth.lab.score.rewards` reads it. "tries" lets the cold start try scenes, and drops those that teach
 nothing."""
 
 KEPT = tuple(train_nano.MIXES["coldstart"])

@@ -17,11 +17,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from geosleuth.errors import BadInput
-from geosleuth.files import write_text_atomically
-from geosleuth.train.curves import chart_alone, chart_of
-from geosleuth.train.evaluation import SLICES, Evaluation, compared, figures_of, read_evaluation
-from geosleuth.train.play import PlayedScene
+from geosleuth.lab.train.curves import chart_alone, chart_of
+from geosleuth.lab.train.evaluation import SLICES, Evaluation, compared, figures_of, read_evaluation
+from geosleuth.lab.train.play import PlayedScene
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import write_text_atomically
 
 FAR = ("0.5 km", "25 km", "750 km")
 NEAR = "25 km"
@@ -55,7 +55,7 @@ CURVES = {"within 25 km": "accuracy/25km", "within 750 km": "accuracy/750km", "r
 FAILED = {"failed calls": "tools/failure_rate"}
 """A curve of its own: beside the others it would lie on the axis."""
 HARD = ("needs zoom", "misleading text", "zoom or misleading")
-"""Slices of `geosleuth.train.evaluation` on which the detective is met."""
+"""Slices of `geosleuth.lab.train.evaluation` on which the detective is met."""
 _SMOOTHED = 5
 
 

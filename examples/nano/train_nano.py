@@ -131,7 +131,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
 
 def make(given: argparse.Namespace) -> None:
     """Make an untrained model."""
-    from geosleuth.world import open_world
+    from geosleuth.lab.scenes import open_world
     from nano.nano_model import corpus, make_nano
 
     make_nano(given.out, size=given.size, corpus=corpus(open_world(WORLD)))
@@ -139,15 +139,15 @@ def make(given: argparse.Namespace) -> None:
 
 def maps(_: argparse.Namespace) -> None:
     """Build the world's map once, before several processes need it."""
-    from geosleuth.world import open_world
-    from geosleuth.world.world import world_atlas
+    from geosleuth.lab.scenes import open_world
+    from geosleuth.lab.scenes.world import world_atlas
 
     world_atlas(open_world(WORLD))
 
 
 def teach(given: argparse.Namespace) -> None:
     """Write the lessons of this worker's scenes, until the time is up or the pool holds a file named stop."""
-    from geosleuth.world import open_world
+    from geosleuth.lab.scenes import open_world
     from nano.nano_model import load_nano_processor
     from nano.shards import ShardWriter
     from nano.teacher import Speaking, Teaching
@@ -185,9 +185,9 @@ def next_scene(shards: Path, role: str, worker: int, of: int) -> int:
 
 def drawn(given: argparse.Namespace) -> None:
     """Draw pictures of scenes, each once."""
-    from geosleuth.world import open_world
-    from geosleuth.world.design import design_scene
-    from geosleuth.world.environment.episode import drawn as draw_one
+    from geosleuth.lab.scenes import open_world
+    from geosleuth.lab.scenes.design import design_scene
+    from geosleuth.lab.scenes.environment.episode import drawn as draw_one
 
     world, began = open_world(WORLD), time.monotonic()
     for number in range(given.worker, given.scenes, given.of):
@@ -199,7 +199,7 @@ def drawn(given: argparse.Namespace) -> None:
 def studied(given: argparse.Namespace) -> None:
     """Train one stage on lessons."""
     model, processor = loaded(given.model)
-    from geosleuth.train.models import save_policy
+    from geosleuth.lab.train.models import save_policy
     from nano.trainer import Study, study
 
     how = Study(
@@ -225,15 +225,15 @@ def reinforced(given: argparse.Namespace) -> None:
     import transformers
 
     from geosleuth.agent.methods import method
-    from geosleuth.score.rewards import read_reward
+    from geosleuth.lab.score.rewards import read_reward
+    from geosleuth.lab.train.generator import shrinking
+    from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer
+    from geosleuth.lab.train.models import save_policy
+    from geosleuth.lab.train.prompts import prompt_rows
+    from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
+    from geosleuth.lab.train.run_folder import RunFolder, last_checkpoint
+    from geosleuth.lab.train.sft import pacing
     from geosleuth.tools.toolset import all_tools
-    from geosleuth.train.generator import shrinking
-    from geosleuth.train.grpo import EnvironmentPlan, grpo_trainer
-    from geosleuth.train.models import save_policy
-    from geosleuth.train.prompts import prompt_rows
-    from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
-    from geosleuth.train.run_folder import RunFolder, last_checkpoint
-    from geosleuth.train.sft import pacing
     from nano.fast_grpo import quicken, ready_images
     from nano.shards import final_shrink
     from nano.vision import patch_vision_attention, patch_vision_inputs
@@ -315,9 +315,9 @@ def evaluated_after(given: argparse.Namespace) -> None:
 
 def evaluated(given: argparse.Namespace) -> None:
     """Evaluate a policy on held-out scenes, or make tries on the scenes of reinforcement learning."""
-    from geosleuth.policies import Sampling
-    from geosleuth.train.evaluation import EvaluationSettings, PlaySettings, evaluate
-    from geosleuth.train.generator import Replier, fast_generate
+    from geosleuth.lab.train.evaluation import EvaluationSettings, PlaySettings, evaluate
+    from geosleuth.lab.train.generator import Replier, fast_generate
+    from geosleuth.models import Sampling
     from nano.fast import FastGenerator, image_ids
 
     model, processor = loaded(given.policy)
@@ -354,7 +354,7 @@ def evaluated(given: argparse.Namespace) -> None:
     playing = PlaySettings(workers=given.workers, at_once=at_once, batch=AT_ONCE)
     found = evaluate(replier, settings, playing=playing, folder=given.out, pictures=given.pictures)
     if given.train_scenes:
-        from geosleuth.train.prompts import scene_id
+        from geosleuth.lab.train.prompts import scene_id
 
         lines = [
             json.dumps({"id": scene_id(scene.number), "distances_km": [one.distance_km for one in scene.tries]})
@@ -369,9 +369,9 @@ def evaluated(given: argparse.Namespace) -> None:
 def ceiling(given: argparse.Namespace) -> None:
     """Measure the teacher's own answers on the scenes of evaluation: the ceiling of a policy that copies it."""
     from geosleuth.geo import LatLon, distance_km
-    from geosleuth.score.metrics import wilson
-    from geosleuth.world import open_world
-    from geosleuth.world.design import design_scene
+    from geosleuth.lab.scenes import open_world
+    from geosleuth.lab.scenes.design import design_scene
+    from geosleuth.lab.score.metrics import wilson
     from nano.teacher import Teaching
 
     world = open_world(WORLD)
@@ -408,7 +408,7 @@ def warm_up() -> None:
 
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     torch: Any = import_module("torch")
-    for name in ("datasets", "trl", "geosleuth.train.evaluation", "nano.fast_grpo"):
+    for name in ("datasets", "trl", "geosleuth.lab.train.evaluation", "nano.fast_grpo"):
         import_module(name)
     for name in ("SFTTrainer", "GRPOTrainer"):
         getattr(import_module("trl"), name)
@@ -443,7 +443,7 @@ def mfu(model: Any, figures: dict[str, Any]) -> dict[str, float]:
 @contextmanager
 def watched() -> Iterator[dict[str, float | None]]:
     """Watch the GPU; at the end the figures hold the mean share of time in which it was busy."""
-    from geosleuth.train.training_log import GPU_UTILISATION, watch_gpu
+    from geosleuth.lab.train.training_log import GPU_UTILISATION, watch_gpu
 
     figures: dict[str, float | None] = {"gpu_busy_percent": None}
     watch = watch_gpu()
@@ -466,7 +466,7 @@ def saying(name: str) -> Any:
 
 def report(path: Path, figures: dict[str, Any]) -> None:
     """Write figures, and print them without their history."""
-    from geosleuth.files import write_text_atomically
+    from geosleuth.support.files import write_text_atomically
 
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text_atomically(path, json.dumps(figures, default=str))

@@ -14,13 +14,13 @@ from typing import Any
 __version__ = "0.1.0"
 
 _MODULES = {
-    "locate": "geosleuth.pipeline.api",
-    "alocate": "geosleuth.pipeline.api",
-    "locate_many": "geosleuth.pipeline.api",
-    "LocateResult": "geosleuth.pipeline.result",
-    "Findings": "geosleuth.pipeline.result",
-    "GeosleuthError": "geosleuth.errors",
-    "UserError": "geosleuth.errors",
+    "locate": "geosleuth.locate.api",
+    "alocate": "geosleuth.locate.api",
+    "locate_many": "geosleuth.locate.api",
+    "LocateResult": "geosleuth.locate.result",
+    "Findings": "geosleuth.locate.result",
+    "GeosleuthError": "geosleuth.support.errors",
+    "UserError": "geosleuth.support.errors",
 }
 """The names of the package, and where each comes from."""
 

@@ -33,7 +33,7 @@ from geosleuth.answer import Answer
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.policies import Prompt, Sampling, Step, Usage
+from geosleuth.models import Prompt, Sampling, Step, Usage
 from geosleuth.tools import ImageInfo, Observation, ToolCall
 from marked import HOME, MARKER, holds_digits_of, holds_marker, marked_answer
 from scripted import ScriptedPolicy, answers, call, calls

@@ -13,7 +13,7 @@ from geosleuth.agent import Budget, Context, Prompted, Said, Trajectory, convers
 from geosleuth.agent.conversation import cut, stretches_of
 from geosleuth.agent.replay import replay, same_events
 from geosleuth.agent.setup import AgentSetup
-from geosleuth.policies import Conversation, Message, Observed, Prompt, Step
+from geosleuth.models import Conversation, Message, Observed, Prompt, Step
 from geosleuth.tools import Case, Output, ToolCall, Toolset, tool
 from scripted import ScriptedPolicy, answers, call, calls, says
 from small_runs import ALL_TOOLS, small_case, small_method, small_photo

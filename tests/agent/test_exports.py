@@ -25,9 +25,9 @@ from geosleuth.agent import (
 )
 from geosleuth.agent.exports import DIALECTS, IMPORTED, KEY, export, import_, record_line, records_in
 from geosleuth.answer import Answer
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.policies import Prompt, Step
+from geosleuth.models import Prompt, Step
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import ToolCall
 
 ALL = pytest.mark.parametrize("dialect", DIALECTS)

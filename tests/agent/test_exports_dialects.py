@@ -14,10 +14,10 @@ from any_trajectory import trajectories
 from export_runs import detective_run, resumed_run
 from geosleuth.agent import Context, Trajectory, conversation_of, rebuild_album
 from geosleuth.agent.exports import DIALECTS, export, image_path, write_images
-from geosleuth.errors import BadInput
+from geosleuth.models import Conversation
+from geosleuth.models.tagged import system_text, turns
 from geosleuth.photo import Album
-from geosleuth.policies import Conversation
-from geosleuth.policies.tagged import system_text, turns
+from geosleuth.support.errors import BadInput
 from small_runs import ALL_TOOLS, small_photo
 
 RUNS = [pytest.param(detective_run, id="detective"), pytest.param(resumed_run, id="resumed")]

@@ -11,10 +11,10 @@ from PIL import Image
 from geosleuth.agent.locate import Finding, locate, open_case
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.agent.setup import AgentSetup, Resources
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.models import Step
 from geosleuth.photo import OpenedPhoto, open_photo
-from geosleuth.policies import Step
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import Toolset
 from scripted import ScriptedPolicy, answers, says
 

@@ -21,9 +21,9 @@ from geosleuth.agent import (
     stream,
 )
 from geosleuth.agent.setup import AgentSetup
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
-from geosleuth.policies import Conversation, Observed, Prompt, Step, Usage
+from geosleuth.models import Conversation, Observed, Prompt, Step, Usage
+from geosleuth.support.errors import BadInput, ServiceFault
 from geosleuth.tools import Case, Output, Toolset, tool
 from run_parts import parted
 from scripted import Line, ScriptedPolicy, answers, call, calls, says

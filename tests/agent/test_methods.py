@@ -25,10 +25,10 @@ from geosleuth.agent.methods import (
 from geosleuth.agent.methods.papers import GEOVISTA, SMILEGEO, SPOTAGENT, TWM, TWM_PARALLEL
 from geosleuth.answer import Address, Answer, Candidate, Level, parse_strict, render
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.models import Sampling
 from geosleuth.photo import BoxScale
-from geosleuth.policies import Sampling
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import ImageInfo
 from geosleuth.tools.calls import supplied
 from geosleuth.tools.toolset import all_tools

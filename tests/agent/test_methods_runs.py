@@ -18,9 +18,9 @@ from geosleuth.agent.trajectory import Trajectory
 from geosleuth.answer import Address, Answer, Candidate, Level, render, render_brief
 from geosleuth.atlas import Document, OfflineAtlas
 from geosleuth.geo import LatLon
+from geosleuth.models import Conversation, Observed, Step, Usage
+from geosleuth.models.tagged import read_reply, system_text, turns
 from geosleuth.photo import Album, Photo, View, open_photo
-from geosleuth.policies import Conversation, Observed, Step, Usage
-from geosleuth.policies.tagged import read_reply, system_text, turns
 from geosleuth.tools import Case, ImageSearch, Similar, WebSearch
 from geosleuth.tools.toolset import all_tools
 from homes import add_region

@@ -11,7 +11,7 @@ from geosleuth.agent import Answered, Budget, Ended, Said, ToolObserved, Traject
 from geosleuth.agent.codec import event_from_dict, event_to_dict, from_line, to_line
 from geosleuth.agent.setup import AgentSetup
 from geosleuth.geo import LatLon
-from geosleuth.policies import Observed, Prompt, Step, Usage
+from geosleuth.models import Observed, Prompt, Step, Usage
 from geosleuth.tools import Case, Output, ToolCall, Toolset, tool
 from run_parts import parted
 from scripted import Line, ScriptedPolicy, answers, call, calls, says

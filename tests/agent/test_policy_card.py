@@ -9,7 +9,7 @@ import pytest
 
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.agent.policy_card import FILE, PolicyCard, card_beside, read_card
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 PRESETS = [name for name in METHODS if name != "detective"]
 

@@ -7,7 +7,7 @@ from geosleuth.agent import Event, Hypothesis, Noted, Pool, Said, ToolObserved, 
 from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import Address, Answer
 from geosleuth.geo import LatLon
-from geosleuth.policies import Step
+from geosleuth.models import Step
 from geosleuth.tools import Observation, ToolCall
 from scripted import Line, ScriptedPolicy, answers, call, calls, says
 from small_runs import ALL_TOOLS, small_case, small_method

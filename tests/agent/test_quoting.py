@@ -8,10 +8,10 @@ import pytest
 from geosleuth.agent import Budget, Method, Trajectory, first_difference, replay, resume, run
 from geosleuth.agent.setup import AgentSetup
 from geosleuth.agent.turns import Quotes, quote, spelled_out
+from geosleuth.models import Prompt
 from geosleuth.photo import View
 from geosleuth.photo.text import TextLine
-from geosleuth.policies import Prompt
-from geosleuth.team.parallel.chains import facts_of
+from geosleuth.teams.parallel.chains import facts_of
 from geosleuth.tools import Observation, ToolCall, Toolset
 from geosleuth.tools.image_tools import image_zoom_in_tool, read_text
 from scripted import Line, ScriptedPolicy, answers, call, calls

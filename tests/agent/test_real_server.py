@@ -22,8 +22,8 @@ from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import FORMAT
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon
+from geosleuth.models import EndpointSettings, Policy, Sampling, Step, Wire, make_policy
 from geosleuth.photo import open_photo
-from geosleuth.policies import EndpointSettings, Policy, Sampling, Step, Wire, make_policy
 from geosleuth.tools import ToolCall
 from geosleuth.tools.toolset import all_tools
 from later import later

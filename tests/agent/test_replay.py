@@ -29,10 +29,10 @@ from geosleuth.agent import (
     write_trajectory,
 )
 from geosleuth.agent.setup import AgentSetup
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
+from geosleuth.models import Prompt, Step, Usage
 from geosleuth.photo import Photo
-from geosleuth.policies import Prompt, Step, Usage
+from geosleuth.support.errors import BadInput, ServiceFault
 from geosleuth.tools import Case, ToolCall, Toolset
 from run_parts import parted
 from scripted import Line, ScriptedPolicy, answers, call, calls, says

@@ -43,10 +43,10 @@ from geosleuth.agent import (
 from geosleuth.agent.codec import KINDS, from_line, to_line
 from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import Answer
-from geosleuth.errors import BadInput
-from geosleuth.files import MAX_LINE_BYTES
 from geosleuth.geo import LatLon
-from geosleuth.policies import Prompt, Sampling, Step, Usage
+from geosleuth.models import Prompt, Sampling, Step, Usage
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import MAX_LINE_BYTES
 from geosleuth.tools import ImageInfo, Observation, ToolCall
 from scripted import ScriptedPolicy, answers, call, calls
 from small_runs import ALL_TOOLS, small_case, small_method
@@ -324,7 +324,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from geosleuth.agent import Event, Prompted, Started, Task, Budget, TrajectoryWriter
-from geosleuth.policies import Prompt
+from geosleuth.models import Prompt
 
 writer = TrajectoryWriter(Path(sys.argv[1]))
 writer.write(Event(0, 0.0, Started(Task(()), "m", "p", (), Budget(), "s")))

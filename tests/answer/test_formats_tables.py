@@ -24,8 +24,8 @@ from geosleuth.answer.formats import (
     to_darwin_core,
     to_json,
 )
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.support.errors import BadInput
 from marked import HOME, marked_answer, marked_context
 
 DWC = "http://rs.tdwg.org/dwc/terms/"

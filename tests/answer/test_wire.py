@@ -16,8 +16,8 @@ from geosleuth.answer import (
     render,
     render_brief,
 )
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.support.errors import BadInput
 
 # Any text at all, tags, braces, quotes and line separators included; JSON can't carry half a surrogate pair faithfully.
 texts = st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(

@@ -15,7 +15,7 @@ import pytest
 
 from extract_server import ExtractServer, catalogue, entry, extract_server, tiny_extract
 from geosleuth.atlas.suggestion import map_for
-from geosleuth.text.numbers import size
+from geosleuth.support.text.numbers import size
 from in_process import Done, geosleuth
 from locating import FINAL, at, locate_here, photo_file
 from openai_server import openai_server

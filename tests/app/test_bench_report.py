@@ -9,8 +9,8 @@ import typer
 from typer.testing import CliRunner, Result
 
 from findings import Page
-from geosleuth.app.cli.bench import bench, report
-from geosleuth.errors import BadInput
+from geosleuth.lab.cli.bench import bench, report
+from geosleuth.support.errors import BadInput
 from run_folders import TryMade, picture_of, world_photos, write_run, write_set
 
 command = typer.Typer()

@@ -18,8 +18,8 @@ from PIL import Image
 from typer.main import get_command
 
 import geosleuth
-from geosleuth.app.cli import commands as listed_commands
-from geosleuth.app.cli.commands import app_for, whole_app
+from geosleuth.cli import commands as listed_commands
+from geosleuth.cli.commands import app_for, whole_app
 from in_process import Done, whole_command
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
@@ -229,9 +229,9 @@ def test_the_command_line_loads_nothing_heavy() -> None:
         "msgspec",
         "torch",
         "pydantic",
-        "geosleuth.score",
+        "geosleuth.lab.score",
     ]
-    code = f"import sys, geosleuth.app.cli.commands; print([name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, geosleuth.cli.commands; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -240,14 +240,14 @@ HEAVY_FOR_ONE_PHOTO = (
     "pydantic",  # Typer's validators, for options that nobody gave
     "jinja2",
     "rich.console",
-    "geosleuth.app.report.finding_page",
-    "geosleuth.app.review",
+    "geosleuth.report.finding_page",
+    "geosleuth.server.review",
     "geosleuth.atlas.regions.osm",
-    "geosleuth.bench.report",
-    "geosleuth.clues.visual.learned",
-    "geosleuth.score",
-    "geosleuth.team.swarm",
-    "geosleuth.world",
+    "geosleuth.lab.bench.report",
+    "geosleuth.evidence.visual.learned",
+    "geosleuth.lab.score",
+    "geosleuth.teams.swarm",
+    "geosleuth.lab.scenes",
     "torch",
 )
 
@@ -256,7 +256,7 @@ def test_locating_one_photo_loads_only_what_it_needs(atlas_home: Path, tmp_path:
     photo = tmp_path / "blank.jpg"
     Image.new("RGB", (900, 900), "grey").save(photo)
     code = (
-        "import sys; from geosleuth.app.cli import main\n"
+        "import sys; from geosleuth.cli import main\n"
         "sys.argv[0] = 'geosleuth'\n"
         "try:\n    main()\n"
         f"finally:\n    print([name for name in {HEAVY_FOR_ONE_PHOTO} if name in sys.modules], file=sys.stderr)\n"
@@ -448,7 +448,7 @@ def test_a_wrong_command_line_exits_with_2(command: list[str]) -> None:
 
 def test_our_own_fault_exits_with_1_and_keeps_its_traceback(tmp_path: Path) -> None:
     code = (
-        "import geosleuth.app.cli as cli, geosleuth.app.cli.handlers.doctor as doctor\n"
+        "import geosleuth.cli as cli, geosleuth.cli.handlers.doctor as doctor\n"
         "def broken(): raise RuntimeError('a bug of ours')\n"
         "doctor.doctor_document = broken\n"
         "import sys; sys.argv = ['geosleuth', 'doctor', '--json']\n"

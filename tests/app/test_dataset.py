@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from geosleuth.app.cli.dataset import dataset
-from geosleuth.bench.sets import CARDS
-from geosleuth.errors import BadInput
+from geosleuth.lab.bench.sets import CARDS
+from geosleuth.lab.cli.dataset import dataset
+from geosleuth.support.errors import BadInput
 from set_files import jpeg, put
 
 

@@ -11,11 +11,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from geosleuth.app import console
-from geosleuth.app.cli.dataset import add_makers
-from geosleuth.bench.makers.locatability import TAGS
-from geosleuth.bench.sets import open_set
-from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.lab.bench.makers.locatability import TAGS
+from geosleuth.lab.bench.sets import open_set
+from geosleuth.lab.cli.dataset import add_makers
+from geosleuth.support import console
+from geosleuth.support.errors import BadInput, GeosleuthError
 from maker_sets import jpeg, photo_table, picture
 from openai_server import chat_reply, failure, openai_server
 

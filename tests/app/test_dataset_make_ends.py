@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from foreground import hear_ctrl_c
-from geosleuth.bench.sets import open_set
+from geosleuth.lab.bench.sets import open_set
 from maker_sets import photo_table
 from openai_server import ServerUrl, chat_reply, openai_server
 
 PHOTOS = 10
 REPLY = '{"locatability": 6, "landmark": null}'
-COMMAND = "from geosleuth.app.cli import main; main()"
+COMMAND = "from geosleuth.cli import main; main()"
 
 
 def _rating(folder: Path, url: str, home: Path) -> "subprocess.Popen[str]":

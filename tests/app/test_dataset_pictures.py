@@ -11,12 +11,12 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from baseline_tasks import ask
-from geosleuth.app.cli.dataset import add_pictures
-from geosleuth.bench.sets import open_set
-from geosleuth.errors import UserError
 from geosleuth.geo import LatLon
+from geosleuth.lab.bench.sets import open_set
+from geosleuth.lab.cli.dataset import add_pictures
+from geosleuth.models import make_policy
 from geosleuth.photo import open_photo
-from geosleuth.policies import make_policy
+from geosleuth.support.errors import UserError
 from scenery import save, scene
 
 
@@ -62,7 +62,7 @@ def test_tiles_become_a_set_that_a_baseline_can_be_run_over(tmp_path: Path) -> N
 @pytest.mark.filterwarnings("ignore:Use `@` matmul:PendingDeprecationWarning")
 def test_scenes_become_mosaics(tmp_path: Path) -> None:
     rasterio = pytest.importorskip("rasterio")
-    from geosleuth.bench.makers.mosaics import frame_around
+    from geosleuth.lab.bench.makers.mosaics import frame_around
 
     frame = frame_around(LatLon(38.72, -9.14), 32)
     place = rasterio.Affine(10, 0, frame.west_m, 0, -10, frame.north_m)

@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 import geosleuth
 from forgeries import forged_levels, forged_lines, forged_reports, forged_results
 from geosleuth.agent import ToolObserved
-from geosleuth.app.cli.handlers.verify import made_again
-from geosleuth.app.evidence import MANIFEST, MOST_FILES, Changed, evidence_package, open_package, packed
-from geosleuth.app.report import report_html
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.errors import BadInput
+from geosleuth.cli.handlers.verify import made_again
+from geosleuth.report import report_html
+from geosleuth.report.evidence_package import MANIFEST, MOST_FILES, Changed, evidence_package, open_package, packed
+from geosleuth.support.errors import BadInput
 from in_process import whole_command
 from serving import photo_bytes, recording, served_here
 

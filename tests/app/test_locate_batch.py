@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from geosleuth.agent import read_trajectory
-from geosleuth.app.console import this_command
-from geosleuth.app.review import Review
-from geosleuth.errors import BadInput, install_command
 from geosleuth.photo import open_photo
+from geosleuth.server.review import Review
+from geosleuth.support.console import this_command
+from geosleuth.support.errors import BadInput, install_command
 from later import later
 from locating import FINAL, LAT, at, locate_here, photo_file
 from openai_server import Reply, ServerUrl, openai_server
@@ -270,7 +270,7 @@ def test_without_the_extra_the_batch_says_how_to_review(
     lines = here.splitlines()
     command = lines[lines.index("to confirm, correct or reject the findings:") + 1]
     assert re.fullmatch(rf"  (\S.*)?geosleuth review {tmp_path / 'run'}", command)
-    monkeypatch.setattr("geosleuth.app.cli.handlers.locate_batch.find_spec", lambda _: None)
+    monkeypatch.setattr("geosleuth.cli.handlers.locate_batch.find_spec", lambda _: None)
     told = locate_here(*words).err
     assert f"\n  {install_command('serve')}    # once: the page needs an extra\n" in told
     assert f" review {tmp_path / 'run'}\n" in told

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import geosleuth
-from geosleuth.app.report.chain import rounded_points
-from geosleuth.pipeline.result import result_schema
+from geosleuth.locate.result import result_schema
+from geosleuth.report.chain import rounded_points
 from in_process import whole_command
 from locating import Done, locate_here
 from signs import sign_photo

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.app.cli.locate import MOST_USED
-from geosleuth.policies import PREFIXES
-from geosleuth.policies.registry import SERVICES
+from geosleuth.cli.locate import MOST_USED
+from geosleuth.models import PREFIXES
+from geosleuth.models.registry import SERVICES
 from locating import locate_here
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -231,7 +231,7 @@ def test_the_host_of_the_verifier_is_asked_leave_for_too(
     refusal = locate_here(photo_file(tmp_path), *at(server), "--parallel", 2, *words).refusal
     assert "api.openai.com" in refusal
     assert "add --yes" in refusal
-    with pytest.raises(geosleuth.errors.BadInput, match=r"api\.openai\.com.*send=True"):
+    with pytest.raises(geosleuth.support.errors.BadInput, match=r"api\.openai\.com.*send=True"):
         geosleuth.locate(
             photo_file(tmp_path), model="server:any", base_url=str(server), parallel=2, verifier="openai:gpt-5"
         )

@@ -8,9 +8,9 @@ import pytest
 
 from desks import all_told as all_told_of
 from desks import at_a_desk, case_with_photo, everything_in
-from geosleuth.app.service import FILES, CaseService, RunRequest
 from geosleuth.atlas.online.access import HIDDEN, Secret
 from geosleuth.atlas.redaction import redacted
+from geosleuth.server import FILES, CaseService, RunRequest
 from locating import ANSWER, locate_here, photo_file
 from openai_server import Reply, Request, chat_reply, failure, openai_server
 

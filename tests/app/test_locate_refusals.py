@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from geosleuth.app.console import asked
 from geosleuth.atlas.base import base_path
+from geosleuth.support.console import asked
 from later import later
 from locating import FINAL, at, command, environment, locate_here, locate_outside, photo_file
 from openai_server import ServerUrl, openai_server

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from extract_server import ExtractServer, extract_server
-from geosleuth.pipeline.request import LocateRequest
+from geosleuth.locate.request import LocateRequest
 from locating import Done, locate_here
 from serving import photo_bytes, recording
 
@@ -128,7 +128,7 @@ def test_a_photo_comes_from_the_clipboard(
 
 
 def test_files_are_left_alone_where_nothing_is_elsewhere(tmp_path: Path) -> None:
-    from geosleuth.app.cli.handlers.photo_sources import local_photos
+    from geosleuth.cli.handlers.photo_sources import local_photos
 
     with local_photos(["a.jpg", str(tmp_path)], LocateRequest(sidecars=True)) as words:
         assert words == ["a.jpg", str(tmp_path)]

@@ -11,11 +11,11 @@ from mcp import Client
 
 import geosleuth
 from geosleuth.agent import Event
-from geosleuth.app.service.mcp import Service, Source, make_server
-from geosleuth.errors import BadInput
-from geosleuth.pipeline.plan import make_plan
-from geosleuth.pipeline.request import LocateRequest
-from geosleuth.pipeline.result import result_schema
+from geosleuth.locate.plan import make_plan
+from geosleuth.locate.request import LocateRequest
+from geosleuth.locate.result import result_schema
+from geosleuth.server.mcp import Service, Source, make_server
+from geosleuth.support.errors import BadInput
 from in_process import whole_command
 from serving import photo_bytes, recording, served_here
 
@@ -118,14 +118,14 @@ def test_a_request_walks_through_six_modules_and_none_twice(
     monkeypatch.setattr("geosleuth.agent.trajectory.TrajectoryWriter.write", watch)
     whole_command("locate", photo, "--model", replayed, "--trajectory", photo.with_name("kept.jsonl"))
     names = walks[0]
-    to_loop = names[names.index("geosleuth.app.cli.locate") : names.index("geosleuth.agent.loop") + 1]
+    to_loop = names[names.index("geosleuth.cli.locate") : names.index("geosleuth.agent.loop") + 1]
     walk = [name for at, name in enumerate(to_loop) if at == 0 or to_loop[at - 1] != name]
     assert len(walk) <= 6
     assert len(set(walk)) == len(walk)
     assert walk == [
-        "geosleuth.app.cli.locate",
-        "geosleuth.app.cli.handlers.locate",
-        "geosleuth.pipeline.run",
+        "geosleuth.cli.locate",
+        "geosleuth.cli.handlers.locate",
+        "geosleuth.locate.run",
         "geosleuth.agent.locate",
         "geosleuth.agent.loop",
     ]

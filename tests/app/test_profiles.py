@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 import geosleuth
-from geosleuth.app.cli.options import RunOptions
-from geosleuth.app.service.records import RunRequest, Settings
-from geosleuth.app.service.requests import locate_request, settled
-from geosleuth.errors import BadInput
+from geosleuth.cli.options import RunOptions
 from geosleuth.geo import LatLon
-from geosleuth.pipeline.defaults import config_file
-from geosleuth.pipeline.profiles import SAVED, known_profiles, read_profile
-from geosleuth.pipeline.request import LocateRequest
+from geosleuth.locate.defaults import config_file
+from geosleuth.locate.profiles import SAVED, known_profiles, read_profile
+from geosleuth.locate.request import LocateRequest
+from geosleuth.server.records import RunRequest, Settings
+from geosleuth.server.requests import locate_request, settled
+from geosleuth.support.errors import BadInput
 from in_process import Done, whole_command
 from later import later
 from locating import FINAL, ZOOM, photo_file

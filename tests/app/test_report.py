@@ -22,15 +22,15 @@ from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.agent.spoken_of import speaks_of
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.answer.answer import how_sure
-from geosleuth.app.report import jinja, pictures_of, report_html
-from geosleuth.app.report.digest import account_of
-from geosleuth.app.report.pictures import SIZE_PX, framed, zoom_for
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer, country_outline
-from geosleuth.bench.page.markup import Html
-from geosleuth.bench.page.worldmap import mercator
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims, Photo
+from geosleuth.report import jinja, pictures_of, report_html
+from geosleuth.report.digest import account_of
+from geosleuth.report.markup import Html
+from geosleuth.report.pictures import SIZE_PX, framed, zoom_for
+from geosleuth.report.worldmap import mercator
 from marked import HOME, MARKER, holds_digits_of, holds_marker, marked_answer
 
 HOSTILE = '</script></style><script>alert(1)</script><img src=x onerror="alert(2)">"\'&\x1b[31m\x00\ud800\u202e'

@@ -20,11 +20,11 @@ from geosleuth.agent.display import whole_country
 from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.answer.answer import percent_words
-from geosleuth.app.report.card import braille, card, region_lines, region_width_km, world_lines
-from geosleuth.app.service.finding_view import result_view
 from geosleuth.geo import LatLon
+from geosleuth.models.detective.answering import WITH_A_MODEL
 from geosleuth.photo import Claims
-from geosleuth.policies.detective.answering import WITH_A_MODEL
+from geosleuth.report.card import braille, card, region_lines, region_width_km, world_lines
+from geosleuth.server.finding_view import result_view
 from geosleuth.tools.viewer import percent
 
 

@@ -11,11 +11,11 @@ from geosleuth.agent.locate import Finding
 from geosleuth.agent.loop import run
 from geosleuth.agent.methods import method
 from geosleuth.agent.setup import AgentSetup
-from geosleuth.app.report import report_html
-from geosleuth.app.report.digest import digest_of
 from geosleuth.atlas import OfflineAtlas
+from geosleuth.models.detective import Detective
 from geosleuth.photo import Album, Photo
-from geosleuth.policies.detective import Detective
+from geosleuth.report import report_html
+from geosleuth.report.digest import digest_of
 from geosleuth.tools import Case
 from geosleuth.tools.toolset import all_tools
 from tool_cases import sign

@@ -13,9 +13,9 @@ from geosleuth.agent import Ended
 from geosleuth.agent.events import Spent
 from geosleuth.agent.locate import cap_finding
 from geosleuth.answer import Address, Answer
-from geosleuth.app.report import SummaryRow, small_jpeg, summary_html, summary_row
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims
+from geosleuth.report import SummaryRow, small_jpeg, summary_html, summary_row
 
 HOSTILE = '</td><script>alert(1)</script><img src=x onerror="alert(2)">'
 

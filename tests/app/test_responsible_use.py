@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from geosleuth.app.service.http.schemas import NewSettings
+from geosleuth.server.http.schemas import NewSettings
 from signs import sign_photo
 
 PAGE = (Path(__file__).parents[2] / "docs" / "responsible-use.md").read_text(encoding="utf-8")

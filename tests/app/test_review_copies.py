@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from geosleuth.app.review import Decision, Review
 from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
+from geosleuth.server.review import Decision, Review
 from in_process import whole_command
 from signs import camera_exif, sign_photo
 

@@ -77,7 +77,7 @@ def test_nobody_else_has_a_folder_opened(batch: Path, server: Served) -> None:
 
 
 def test_what_a_killed_server_left_is_passed_over(batch: Path, cases: Path) -> None:
-    from geosleuth.app.handover import handed_over
+    from geosleuth.server.handover import handed_over
 
     cases.mkdir()
     (cases / "serving.json").write_text(json.dumps({"url": "http://127.0.0.1:9", "key": "x"}))

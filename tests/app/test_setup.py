@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import geosleuth
-from geosleuth.app.cli.handlers.doctor import doctor_document
-from geosleuth.app.reach import look_around
-from geosleuth.errors import BadInput
-from geosleuth.pipeline.defaults import Defaults, config_file, read_defaults, with_default_model, write_defaults
-from geosleuth.pipeline.request import LocateRequest
+from geosleuth.cli.handlers.doctor import doctor_document
+from geosleuth.locate.defaults import Defaults, config_file, read_defaults, with_default_model, write_defaults
+from geosleuth.locate.request import LocateRequest
+from geosleuth.server.reach import look_around
+from geosleuth.support.errors import BadInput
 from in_process import Done, whole_command
 from later import later
 from locating import photo_file
@@ -33,7 +33,7 @@ def home(atlas_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> I
     monkeypatch.setenv("OLLAMA_BASE_URL", NOBODY)
     monkeypatch.setenv("VLLM_BASE_URL", NOBODY)
     at(monkeypatch, "lmstudio", NOBODY)
-    monkeypatch.setattr("geosleuth.app.reach._USUAL", {"vllm": NOBODY, "server": NOBODY})
+    monkeypatch.setattr("geosleuth.server.reach._USUAL", {"vllm": NOBODY, "server": NOBODY})
     config_file().unlink(missing_ok=True)
     yield atlas_home
     config_file().unlink(missing_ok=True)
@@ -43,7 +43,7 @@ def at(monkeypatch: pytest.MonkeyPatch, prefix: str, url: str) -> None:
     """Put a service that has no variable for its address somewhere else."""
     from dataclasses import replace
 
-    from geosleuth.policies.registry import SERVICES
+    from geosleuth.models.registry import SERVICES
 
     monkeypatch.setitem(SERVICES, prefix, replace(SERVICES[prefix], base_url=url))
 
@@ -60,7 +60,7 @@ def served(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
             case "vllm":
                 monkeypatch.setenv("VLLM_BASE_URL", url)
             case _:
-                monkeypatch.setattr("geosleuth.app.reach._USUAL", {"vllm": NOBODY, "server": str(url)})
+                monkeypatch.setattr("geosleuth.server.reach._USUAL", {"vllm": NOBODY, "server": str(url)})
         yield kind, url
 
 
@@ -127,7 +127,7 @@ def test_python_and_the_server_use_the_default_too(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_server_is_named(broken: Reply, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geosleuth.app.reach.PATIENT_SECONDS", 0.5)
+    monkeypatch.setattr("geosleuth.server.reach.PATIENT_SECONDS", 0.5)
     with openai_server([broken]) as url:
         monkeypatch.setenv("OLLAMA_BASE_URL", url)
         models, (found,) = look_around()
@@ -193,7 +193,7 @@ def test_words_that_fit_nothing_are_refused() -> None:
 
 
 def test_ollama_fetches_a_model_after_a_yes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geosleuth.policies.local_models.machine_memory", lambda: 8 * 10**9)
+    monkeypatch.setattr("geosleuth.models.local_models.machine_memory", lambda: 8 * 10**9)
     assert setup("--pull", "--yes").returncode == 2, "nobody is there to fetch it"
     with openai_server([speaks("ollama", models=())]) as url:
         monkeypatch.setenv("OLLAMA_BASE_URL", url)
@@ -235,7 +235,7 @@ def test_a_fetch_that_fails_changes_nothing(pull: Reply, told: str, monkeypatch:
      (12, "gemma4:e2b"), (16, "qwen3-vl:8b-instruct"), (24, "gemma4:e4b"), (64, "qwen3.6:35b-a3b")],
 )  # fmt: skip
 def test_what_is_offered_fits_into_the_memory(memory_gb: int, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geosleuth.policies.local_models.machine_memory", lambda: memory_gb * 10**9)
+    monkeypatch.setattr("geosleuth.models.local_models.machine_memory", lambda: memory_gb * 10**9)
     offer = json.loads(setup("--json").stdout)["offer"]
     assert offer["model"] == model
     assert offer["size_gb"] < max(memory_gb, 1)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.app.cli.handlers.team_compare import Setting, compare_ways, sweep_settings
-from geosleuth.app.report.team_page import ways_chart
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.team.sweeps.track_record import Measured
+from geosleuth.lab.cli.handlers.team_compare import Setting, compare_ways, sweep_settings
+from geosleuth.lab.teams.sweeps.track_record import Measured
+from geosleuth.lab.teams.team_page import ways_chart
+from geosleuth.support.errors import BadInput
 from in_process import Done, whole_command
 from later import later
 from openai_server import Reply, Request, chat_reply, openai_server

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.app.cli.handlers.team_sources import sources_of
-from geosleuth.errors import BadInput
+from geosleuth.lab.cli.handlers.team_sources import sources_of
+from geosleuth.support.errors import BadInput
 from set_files import jpeg, put
 
 

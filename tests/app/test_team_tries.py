@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from geosleuth.app.cli.handlers.team_compare import TriesSetting, measure_tries
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.pipeline.request import LocateRequest
+from geosleuth.lab.cli.handlers.team_compare import TriesSetting, measure_tries
+from geosleuth.locate.request import LocateRequest
+from geosleuth.support.errors import BadInput
 from in_process import Done, whole_command
 from later import later
 from openai_server import Reply, Request, chat_reply, failure, openai_server

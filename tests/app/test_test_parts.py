@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.bench.sets import open_set
-from geosleuth.errors import BadInput
-from geosleuth.train.prompts import prompt_rows
-from geosleuth.train.recipe import DataPart
+from geosleuth.lab.bench.sets import open_set
+from geosleuth.lab.train.prompts import prompt_rows
+from geosleuth.lab.train.recipe import DataPart
+from geosleuth.support.errors import BadInput
 from in_process import geosleuth
 from set_files import jpeg
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from geosleuth.data.filtering import file_names
+from geosleuth.lab.traces.filtering import file_names
 from in_process import Done, geosleuth
 from openai_server import chat_reply, openai_server
 from scenery import save, scene

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.agent import read_trajectory
-from geosleuth.data import Store, write_store
+from geosleuth.lab.traces import Store, write_store
 from in_process import Done, geosleuth
 from stored import ABOUT, made
 

@@ -11,11 +11,11 @@ import yaml
 from typer.testing import CliRunner
 
 from geosleuth import __version__
-from geosleuth.app.cli.commands import whole_app
-from geosleuth.app.cli.handlers.train import _estimate
-from geosleuth.train.recipe_files import ABLATIONS, as_mapping, read_recipe, recipe_names
-from geosleuth.train.run_folder import held_run, write_done
-from geosleuth.train.run_page import nobody_trains
+from geosleuth.cli.commands import whole_app
+from geosleuth.lab.cli.handlers.train import _estimate
+from geosleuth.lab.train.recipe_files import ABLATIONS, as_mapping, read_recipe, recipe_names
+from geosleuth.lab.train.run_folder import held_run, write_done
+from geosleuth.lab.train.run_page import nobody_trains
 from in_process import geosleuth
 from train_runs import write_run
 
@@ -225,7 +225,7 @@ def test_what_the_disk_refuses_is_told_in_one_line(
     def failing(*_: object, **__: object) -> None:
         raise trouble
 
-    monkeypatch.setattr("geosleuth.train.sft.load_model", failing)
+    monkeypatch.setattr("geosleuth.lab.train.sft.load_model", failing)
     config = recipe_file(tmp_path, model={"path": "Qwen/Qwen3-VL-8B-Instruct"})
     done = geosleuth("train", "sft", "--config", config, "--out", tmp_path / "out")
     assert done.returncode == status
@@ -237,12 +237,12 @@ def test_a_stopped_run_says_how_it_goes_on(tmp_path: Path, monkeypatch: pytest.M
     def stopping(*_: object, **__: object) -> None:
         sys.exit(130)
 
-    monkeypatch.setattr("geosleuth.train.sft.load_model", stopping)
+    monkeypatch.setattr("geosleuth.lab.train.sft.load_model", stopping)
     words = ("train", "sft", "--config", recipe_file(tmp_path, model={"path": "Qwen/Qwen3-VL-8B-Instruct"}), "--out")
     done = geosleuth(*words, tmp_path / "out")
     assert done.returncode == 130
     assert done.stderr.endswith("stopped after step 0, before the first checkpoint; the same command starts over\n")
-    monkeypatch.setattr("geosleuth.app.cli.handlers.train.last_checkpoint", lambda _: Path("checkpoint-4"))
+    monkeypatch.setattr("geosleuth.lab.cli.handlers.train.last_checkpoint", lambda _: Path("checkpoint-4"))
     done = geosleuth(*words, tmp_path / "out")
     assert done.stderr.endswith("\nstopped after step 4; run the same command to resume\n")
 

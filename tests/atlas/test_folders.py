@@ -11,8 +11,8 @@ from geosleuth.atlas.array_file import pack_arrays
 from geosleuth.atlas.borders.grid import cached_layer, read_layer
 from geosleuth.atlas.facts import brands
 from geosleuth.atlas.folders import KeptFiles
-from geosleuth.clues import languages, vocabulary
-from geosleuth.errors import DataFault
+from geosleuth.evidence import languages, vocabulary
+from geosleuth.support.errors import DataFault
 
 
 def test_kept_once_and_made_anew_where_it_can_not_be_read(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from PIL import Image
 
 from geosleuth.atlas import Atlas, OfflineAtlas, regions_dir
 from geosleuth.atlas.regions import import_osm
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
+from geosleuth.support.errors import BadInput
 from homes import add_region
 from in_process import whole_command
 

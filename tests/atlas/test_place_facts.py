@@ -11,8 +11,8 @@ from geosleuth.atlas import OfflineAtlas, gazetteers_dir, regions_dir
 from geosleuth.atlas.facts.altitude import terrain_at
 from geosleuth.atlas.gazetteers import import_natural_earth
 from geosleuth.atlas.place_facts import PlaceFacts, read_day
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.support.errors import BadInput
 from in_process import whole_command
 
 

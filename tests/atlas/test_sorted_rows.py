@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.atlas.sorted_rows import SortedRows
-from geosleuth.errors import DataFault
+from geosleuth.support.errors import DataFault
 
 _KEYS = st.text(st.characters(exclude_characters="\t\n", exclude_categories=["Cs"]), max_size=6)
 

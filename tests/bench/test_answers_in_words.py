@@ -12,14 +12,14 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from geosleuth.answer import Address, Answer
-from geosleuth.app.cli.commands import whole_app
 from geosleuth.atlas import Hit, OfflineAtlas
-from geosleuth.bench.placed import Placed, place_nothing, placer_of
-from geosleuth.bench.records import Record
-from geosleuth.bench.scored import PLACED, score_records, with_placed
-from geosleuth.errors import ServiceFault
+from geosleuth.cli.commands import whole_app
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
+from geosleuth.lab.bench.placed import Placed, place_nothing, placer_of
+from geosleuth.lab.bench.records import Record
+from geosleuth.lab.bench.scored import PLACED, score_records, with_placed
+from geosleuth.lab.score import Truth
+from geosleuth.support.errors import ServiceFault
 from printed_replies import printed_labels
 
 PARIS, LYON = LatLon(48.85, 2.35), LatLon(45.76, 4.84)

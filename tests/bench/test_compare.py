@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from geosleuth.answer import Answer
-from geosleuth.bench.records import Record
-from geosleuth.bench.report import align, compare_files, tier_files
-from geosleuth.bench.scored import Scored, score_records
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, destination
-from geosleuth.score import Truth
+from geosleuth.lab.bench.records import Record
+from geosleuth.lab.bench.report import align, compare_files, tier_files
+from geosleuth.lab.bench.scored import Scored, score_records
+from geosleuth.lab.score import Truth
+from geosleuth.support.errors import BadInput
 
 HOME = LatLon(48.0, 2.0)
 

@@ -9,7 +9,8 @@ from typing import Any, NoReturn
 import pytest
 
 from geosleuth.answer import Address, Answer
-from geosleuth.bench.export import (
+from geosleuth.geo import LatLon
+from geosleuth.lab.bench.export import (
     pair_document,
     published_dict,
     published_document,
@@ -18,12 +19,11 @@ from geosleuth.bench.export import (
     score_document,
     tier_document,
 )
-from geosleuth.bench.records import Record
-from geosleuth.bench.report import FileReport, compare_files, report_file, tier_files
-from geosleuth.bench.scored import Scored, score_records
-from geosleuth.geo import LatLon
-from geosleuth.score import Truth, papers
-from geosleuth.text.numbers import threshold
+from geosleuth.lab.bench.records import Record
+from geosleuth.lab.bench.report import FileReport, compare_files, report_file, tier_files
+from geosleuth.lab.bench.scored import Scored, score_records
+from geosleuth.lab.score import Truth, papers
+from geosleuth.support.text.numbers import threshold
 
 HOME = LatLon(10.0, 20.0)
 ODD = 'a, "quoted"\nand broken \u2028 line'

@@ -14,8 +14,8 @@ import pytest
 from geosleuth.answer.answer import envelope
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.placing import place_words
-from geosleuth.bench.placed import placer_of
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.lab.bench.placed import placer_of
 from geosleuth.names.extraction import read_reply
 from homes import add_region
 

@@ -14,10 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyproj import Proj
 
-from geosleuth.bench.page import render_page
-from geosleuth.bench.page.charts import error_curve
-from geosleuth.bench.page.markup import clean, data_block
-from geosleuth.bench.page.worldmap import (
+from geosleuth.geo import EARTH_RADIUS_KM, great_circle_km
+from geosleuth.lab.bench.page import render_page
+from geosleuth.lab.bench.report import FileReport, compare_files, report_file, rows_for
+from geosleuth.lab.bench.scored import Field, Scored
+from geosleuth.lab.score import NOT_NAMED, PublishedRow, published_rows
+from geosleuth.report.charts import error_curve
+from geosleuth.report.markup import clean, data_block
+from geosleuth.report.worldmap import (
     HALF_HEIGHT,
     HALF_WIDTH,
     MOST_DOTS,
@@ -29,11 +33,7 @@ from geosleuth.bench.page.worldmap import (
     shared_drawing,
     worst_rows,
 )
-from geosleuth.bench.report import FileReport, compare_files, report_file, rows_for
-from geosleuth.bench.scored import Field, Scored
-from geosleuth.geo import EARTH_RADIUS_KM, great_circle_km
-from geosleuth.score import NOT_NAMED, PublishedRow, published_rows
-from geosleuth.text.numbers import distance, p_value, signed, threshold
+from geosleuth.support.text.numbers import distance, p_value, signed, threshold
 
 HOSTILE = "<script>alert(1)</script>\"'&\u202e</title>"
 VOID = {"br", "col", "hr", "input", "link", "meta"}

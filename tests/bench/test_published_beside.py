@@ -3,12 +3,12 @@
 import pytest
 
 from geosleuth.answer import Answer
-from geosleuth.bench.records import Record
-from geosleuth.bench.report import FileReport, beside, report_file, reported_percent, rows_for, with_any_of
-from geosleuth.bench.scored import score_records
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.score import PublishedRow, Truth
+from geosleuth.lab.bench.records import Record
+from geosleuth.lab.bench.report import FileReport, beside, report_file, reported_percent, rows_for, with_any_of
+from geosleuth.lab.bench.scored import score_records
+from geosleuth.lab.score import PublishedRow, Truth
+from geosleuth.support.errors import BadInput
 
 
 def report(data_source: str | None, n: int) -> FileReport:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from geosleuth.answer import ParserName
-from geosleuth.bench.records import read_records
-from geosleuth.bench.report import report_file, tier_files
-from geosleuth.bench.scored import Scored, score_file
 from geosleuth.geo import LatLon
+from geosleuth.lab.bench.records import read_records
+from geosleuth.lab.bench.report import report_file, tier_files
+from geosleuth.lab.bench.scored import Scored, score_file
 
 ROOT = Path(__file__).parents[2]
 RECORDED = Path(os.environ.get("GEOSLEUTH_SHARED", ROOT.parent / "shared")) / "data" / "recorded"

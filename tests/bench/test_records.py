@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.answer import Address, Answer, Level, answer_to_dict
-from geosleuth.bench.records import Record, read_records
-from geosleuth.bench.scored import score_file
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
+from geosleuth.lab.bench.records import Record, read_records
+from geosleuth.lab.bench.scored import score_file
+from geosleuth.lab.score import Truth
+from geosleuth.support.errors import BadInput
 
 # str.splitlines breaks at each of these; a record file must not.
 LINE_LIKE = "\u2028 \u2029 \u0085 \x0b \x0c \x1c \x1d \x1e \r"
@@ -355,7 +355,7 @@ def test_half_a_surrogate_pair_does_not_stop_the_reading(tmp_path: Path) -> None
 SCORED = """
 import json, resource, sys
 from pathlib import Path
-from geosleuth.bench.scored import score_file
+from geosleuth.lab.bench.scored import score_file
 
 scored = score_file(Path(sys.argv[1]), parser="strict", distance="great-circle")
 try:

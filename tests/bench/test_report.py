@@ -7,12 +7,12 @@ from random import Random
 import pytest
 
 from geosleuth.answer import Answer
-from geosleuth.bench.records import Record
-from geosleuth.bench.report import FileReport, report_file
-from geosleuth.bench.scored import Scored, score_records
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
+from geosleuth.lab.bench.records import Record
+from geosleuth.lab.bench.report import FileReport, report_file
+from geosleuth.lab.bench.scored import Scored, score_records
+from geosleuth.lab.score import Truth
+from geosleuth.support.errors import BadInput
 
 
 def some(n: int = 200) -> Scored:

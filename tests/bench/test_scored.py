@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from geosleuth.answer import Address, Answer
-from geosleuth.bench.records import Record
-from geosleuth.bench.report import report_file
-from geosleuth.bench.scored import UNKNOWN, Scored, score_file, score_records
 from geosleuth.geo import DistanceMethod, LatLon
-from geosleuth.score import NOT_GIVEN, NOT_NAMED, Truth
+from geosleuth.lab.bench.records import Record
+from geosleuth.lab.bench.report import report_file
+from geosleuth.lab.bench.scored import UNKNOWN, Scored, score_file, score_records
+from geosleuth.lab.score import NOT_GIVEN, NOT_NAMED, Truth
 
 PARIS = LatLon(48.8566, 2.3522)
 LYON = LatLon(45.764, 4.8357)

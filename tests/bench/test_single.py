@@ -3,12 +3,12 @@
 import pytest
 
 from geosleuth.answer import Address, Answer
-from geosleuth.bench.records import Record
-from geosleuth.bench.report import report_file
-from geosleuth.bench.scored import score_answer, score_records, summarise_answers, truth_to_dict
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
+from geosleuth.lab.bench.records import Record
+from geosleuth.lab.bench.report import report_file
+from geosleuth.lab.bench.scored import score_answer, score_records, summarise_answers, truth_to_dict
+from geosleuth.lab.score import Truth
+from geosleuth.support.errors import BadInput
 
 TRUTHS = [
     Truth(LatLon(48.85, 2.35), "France", "Île-de-France", "Paris"),

@@ -8,12 +8,12 @@ import pytest
 from rich.console import Console, RenderableType
 
 from geosleuth.answer import Address, Answer
-from geosleuth.bench.records import Record
-from geosleuth.bench.report import compare_files, report_file, rows_for, tier_files
-from geosleuth.bench.scored import Scored, score_records
-from geosleuth.bench.terminal import pair_view, published_view, score_view, tier_view
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth, papers
+from geosleuth.lab.bench.records import Record
+from geosleuth.lab.bench.report import compare_files, report_file, rows_for, tier_files
+from geosleuth.lab.bench.scored import Scored, score_records
+from geosleuth.lab.bench.terminal import pair_view, published_view, score_view, tier_view
+from geosleuth.lab.score import Truth, papers
 
 HOME = LatLon(48.0, 2.0)
 

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from drawn import examples
-from geosleuth.clues import TextSeen, distances, lookups, text_clues
+from geosleuth.evidence import TextSeen, distances, lookups, text_clues
 
 PIECES = st.sampled_from(
     [

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.clues import Clue
-from geosleuth.clues.calibration import (
+from geosleuth.evidence import Clue
+from geosleuth.evidence.calibration import (
     HALF,
     LEAST,
     MOST,
@@ -24,8 +24,8 @@ from geosleuth.clues.calibration import (
     load_calibration,
     to_json,
 )
-from geosleuth.clues.decision import Decision, Level
-from geosleuth.clues.posterior import Contribution
+from geosleuth.evidence.decision import Decision, Level
+from geosleuth.evidence.posterior import Contribution
 from geosleuth.geo import LatLon
 
 LEVELS: tuple[Level, ...] = tuple(level for level in get_args(Level) if level != "none")

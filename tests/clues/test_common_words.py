@@ -2,8 +2,8 @@
 
 import pytest
 
-from geosleuth.clues.place_clues import place_clues
-from geosleuth.clues.vocabulary import is_common_word, languages_of
+from geosleuth.evidence.place_clues import place_clues
+from geosleuth.evidence.vocabulary import is_common_word, languages_of
 
 PECS = {
     "name": "Pécs",

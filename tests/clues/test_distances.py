@@ -2,8 +2,8 @@
 
 import pytest
 
-from geosleuth.clues import TextSeen, distances, text_clues
-from geosleuth.clues.distances import range_questions
+from geosleuth.evidence import TextSeen, distances, text_clues
+from geosleuth.evidence.distances import range_questions
 
 
 def line(text: str, left: float = 0, top: float = 0, image: str = "image-1") -> TextSeen:

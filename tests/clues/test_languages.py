@@ -2,9 +2,9 @@
 
 import pytest
 
-from geosleuth.clues.clue import TextSeen
-from geosleuth.clues.languages import language_findings, languages, likelihoods, number_of, shares_on_signs
-from geosleuth.clues.vocabulary import vocabulary_languages, words_seen
+from geosleuth.evidence.clue import TextSeen
+from geosleuth.evidence.languages import language_findings, languages, likelihoods, number_of, shares_on_signs
+from geosleuth.evidence.vocabulary import vocabulary_languages, words_seen
 
 SIGNS = {
     "fr": "Stationnement interdit sauf riverains", "de": "Ausfahrt bitte freihalten", "it": "Lavori in corso",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from geosleuth.clues.clue import Clue, TextSeen
-from geosleuth.clues.sign_layout import DOUBT, DOUBT_FIXED, DOUBT_MOVABLE, on_one_panel, panels
+from geosleuth.evidence.clue import Clue, TextSeen
+from geosleuth.evidence.sign_layout import DOUBT, DOUBT_FIXED, DOUBT_MOVABLE, on_one_panel, panels
 
 
 def line(text: str, left: float, top: float, tall: float = 30, image: str = "image-1") -> TextSeen:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from geosleuth.clues import Lookup, TextSeen, lookups
+from geosleuth.evidence import Lookup, TextSeen, lookups
 
 
 def scene(*texts: str, size: float = 30) -> list[TextSeen]:

@@ -11,15 +11,15 @@ from PIL import Image
 
 from drawn import examples
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.clues.atlas_hits import sort_of
-from geosleuth.clues.bearing import begins, likeness, others_of_name, telling_letters
-from geosleuth.clues.clue import Clue, Spot, TextSeen
-from geosleuth.clues.country_prior import country_prior
-from geosleuth.clues.decision import decide
-from geosleuth.clues.place_clues import MOST_SPOTS, PLACE_SEARCHES, SearchKind, asked_in, of_somebody, place_clues
-from geosleuth.clues.posterior import distinct, posterior
+from geosleuth.evidence.atlas_hits import sort_of
+from geosleuth.evidence.bearing import begins, likeness, others_of_name, telling_letters
+from geosleuth.evidence.clue import Clue, Spot, TextSeen
+from geosleuth.evidence.country_prior import country_prior
+from geosleuth.evidence.decision import decide
+from geosleuth.evidence.place_clues import MOST_SPOTS, PLACE_SEARCHES, SearchKind, asked_in, of_somebody, place_clues
+from geosleuth.evidence.posterior import distinct, posterior
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.policies.detective.searches import SEARCH_OF_TOOL
+from geosleuth.models.detective.searches import SEARCH_OF_TOOL
 from geosleuth.tools import Case, Tool
 from geosleuth.tools.maps import find_colocated, find_crossing, maps_geocode, poi_input_tips, poi_keyword_search
 from geosleuth.tools.ranges import range_fix

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drawn import examples
-from geosleuth.clues.clue import Clue, ClueKind, Spot, TextSeen
-from geosleuth.clues.country_prior import chance_of_place, country_prior
-from geosleuth.clues.decision import LEAST, REACH_KM, WORTH, Decision, decide
-from geosleuth.clues.posterior import MOST_CANDIDATES, UNKNOWN_PRIOR, Posterior, damped, posterior
+from geosleuth.evidence.clue import Clue, ClueKind, Spot, TextSeen
+from geosleuth.evidence.country_prior import chance_of_place, country_prior
+from geosleuth.evidence.decision import LEAST, REACH_KM, WORTH, Decision, decide
+from geosleuth.evidence.posterior import MOST_CANDIDATES, UNKNOWN_PRIOR, Posterior, damped, posterior
 from geosleuth.geo import Disc, LatLon, distance_km
 
 HELSINKI, MONACO, PARIS = LatLon(60.1699, 24.9384), LatLon(43.7371, 7.4215), LatLon(48.8534, 2.3488)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.clues.country_prior import LEAST_CHANCE, chance_of_place, country_prior, world_prior
-from geosleuth.clues.heartlands import HELD_SHARE, country_at, heartland, shares_within
+from geosleuth.evidence.country_prior import LEAST_CHANCE, chance_of_place, country_prior, world_prior
+from geosleuth.evidence.heartlands import HELD_SHARE, country_at, heartland, shares_within
 from geosleuth.geo import Box, Disc, LatLon, distance_km
 
 CODES = sorted(country_prior())

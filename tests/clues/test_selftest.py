@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from geosleuth.clues.clue import Clue, ClueKind, Spot, TextSeen
-from geosleuth.clues.decision import decide
-from geosleuth.clues.posterior import posterior
-from geosleuth.clues.selftest import Sign, self_test
+from geosleuth.evidence.clue import Clue, ClueKind, Spot, TextSeen
+from geosleuth.evidence.decision import decide
+from geosleuth.evidence.posterior import posterior
+from geosleuth.evidence.selftest import Sign, self_test
 from geosleuth.geo import LatLon
-from geosleuth.policies.detective.evidence import disagreement
+from geosleuth.models.detective.evidence import disagreement
 
 HELSINKI, MONACO = LatLon(60.1699, 24.9384), LatLon(43.7371, 7.4215)
 

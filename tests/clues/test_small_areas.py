@@ -1,8 +1,8 @@
 """An area so small that clues tell nothing inside it apart: what they point at there is still the answer."""
 
-from geosleuth.clues import Clue, Spot, TextSeen
-from geosleuth.clues.decision import decide
-from geosleuth.clues.posterior import posterior
+from geosleuth.evidence import Clue, Spot, TextSeen
+from geosleuth.evidence.decision import decide
+from geosleuth.evidence.posterior import posterior
 from geosleuth.geo import Box, LatLon
 
 SHOP = LatLon(43.73243, 7.41979)

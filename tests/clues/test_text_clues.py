@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from geosleuth.clues import Clue, ClueKind, TextSeen, country_prior, text_clues
-from geosleuth.clues.vocabulary import tokens
+from geosleuth.evidence import Clue, ClueKind, TextSeen, country_prior, text_clues
+from geosleuth.evidence.vocabulary import tokens
 
 LINE_PX = 30.0
 

@@ -7,8 +7,8 @@ from types import ModuleType
 import numpy as np
 
 from geosleuth.atlas.folders import packaged_arrays
-from geosleuth.clues.town_names import town_people
-from geosleuth.clues.town_tables import TABLE, town_tables
+from geosleuth.evidence.town_names import town_people
+from geosleuth.evidence.town_tables import TABLE, town_tables
 
 SCRIPT = Path(__file__).parents[2] / "scripts/build_town_tables.py"
 
@@ -23,7 +23,7 @@ def _script() -> ModuleType:
 
 
 def test_the_packaged_tables_are_what_the_script_makes() -> None:
-    made, shipped = _script().arrays(), packaged_arrays("geosleuth.clues", TABLE)
+    made, shipped = _script().arrays(), packaged_arrays("geosleuth.evidence", TABLE)
     assert len(shipped) == len(made)
     for one, other in zip(shipped, made, strict=True):
         assert one.dtype == other.dtype

@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from geosleuth.clues.country_prior import country_prior
-from geosleuth.clues.visual import (
+from geosleuth.evidence.country_prior import country_prior
+from geosleuth.evidence.visual import (
     Cell,
     Distribution,
     LearnedPrior,
@@ -21,9 +21,9 @@ from geosleuth.clues.visual import (
     prior_at_hand,
     visual_clue,
 )
-from geosleuth.clues.visual.learned import LINEAR, NEIGHBOUR, PRIOR
-from geosleuth.errors import BadInput
+from geosleuth.evidence.visual.learned import LINEAR, NEIGHBOUR, PRIOR
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.support.errors import BadInput
 from looks import Looks, make_looks
 from scenery import scene
 

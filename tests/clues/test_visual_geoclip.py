@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geosleuth.clues.visual import GeoClipPrior, load_prior, visual_clue
-from geosleuth.errors import BadInput
+from geosleuth.evidence.visual import GeoClipPrior, load_prior, visual_clue
+from geosleuth.support.errors import BadInput
 from later import later
 from scenery import scene
 from small_geoclip import tiny_clip, tiny_geoclip

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.clues.visual import experts
-from geosleuth.clues.visual.cells import (
+from geosleuth.evidence.visual import experts
+from geosleuth.evidence.visual.cells import (
     APART_KM,
     Areas,
     apart,
@@ -18,7 +18,7 @@ from geosleuth.clues.visual.cells import (
     spots_of,
     unit_vectors,
 )
-from geosleuth.clues.visual.experts import (
+from geosleuth.evidence.visual.experts import (
     _rate,
     _slopes,
     learn_weights,
@@ -28,8 +28,8 @@ from geosleuth.clues.visual.experts import (
     scaling_of,
     tempered,
 )
-from geosleuth.fitting import log_shares, lowest
 from geosleuth.geo import EARTH_RADIUS_KM, LatLon, great_circle_km
+from geosleuth.support.fitting import log_shares, lowest
 from looks import towns
 
 

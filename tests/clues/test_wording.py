@@ -1,8 +1,8 @@
 """A clue in the words that fit the place in question."""
 
-from geosleuth.clues import Clue, Spot
-from geosleuth.clues.areas import brought_into, farthest_km
-from geosleuth.clues.text_clue import named_there, said_of
+from geosleuth.evidence import Clue, Spot
+from geosleuth.evidence.areas import brought_into, farthest_km
+from geosleuth.evidence.text_clue import named_there, said_of
 from geosleuth.geo import Box, Disc, LatLon
 
 PRIORO = Spot("Prioro", LatLon(42.89, -4.96), 1.0, 0.3, "ES")

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.bench.sets import open_set
-from geosleuth.data import Store
-from geosleuth.data.annotations import ByRules, read_notes
-from geosleuth.data.photo_chats import photo_chats
-from geosleuth.data.rows import Sample
-from geosleuth.errors import BadInput
-from geosleuth.train.samples import store_chats
+from geosleuth.lab.bench.sets import open_set
+from geosleuth.lab.traces import Store
+from geosleuth.lab.traces.annotations import ByRules, read_notes
+from geosleuth.lab.traces.photo_chats import photo_chats
+from geosleuth.lab.traces.rows import Sample
+from geosleuth.lab.train.samples import store_chats
+from geosleuth.support.errors import BadInput
 from set_files import jpeg, put, put_jsonl
 
 CHAIN: dict[str, Any] = {
@@ -87,7 +87,7 @@ def test_test_photos_are_no_chats(atlas_home: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_fills_a_store_that_fine_tuning_reads(atlas_home: Path, tmp_path: Path) -> None:
-    from geosleuth.app.cli.handlers.traces import import_photos_into
+    from geosleuth.lab.cli.handlers.traces import import_photos_into
 
     assert atlas_home.is_dir()
     put(tmp_path / "set" / "a.jpg", jpeg(1, (320, 240)))

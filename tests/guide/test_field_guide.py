@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.clues import Clue
-from geosleuth.clues.posterior import posterior
-from geosleuth.errors import BadInput
-from geosleuth.guide import (
+from geosleuth.evidence import Clue
+from geosleuth.evidence.guide import (
     checklist,
     field_guide,
     most_telling,
@@ -21,10 +19,12 @@ from geosleuth.guide import (
     tell_apart,
     weigh_sightings,
 )
-from geosleuth.guide.tables import UNCHECKED
-from geosleuth.pipeline.plan import make_plan
-from geosleuth.pipeline.request import LocateRequest
-from geosleuth.policies.detective.stated import Known, stated_clues
+from geosleuth.evidence.guide.tables import UNCHECKED
+from geosleuth.evidence.posterior import posterior
+from geosleuth.locate.plan import make_plan
+from geosleuth.locate.request import LocateRequest
+from geosleuth.models.detective.stated import Known, stated_clues
+from geosleuth.support.errors import BadInput
 
 ROOT = Path(__file__).parents[2]
 MOST_UNCHECKED = 0.09

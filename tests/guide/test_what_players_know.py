@@ -2,7 +2,7 @@
 
 import pytest
 
-from geosleuth.guide import field_guide, look_alike, read_sightings, tell_apart, weigh_sightings
+from geosleuth.evidence.guide import field_guide, look_alike, read_sightings, tell_apart, weigh_sightings
 
 KNOWN = {
     "road": [

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance
 
-from geosleuth.errors import BadInput
 from geosleuth.photo.dinov2_encoder import JoinedEncoder, find_weights
 from geosleuth.photo.image_encoder import BundledEncoder, Encoder, best_spec, lasting_spec, load_encoder
+from geosleuth.support.errors import BadInput
 from scenery import scene
 
 SCENES = [scene(seed) for seed in range(10)]

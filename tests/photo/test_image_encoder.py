@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance
 
-from geosleuth.errors import BadInput, MissingExtra
 from geosleuth.photo.image_encoder import BUNDLED, BundledEncoder, OnnxEncoder, Preparation, TowerEncoder, load_encoder
+from geosleuth.support.errors import BadInput, MissingExtra
 from scenery import scene
 
 SCENES = [scene(seed) for seed in range(12)]

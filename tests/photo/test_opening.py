@@ -17,9 +17,9 @@ import pillow_heif
 import pytest
 from PIL import Image, ImageFile
 
-from geosleuth.errors import BadInput
 from geosleuth.photo import Limits, Photo, first_view, open_photo, open_photos
 from geosleuth.photo.opening import _Decoding
+from geosleuth.support.errors import BadInput
 
 
 def picture(width: int = 96, height: int = 64) -> Image.Image:

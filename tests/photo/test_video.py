@@ -15,9 +15,9 @@ import pytest
 from PIL import Image
 
 from clips import CODECS, PLACES, Shot, View, board, clip_bytes, still, three_places, write_clip
-from geosleuth.errors import BadInput
 from geosleuth.photo.video import FrameOfClip, clock, places_shown, read_clip
 from geosleuth.photo.video_limits import VideoLimits, container_of, is_video
+from geosleuth.support.errors import BadInput
 
 SMALL = (320, 180)
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from geosleuth.errors import BadInput
 from geosleuth.photo import Album, Photo, View, crop, encode, first_view, to_pixels
+from geosleuth.support.errors import BadInput
 
 
 @cache

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from PIL import ExifTags, Image
 from PIL.PngImagePlugin import PngInfo
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo import Limits, open_photo
 from geosleuth.photo.containers import take_apart
 from geosleuth.photo.geotag import Unwritable, is_copy_of_ours, with_place, write_exif_copy
+from geosleuth.support.errors import BadInput
 from metadata_readers import exiftool, places
 
 HERE = LatLon(43.73841, 7.42463)

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drawn import examples
-from geosleuth.clues.heartlands import heartland, shares_within
-from geosleuth.errors import BadInput
+from geosleuth.evidence.heartlands import heartland, shares_within
 from geosleuth.geo import Box, Disc, LatLon
 from geosleuth.geo.extent import Outline, outline_of
-from geosleuth.pipeline.area import Area, area_of, drawn_area
+from geosleuth.locate.area import Area, area_of, drawn_area
+from geosleuth.support.errors import BadInput
 
 SQUARE = [[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]]
 HOLE = [[4, 4], [6, 4], [6, 6], [4, 6], [4, 4]]

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from baseline_tasks import ask, asked
 from drawn import examples
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, distance_km, great_circle_km
-from geosleuth.policies import make_policy
-from geosleuth.policies.baselines import is_baseline, make_baseline
-from geosleuth.policies.baselines.blind import (
+from geosleuth.models import make_policy
+from geosleuth.models.baselines import is_baseline, make_baseline
+from geosleuth.models.baselines.blind import (
     Mass,
     best_guess,
     disc_share,
@@ -23,6 +22,7 @@ from geosleuth.policies.baselines.blind import (
     people,
     share_around,
 )
+from geosleuth.support.errors import BadInput
 from scenery import scene
 
 

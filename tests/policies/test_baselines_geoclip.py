@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from baseline_tasks import ask
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.policies import make_policy
-from geosleuth.policies.baselines import make_baseline
+from geosleuth.models import make_policy
+from geosleuth.models.baselines import make_baseline
+from geosleuth.support.errors import BadInput
 from later import later
 from scenery import scene
 from small_geoclip import tiny_clip, tiny_geoclip
@@ -46,7 +46,7 @@ def test_it_answers_with_the_place_that_fits_best(tmp_path: Path, clip: Path) ->
     with tiny_geoclip(tmp_path, PLACES):
         policy = make_baseline(f"geoclip:{clip},within=750")
         answer = ask(policy, scene(1))
-        from geosleuth.clues.visual import GeoClipPrior
+        from geosleuth.evidence.visual import GeoClipPrior
 
         places, shares = GeoClipPrior(clip).shares(scene(1))
     best = int(shares.argmax())

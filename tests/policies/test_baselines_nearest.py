@@ -19,14 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baseline_tasks import ask
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.models.baselines import make_baseline
+from geosleuth.models.baselines.baseline_spec import picture_key
+from geosleuth.models.baselines.gallery import encoder_of
+from geosleuth.models.baselines.nearest import NearestPolicy, Neighbours, Vote, learn_odds, recall, vote_of
 from geosleuth.photo import open_photo
 from geosleuth.photo.image_encoder import unit_rows
-from geosleuth.policies.baselines import make_baseline
-from geosleuth.policies.baselines.baseline_spec import picture_key
-from geosleuth.policies.baselines.gallery import encoder_of
-from geosleuth.policies.baselines.nearest import NearestPolicy, Neighbours, Vote, learn_odds, recall, vote_of
+from geosleuth.support.errors import BadInput
 from geosleuth.tools.similar import build_index
 from scenery import save, scene
 
@@ -339,7 +339,7 @@ def test_torch_still_starts_after_the_graph_was_asked(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script = (
         "import numpy as np; from pathlib import Path\n"
-        "from geosleuth.policies.baselines.nearest import Neighbours\n"
+        "from geosleuth.models.baselines.nearest import Neighbours\n"
         "rows = np.eye(9, dtype=np.float32)\n"
         f"Neighbours(rows, 'usearch', Path({str(tmp_path)!r})).search(rows, 2)\n"
         "import torch; print(torch.ones(2).sum().item())\n"

@@ -8,7 +8,7 @@ import pytest
 
 from geosleuth.agent.methods import method
 from geosleuth.agent.policy_card import PolicyCard
-from geosleuth.policies.box_probe import QUESTION, SQUARE, _picture, scale_in
+from geosleuth.models.box_probe import QUESTION, SQUARE, _picture, scale_in
 from in_process import Done, whole_command
 from later import later
 from openai_server import Line, Reply, Request, chat_reply, failure, openai_server

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.errors import BadInput, MissingExtra
-from geosleuth.policies import PREFIXES, EndpointSettings, consent_line, make_policy
-from geosleuth.policies import registry as chooser
+from geosleuth.models import PREFIXES, EndpointSettings, consent_line, make_policy
+from geosleuth.models import registry as chooser
+from geosleuth.support.errors import BadInput, MissingExtra
 
 KEYS = ("OPENAI", "ANTHROPIC", "GOOGLE", "GEMINI", "MISTRAL", "GROQ", "OPENROUTER", "OLLAMA", "VLLM")
 ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GROQ_BASE_URL", "OLLAMA_BASE_URL",
@@ -171,9 +171,9 @@ import socket, sys
 class Denied(socket.socket):
     def __init__(self, *a, **k): raise AssertionError("a socket")
 socket.socket = Denied
-import geosleuth.policies
+import geosleuth.models
 assert not {"pydantic_ai", "openai", "torch", "httpx2"} & set(sys.modules), "heavy"
-policy = geosleuth.policies.make_policy("ollama:any")
+policy = geosleuth.models.make_policy("ollama:any")
 assert "pydantic_ai" in sys.modules
 print(policy.name)
 """

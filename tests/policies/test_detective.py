@@ -19,12 +19,12 @@ from geosleuth.agent.setup import AgentSetup
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.clues.visual import Cell, Distribution, Reach
+from geosleuth.evidence.visual import Cell, Distribution, Reach
 from geosleuth.geo import Disc, LatLon, distance_km
+from geosleuth.models import Conversation, Prompt
+from geosleuth.models.detective import TOOLS, Detective
+from geosleuth.models.detective.stated import hinted_names
 from geosleuth.photo import Album, BoxScale, Photo
-from geosleuth.policies import Conversation, Prompt
-from geosleuth.policies.detective import TOOLS, Detective
-from geosleuth.policies.detective.stated import hinted_names
 from geosleuth.tools import Case
 from geosleuth.tools.toolset import all_tools
 from homes import add_region

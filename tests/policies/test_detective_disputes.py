@@ -5,12 +5,12 @@ from typing import Any, cast
 
 import pytest
 
-from geosleuth.clues.decision import Decision
-from geosleuth.clues.selftest import SelfTest, Sign
-from geosleuth.clues.sign_layout import Panel
+from geosleuth.evidence.decision import Decision
+from geosleuth.evidence.selftest import SelfTest, Sign
+from geosleuth.evidence.sign_layout import Panel
 from geosleuth.geo import LatLon
-from geosleuth.policies.detective.reasoning import Reasoning
-from geosleuth.policies.detective.stated import Known
+from geosleuth.models.detective.reasoning import Reasoning
+from geosleuth.models.detective.stated import Known
 
 MONACO = Decision("spot", LatLon(43.73, 7.42), 1.0, 0.99, "Monaco", "MC", 0.99, 0.99, 3)
 THAILAND = Decision("city", LatLon(18.79, 98.98), 5.0, 0.99, "Chiang Mai", "TH", 0.99, 0.99, 3)

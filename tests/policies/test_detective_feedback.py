@@ -12,11 +12,11 @@ from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import Box, Disc, LatLon, distance_km
+from geosleuth.models import Prompt
+from geosleuth.models.detective import Detective, Reasoning, clue_id
+from geosleuth.models.detective.ruled_out import rest_of
+from geosleuth.models.feedback import Reading, Rejected, feedback_words, rejected_place
 from geosleuth.photo import Album, Photo
-from geosleuth.policies import Prompt
-from geosleuth.policies.detective import Detective, Reasoning, clue_id
-from geosleuth.policies.detective.ruled_out import rest_of
-from geosleuth.policies.feedback import Reading, Rejected, feedback_words, rejected_place
 from geosleuth.tools import Case
 from geosleuth.tools.toolset import all_tools
 from told_runs import Sight

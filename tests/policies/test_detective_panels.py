@@ -9,7 +9,7 @@ import pytest
 
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.clues import TextSeen
+from geosleuth.evidence import TextSeen
 from geosleuth.geo import distance_km
 from geosleuth.names import country_code
 from sign_bench import work_on

@@ -15,8 +15,8 @@ from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.models.detective import Detective
 from geosleuth.photo import open_photo
-from geosleuth.policies.detective import Detective
 from geosleuth.tools.toolset import all_tools
 
 ROOT = Path(__file__).parents[2]

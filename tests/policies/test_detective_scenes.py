@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.world import locales
-from geosleuth.world.locales import COACHES, CUES, LANDS, NAMED_AFTER_TOWNS, SURNAMES
+from geosleuth.lab.scenes import locales
+from geosleuth.lab.scenes.locales import COACHES, CUES, LANDS, NAMED_AFTER_TOWNS, SURNAMES
 from scene_drawing import drawable
 from scene_places import REGIONS, extracts
 from scene_scoring import NEAR_KM, Outcome, figures, open_bench
@@ -154,4 +154,4 @@ def test_scenes_share_no_table_with_the_detective(path: Path) -> None:
     modules = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     ours = {module for module in modules if module.startswith("geosleuth")}
-    assert ours <= {"geosleuth.geo", "geosleuth.score", "geosleuth.world.locales"}
+    assert ours <= {"geosleuth.geo", "geosleuth.lab.score", "geosleuth.lab.scenes.locales"}

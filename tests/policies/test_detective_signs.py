@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.clues import country_prior, text_clues
+from geosleuth.evidence import country_prior, text_clues
 from geosleuth.geo import Disc, LatLon, distance_km
-from geosleuth.policies.detective import Detective
+from geosleuth.models.detective import Detective
 from sign_bench import SignOutcome, work_on, work_on_all
 from sign_texts import SignText, sign_texts
 

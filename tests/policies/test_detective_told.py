@@ -10,11 +10,11 @@ import pytest
 
 from geosleuth.agent import Trajectory, conversation_of
 from geosleuth.answer import Answer
-from geosleuth.app.service.finding_view import views_of_clues
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import Box, Disc, Extent, LatLon
-from geosleuth.policies.detective import Detective
-from geosleuth.policies.detective.stated import countries_named
+from geosleuth.models.detective import Detective
+from geosleuth.models.detective.stated import countries_named
+from geosleuth.server.finding_view import views_of_clues
 from homes import add_region
 from told_runs import Sight
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from asked import QUICK, album_of, conversation_about, step_of
-from geosleuth.errors import ServiceFault
+from geosleuth.models import EndpointSettings, Policy, make_policy
+from geosleuth.models.endpoints import Entry, Gate, GateSettings, HostGate, HostNews, hold_gates_with, listening
 from geosleuth.photo import Album
-from geosleuth.policies import EndpointSettings, Policy, make_policy
-from geosleuth.policies.endpoints import Entry, Gate, GateSettings, HostGate, HostNews, hold_gates_with, listening
+from geosleuth.support.errors import ServiceFault
 from openai_server import Reply, Request, ServerUrl, chat_reply, failure, openai_server
 
 RESTING = replace(QUICK, concurrency=8, tries=6, breaker_failures=5, breaker_rest_s=0.5, total_s=20.0)

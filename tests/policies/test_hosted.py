@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from asked import QUICK, TELLING, album_of, conversation_about, seen, step_of, steps_of
+from geosleuth.models import Conversation, Observed, Policy, Prompt, Sampling, Step, make_policy
 from geosleuth.photo import Album
-from geosleuth.policies import Conversation, Observed, Policy, Prompt, Sampling, Step, make_policy
 from geosleuth.tools import Observation, ToolCall
 from openai_server import Request, ServerUrl, chat_reply, openai_server
 

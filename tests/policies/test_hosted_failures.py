@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from asked import QUICK, album_of, conversation_about, step_of, steps_of
-from geosleuth.errors import Offline, ServiceFault
+from geosleuth.models import EndpointSettings, Policy, make_policy
 from geosleuth.photo import Album
-from geosleuth.policies import EndpointSettings, Policy, make_policy
+from geosleuth.support.errors import Offline, ServiceFault
 from openai_server import Reply, Request, chat_reply, failure, openai_server
 
 KEY = "-".join(("sk", "very", "secret", "0123456789"))

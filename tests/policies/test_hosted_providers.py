@@ -12,10 +12,10 @@ import pytest
 from PIL import Image
 
 from asked import QUICK, TELLING, album_of, conversation_about, seen, step_of
-from geosleuth.errors import ServiceFault
+from geosleuth.models import EndpointSettings, Observed, Policy, Sampling, Step, make_policy
+from geosleuth.models.registry import SERVICES, find_target
 from geosleuth.photo import Album
-from geosleuth.policies import EndpointSettings, Observed, Policy, Sampling, Step, make_policy
-from geosleuth.policies.registry import SERVICES, find_target
+from geosleuth.support.errors import ServiceFault
 from geosleuth.tools import Observation, ToolCall
 from openai_server import Reply, Request, ServerUrl, chat_reply, openai_server
 

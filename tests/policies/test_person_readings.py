@@ -1,7 +1,7 @@
 """What a person reads counts in place of what was read there, for the detective and in words for models."""
 
-from geosleuth.app.service.requests import rejected_from_dict, rejected_to_dict
-from geosleuth.policies.feedback import Reading, Rejected, feedback_words
+from geosleuth.models.feedback import Reading, Rejected, feedback_words
+from geosleuth.server.requests import rejected_from_dict, rejected_to_dict
 
 BOX = (0.1, 0.2, 0.5, 0.3)
 

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from geosleuth.errors import ServiceFault
+from geosleuth.models import Conversation, Message, Prompt, Step, Usage
+from geosleuth.models.protocol import ReplayPolicy
 from geosleuth.photo import View
-from geosleuth.policies import Conversation, Message, Prompt, Step, Usage
-from geosleuth.policies.protocol import ReplayPolicy
+from geosleuth.support.errors import ServiceFault
 from geosleuth.tools import ToolCall
 from virtual_time import run_virtually
 

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from geosleuth.photo import View
-from geosleuth.policies import Conversation, Observed, Prompt, Step
-from geosleuth.policies.tagged import (
+from geosleuth.models import Conversation, Observed, Prompt, Step
+from geosleuth.models.tagged import (
     DATA,
     NO_CALLS_LEFT,
     PROMPTS,
@@ -26,6 +25,7 @@ from geosleuth.policies.tagged import (
     tool_block,
     turns,
 )
+from geosleuth.photo import View
 from geosleuth.tools import Case, ImageInfo, Observation, Output, Tool, ToolCall, tool
 
 TAG_LIKE = (

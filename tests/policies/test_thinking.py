@@ -8,8 +8,8 @@ import pytest
 from asked import QUICK
 from geosleuth.agent import Budget, Trajectory, run
 from geosleuth.agent.setup import AgentSetup
-from geosleuth.policies import Sampling, Step, Usage, make_policy
-from geosleuth.policies.protocol import THINKING_TOKENS, thinking_tokens
+from geosleuth.models import Sampling, Step, Usage, make_policy
+from geosleuth.models.protocol import THINKING_TOKENS, thinking_tokens
 from geosleuth.tools import ToolCall
 from openai_server import Reply, Request, ServerUrl, chat_reply, openai_server
 from small_runs import ALL_TOOLS, small_case, small_method

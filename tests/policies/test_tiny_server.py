@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from geosleuth.policies import Step
-from geosleuth.policies.tagged import read_reply
+from geosleuth.models import Step
+from geosleuth.models.tagged import read_reply
 from geosleuth.tools import ToolCall
 from tiny_server import MODEL_NAME, TinyServer, tiny_server
 

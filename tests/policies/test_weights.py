@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from geosleuth.errors import BadInput, MissingExtra, ServiceFault
+from geosleuth.models import Conversation, Message, Observed, Prompt, Sampling, Step, Wire
+from geosleuth.models import weights as folder_module
+from geosleuth.models.tagged import NO_CALLS_LEFT
+from geosleuth.models.weights import WeightsPolicy
+from geosleuth.models.weights_engine import Abilities, Chat, find_abilities
 from geosleuth.photo import View
-from geosleuth.policies import Conversation, Message, Observed, Prompt, Sampling, Step, Wire
-from geosleuth.policies import weights as folder_module
-from geosleuth.policies.tagged import NO_CALLS_LEFT
-from geosleuth.policies.weights import WeightsPolicy
-from geosleuth.policies.weights_engine import Abilities, Chat, find_abilities
+from geosleuth.support.errors import BadInput, MissingExtra, ServiceFault
 from geosleuth.tools import Case, ImageInfo, Observation, Output, ToolCall, tool
 from tiny_vlm import CHAT_TEMPLATE, MAX_POSITIONS, force, make_tiny_vlm, tiny_vlm_folder
 
@@ -206,7 +206,7 @@ def test_nothing_is_fetched(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_room_stays_light() -> None:
     code = (
-        "import sys, geosleuth.policies; from geosleuth.policies import registry, tagged, weights;"
+        "import sys, geosleuth.models; from geosleuth.models import registry, tagged, weights;"
         "print([name for name in ('torch', 'transformers', 'pydantic') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

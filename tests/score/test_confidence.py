@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.score import calibration, selective
+from geosleuth.lab.score import calibration, selective
 
 NEAR, FAR = 1.0, 900.0
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geosleuth.geo.distance import great_circle_km
+from geosleuth.lab.score.levels import NO_NAME, AnswerNames, LevelResult, TruthNames, match_levels
 from geosleuth.names.folding import fold
-from geosleuth.score.levels import NO_NAME, AnswerNames, LevelResult, TruthNames, match_levels
 
 SHARED = Path(os.environ.get("GEOSLEUTH_SHARED", Path(__file__).parents[2].parent / "shared"))
 RECORDED = SHARED / "data/recorded"

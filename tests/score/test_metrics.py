@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.geo import THRESHOLDS_KM
-from geosleuth.score import NOT_GIVEN, summarise, within
+from geosleuth.lab.score import NOT_GIVEN, summarise, within
 
 errors_km = st.lists(st.floats(0, 20_100) | st.just(nan), max_size=60)
 

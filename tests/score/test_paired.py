@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.score import compare_paired, easy, score_or_zero
+from geosleuth.lab.score import compare_paired, easy, score_or_zero
 
 errors_km = st.lists(
     st.tuples(st.floats(0, 20_000) | st.just(nan), st.floats(0, 20_000) | st.just(nan)), min_size=1, max_size=30

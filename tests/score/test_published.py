@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput, DataFault
-from geosleuth.score import published
-from geosleuth.score.published import (
+from geosleuth.lab.score import published
+from geosleuth.lab.score.published import (
     METRICS,
     PublishedRow,
     canonical_dataset,
@@ -20,6 +19,7 @@ from geosleuth.score.published import (
     read_papers,
     threshold_km,
 )
+from geosleuth.support.errors import BadInput, DataFault
 
 SHARED = Path(os.environ.get("GEOSLEUTH_SHARED", Path(__file__).parents[2].parent / "shared"))
 SEEDS = {"smilegeo": "000_", "geoagent": "001_", "spotagent": "002_", "geovista": "003_", "twm": "004_"}

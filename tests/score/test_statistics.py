@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.score.metrics import Z_95, holm, mcnemar_p, mean_estimate, median_estimate, sign_flip_p, wilson
+from geosleuth.lab.score.metrics import Z_95, holm, mcnemar_p, mean_estimate, median_estimate, sign_flip_p, wilson
 
 probabilities = st.floats(0, 1)
 

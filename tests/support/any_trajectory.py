@@ -24,7 +24,7 @@ from geosleuth.agent import (
 )
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
-from geosleuth.policies import Prompt, Sampling, Step, Usage
+from geosleuth.models import Prompt, Sampling, Step, Usage
 from geosleuth.tools import ImageInfo, Observation, ToolCall
 
 # What dialects are made of, and what only looks like it.

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from PIL import Image
 
+from geosleuth.models import Conversation, EndpointSettings, Observed, Policy, Prompt, Sampling, Step, Wire
 from geosleuth.photo import Album, open_photo
-from geosleuth.policies import Conversation, EndpointSettings, Observed, Policy, Prompt, Sampling, Step, Wire
 from geosleuth.tools import ImageInfo, Observation, Tool, tool
 from geosleuth.tools.calls import Case, Output
 

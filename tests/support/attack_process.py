@@ -142,7 +142,7 @@ def _add(whole: Outcome, part: Outcome) -> None:
 
 def fault_in(take: Callable[[bytes], None], data: bytes) -> tuple[bool, str | None]:
     """Whether a reader took what it was given; and what it did wrong, None where it did nothing wrong."""
-    from geosleuth.errors import GeosleuthError
+    from geosleuth.support.errors import GeosleuthError
 
     try:
         take(data)

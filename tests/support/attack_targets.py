@@ -30,7 +30,7 @@ from typing import Any
 
 from PIL import Image
 
-from geosleuth.errors import BadInput, BrokenPlugin
+from geosleuth.support.errors import BadInput, BrokenPlugin
 from mutations import Spoil, spoilt_bytes, spoilt_json, spoilt_lines, spoilt_text, spoilt_yaml
 from set_files import jpeg, put, put_parquet
 
@@ -149,7 +149,7 @@ _DECIDED = (
 
 
 def _open_review(part: str, data: bytes, folder: Path) -> None:
-    from geosleuth.app.review import JOURNAL, LIST, Review
+    from geosleuth.server.review import JOURNAL, LIST, Review
 
     (folder / LIST).parent.mkdir(exist_ok=True)
     (folder / LIST).write_bytes(data if part == "photos" else json.dumps(_LISTED).encode())
@@ -361,7 +361,7 @@ def _record(name: str, data: bytes) -> bytes:
 
 
 def _unpack(file: str, data: bytes, folder: Path) -> None:
-    from geosleuth.bench.sets.archives import Shelf
+    from geosleuth.lab.bench.sets.archives import Shelf
 
     put(folder / "shelf" / file, data)
     trouble: BadInput | None = None
@@ -405,7 +405,7 @@ def _table_seeds(ending: str) -> list[bytes]:
 
 
 def _read_set(kind: str, file: str, data: bytes, folder: Path) -> None:
-    from geosleuth.bench.sets import describe, open_set
+    from geosleuth.lab.bench.sets import describe, open_set
 
     put(folder / file, data)
     describe(open_set(f"{kind}:{folder / file}"))
@@ -424,7 +424,7 @@ def _example_answers() -> list[bytes]:
 
 
 def _read_answers(data: bytes, folder: Path) -> None:
-    from geosleuth.bench.records import read_records
+    from geosleuth.lab.bench.records import read_records
 
     for record in read_records(put(folder / "answers.jsonl", data)):
         record.read("lenient")
@@ -435,7 +435,7 @@ _NOTES = b"file,country,region,precise,notes,lat,lon\na.jpg,France,Paris,Rue X,A
 
 
 def _read_notes(data: bytes, folder: Path) -> None:
-    from geosleuth.data.annotations import read_notes
+    from geosleuth.lab.traces.annotations import read_notes
 
     for _ in read_notes(put(folder / "notes.csv", data)):
         pass
@@ -455,7 +455,7 @@ def _store_seeds(part: str) -> list[bytes]:
 
 @contextmanager
 def _reading_store(part: str, folder: Path) -> Iterator[Take]:
-    from geosleuth.data import Store
+    from geosleuth.lab.traces import Store
 
     copy = Path(shutil.copytree(_small_store(), folder / "store"))
     spoilt = min(copy.rglob("*.json" if part == "manifest" else "*.parquet"))
@@ -471,7 +471,7 @@ def _reading_store(part: str, folder: Path) -> Iterator[Take]:
 
 @contextmanager
 def _reading_run(part: str, folder: Path) -> Iterator[Take]:
-    from geosleuth.bench.run import RunFolder
+    from geosleuth.lab.bench.run import RunFolder
 
     run = Path(shutil.copytree(_small_run(), folder / "run"))
 
@@ -541,17 +541,17 @@ def _read_export(dialect: str, data: bytes, folder: Path) -> None:
 
 
 def _recipe_seeds() -> list[bytes]:
-    return [path.read_bytes() for path in sorted((ROOT / "src/geosleuth/train/recipes").glob("*.yaml"))]
+    return [path.read_bytes() for path in sorted((ROOT / "src/geosleuth/lab/train/recipes").glob("*.yaml"))]
 
 
 def _read_recipe(data: bytes, folder: Path) -> None:
-    from geosleuth.train.recipe_files import read_recipe
+    from geosleuth.lab.train.recipe_files import read_recipe
 
     read_recipe(put(folder / "recipe.yaml", data))
 
 
 def _read_reward(data: bytes, folder: Path) -> None:
-    from geosleuth.score.rewards.reward import read_reward
+    from geosleuth.lab.score.rewards.reward import read_reward
 
     read_reward(str(put(folder / "reward.yaml", data)))
 
@@ -559,19 +559,19 @@ def _read_reward(data: bytes, folder: Path) -> None:
 def _reward_seeds() -> list[bytes]:
     import yaml
 
-    from geosleuth.score.rewards.reward import PRESETS
+    from geosleuth.lab.score.rewards.reward import PRESETS
 
     return [yaml.safe_dump(PRESETS[name].to_dict()).encode() for name in ("ours", "spotagent", "geoagent")]
 
 
 def _read_team(data: bytes, folder: Path) -> None:
-    from geosleuth.team.swarm.spec import read_team
+    from geosleuth.teams.swarm.spec import read_team
 
     read_team(put(folder / "team.yaml", data))
 
 
 def _read_variants(data: bytes, folder: Path) -> None:
-    from geosleuth.bench.ablation.variants import read_variants
+    from geosleuth.lab.bench.ablation.variants import read_variants
 
     read_variants(put(folder / "variants.yaml", data))
 
@@ -598,7 +598,7 @@ _PROFILE = b'method = "twm"\nturns = 5\ncalls = 9\ntemperature = 0.5\nallow = ["
 
 
 def _read_settings(data: bytes, folder: Path) -> None:
-    from geosleuth.pipeline.defaults import config_file, read_defaults
+    from geosleuth.locate.defaults import config_file, read_defaults
 
     os.environ["GEOSLEUTH_HOME"] = str(folder)
     put(config_file(), data)
@@ -606,8 +606,8 @@ def _read_settings(data: bytes, folder: Path) -> None:
 
 
 def _read_profile(data: bytes, folder: Path) -> None:
-    from geosleuth.pipeline.defaults import config_file
-    from geosleuth.pipeline.profiles import read_profile
+    from geosleuth.locate.defaults import config_file
+    from geosleuth.locate.profiles import read_profile
 
     os.environ["GEOSLEUTH_HOME"] = str(folder)
     put(config_file().parent / "profiles" / "mine.toml", data)
@@ -625,7 +625,7 @@ _AREAS = [
 
 
 def _read_area(data: bytes, folder: Path) -> None:
-    from geosleuth.pipeline.area import area_of
+    from geosleuth.locate.area import area_of
 
     area_of(str(put(folder / "area.geojson", data)))
 
@@ -634,15 +634,15 @@ def _read_area(data: bytes, folder: Path) -> None:
 def _package_seeds() -> list[bytes]:
     from export_runs import detective_run, resumed_run
     from geosleuth.agent.locate import Finding
-    from geosleuth.app.evidence import evidence_package
     from geosleuth.photo import Claims
+    from geosleuth.report.evidence_package import evidence_package
 
     claims = (Claims("JPEG", 0, "ab" * 32, (80, 60)),)
     return [evidence_package(Finding(run, claims), "<p>report</p>") for run in (detective_run(), resumed_run())]
 
 
 def _read_package(data: bytes, folder: Path) -> None:
-    from geosleuth.app.evidence import open_package
+    from geosleuth.report.evidence_package import open_package
 
     open_package(put(folder / "case.zip", data))
 
@@ -651,7 +651,7 @@ def _spoilt_package(data: bytes, other: bytes, rng: random.Random) -> bytes:
     """One file of a package spoilt in its own form, mostly with its digests made anew."""
     import hashlib
 
-    from geosleuth.app.evidence import MANIFEST, packed
+    from geosleuth.report.evidence_package import MANIFEST, packed
 
     files = dict(_unzipped(data))
     name = rng.choice([one for one in files if one != MANIFEST])
@@ -674,7 +674,7 @@ _PLUGIN = b"""[geosleuth.tools]
 moon_phase = geosleuth_moon.tool:moon_phase
 [geosleuth.methods]
 moonlit = geosleuth_moon.method:moonlit
-[geosleuth.policies]
+[geosleuth.models]
 fixed = geosleuth_moon.policy:make_fixed
 [geosleuth.datasets]
 places = geosleuth_moon.dataset:PLACES
@@ -686,7 +686,7 @@ calls = geosleuth_moon.exporter:calls
 @contextmanager
 def _naming_parts(folder: Path) -> Iterator[Take]:
     """The example plug-in installed; what names its parts is spoilt, and every part is loaded."""
-    from geosleuth import plugins
+    from geosleuth.support import plugins
     from geosleuth.tools.toolset import with_plugins
     from plugin_package import forget, installed
 
@@ -719,7 +719,7 @@ _REPLIES = [
 
 def _read_reply(data: bytes, _folder: Path) -> None:
     from geosleuth.answer import parse_lenient, parse_strict
-    from geosleuth.policies.tagged import read_reply
+    from geosleuth.models.tagged import read_reply
 
     text = data.decode("utf-8", "replace")
     parse_lenient(text)
@@ -746,8 +746,8 @@ _MAP_REPLIES = [
 def _asking_maps(folder: Path) -> Iterator[Take]:
     """A map service on loopback that answers every question with what is given; three of ours ask it."""
     from geosleuth.atlas.online import OnlineSettings, make_online
-    from geosleuth.errors import ServiceFault
     from geosleuth.geo import LatLon
+    from geosleuth.support.errors import ServiceFault
     from openai_server import Reply, openai_server
 
     said = [b"[]"]

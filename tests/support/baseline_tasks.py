@@ -6,8 +6,8 @@ from PIL.Image import Image
 
 from geosleuth.agent.methods import method
 from geosleuth.answer import Answer
+from geosleuth.models import Conversation, Policy, Prompt, Sampling
 from geosleuth.photo import Photo, first_view
-from geosleuth.policies import Conversation, Policy, Prompt, Sampling
 
 
 def asked(image: Image | None, seed: int | None = None) -> Conversation:

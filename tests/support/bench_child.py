@@ -20,7 +20,8 @@ from geosleuth.agent import Spent, TrajectoryWriter
 from geosleuth.agent.locate import locate
 from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer
-from geosleuth.bench.run import (
+from geosleuth.geo import LatLon
+from geosleuth.lab.bench.run import (
     Attempt,
     Attempted,
     DataInfo,
@@ -34,14 +35,13 @@ from geosleuth.bench.run import (
     TryRecord,
     run_set,
 )
-from geosleuth.bench.run.engine import RunListeners, RunRules
-from geosleuth.bench.sets import Card, DataSet, FilePicture, Item
-from geosleuth.errors import BadInput, UserError
-from geosleuth.geo import LatLon
+from geosleuth.lab.bench.run.engine import RunListeners, RunRules
+from geosleuth.lab.bench.sets import Card, DataSet, FilePicture, Item
+from geosleuth.lab.score import Truth
+from geosleuth.models import Step, Usage
+from geosleuth.models.protocol import ReplayPolicy
 from geosleuth.photo import open_photo
-from geosleuth.policies import Step, Usage
-from geosleuth.policies.protocol import ReplayPolicy
-from geosleuth.score import Truth
+from geosleuth.support.errors import BadInput, UserError
 from geosleuth.tools import Toolset
 from small_runs import small_method
 

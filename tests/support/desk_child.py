@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from desks import case_with_photo, ended
-from geosleuth.app.service import CaseService, RunRequest
+from geosleuth.server import CaseService, RunRequest
 
 
 def say(**told: object) -> None:

@@ -23,8 +23,8 @@ from geosleuth.agent import (
     write_trajectory,
 )
 from geosleuth.answer import parse_lenient
-from geosleuth.app.service import CaseService, RunRow, ServiceLimits, StreamEvent
-from geosleuth.policies import Prompt, Step
+from geosleuth.models import Prompt, Step
+from geosleuth.server import CaseService, RunRow, ServiceLimits, StreamEvent
 from geosleuth.tools import ToolCall
 from tries import TASK
 

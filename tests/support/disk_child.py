@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from desks import ended, photo_bytes, pieces
-from geosleuth.app.service import CaseService, Feedback, RunRequest
-from geosleuth.app.service import jobs as jobs_module
-from geosleuth.errors import GeosleuthError
+from geosleuth.server import CaseService, Feedback, RunRequest
+from geosleuth.server import jobs as jobs_module
+from geosleuth.support.errors import GeosleuthError
 
 
 def say(**words: Any) -> None:

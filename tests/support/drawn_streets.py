@@ -4,8 +4,8 @@ import random
 from datetime import UTC, datetime
 
 from geosleuth.geo import LatLon
-from geosleuth.world.drawing.lettering import designs_for
-from geosleuth.world.scene import Board, Camera, Clue, Look, Scene, SceneKind, Sky, Sort, Split, Spot, Visibility
+from geosleuth.lab.scenes.drawing.lettering import designs_for
+from geosleuth.lab.scenes.scene import Board, Camera, Clue, Look, Scene, SceneKind, Sky, Sort, Split, Spot, Visibility
 
 _WORDS: dict[str, dict[Board, tuple[Sort, tuple[str, ...]]]] = {
     "pt": {

@@ -9,10 +9,7 @@ import numpy as np
 
 from expert_pictures import Drawn
 from geosleuth.atlas.placing import Placer
-from geosleuth.photo import OpenedPhoto
-from geosleuth.photo.image_encoder import Encoder, Features, load_encoder
-from geosleuth.team import Member, Request
-from geosleuth.team.learning import (
+from geosleuth.lab.teams.learning import (
     QUICK,
     Examples,
     LearnSettings,
@@ -22,7 +19,10 @@ from geosleuth.team.learning import (
     swarm_stages,
     train,
 )
-from geosleuth.team.network import StateInfo, TrainedSociety
+from geosleuth.photo import OpenedPhoto
+from geosleuth.photo.image_encoder import Encoder, Features, load_encoder
+from geosleuth.teams import Member, Request
+from geosleuth.teams.network import StateInfo, TrainedSociety
 from geosleuth.tools.similar.index_file import pixel_digest
 from no_atlas import NoAtlas
 

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFilter
 
 from geosleuth.geo import LatLon
+from geosleuth.lab.score import Truth
 from geosleuth.photo import OpenedPhoto, open_photo
-from geosleuth.score import Truth
 
 SIZE = (512, 384)
 Colour = tuple[int, int, int]

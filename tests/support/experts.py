@@ -19,7 +19,7 @@ from geosleuth.agent.methods import method
 from geosleuth.answer import Address, Answer
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.photo import OpenedPhoto
-from geosleuth.team import AGREE_WITHIN_KM, Member, Reply, Request, reply_tokens
+from geosleuth.teams import AGREE_WITHIN_KM, Member, Reply, Request, reply_tokens
 
 SYSTEM = method("smilegeo").system(Task(()), ())
 QUESTION = method("smilegeo").prompt(Task(()), ())

@@ -8,7 +8,7 @@ from typing import Any
 from geosleuth.agent import Budget, Trajectory, resume, run
 from geosleuth.agent.exports import KEY
 from geosleuth.agent.setup import AgentSetup, Question
-from geosleuth.policies import Prompt, Step
+from geosleuth.models import Prompt, Step
 from geosleuth.tools import Case, ToolCall
 from scripted import ScriptedPolicy, call, calls, says
 from small_runs import ALL_TOOLS, small_case, small_method

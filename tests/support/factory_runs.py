@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from factory_scenes import plain_picture, scene_of
-from geosleuth.bench.run import DataInfo
-from geosleuth.bench.sets.dataset import Card, DataSet, Item
-from geosleuth.data.factory import Kind, Recipe, Work, run_factory
-from geosleuth.data.factory.trial import ScenePicture
-from geosleuth.data.standins import Slips
-from geosleuth.world.design import truth_of
+from geosleuth.lab.bench.run import DataInfo
+from geosleuth.lab.bench.sets.dataset import Card, DataSet, Item
+from geosleuth.lab.scenes.design import truth_of
+from geosleuth.lab.traces.factory import Kind, Recipe, Work, run_factory
+from geosleuth.lab.traces.factory.trial import ScenePicture
+from geosleuth.lab.traces.standins import Slips
 
 
 def hand_set(folder: Path, count: int) -> DataSet:

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from PIL import Image, ImageDraw
 
 from geosleuth.geo import LatLon
+from geosleuth.lab.scenes import Camera, Clue, Look, Mark, Scene, Sky, Spot
+from geosleuth.lab.scenes.scene_reader import LEGIBLE_PX
 from geosleuth.photo import OpenedPhoto, open_photo
-from geosleuth.world import Camera, Clue, Look, Mark, Scene, Sky, Spot
-from geosleuth.world.scene_reader import LEGIBLE_PX
 
 SOEST = LatLon(51.57558, 8.10619)
 

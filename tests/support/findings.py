@@ -24,8 +24,8 @@ from geosleuth.agent.events import Body, Hypothesis, Spent
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Address, Answer, Candidate, Level
 from geosleuth.geo import LatLon
+from geosleuth.models import Prompt, Step
 from geosleuth.photo import Album, Claims, Photo
-from geosleuth.policies import Prompt, Step
 from geosleuth.tools import ImageInfo, Observation, ToolCall
 
 SIZE = (800, 600)

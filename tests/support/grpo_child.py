@@ -21,7 +21,7 @@ def play(recipe: Any, folder: Path, generations: int = 0, seconds: float | None 
     """Run it in this process, to its end or for about so long."""
     import torch
 
-    from geosleuth.train import grpo, models
+    from geosleuth.lab.train import grpo, models
 
     module: Any = grpo
     torch.set_num_threads(1)
@@ -48,7 +48,7 @@ def play(recipe: Any, folder: Path, generations: int = 0, seconds: float | None 
 
 def recipe_of(words: Any) -> Any:
     """The recipe of a few plain words."""
-    from geosleuth.train.recipe import OptimPart, RolloutPart
+    from geosleuth.lab.train.recipe import OptimPart, RolloutPart
 
     optim = OptimPart(
         batch=2, mini_batch=1, micro_batch=2, steps=words["steps"], learning_rate=1e-2, gradient_checkpointing=False

@@ -12,8 +12,8 @@ from unittest.mock import patch
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from geosleuth.app.cli.commands import whole_app
-from geosleuth.errors import GeosleuthError
+from geosleuth.cli.commands import whole_app
+from geosleuth.support.errors import GeosleuthError
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Done:
 
 
 def geosleuth(*words: str | Path) -> Done:
-    """Run a command; errors that `geosleuth.app.cli` would put into words are put into the same words."""
+    """Run a command; errors that `geosleuth.cli` would put into words are put into the same words."""
     result = CliRunner().invoke(whole_app(), [str(word) for word in words], env={"COLUMNS": "200"})
     if isinstance(result.exception, GeosleuthError):
         return Done(result.exception.exit_code, result.stdout, f"{result.stderr}geosleuth: {result.exception}\n")
@@ -48,7 +48,7 @@ def parsed(words: list[str]) -> dict[str, Any]:
 
 def whole_command(*words: object, cwd: Path | None = None, **variables: str) -> Done:
     """Run the command from its beginning to its end: everything is the same but the process itself."""
-    from geosleuth.app.cli import entry
+    from geosleuth.cli import entry
 
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True) for _ in range(2))
     code: object = 0

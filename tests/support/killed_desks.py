@@ -11,7 +11,7 @@ from typing import Any
 
 from desks import all_told, ended
 from geosleuth.agent import read_trajectory
-from geosleuth.app.service import CaseService, Feedback
+from geosleuth.server import CaseService, Feedback
 from python_path import python_path
 
 RUNS = 20

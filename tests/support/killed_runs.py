@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench_child import work
 from bench_mounts import CHILD
-from geosleuth.bench.run import RunFolder
+from geosleuth.lab.bench.run import RunFolder
 
 
 def start(photos: Path, run: Path, at_once: int) -> subprocess.Popen[str]:

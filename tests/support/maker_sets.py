@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from geosleuth.bench.sets import DataSet, FilePicture, Item, open_set
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
+from geosleuth.lab.bench.sets import DataSet, FilePicture, Item, open_set
+from geosleuth.lab.score import Truth
 
 NOWHERE = Truth(LatLon(0.0, 0.0))
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from geosleuth.answer import Address, Answer
 from geosleuth.geo import LatLon
-from geosleuth.team import Reply, Request, reply_tokens
+from geosleuth.teams import Reply, Request, reply_tokens
 
 Line = Reply | Exception | Callable[[Request], Reply]
 

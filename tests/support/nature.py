@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from typing import Literal
 
-from geosleuth.world.drawing.camera import View
-from geosleuth.world.drawing.canvas import Canvas
-from geosleuth.world.drawing.sky import Light, light_of
-from geosleuth.world.scene import Camera, Sky
+from geosleuth.lab.scenes.drawing.camera import View
+from geosleuth.lab.scenes.drawing.canvas import Canvas
+from geosleuth.lab.scenes.drawing.sky import Light, light_of
+from geosleuth.lab.scenes.scene import Camera, Sky
 
 CAMERA = Camera(180.0, 1.7, 70.0)
 Weather = Literal["clear", "cloudy", "overcast", "rain", "snow", "fog"]

@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from geosleuth.policies.box_probe import QUESTION, SQUARE
-from geosleuth.policies.hosted.client import LISTING
+from geosleuth.models.box_probe import QUESTION, SQUARE
+from geosleuth.models.hosted.client import LISTING
 
 Manner = Literal["whole", "cut", "endless", "dripping", "silent", "hang_up"]
 """How a reply is sent: as it should be; only its first half; on and on; a byte at a time; never; the connection is just

@@ -11,8 +11,8 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from geosleuth.world.environment import offline_setting
-from geosleuth.world.environment.for_openenv import openenv_app
+from geosleuth.lab.scenes.environment import offline_setting
+from geosleuth.lab.scenes.environment.for_openenv import openenv_app
 from tool_cases import sign
 
 ANSWER = '{"lat": 43.7384, "lon": 7.4246, "country": "Monaco", "city": "Monaco"}'

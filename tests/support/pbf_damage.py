@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from geosleuth.atlas.regions import import_osm
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 MONACO = Path(__file__).resolve().parents[2] / "examples" / "regions" / "monaco.osm.pbf"
 _HEADER_TYPE, _HEADER_SIZE, _RAW, _ZLIB = 1, 3, 1, 3

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from geosleuth.policies.weights_engine import Abilities, Generated
-from geosleuth.train.generator import Asked, ChatWords
-from geosleuth.world.environment import Setting, offline_setting
+from geosleuth.lab.scenes.environment import Setting, offline_setting
+from geosleuth.lab.train.generator import Asked, ChatWords
+from geosleuth.models.weights_engine import Abilities, Generated
 
 ALL_ROLES = frozenset({"user", "assistant", "system", "tool"})
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from geosleuth import plugins
 from geosleuth.agent import methods
+from geosleuth.support import plugins
 from geosleuth.tools import toolset
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "plugin"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from geosleuth.bench.run.cluster import closed_environment, quiet_environment, without_api_server
+from geosleuth.lab.bench.run.cluster import closed_environment, quiet_environment, without_api_server
 from python_path import python_path
 
 SUPPORT = Path(__file__).parent

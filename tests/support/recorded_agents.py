@@ -7,9 +7,9 @@ import numpy as np
 
 from geosleuth.answer import Address, Answer
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
-from geosleuth.team.recorded import Panel, Said, groups_of
-from geosleuth.team.recorded.learn_trust import Known
+from geosleuth.lab.score import Truth
+from geosleuth.lab.teams.recorded import Panel, Said, groups_of
+from geosleuth.lab.teams.recorded.learn_trust import Known
 
 TOWNS = {
     "Aville": (48.0, 2.0), "Bourg": (45.0, 4.0), "Cetown": (52.0, -1.0), "Deford": (54.0, -2.5),

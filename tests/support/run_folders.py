@@ -29,11 +29,11 @@ from geosleuth.agent import (
 from geosleuth.agent.events import Answerer, Body, EndReason
 from geosleuth.agent.trajectory import write_trajectory
 from geosleuth.answer import Address, Answer, Level, answer_to_dict
-from geosleuth.bench.run.journal import Outcome, TryRecord, file_name, header_line, name_of, record_to_line
-from geosleuth.bench.run.manifest import DataInfo, Manifest, manifest_to_dict
 from geosleuth.geo import LatLon
-from geosleuth.policies import Prompt, Step, Usage
-from geosleuth.score import Truth
+from geosleuth.lab.bench.run.journal import Outcome, TryRecord, file_name, header_line, name_of, record_to_line
+from geosleuth.lab.bench.run.manifest import DataInfo, Manifest, manifest_to_dict
+from geosleuth.lab.score import Truth
+from geosleuth.models import Prompt, Step, Usage
 from geosleuth.tools import ImageInfo, Observation, ToolCall
 from geosleuth.tools.calls import FailureKind, Mended
 

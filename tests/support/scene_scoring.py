@@ -15,13 +15,13 @@ from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas
-from geosleuth.clues.decision import Decision
+from geosleuth.evidence.decision import Decision
 from geosleuth.geo import distance_km
+from geosleuth.lab.score import calibration
+from geosleuth.models import Conversation, Policy, Step
+from geosleuth.models.detective import Detective
 from geosleuth.names import country_code
 from geosleuth.photo import open_photo
-from geosleuth.policies import Conversation, Policy, Step
-from geosleuth.policies.detective import Detective
-from geosleuth.score import calibration
 from geosleuth.tools.toolset import all_tools
 from homes import add_region
 from scene_places import extracts

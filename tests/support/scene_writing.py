@@ -10,7 +10,7 @@ from typing import TypeVar
 import phonenumbers
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 
-from geosleuth.world.locales import COACHES, CUES, LANDS, NAMED_AFTER_TOWNS, SURNAMES, Cue, Land, Town
+from geosleuth.lab.scenes.locales import COACHES, CUES, LANDS, NAMED_AFTER_TOWNS, SURNAMES, Cue, Land, Town
 from scene_drawing import Board
 from scene_places import Business
 

@@ -1,7 +1,7 @@
 """Made-up street scenes with real facts, to measure the detective with; it shares no table with them.
 
 Names of businesses, streets and stops come straight from OpenStreetMap extracts, telephone numbers from the package
-`phonenumbers`, and what signs say elsewhere from `geosleuth.world.locales`. A scene hangs on its seed alone.
+`phonenumbers`, and what signs say elsewhere from `geosleuth.lab.scenes.locales`. A scene hangs on its seed alone.
 
 There are two splits that share no place: businesses go by their name, towns and words by their number, so that nothing
 a calibration was fitted on turns up in what is held out.
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
+from geosleuth.lab.score import Truth
 from scene_drawing import Backdrop, Board, Drawn, draw
 from scene_places import Business, businesses, extracts
 from scene_writing import (

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from geosleuth.policies import Conversation, Step, Usage
+from geosleuth.models import Conversation, Step, Usage
 from geosleuth.tools import ToolCall
 
 Line = Step | Exception | Callable[[Conversation], Step]

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
+from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
 from tiny_vlm import make_tiny_vlm
 from tool_cases import sign
 

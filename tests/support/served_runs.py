@@ -18,14 +18,14 @@ from PIL import Image
 from geosleuth.agent import TrajectoryWriter
 from geosleuth.agent.locate import locate
 from geosleuth.agent.setup import AgentSetup, Resources
-from geosleuth.bench.run.folder import RunFolder
-from geosleuth.bench.run.journal import Attempted, Job
-from geosleuth.bench.run.manifest import DataInfo, Manifest
-from geosleuth.bench.sets.dataset import Card, DataSet, Item
 from geosleuth.geo import LatLon
+from geosleuth.lab.bench.run.folder import RunFolder
+from geosleuth.lab.bench.run.journal import Attempted, Job
+from geosleuth.lab.bench.run.manifest import DataInfo, Manifest
+from geosleuth.lab.bench.sets.dataset import Card, DataSet, Item
+from geosleuth.lab.score import Truth
+from geosleuth.models import EndpointSettings, Policy, make_policy
 from geosleuth.photo import open_photo
-from geosleuth.policies import EndpointSettings, Policy, make_policy
-from geosleuth.score import Truth
 from geosleuth.tools import Toolset
 from geosleuth.tools.image_tools import image_zoom_in_tool
 from openai_server import Reply, Request, chat_reply

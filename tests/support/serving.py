@@ -33,16 +33,16 @@ from geosleuth.agent import TrajectoryWriter, run
 from geosleuth.agent.methods import method
 from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import parse_lenient
+from geosleuth.models import Step
+from geosleuth.models.protocol import ReplayPolicy
 from geosleuth.photo import Album, Photo
-from geosleuth.policies import Step
-from geosleuth.policies.protocol import ReplayPolicy
 from geosleuth.tools import Case, ToolCall, Toolset
 from geosleuth.tools.toolset import all_tools
 from signs import camera_exif
 
 if TYPE_CHECKING:
-    from geosleuth.app.service.http import ServeSettings
     from geosleuth.atlas import Atlas
+    from geosleuth.server.http import ServeSettings
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
 OVER = ("done", "failed", "cancelled", "interrupted")
@@ -204,8 +204,8 @@ def served_here(
     """
     import uvicorn
 
-    from geosleuth.app.service import CaseService
-    from geosleuth.app.service.http import Keys, ServeSettings, make_app
+    from geosleuth.server import CaseService
+    from geosleuth.server.http import Keys, ServeSettings, make_app
 
     chosen = settings or ServeSettings()
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)

@@ -13,9 +13,9 @@ from geosleuth.agent.trajectory import Trajectory
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas
 from geosleuth.geo import distance_km
+from geosleuth.models.detective import Detective
 from geosleuth.names import country_code, fold
 from geosleuth.photo import Album, Photo
-from geosleuth.policies.detective import Detective
 from geosleuth.tools import Case, Tool, Toolset
 from geosleuth.tools.calls import Output
 from geosleuth.tools.declare import tool

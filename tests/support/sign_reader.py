@@ -11,9 +11,9 @@ from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.atlas import Atlas
+from geosleuth.models.detective import Detective
 from geosleuth.photo import View, open_photo
 from geosleuth.photo.text import TextLine, script_of
-from geosleuth.policies.detective import Detective
 from geosleuth.tools import TextReader
 from geosleuth.tools.toolset import all_tools
 

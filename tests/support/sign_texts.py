@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from geosleuth.clues import TextSeen
+from geosleuth.evidence import TextSeen
 from geosleuth.geo import LatLon
 
 SignKind = Literal["town", "street", "shop", "road", "distance", "words", "trap"]

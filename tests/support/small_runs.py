@@ -7,8 +7,8 @@ from PIL import Image
 
 from geosleuth.agent import Budget, Context, Method, Task
 from geosleuth.answer import parse_lenient
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.photo import Album, Photo
+from geosleuth.support.errors import BadInput, ServiceFault
 from geosleuth.tools import Case, Output, Toolset, tool
 from geosleuth.tools.image_tools import image_zoom_in_tool
 

@@ -46,7 +46,7 @@ def shard_on_cpu() -> None:
 
 def replay() -> None:
     """Have the model say what stands in the script."""
-    from geosleuth.train import grpo, models
+    from geosleuth.lab.train import grpo, models
 
     module: Any = grpo
     rank, turn = int(os.environ.get("RANK", "0")), 0
@@ -83,7 +83,7 @@ def watch(file: Path) -> None:
 if __name__ == "__main__":
     if reached := os.environ.get("REACHED"):
         watch(Path(reached))
-    from geosleuth.app.cli import main
+    from geosleuth.cli import main
 
     if os.environ.get("ACCELERATE_USE_FSDP") == "true":
         shard_on_cpu()

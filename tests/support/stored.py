@@ -8,10 +8,10 @@ from typing import Any
 
 from export_runs import detective_run, resumed_run
 from geosleuth.agent import Trajectory, rebuild_album
-from geosleuth.data import About, Rejected, Sample
 from geosleuth.geo import LatLon
+from geosleuth.lab.score import Truth
+from geosleuth.lab.traces import About, Rejected, Sample
 from geosleuth.photo import encode
-from geosleuth.score import Truth
 from small_runs import small_photo
 
 ABOUT = About(

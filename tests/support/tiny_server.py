@@ -22,8 +22,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Literal
 
-from geosleuth.policies import Step
-from geosleuth.policies.tagged import read_reply, render_step
+from geosleuth.models import Step
+from geosleuth.models.tagged import read_reply, render_step
 from tiny_vlm import force, tiny_vlm_folder
 
 MODEL_NAME = "tiny-qwen3-vl"
@@ -82,7 +82,7 @@ def tiny_server(script: Sequence[Line] | None = None, *, progress: Progress = "o
 
 @cache
 def _tiny() -> tuple[Any, Any, threading.Lock]:
-    from geosleuth.policies.weights_engine import load_processor
+    from geosleuth.models.weights_engine import load_processor
 
     transformers: Any = import_module("transformers")
     folder = tiny_vlm_folder()

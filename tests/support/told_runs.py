@@ -12,12 +12,12 @@ from geosleuth.agent.locate import Finding
 from geosleuth.agent.method import Method
 from geosleuth.agent.methods import method
 from geosleuth.agent.setup import AgentSetup
-from geosleuth.app.service.requests import with_rejected
 from geosleuth.atlas import Atlas
+from geosleuth.models import Policy, Prompt
+from geosleuth.models.detective import Detective
+from geosleuth.models.feedback import Rejected, feedback_words
 from geosleuth.photo import Album, Photo
-from geosleuth.policies import Policy, Prompt
-from geosleuth.policies.detective import Detective
-from geosleuth.policies.feedback import Rejected, feedback_words
+from geosleuth.server.requests import with_rejected
 from geosleuth.tools import Case, Tool, Toolset
 from geosleuth.tools.calls import Output
 from geosleuth.tools.declare import tool

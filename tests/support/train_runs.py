@@ -6,8 +6,8 @@ from pathlib import Path
 
 import yaml
 
-from geosleuth.train.rollouts import ANSWERED, CALL_RATE, CALLS, FAILURE_RATE
-from geosleuth.train.training_log import GPU_UTILISATION, MFU, Recorder, part_name, within_name
+from geosleuth.lab.train.rollouts import ANSWERED, CALL_RATE, CALLS, FAILURE_RATE
+from geosleuth.lab.train.training_log import GPU_UTILISATION, MFU, Recorder, part_name, within_name
 
 
 def write_run(folder: Path, steps: int, *, name: str = "made-up") -> Path:

@@ -19,15 +19,15 @@ from PIL import Image
 
 from geosleuth.agent import Budget, Trajectory, run
 from geosleuth.agent.setup import AgentSetup
-from geosleuth.data import Sample, write_store
 from geosleuth.geo import LatLon
+from geosleuth.lab.score import Truth
+from geosleuth.lab.traces import Sample, write_store
+from geosleuth.lab.train.masks import Chat
+from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RunPart
+from geosleuth.models.weights_engine import load_processor
 from geosleuth.photo import encode
-from geosleuth.policies.weights_engine import load_processor
-from geosleuth.score import Truth
 from geosleuth.tools import Toolset
 from geosleuth.tools.image_tools import image_zoom_in_tool
-from geosleuth.train.masks import Chat
-from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RunPart
 from scripted import ScriptedPolicy, call, calls, says
 from small_runs import small_case, small_method
 from stored import about
@@ -192,8 +192,8 @@ def kill_while_saving(step: int) -> None:
 if __name__ == "__main__":
     import torch
 
+    from geosleuth.lab.train.sft import run_sft
     from geosleuth.photo.runtime import no_probing
-    from geosleuth.train.sft import run_sft
 
     torch.set_num_threads(1)
     stored, model, steps, tuned, when, *folders = sys.argv[1:]

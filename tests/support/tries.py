@@ -20,7 +20,7 @@ from geosleuth.agent import (
 from geosleuth.agent.events import Answerer, Body, EndReason, Hypothesis, Noted
 from geosleuth.answer import Address, Answer, Level
 from geosleuth.geo import LatLon
-from geosleuth.policies import Prompt, Step
+from geosleuth.models import Prompt, Step
 from geosleuth.tools import ImageInfo, Observation, ToolCall
 
 SIZE = (1633, 1224)

@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from geosleuth.world.environment.for_verl import compute_score
+from geosleuth.lab.scenes.environment.for_verl import compute_score
 
 ANSWER = '{"lat": 43.7384, "lon": 7.4246, "country": "Monaco"}'
 TOOLS, ROWS, MODEL = sys.argv[1:]
@@ -18,7 +18,7 @@ def dataset() -> Any:
     config: Any = import_module("omegaconf").OmegaConf.create(
         {"filter_overlong_prompts": False, "max_prompt_length": 100_000, "tool_config_path": TOOLS, "cache_dir": "/tmp"}  # noqa: S108
     )
-    processor = import_module("geosleuth.policies.weights_engine").load_processor(import_module("pathlib").Path(MODEL))
+    processor = import_module("geosleuth.models.weights_engine").load_processor(import_module("pathlib").Path(MODEL))
     made: Any = import_module("verl.utils.dataset.rl_dataset").RLHFDataset
     return made(ROWS, processor.tokenizer, config, processor)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.world import Scene, Split, Wants, World, design_scene, open_world
+from geosleuth.lab.scenes import Scene, Split, Wants, World, design_scene, open_world
 
 
 @cache

@@ -16,13 +16,9 @@ from expert_pictures import Drawn, draw_pictures
 from experts import Known, StandInExpert, expert_team, identical_team
 from geosleuth.atlas import Hit, OfflineAtlas
 from geosleuth.atlas.placing import Placer
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, LatLon
-from geosleuth.photo import first_view
-from geosleuth.photo.image_encoder import Features, load_encoder
-from geosleuth.score import Truth
-from geosleuth.team import Member, Reply, Request, Turn, location_of
-from geosleuth.team.learning import (
+from geosleuth.lab.score import Truth
+from geosleuth.lab.teams.learning import (
     PAPER,
     QUICK,
     Examples,
@@ -35,11 +31,15 @@ from geosleuth.team.learning import (
     swarm_stages,
     train,
 )
-from geosleuth.team.learning.rounds import Stages
-from geosleuth.team.learning.training import believable
-from geosleuth.team.member import Links, full_links
-from geosleuth.team.network import predicted
-from geosleuth.team.swarm import SwarmSettings
+from geosleuth.lab.teams.learning.rounds import Stages
+from geosleuth.lab.teams.learning.training import believable
+from geosleuth.photo import first_view
+from geosleuth.photo.image_encoder import Features, load_encoder
+from geosleuth.support.errors import BadInput, ServiceFault
+from geosleuth.teams import Member, Reply, Request, Turn, location_of
+from geosleuth.teams.member import Links, full_links
+from geosleuth.teams.network import predicted
+from geosleuth.teams.swarm import SwarmSettings
 from members import ScriptedMember, comment, place
 from named_places import NamedPlaces, placement
 from scenery import save, scene

@@ -19,12 +19,7 @@ import pytest
 from expert_pictures import Drawn, draw_pictures, save_pictures
 from experts import Known, expert_team
 from geosleuth.atlas.placing import Placer
-from geosleuth.errors import BadInput
-from geosleuth.photo import open_photo
-from geosleuth.team import Reply, Society, TrustWeights
-from geosleuth.team import network as society_module
-from geosleuth.team import network as state_module
-from geosleuth.team.learning import (
+from geosleuth.lab.teams.learning import (
     QUICK,
     Budget,
     Examples,
@@ -38,10 +33,15 @@ from geosleuth.team.learning import (
     overview,
     train,
 )
-from geosleuth.team.learning.learning import LearnPlan
-from geosleuth.team.learning.learning_db import Notebook as _Notebook
-from geosleuth.team.member import full_links
-from geosleuth.team.network import READABLE, TrainedSociety, open_for_answering
+from geosleuth.lab.teams.learning.learning import LearnPlan
+from geosleuth.lab.teams.learning.learning_db import Notebook as _Notebook
+from geosleuth.photo import open_photo
+from geosleuth.support.errors import BadInput
+from geosleuth.teams import Reply, Society, TrustWeights
+from geosleuth.teams import network as society_module
+from geosleuth.teams import network as state_module
+from geosleuth.teams.member import full_links
+from geosleuth.teams.network import READABLE, TrainedSociety, open_for_answering
 from members import ScriptedMember, place
 from no_atlas import NoAtlas
 
@@ -72,7 +72,7 @@ def lesson(number: int) -> Lesson:
 @pytest.fixture
 def _plain_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing here is about what the encoder sees."""
-    for module in ("geosleuth.team.learning.learning", "geosleuth.team.network"):
+    for module in ("geosleuth.lab.teams.learning.learning", "geosleuth.teams.network"):
         monkeypatch.setattr(f"{module}.load_picture_encoder", lambda *_: Plain())
 
 
@@ -238,7 +238,7 @@ import sys
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
 from pathlib import Path
 from test_learning_state import NAMES, Plain, lesson
-from geosleuth.team.learning import Notebook
+from geosleuth.lab.teams.learning import Notebook
 first, count = int(sys.argv[4]), int(sys.argv[5])
 with Notebook.open(Path(sys.argv[3]), NAMES, Plain()) as notebook:
     print("ready", flush=True)
@@ -371,13 +371,13 @@ def test_no_query_of_the_answering_modules_names_the_lessons(module: object) -> 
     ]  # fmt: skip
     assert not [query for query in queries if "lesson " in query or "lesson," in query]
     imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    assert not [name for name in imported if "learning" in name or name.startswith("geosleuth.score")]
+    assert not [name for name in imported if "learning" in name or name.startswith("geosleuth.lab.score")]
 
 
 def test_nothing_of_where_pictures_were_taken_is_in_the_file_but_the_country(
     drawn: tuple[list[Drawn], list[Source]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("geosleuth.team.learning.learning", "geosleuth.team.network"):
+    for module in ("geosleuth.lab.teams.learning.learning", "geosleuth.teams.network"):
         monkeypatch.setattr(f"{module}.load_picture_encoder", lambda *_: Plain())
     state = tmp_path / "team.db"
     taught(drawn, state)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from geosleuth.errors import BadInput, MissingExtra
-from geosleuth.fitting import Adam
-from geosleuth.team.learning.training import Targets, loss, moved, slope
-from geosleuth.team.network import (
+from geosleuth.lab.teams.learning.training import Targets, loss, moved, slope
+from geosleuth.support.errors import BadInput, MissingExtra
+from geosleuth.support.fitting import Adam
+from geosleuth.teams.network import (
     Array,
     Dimensions,
     Parameters,

@@ -13,12 +13,12 @@ from geosleuth.agent import Budget
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.methods import method
 from geosleuth.agent.setup import AgentSetup, Resources
-from geosleuth.errors import ServiceFault
 from geosleuth.geo import LatLon
+from geosleuth.models import Conversation, Policy, Prompt, Sampling, Step
 from geosleuth.photo import Album, Photo, View, open_photo
-from geosleuth.policies import Conversation, Policy, Prompt, Sampling, Step
-from geosleuth.team.parallel import answered, chains_read, evidence_named, locate_in_parallel, try_sampling
-from geosleuth.team.parallel.locate import Followers, Verification
+from geosleuth.support.errors import ServiceFault
+from geosleuth.teams.parallel import answered, chains_read, evidence_named, locate_in_parallel, try_sampling
+from geosleuth.teams.parallel.locate import Followers, Verification
 from geosleuth.tools import Case, Output, Toolset, tool
 from run_parts import parted
 from scripted import ScriptedPolicy, answers, call, calls, says
@@ -273,7 +273,7 @@ def test_calling_it_off_closes_every_try() -> None:
 
     async def work() -> None:
         from geosleuth.agent import Ended, Event
-        from geosleuth.team.parallel import Watch
+        from geosleuth.teams.parallel import Watch
 
         def note(event: Event) -> None:
             if isinstance(event.body, Ended):

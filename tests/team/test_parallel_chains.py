@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from geosleuth.agent import Trajectory
 from geosleuth.agent.methods import METHODS, method
-from geosleuth.team.member import image_tokens, text_tokens
-from geosleuth.team.parallel import (
+from geosleuth.teams.member import image_tokens, text_tokens
+from geosleuth.teams.parallel import (
     CONTEXT_TOKENS,
     careful_tokens,
     chains_for,
@@ -22,7 +22,7 @@ from geosleuth.team.parallel import (
     verifier_method,
     whole_chains,
 )
-from geosleuth.team.parallel.verifier import REPLY_TOKENS
+from geosleuth.teams.parallel.verifier import REPLY_TOKENS
 from tries import SIZE, TASK, a_try, found, long_try, read, said_place
 
 BAKERY = a_try(

@@ -12,9 +12,9 @@ from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon
-from geosleuth.team.parallel import EmbeddedVerifier, embedded_method, named_marks
-from geosleuth.team.parallel.chains import marks_of
-from geosleuth.team.parallel.claims import stands_of
+from geosleuth.teams.parallel import EmbeddedVerifier, embedded_method, named_marks
+from geosleuth.teams.parallel.chains import marks_of
+from geosleuth.teams.parallel.claims import stands_of
 from geosleuth.tools.toolset import all_tools
 from homes import add_region
 from tool_cases import MONACO, case_of, sign
@@ -197,7 +197,7 @@ def test_no_word_of_a_try_changes_what_is_done() -> None:
 @pytest.mark.slow
 def test_the_detectives_own_run_can_be_verified_too() -> None:
     from geosleuth.agent.methods import method
-    from geosleuth.policies.detective import Detective
+    from geosleuth.models.detective import Detective
 
     how = method("detective")
     own = asyncio.run(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from geosleuth.team.parallel.measures import best_at_n, mean_single, pass_at_k, range_at_n, verifier_at_n
+from geosleuth.lab.teams.measures import best_at_n, mean_single, pass_at_k, range_at_n, verifier_at_n
 
 ERRORS_KM = np.array([[1.0, 30.0, 400.0], [10.0, 20.0, np.nan], [900.0, np.inf, np.nan], [5.0, 5.0, 5.0]])
 any_errors = arrays(

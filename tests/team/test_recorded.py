@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.answer import Answer
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.team.recorded import WITHIN_KM, Panel, Said, fold_numbers, groups_of, trust_from_json, trust_to_json
-from geosleuth.team.recorded.learn_trust import (
+from geosleuth.lab.teams.recorded import WITHIN_KM, Panel, Said, fold_numbers, groups_of, trust_from_json, trust_to_json
+from geosleuth.lab.teams.recorded.learn_trust import (
     LEARNED,
     ORACLE,
     SINGLE,
@@ -25,7 +24,8 @@ from geosleuth.team.recorded.learn_trust import (
     replay,
     smilegeo_lessons,
 )
-from geosleuth.team.recorded.trust import Trust, elected_answers
+from geosleuth.lab.teams.recorded.trust import Trust, elected_answers
+from geosleuth.support.errors import BadInput
 from recorded_agents import REGIONAL, Skill, known_of, make_known, make_said, make_truths
 
 IMAGES = 200

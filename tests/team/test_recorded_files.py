@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from geosleuth.app.cli.handlers.team_replay import measure, named_files, replay_document
-from geosleuth.app.cli.team import replaying
-from geosleuth.bench.report import report_file
-from geosleuth.bench.scored import score_file
-from geosleuth.errors import BadInput
+from geosleuth.lab.bench.report import report_file
+from geosleuth.lab.bench.scored import score_file
+from geosleuth.lab.cli.handlers.team_replay import measure, named_files, replay_document
+from geosleuth.lab.cli.team import replaying
+from geosleuth.support.errors import BadInput
 from recorded_agents import REGIONAL, make_said, make_truths
 
 ROOT = Path(__file__).parents[2]
@@ -140,7 +140,7 @@ def test_what_is_learned_does_not_hang_on_the_machine_s_threads(files: list[str]
     # In a process of its own: what counts is that one thread is asked for before numpy is there.
     code = (
         "import os, sys; os.environ.pop('OPENBLAS_NUM_THREADS', None)\n"
-        "import geosleuth.app.cli.commands as commands\n"
+        "import geosleuth.cli.commands as commands\n"
         "early = 'numpy' in sys.modules\n"
         f"commands.app_for(['team'])(['team', 'replay', *{files!r}, '--folds', '2', '--json'], standalone_mode=False)\n"
         "print(early, os.environ.get('OPENBLAS_NUM_THREADS'), file=sys.stderr)\n"

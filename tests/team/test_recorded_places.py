@@ -7,12 +7,12 @@ import pytest
 
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
-from geosleuth.team.recorded import Panel, Said, groups_of, trust_from_json, trust_to_json
-from geosleuth.team.recorded.learn_trust import LEARNED, SINGLE, Known, learn, replay
-from geosleuth.team.recorded.panel import towns_named
-from geosleuth.team.recorded.places import known_places, points_of, unit_vectors
-from geosleuth.team.recorded.trust import PLACES
+from geosleuth.lab.score import Truth
+from geosleuth.lab.teams.recorded import Panel, Said, groups_of, trust_from_json, trust_to_json
+from geosleuth.lab.teams.recorded.learn_trust import LEARNED, SINGLE, Known, learn, replay
+from geosleuth.lab.teams.recorded.panel import towns_named
+from geosleuth.lab.teams.recorded.places import known_places, points_of, unit_vectors
+from geosleuth.lab.teams.recorded.trust import PLACES
 
 TOWNS = {
     "Harbin": LatLon(45.75, 126.65), "Qingdao": LatLon(36.07, 120.37), "Kunming": LatLon(25.04, 102.72),

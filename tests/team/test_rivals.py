@@ -13,11 +13,11 @@ from expert_pictures import Drawn, draw_pictures
 from experts import Known, Temper, Trouble, expert_team
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas.placing import Placer
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box
-from geosleuth.team import Member, Outcome, Reply, Request
-from geosleuth.team.rivals import RIVALS, best_team, importance, rival
-from geosleuth.team.rivals.questions import read_choice, read_ranking, read_ratings, read_verdict
+from geosleuth.lab.teams.rivals import RIVALS, best_team, importance, rival
+from geosleuth.lab.teams.rivals.questions import read_choice, read_ranking, read_ratings, read_verdict
+from geosleuth.support.errors import BadInput
+from geosleuth.teams import Member, Outcome, Reply, Request
 from members import ScriptedMember, comment, place
 from named_places import NamedPlaces, placement
 from no_atlas import NoAtlas

@@ -9,12 +9,12 @@ from expert_learning import CachedEncoder, elected, taught
 from expert_pictures import Drawn, draw_pictures
 from experts import Known, StandInExpert, expert_team, identical_team
 from geosleuth.atlas.placing import Placer
-from geosleuth.score.metrics import mean_estimate
-from geosleuth.team import Member, Society, StrangersSociety
-from geosleuth.team.network import TrainedSociety
-from geosleuth.team.swarm import SwarmSettings
-from geosleuth.team.sweeps.track_record import Example, Measured, measure
-from geosleuth.team.sweeps.ways import RememberedSociety, ready
+from geosleuth.lab.score.metrics import mean_estimate
+from geosleuth.lab.teams.sweeps.track_record import Example, Measured, measure
+from geosleuth.lab.teams.sweeps.ways import RememberedSociety, ready
+from geosleuth.teams import Member, Society, StrangersSociety
+from geosleuth.teams.network import TrainedSociety
+from geosleuth.teams.swarm import SwarmSettings
 from no_atlas import NoAtlas
 
 pytestmark = pytest.mark.slow

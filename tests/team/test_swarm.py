@@ -10,13 +10,13 @@ from typing import Any, cast
 import pytest
 
 from geosleuth.answer import Address, Answer
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, LatLon
+from geosleuth.models import Usage
 from geosleuth.photo import OpenedPhoto
-from geosleuth.policies import Usage
-from geosleuth.team import Member, Outcome, Reply, Request, StrangersSociety, TrustWeights
-from geosleuth.team.swarm import SwarmSettings, run_swarm
-from geosleuth.team.swarm.swarm import draw_reviewers, election_order
+from geosleuth.support.errors import BadInput
+from geosleuth.teams import Member, Outcome, Reply, Request, StrangersSociety, TrustWeights
+from geosleuth.teams.swarm import SwarmSettings, run_swarm
+from geosleuth.teams.swarm.swarm import draw_reviewers, election_order
 from members import ScriptedMember, comment, place
 from named_places import FRANCE, NamedPlaces, placement
 from virtual_time import run_virtually

@@ -8,9 +8,9 @@ import pytest
 
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas.placing import Placement, Placer
-from geosleuth.errors import ServiceFault
-from geosleuth.team import Outcome, Reply, Request, TrustWeights
-from geosleuth.team.swarm import SwarmSettings, run_swarm
+from geosleuth.support.errors import ServiceFault
+from geosleuth.teams import Outcome, Reply, Request, TrustWeights
+from geosleuth.teams.swarm import SwarmSettings, run_swarm
 from members import comment, place
 from virtual_time import run_virtually
 

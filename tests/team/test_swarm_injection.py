@@ -18,11 +18,11 @@ from geosleuth.agent.setup import Resources
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.placing import Placer
+from geosleuth.models import Conversation, Prompt, Step
 from geosleuth.photo import OpenedPhoto, open_photo
-from geosleuth.policies import Conversation, Prompt, Step
-from geosleuth.team import Outcome, Request, TrustWeights
-from geosleuth.team.swarm import LiveMember, Surroundings, SwarmSettings, quoted, quoted_answer, run_swarm
-from geosleuth.team.swarm.swarm import NOTE, quoted_comment
+from geosleuth.teams import Outcome, Request, TrustWeights
+from geosleuth.teams.swarm import LiveMember, Surroundings, SwarmSettings, quoted, quoted_answer, run_swarm
+from geosleuth.teams.swarm.swarm import NOTE, quoted_comment
 from geosleuth.tools import Toolset
 from injections import PLAIN, TARGET, injections, reply
 from locating import photo_file

@@ -16,11 +16,11 @@ from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.agent.setup import Resources, Watch
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.models import EndpointSettings, Sampling
 from geosleuth.photo import open_photo
-from geosleuth.policies import EndpointSettings, Sampling
-from geosleuth.team.swarm import SwarmSettings, Team, locate_with_team, make_team, read_team
+from geosleuth.support.errors import BadInput
+from geosleuth.teams.swarm import SwarmSettings, Team, locate_with_team, make_team, read_team
 from later import later
 from locating import locate_here, photo_file, texts
 from openai_server import Reply, Request, chat_reply, failure, openai_server

@@ -13,12 +13,12 @@ from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method
 from geosleuth.agent.setup import Resources
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
+from geosleuth.models import Policy, Prompt, Sampling, Usage
 from geosleuth.photo import OpenedPhoto, View, open_photo
-from geosleuth.policies import Policy, Prompt, Sampling, Usage
-from geosleuth.team import Reply, Request, image_tokens, text_tokens
-from geosleuth.team.swarm import LiveMember, Surroundings, run_tokens
+from geosleuth.support.errors import BadInput, ServiceFault
+from geosleuth.teams import Reply, Request, image_tokens, text_tokens
+from geosleuth.teams.swarm import LiveMember, Surroundings, run_tokens
 from geosleuth.tools import Case, Similar
 from geosleuth.tools.toolset import all_tools
 from locating import photo_file
@@ -96,7 +96,7 @@ def test_members_who_begin_at_once_share_the_views_of_a_photo(
         time.sleep(0.05)
         return open_case(*words, **more)
 
-    monkeypatch.setattr("geosleuth.team.swarm.members.open_case", slowly)
+    monkeypatch.setattr("geosleuth.teams.swarm.members.open_case", slowly)
 
     async def work() -> None:
         await asyncio.gather(*(around.case((photo,), method("smilegeo")) for _ in range(4)))

@@ -12,7 +12,7 @@ from geosleuth.agent.setup import Resources
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.photo import open_photo
-from geosleuth.team.swarm import locate_with_team, make_team, read_team
+from geosleuth.teams.swarm import locate_with_team, make_team, read_team
 from later import later
 from locating import photo_file, texts
 from openai_server import Reply, Request, chat_reply, openai_server

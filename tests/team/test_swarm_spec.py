@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from geosleuth.agent.setup import Resources
-from geosleuth.errors import BadInput
-from geosleuth.policies import Sampling
-from geosleuth.team import StrangersSociety
-from geosleuth.team.learning import Notebook
-from geosleuth.team.network import TrainedSociety, load_picture_encoder
-from geosleuth.team.swarm import Surroundings, SwarmSettings, make_team, read_team
+from geosleuth.lab.teams.learning import Notebook
+from geosleuth.models import Sampling
+from geosleuth.support.errors import BadInput
+from geosleuth.teams import StrangersSociety
+from geosleuth.teams.network import TrainedSociety, load_picture_encoder
+from geosleuth.teams.swarm import Surroundings, SwarmSettings, make_team, read_team
 
 if TYPE_CHECKING:
     from geosleuth.atlas import Atlas

@@ -16,15 +16,20 @@ from expert_pictures import Drawn, draw_pictures, save_pictures
 from experts import Known, StandInExpert, Temper, expert_team
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas.placing import Placer
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
-from geosleuth.team import Member, Outcome, Reply, Request, StrangersSociety, TrustWeights, Turn
-from geosleuth.team.learning import read_sources
-from geosleuth.team.member import Stage
-from geosleuth.team.swarm import SwarmSettings
-from geosleuth.team.sweeps.track_record import Example, Measured, error_km, examples_of, measure, paired, records, sweep
-from geosleuth.team.sweeps.ways import (
+from geosleuth.lab.score import Truth
+from geosleuth.lab.teams.learning import read_sources
+from geosleuth.lab.teams.sweeps.track_record import (
+    Example,
+    Measured,
+    error_km,
+    examples_of,
+    measure,
+    paired,
+    records,
+    sweep,
+)
+from geosleuth.lab.teams.sweeps.ways import (
     WAYS,
     PartOfSociety,
     StoredMember,
@@ -35,6 +40,10 @@ from geosleuth.team.sweeps.ways import (
     ready,
     too_large,
 )
+from geosleuth.support.errors import BadInput
+from geosleuth.teams import Member, Outcome, Reply, Request, StrangersSociety, TrustWeights, Turn
+from geosleuth.teams.member import Stage
+from geosleuth.teams.swarm import SwarmSettings
 from members import ScriptedMember, place
 from named_places import MALTA, NamedPlaces
 from no_atlas import NoAtlas

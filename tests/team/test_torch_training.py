@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.team.learning.rounds import PAPER, TrainSettings
-from geosleuth.team.learning.torch_training import Interruption, TrainingStopped, torch_slopes
-from geosleuth.team.learning.training import Examples, Targets, loss, slope, train
-from geosleuth.team.network import Dimensions, Parameters, Weights, forward, fresh_parameters, predicted
+from geosleuth.lab.teams.learning.rounds import PAPER, TrainSettings
+from geosleuth.lab.teams.learning.torch_training import Interruption, TrainingStopped, torch_slopes
+from geosleuth.lab.teams.learning.training import Examples, Targets, loss, slope, train
+from geosleuth.support.errors import BadInput
+from geosleuth.teams.network import Dimensions, Parameters, Weights, forward, fresh_parameters, predicted
 from later import later
 
 later("torch")

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 from geosleuth.tools.calls import in_order
 
 

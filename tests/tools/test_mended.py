@@ -9,8 +9,8 @@ from geosleuth.agent import Budget
 from geosleuth.agent.codec import event_from_dict, event_to_dict
 from geosleuth.agent.events import Event, Said, ToolObserved
 from geosleuth.agent.trajectory import Spending
-from geosleuth.policies import Step
-from geosleuth.policies.tagged import read_reply
+from geosleuth.models import Step
+from geosleuth.models.tagged import read_reply
 from geosleuth.tools import Toolset
 from geosleuth.tools.calls import Mended
 from geosleuth.tools.image_tools import image_zoom_in_tool

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from geosleuth.atlas import Hit, OfflineAtlas
-from geosleuth.errors import ServiceFault
 from geosleuth.geo import Extent
+from geosleuth.support.errors import ServiceFault
 from geosleuth.tools import Case
 from geosleuth.tools.notes import note_hypothesis
 from homes import add_region

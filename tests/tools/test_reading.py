@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from PIL import Image
 
-from geosleuth.errors import BadInput
 from geosleuth.photo import BoxScale, View
 from geosleuth.photo.text import SCRIPTS, PictureText, ReadingOptions, TextLine, read_picture
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import ToolCall, Toolset
 from geosleuth.tools.image_tools import holds, image_zoom_in_tool, read_text
 from tool_cases import call, case_of, sign

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import Case, Length, Output, Parameter, Tool, tool
 from geosleuth.tools.argument_types import kind_of
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from geosleuth.atlas import Document
-from geosleuth.errors import ServiceFault
 from geosleuth.geo import LatLon
 from geosleuth.photo import View
+from geosleuth.support.errors import ServiceFault
 from geosleuth.tools import Similar
 from geosleuth.tools.search import search_documents, search_image, search_web
 from tool_cases import call, case_of, sign

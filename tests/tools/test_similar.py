@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo import Album, first_view, open_photo
 from geosleuth.photo.image_encoder import BundledEncoder
+from geosleuth.support.errors import BadInput
 from geosleuth.tools.similar import ImageIndex, build_index
 from geosleuth.tools.similar.index import _Row
 from scenery import save, scene

@@ -212,7 +212,7 @@ def test_without_the_sdk_one_line_says_how_to_get_it(tmp_path: Path) -> None:
     # None in this table makes an import fail as that of a package which is not installed.
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['mcp'] = None\n")
     code = (
-        "from geosleuth.errors import MissingExtra\nfrom geosleuth.tools import mcp_tools\n"
+        "from geosleuth.support.errors import MissingExtra\nfrom geosleuth.tools import mcp_tools\n"
         "try:\n    mcp_tools([])\nexcept MissingExtra as error:\n    print(error)"
     )
     done = subprocess.run(

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from geosleuth.atlas import Hit, OfflineAtlas
-from geosleuth.errors import Offline
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.support.errors import Offline
 from geosleuth.tools.text_clues import text_clues
 from homes import add_region
 from tool_cases import MONACO, call, case_of

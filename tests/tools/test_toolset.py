@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.errors import BadInput, DataFault, MissingExtra, Offline, ServiceFault
 from geosleuth.photo import Album, Photo, open_photo
+from geosleuth.support.errors import BadInput, DataFault, MissingExtra, Offline, ServiceFault
 from geosleuth.tools import Case, Length, Output, ToolCall, Toolset, tool
 
 

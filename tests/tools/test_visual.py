@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 from PIL import Image
 
-from geosleuth.clues.visual import Cell, Distribution, Reach
+from geosleuth.evidence.visual import Cell, Distribution, Reach
 from geosleuth.geo import LatLon
 from geosleuth.tools.image_tools import visual_prior
 from tool_cases import call, case_of, sign

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from geosleuth.atlas import Document
 from geosleuth.atlas.online import OnlineSettings
-from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.support.errors import BadInput, ServiceFault
 from geosleuth.tools import Observation, ToolCall, Toolset, WebSearch
 from geosleuth.tools.search import search_web
 from geosleuth.tools.web import IMAGE_NAMES, WEB_NAMES, make_image_search, make_web, search_hosts

@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 from geosleuth.atlas.online import OnlineSettings
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.photo import Photo, View, crop, first_view
+from geosleuth.support.errors import BadInput, ServiceFault
 from geosleuth.tools import ImageSearch, Observation, Similar, ToolCall, Toolset
 from geosleuth.tools.search import search_image
 from geosleuth.tools.web import Published, make_image_search

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from geosleuth.atlas.online import OnlineSettings
-from geosleuth.errors import BadInput, Offline, ServiceFault
 from geosleuth.photo import Photo, first_view
+from geosleuth.support.errors import BadInput, Offline, ServiceFault
 from geosleuth.tools.web import IMAGE_NAMES, WEB_NAMES, Published, make_image_search, make_web
 from search_server import KEY, VARIABLES, SearchServer, serving, settings_for
 

@@ -14,18 +14,18 @@ from geosleuth.agent.locate import locate
 from geosleuth.agent.methods import METHODS as PRESETS
 from geosleuth.agent.methods import method as method_of
 from geosleuth.atlas import OfflineAtlas
+from geosleuth.lab.scenes.environment import prompt_for
+from geosleuth.lab.train.architectures import ARCHITECTURES, boxes_of
+from geosleuth.lab.train.models import load_model, save_policy
+from geosleuth.lab.train.prompts import prompt_rows
+from geosleuth.lab.train.recipe import DataPart, ModelPart, Recipe, RolloutPart
+from geosleuth.lab.train.rollouts import rollout_setup
+from geosleuth.locate.plan import make_plan
+from geosleuth.locate.request import LocateRequest
+from geosleuth.models.box_scale import box_scale_for, box_scale_of
+from geosleuth.models.protocol import Prompt, Step
 from geosleuth.photo import open_photo
-from geosleuth.pipeline.plan import make_plan
-from geosleuth.pipeline.request import LocateRequest
-from geosleuth.policies.box_scale import box_scale_for, box_scale_of
-from geosleuth.policies.protocol import Prompt, Step
 from geosleuth.tools.toolset import all_tools
-from geosleuth.train.architectures import ARCHITECTURES, boxes_of
-from geosleuth.train.models import load_model, save_policy
-from geosleuth.train.prompts import prompt_rows
-from geosleuth.train.recipe import DataPart, ModelPart, Recipe, RolloutPart
-from geosleuth.train.rollouts import rollout_setup
-from geosleuth.world.environment import prompt_for
 from later import later
 from scripted import ScriptedPolicy, answers, call, calls, says
 from scripted_grpo import make_photos, make_tiny

@@ -76,7 +76,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     make_tiny_vlm(folder / "model")
     make_photos(folder / "photos", 8)
     (folder / "sft.yaml").write_text(RECIPE.format(folder), encoding="utf-8")
-    script(folder / "bin" / "geosleuth", f"#!{sys.executable}\nfrom geosleuth.app.cli import main\n\nmain()\n")
+    script(folder / "bin" / "geosleuth", f"#!{sys.executable}\nfrom geosleuth.cli import main\n\nmain()\n")
     path = os.pathsep.join((str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]))
     environment = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1", "MASTER_PORT": str(free_ports(1)[0])}
     made = Place(folder, environment, [])

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from geosleuth.data import write_store
-from geosleuth.errors import BadInput
-from geosleuth.train.configs import accelerate_config
-from geosleuth.train.dryrun import as_lines, as_mapping, dry_run, meta_model
-from geosleuth.train.papers import values_of
-from geosleuth.train.recipe import ModelPart
-from geosleuth.train.recipe_files import ABLATIONS, read_recipe, recipe_names
+from geosleuth.lab.traces import write_store
+from geosleuth.lab.train.configs import accelerate_config
+from geosleuth.lab.train.dryrun import as_lines, as_mapping, dry_run, meta_model
+from geosleuth.lab.train.papers import values_of
+from geosleuth.lab.train.recipe import ModelPart
+from geosleuth.lab.train.recipe_files import ABLATIONS, read_recipe, recipe_names
+from geosleuth.support.errors import BadInput
 from later import later
 from scripted_grpo import make_photos
 from stored import about, made

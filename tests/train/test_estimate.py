@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.train.architectures import ARCHITECTURES, KINDS, ModelShape, configuration_of, shape_of
-from geosleuth.train.estimate import (
+from geosleuth.lab.train.architectures import ARCHITECTURES, KINDS, ModelShape, configuration_of, shape_of
+from geosleuth.lab.train.estimate import (
     Assumed,
     Estimate,
     as_lines,
@@ -22,9 +21,10 @@ from geosleuth.train.estimate import (
     state_bytes,
     token_flops,
 )
-from geosleuth.train.models import adapters
-from geosleuth.train.recipe import ModelPart, OptimPart, Recipe, RunPart
-from geosleuth.train.recipe_files import read_recipe
+from geosleuth.lab.train.models import adapters
+from geosleuth.lab.train.recipe import ModelPart, OptimPart, Recipe, RunPart
+from geosleuth.lab.train.recipe_files import read_recipe
+from geosleuth.support.errors import BadInput
 from later import later
 from tiny_vlm import tiny_vlm_folder
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.train.evaluation import (
+from geosleuth.lab.train.evaluation import (
     WITHIN_KM,
     Evaluation,
     EvaluationSettings,
@@ -24,8 +23,9 @@ from geosleuth.train.evaluation import (
     sliced,
     summary_figures,
 )
-from geosleuth.train.generator import Asked
-from geosleuth.train.play import PlayedScene, PlayedTry
+from geosleuth.lab.train.generator import Asked
+from geosleuth.lab.train.play import PlayedScene, PlayedTry
+from geosleuth.support.errors import BadInput
 from players import FAR, NEAR, ZOOM, Scripted, plain_setting
 from scripted_grpo import make_photos
 from tiny_vlm import tiny_vlm_folder
@@ -228,7 +228,7 @@ def test_the_detective_plays_the_same_scenes() -> None:
 
 
 def detective_setting() -> Any:
-    from geosleuth.world.environment import offline_setting
+    from geosleuth.lab.scenes.environment import offline_setting
 
     return offline_setting("detective", answer_by="reply")
 

@@ -13,12 +13,12 @@ import pytest
 from PIL import Image
 
 from geosleuth.agent import Trajectory, read_trajectory
-from geosleuth.errors import MissingExtra, UserError
-from geosleuth.policies import Sampling
-from geosleuth.policies.weights import WeightsPolicy
-from geosleuth.policies.weights_engine import Generated
-from geosleuth.train.generator import Asked, Encoder, Refused, Replier, fast_generate
-from geosleuth.train.play import SceneTable, Stage, play, tries_of_policy
+from geosleuth.lab.train.generator import Asked, Encoder, Refused, Replier, fast_generate
+from geosleuth.lab.train.play import SceneTable, Stage, play, tries_of_policy
+from geosleuth.models import Sampling
+from geosleuth.models.weights import WeightsPolicy
+from geosleuth.models.weights_engine import Generated
+from geosleuth.support.errors import MissingExtra, UserError
 from players import FAR, NEAR, ZOOM, Scripted, called, plain_setting
 from tiny_vlm import MAX_POSITIONS, tiny_vlm_folder
 
@@ -245,7 +245,7 @@ def test_scenes_in_processes_of_their_own_come_to_the_same() -> None:
 
 @pytest.mark.usefixtures("atlas_home")
 def test_tries_are_written_as_filtering_reads_them(tmp_path: Path) -> None:
-    from geosleuth.data.filtering import read_tries
+    from geosleuth.lab.traces.filtering import read_tries
 
     said: list[str] = []
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.train.prompts import prompt_rows
-from geosleuth.train.recipe import DataPart
-from geosleuth.train.recipe_files import override_of, read_recipe
+from geosleuth.lab.train.prompts import prompt_rows
+from geosleuth.lab.train.recipe import DataPart
+from geosleuth.lab.train.recipe_files import override_of, read_recipe
+from geosleuth.support.errors import BadInput
 from in_process import geosleuth, parsed
 from later import later
 from tool_cases import sign

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput, NotRecorded, ServiceFault
-from geosleuth.train.dryrun import dry_run
-from geosleuth.train.grpo import EnvironmentPlan, grpo_trainer
-from geosleuth.train.models import load_model
-from geosleuth.train.prompts import prompt_rows
-from geosleuth.train.recipe import DataPart, Recipe, RolloutPart
-from geosleuth.train.recipe_files import read_recipe
-from geosleuth.train.rollouts import GEOCODER_FAILED, rollout_setup
-from geosleuth.train.services import ServiceGeocoder, answers_served
-from geosleuth.train.validation import evaluation_settings
+from geosleuth.lab.train.dryrun import dry_run
+from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer
+from geosleuth.lab.train.models import load_model
+from geosleuth.lab.train.prompts import prompt_rows
+from geosleuth.lab.train.recipe import DataPart, Recipe, RolloutPart
+from geosleuth.lab.train.recipe_files import read_recipe
+from geosleuth.lab.train.rollouts import GEOCODER_FAILED, rollout_setup
+from geosleuth.lab.train.services import ServiceGeocoder, answers_served
+from geosleuth.lab.train.validation import evaluation_settings
+from geosleuth.support.errors import BadInput, NotRecorded, ServiceFault
 from later import later
 from scripted_grpo import make_photos, make_tiny, script, tiny_recipe
 from search_server import Asked, SearchServer, serving

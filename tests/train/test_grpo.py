@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.train.grpo import EnvironmentPlan, check_trl, failed_calls, grpo_trainer, run_grpo, scaled_advantages
-from geosleuth.train.models import load_model
-from geosleuth.train.prompts import prompt_rows
-from geosleuth.train.recipe import ModelPart, OptimPart, Recipe, RolloutPart
-from geosleuth.train.rollouts import FAILED_CALLS, Rollouts, RolloutSetup, reward_of, rollout_setup
-from geosleuth.train.training_log import part_name, read_metrics, within_name
-from geosleuth.world.environment import pose_photo
+from geosleuth.lab.scenes.environment import pose_photo
+from geosleuth.lab.train.grpo import EnvironmentPlan, check_trl, failed_calls, grpo_trainer, run_grpo, scaled_advantages
+from geosleuth.lab.train.models import load_model
+from geosleuth.lab.train.prompts import prompt_rows
+from geosleuth.lab.train.recipe import ModelPart, OptimPart, Recipe, RolloutPart
+from geosleuth.lab.train.rollouts import FAILED_CALLS, Rollouts, RolloutSetup, reward_of, rollout_setup
+from geosleuth.lab.train.training_log import part_name, read_metrics, within_name
+from geosleuth.support.errors import BadInput
 from later import later
 from scripted_grpo import FAR, MIDDLE, NEAR, called, make_photos, make_tiny, script, tiny_recipe
 
@@ -273,7 +273,7 @@ def test_a_run_with_adapters(tiny: Path, photos: Path, tmp_path: Path, monkeypat
         script(model, processor.tokenizer, lambda rows: [NEAR, FAR, FAR, NEAR][:rows])
         return model, processor
 
-    monkeypatch.setattr("geosleuth.train.grpo.load_model", scripted)
+    monkeypatch.setattr("geosleuth.lab.train.grpo.load_model", scripted)
     steps: list[tuple[int, int]] = []
     done = run_grpo(recipe, tmp_path / "run", progress=lambda *step: steps.append(step))
     assert (done.steps, steps[0], steps[-1]) == (4, (0, 4), (4, 4))

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import grpo_child
-from geosleuth.train.run_folder import Finished, RunFolder, finished, last_checkpoint
-from geosleuth.train.training_log import read_metrics
+from geosleuth.lab.train.run_folder import Finished, RunFolder, finished, last_checkpoint
+from geosleuth.lab.train.training_log import read_metrics
 from later import later
 from scripted_grpo import make_photos, make_tiny
 

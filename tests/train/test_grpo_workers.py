@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.train.rollouts import MOST_WORKERS, usual_workers
+from geosleuth.lab.train.rollouts import MOST_WORKERS, usual_workers
 
 CHILD = """
 import os, signal
 from functools import partial
 from pathlib import Path
-from geosleuth.train.recipe import DataPart, ModelPart, Recipe, RolloutPart
-from geosleuth.train.rollouts import rollout_setup
-from geosleuth.train.rollouts import WorkerPool
+from geosleuth.lab.train.recipe import DataPart, ModelPart, Recipe, RolloutPart
+from geosleuth.lab.train.rollouts import rollout_setup
+from geosleuth.lab.train.rollouts import WorkerPool
 
 if __name__ == "__main__":
     model, rollout = ModelPart(path="nowhere"), RolloutPart(tools=(), reward="spotagent")

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput, ServiceFault
-from geosleuth.train.grpo import EnvironmentPlan, grpo_trainer
-from geosleuth.train.models import load_model
-from geosleuth.train.prompts import prompt_rows
-from geosleuth.train.recipe import RolloutPart
-from geosleuth.train.recipe_files import read_recipe
-from geosleuth.train.rollouts import JUDGE_FAILED, JUDGE_UNREAD, judge_of
-from geosleuth.train.training_log import part_name
-from geosleuth.world.consistency import PolicyJudge
+from geosleuth.lab.scenes.consistency import PolicyJudge
+from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer
+from geosleuth.lab.train.models import load_model
+from geosleuth.lab.train.prompts import prompt_rows
+from geosleuth.lab.train.recipe import RolloutPart
+from geosleuth.lab.train.recipe_files import read_recipe
+from geosleuth.lab.train.rollouts import JUDGE_FAILED, JUDGE_UNREAD, judge_of
+from geosleuth.lab.train.training_log import part_name
+from geosleuth.support.errors import BadInput, ServiceFault
 from later import later
 from openai_server import Reply, Request, chat_reply, failure, openai_server
 from scripted_grpo import make_photos, make_tiny, script, tiny_recipe

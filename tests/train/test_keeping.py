@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe
-from geosleuth.train.recipe_files import read_recipe
-from geosleuth.train.run_folder import RunFolder, finished, held_run, is_whole, last_checkpoint, step_of, write_done
+from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe
+from geosleuth.lab.train.recipe_files import read_recipe
+from geosleuth.lab.train.run_folder import RunFolder, finished, held_run, is_whole, last_checkpoint, step_of, write_done
+from geosleuth.support.errors import BadInput
 
 RECIPE = Recipe(name="r", stage="sft", model=ModelPart(path="m"), data=DataPart(store=Path("stores/a")))
 
@@ -221,7 +221,7 @@ def test_of_large_files_only_the_frame_is_read(tmp_path: Path, monkeypatch: pyte
     one = checkpoint(RunFolder(tmp_path), 4)
     noise_within(one / "optimizer.pt")
     assert not is_whole(one)
-    monkeypatch.setattr("geosleuth.train.run_folder._MOST_CHECKED_BYTES", 0)
+    monkeypatch.setattr("geosleuth.lab.train.run_folder._MOST_CHECKED_BYTES", 0)
     assert is_whole(one)
     half(one / "optimizer.pt")
     assert not is_whole(one)

@@ -10,19 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drawn import examples
-from geosleuth.data import Store
-from geosleuth.errors import BadInput
-from geosleuth.policies.weights_engine import Chat as PolicyChat
-from geosleuth.policies.weights_engine import find_abilities
-from geosleuth.train.masks import IGNORED, Chat, RewrittenHistory, Writer, encode, length_of
-from geosleuth.train.samples import (
-    chat_of,
-    chat_text,
-    dataset_of,
-    image_tokens,
-    open_picture,
-    store_chats,
-)
+from geosleuth.lab.traces import Store
+from geosleuth.lab.train.masks import IGNORED, Chat, RewrittenHistory, Writer, encode, length_of
+from geosleuth.lab.train.samples import chat_of, chat_text, dataset_of, image_tokens, open_picture, store_chats
+from geosleuth.models.weights_engine import Chat as PolicyChat
+from geosleuth.models.weights_engine import find_abilities
+from geosleuth.support.errors import BadInput
 from later import later
 from tiny_vlm import CHAT_TEMPLATE, tiny_vlm_folder
 from training_runs import (
@@ -231,8 +224,8 @@ def trainer(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """TRL's trainer over one chat with pictures in results, as runs make it."""
     import torch
 
-    from geosleuth.train.models import load_model
-    from geosleuth.train.sft import sft_trainer
+    from geosleuth.lab.train.models import load_model
+    from geosleuth.lab.train.sft import sft_trainer
 
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("run")

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.errors import BadInput, install_command
-from geosleuth.train.training_log import (
+from geosleuth.lab.train.training_log import (
     GPU_MEMORY,
     GPU_UTILISATION,
     MFU,
@@ -27,6 +26,7 @@ from geosleuth.train.training_log import (
     within_name,
     within_of,
 )
+from geosleuth.support.errors import BadInput, install_command
 
 
 def recorder(folder: Path, **options: Any) -> Recorder:
@@ -50,7 +50,7 @@ def test_a_line_holds_what_is_a_number(tmp_path: Path) -> None:
 def test_speed_and_mfu_come_from_tokens_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([100.0, 102.0, 107.0, 108.0])
     # The name in that module alone: threads of other tests go on asking the real clock.
-    monkeypatch.setattr("geosleuth.train.training_log.monotonic", lambda: next(clock))
+    monkeypatch.setattr("geosleuth.lab.train.training_log.monotonic", lambda: next(clock))
     writing = recorder(tmp_path, flops_per_token=3e6, peak_flops=1e9)
     writing.begin(0)
     first, second, third = (
@@ -213,7 +213,7 @@ def test_the_gpu_is_watched_while_it_trains_and_no_longer(tmp_path: Path, monkey
         "transformers", reason="transformers is not installed; it is part of the developers' environment"
     )
     watch = Watch()
-    monkeypatch.setattr("geosleuth.train.training_log.watch_gpu", lambda: watch)
+    monkeypatch.setattr("geosleuth.lab.train.training_log.watch_gpu", lambda: watch)
     callback = metrics_callback(tmp_path, "sft", tensorboard=False)
     assert not watch.asked
     trained(tmp_path, until=2, resume=False, callback=callback)

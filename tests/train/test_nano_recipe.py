@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.train.dryrun import dry_run
-from geosleuth.train.recipe_files import read_recipe
+from geosleuth.lab.train.dryrun import dry_run
+from geosleuth.lab.train.recipe_files import read_recipe
 from later import later
 
 for needed in ("torch", "transformers", "trl", "peft"):

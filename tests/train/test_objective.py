@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.errors import BadInput, DataFault
-from geosleuth.train.grpo import best_of_k_advantages, check_loss_mask, expected_best, scaled_advantages
+from geosleuth.lab.train.grpo import best_of_k_advantages, check_loss_mask, expected_best, scaled_advantages
+from geosleuth.support.errors import BadInput, DataFault
 
 REWARDS = st.sampled_from((0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0))
 

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput, NotRecorded
-from geosleuth.train.dryrun import dry_run
-from geosleuth.train.evaluation import photo_rows
-from geosleuth.train.grpo import EnvironmentPlan, grpo_trainer
-from geosleuth.train.models import load_model
-from geosleuth.train.play import PlayedScene, SceneTable, Stage
-from geosleuth.train.prompts import prompt_rows
-from geosleuth.train.recipe import DataPart, EvaluationPart, OptimPart, Recipe, RolloutPart
-from geosleuth.train.rollouts import rollout_setup
-from geosleuth.train.services import answers_served
-from geosleuth.train.validation import evaluation_settings
+from geosleuth.lab.train.dryrun import dry_run
+from geosleuth.lab.train.evaluation import photo_rows
+from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer
+from geosleuth.lab.train.models import load_model
+from geosleuth.lab.train.play import PlayedScene, SceneTable, Stage
+from geosleuth.lab.train.prompts import prompt_rows
+from geosleuth.lab.train.recipe import DataPart, EvaluationPart, OptimPart, Recipe, RolloutPart
+from geosleuth.lab.train.rollouts import rollout_setup
+from geosleuth.lab.train.services import answers_served
+from geosleuth.lab.train.validation import evaluation_settings
+from geosleuth.support.errors import BadInput, NotRecorded
 from later import later
 from scripted import ScriptedPolicy, answers, call, calls
 from scripted_grpo import called, make_photos, make_tiny, script_by_prompt, tiny_recipe

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.errors import BadInput
-from geosleuth.train.curves import chart_alone, chart_of, chart_on_page, read_chart, ticks
-from geosleuth.train.run_folder import RunFolder, write_done
-from geosleuth.train.run_page import duration, read_run, review_document, write_page
+from geosleuth.lab.train.curves import chart_alone, chart_of, chart_on_page, read_chart, ticks
+from geosleuth.lab.train.run_folder import RunFolder, write_done
+from geosleuth.lab.train.run_page import duration, read_run, review_document, write_page
+from geosleuth.support.errors import BadInput
 from train_runs import write_run
 
 NUMBERS = st.floats(-1e9, 1e9).filter(lambda value: value == 0 or abs(value) > 1e-9)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.train import dryrun
-from geosleuth.train.papers import PAPER_VALUES, PaperValue, differences, unaccounted, values_of
-from geosleuth.train.recipe import ModelPart
-from geosleuth.train.recipe_files import flat, read_recipe
+from geosleuth.lab.train import dryrun
+from geosleuth.lab.train.papers import PAPER_VALUES, PaperValue, differences, unaccounted, values_of
+from geosleuth.lab.train.recipe import ModelPart
+from geosleuth.lab.train.recipe_files import flat, read_recipe
+from geosleuth.support.errors import BadInput
 from later import later
 
 for needed in ("torch", "transformers", "trl", "peft"):

@@ -9,16 +9,16 @@ import pytest
 
 from geosleuth.agent.policy_card import read_card
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.bench.sets import open_set
-from geosleuth.data import Store, StoreWriter
-from geosleuth.data.photo_chats import photo_chats as imported
-from geosleuth.errors import BadInput
-from geosleuth.train.dryrun import as_lines, dry_run
-from geosleuth.train.prompts import photo_items, prompt_rows
-from geosleuth.train.recipe import DataPart
-from geosleuth.train.recipe_files import recipe_of
-from geosleuth.train.samples import photo_chats, store_chats
-from geosleuth.train.sft import run_sft
+from geosleuth.lab.bench.sets import open_set
+from geosleuth.lab.traces import Store, StoreWriter
+from geosleuth.lab.traces.photo_chats import photo_chats as imported
+from geosleuth.lab.train.dryrun import as_lines, dry_run
+from geosleuth.lab.train.prompts import photo_items, prompt_rows
+from geosleuth.lab.train.recipe import DataPart
+from geosleuth.lab.train.recipe_files import recipe_of
+from geosleuth.lab.train.samples import photo_chats, store_chats
+from geosleuth.lab.train.sft import run_sft
+from geosleuth.support.errors import BadInput
 from later import later
 from scripted_grpo import make_photos
 from stored import about

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from geosleuth.errors import BadInput
-from geosleuth.train.run_folder import MANIFEST, join, split
+from geosleuth.lab.train.run_folder import MANIFEST, join, split
+from geosleuth.support.errors import BadInput
 
 CONTENT = {
     "model.safetensors": bytes(range(256)) * 40,

@@ -7,14 +7,14 @@ import pytest
 
 from geosleuth.agent import read_trajectory
 from geosleuth.agent.policy_card import read_card
-from geosleuth.errors import BadInput
-from geosleuth.train.evaluation import EvaluationSettings, evaluate
-from geosleuth.train.grpo import run_grpo
-from geosleuth.train.recipe import RolloutPart
-from geosleuth.train.rollouts import rollout_setup
-from geosleuth.train.run_folder import RunFolder
-from geosleuth.train.saved_policies import as_trained, opened, run_of, saved_policies
-from geosleuth.world.environment import prompt_for
+from geosleuth.lab.scenes.environment import prompt_for
+from geosleuth.lab.train.evaluation import EvaluationSettings, evaluate
+from geosleuth.lab.train.grpo import run_grpo
+from geosleuth.lab.train.recipe import RolloutPart
+from geosleuth.lab.train.rollouts import rollout_setup
+from geosleuth.lab.train.run_folder import RunFolder
+from geosleuth.lab.train.saved_policies import as_trained, opened, run_of, saved_policies
+from geosleuth.support.errors import BadInput
 from in_process import geosleuth
 from later import later
 from scripted_grpo import make_photos, make_tiny, tiny_recipe

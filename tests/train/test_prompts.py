@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.policies.training_mark import learned_tests
-from geosleuth.train.prompts import phases, prompt_rows, run_order
-from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RunPart
-from geosleuth.train.recipe_files import as_mapping
-from geosleuth.train.run_folder import RunFolder, write_done
+from geosleuth.lab.train.prompts import phases, prompt_rows, run_order
+from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RunPart
+from geosleuth.lab.train.recipe_files import as_mapping
+from geosleuth.lab.train.run_folder import RunFolder, write_done
+from geosleuth.models.training_mark import learned_tests
+from geosleuth.support.errors import BadInput
 
 # Scenes by what their tries teach: the first at 1 km alone, the second at 25, the third at 200, the last two nothing.
 TRIES = {

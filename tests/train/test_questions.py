@@ -8,10 +8,10 @@ import pytest
 
 from factory_scenes import plain_picture, scene_of, without
 from geosleuth.agent.methods import method
-from geosleuth.errors import BadInput
+from geosleuth.lab.scenes import MadeScene, Mark, Scene
+from geosleuth.lab.train.samples import KINDS, Question, open_picture, picture_size, questions_of, scene_chats
 from geosleuth.photo import first_view, open_photo
-from geosleuth.train.samples import KINDS, Question, open_picture, picture_size, questions_of, scene_chats
-from geosleuth.world import MadeScene, Mark, Scene
+from geosleuth.support.errors import BadInput
 
 VIEW = (1632, 1224)
 

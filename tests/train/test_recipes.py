@@ -12,10 +12,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.errors import BadInput
-from geosleuth.train.configs import accelerate_config, batches, grpo_config, sft_config
-from geosleuth.train.recipe import Loss, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
-from geosleuth.train.recipe_files import as_mapping, flat, override_of, read_recipe, recipe_names, recipe_of
+from geosleuth.lab.train.configs import accelerate_config, batches, grpo_config, sft_config
+from geosleuth.lab.train.recipe import Loss, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
+from geosleuth.lab.train.recipe_files import as_mapping, flat, override_of, read_recipe, recipe_names, recipe_of
+from geosleuth.support.errors import BadInput
 
 PAPERS = (
     "geoagent-sft", "geoagent-grpo", "spotagent-sft", "spotagent-coldstart", "spotagent-grpo", "geovista-coldstart",

@@ -13,13 +13,13 @@ from geosleuth.agent import Budget, ToolObserved
 from geosleuth.agent import run as locate
 from geosleuth.agent.methods import method
 from geosleuth.agent.setup import AgentSetup
-from geosleuth.data import Store, write_store
-from geosleuth.errors import BadInput
+from geosleuth.lab.traces import Store, write_store
+from geosleuth.lab.train.masks import IGNORED, Writer, encode
+from geosleuth.lab.train.samples import CHATS, LENGTH, chat_of, dataset_of, open_picture, packed, store_chats
 from geosleuth.photo import encode as encode_picture
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import Toolset
 from geosleuth.tools.image_tools import image_zoom_in_tool
-from geosleuth.train.masks import IGNORED, Writer, encode
-from geosleuth.train.samples import CHATS, LENGTH, chat_of, dataset_of, open_picture, packed, store_chats
 from later import later
 from scripted import ScriptedPolicy, call, calls, says
 from small_runs import small_case

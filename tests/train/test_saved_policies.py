@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.policies.weights import check_folder
-from geosleuth.train.evaluation import measures_of
-from geosleuth.train.play import PlayedScene, PlayedTry
-from geosleuth.train.run_folder import RunFolder
-from geosleuth.train.saved_policies import each_policy, is_run, opened, saved_policies
-from geosleuth.train.sft import run_sft
+from geosleuth.lab.train.evaluation import measures_of
+from geosleuth.lab.train.play import PlayedScene, PlayedTry
+from geosleuth.lab.train.run_folder import RunFolder
+from geosleuth.lab.train.saved_policies import each_policy, is_run, opened, saved_policies
+from geosleuth.lab.train.sft import run_sft
+from geosleuth.models.weights import check_folder
+from geosleuth.support.errors import BadInput
 from in_process import geosleuth
 from later import later
 from tiny_vlm import tiny_vlm_folder

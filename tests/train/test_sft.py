@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from geosleuth.data import Store
-from geosleuth.errors import BadInput
-from geosleuth.policies import Conversation, Prompt, Sampling
-from geosleuth.policies.weights import WeightsPolicy
-from geosleuth.train.masks import IGNORED, Writer
-from geosleuth.train.models import load_model
-from geosleuth.train.run_folder import Finished, RunFolder, finished, last_checkpoint
-from geosleuth.train.samples import CHATS, Collator, Order, dataset_of, positions_of, store_chats
-from geosleuth.train.sft import run_sft, sft_trainer
+from geosleuth.lab.traces import Store
+from geosleuth.lab.train.masks import IGNORED, Writer
+from geosleuth.lab.train.models import load_model
+from geosleuth.lab.train.run_folder import Finished, RunFolder, finished, last_checkpoint
+from geosleuth.lab.train.samples import CHATS, Collator, Order, dataset_of, positions_of, store_chats
+from geosleuth.lab.train.sft import run_sft, sft_trainer
+from geosleuth.models import Conversation, Prompt, Sampling
+from geosleuth.models.weights import WeightsPolicy
+from geosleuth.support.errors import BadInput
 from later import later
 from tiny_vlm import tiny_vlm_folder
 from training_runs import recipe, short_recipe, short_store

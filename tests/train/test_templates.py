@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.train.configs import grpo_config
-from geosleuth.train.dryrun import as_lines, as_mapping, dry_run
-from geosleuth.train.grpo import run_grpo
-from geosleuth.train.models import check_for_grpo, open_processor, put_on, template_text
-from geosleuth.train.recipe import ModelPart, RolloutPart
-from geosleuth.train.recipe_files import read_recipe
-from geosleuth.train.sft import run_sft
+from geosleuth.lab.train.configs import grpo_config
+from geosleuth.lab.train.dryrun import as_lines, as_mapping, dry_run
+from geosleuth.lab.train.grpo import run_grpo
+from geosleuth.lab.train.models import check_for_grpo, open_processor, put_on, template_text
+from geosleuth.lab.train.recipe import ModelPart, RolloutPart
+from geosleuth.lab.train.recipe_files import read_recipe
+from geosleuth.lab.train.sft import run_sft
+from geosleuth.support.errors import BadInput
 from later import later
 from scripted_grpo import make_photos, tiny_recipe
 from tiny_vlm import CHAT_TEMPLATE, make_tiny_vlm, tiny_vlm_folder

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.train.recipe import ModelPart, Recipe, RunPart
-from geosleuth.train.recipe_files import recipe_of
-from geosleuth.train.trackers import tracker_callbacks
+from geosleuth.lab.train.recipe import ModelPart, Recipe, RunPart
+from geosleuth.lab.train.recipe_files import recipe_of
+from geosleuth.lab.train.trackers import tracker_callbacks
+from geosleuth.support.errors import BadInput
 from later import later
 from own_venv import ROOT, python_with
 from scripted_grpo import make_photos, make_tiny
@@ -85,7 +85,7 @@ def in_trackio(folder: Path) -> tuple[bytes, list[str]]:
 def test_without_the_package_the_message_says_how_to_get_it(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("geosleuth.train.trackers.find_spec", lambda _: None)
+    monkeypatch.setattr("geosleuth.lab.train.trackers.find_spec", lambda _: None)
     with pytest.raises(BadInput, match=f"{name} is not installed; run: pip install {name}"):
         tracker_callbacks(tracked(name), tmp_path)
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.train.configs import accelerate_config, grpo_config, sft_config
-from geosleuth.train.dryrun import as_lines, dry_run
-from geosleuth.train.recipe import RolloutPart
-from geosleuth.train.recipe_files import as_mapping, read_recipe, recipe_of
+from geosleuth.lab.train.configs import accelerate_config, grpo_config, sft_config
+from geosleuth.lab.train.dryrun import as_lines, dry_run
+from geosleuth.lab.train.recipe import RolloutPart
+from geosleuth.lab.train.recipe_files import as_mapping, read_recipe, recipe_of
+from geosleuth.support.errors import BadInput
 from later import later
 from scripted_grpo import FAR, NEAR, called, make_photos, make_tiny, script, tiny_recipe
 
@@ -144,9 +144,9 @@ def test_checkpoints_in_pieces() -> None:
 @pytest.mark.usefixtures("atlas_home")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 def test_completions_are_kept_as_a_table(tmp_path: Path) -> None:
-    from geosleuth.train.grpo import grpo_trainer
-    from geosleuth.train.models import load_model
-    from geosleuth.train.prompts import prompt_rows
+    from geosleuth.lab.train.grpo import grpo_trainer
+    from geosleuth.lab.train.models import load_model
+    from geosleuth.lab.train.prompts import prompt_rows
 
     rollout = RolloutPart(method="smilegeo", reward="spotagent", group=2, reply_tokens=900, tools=("maps_geocode",))
     photos = make_photos(tmp_path / "photos", 1)

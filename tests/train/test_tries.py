@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.train import tries as trying
-from geosleuth.train.models import load_model
-from geosleuth.train.prompts import phases, prompt_rows
-from geosleuth.train.recipe import DataPart, RolloutPart
-from geosleuth.train.tries import make_tries
+from geosleuth.lab.train import tries as trying
+from geosleuth.lab.train.models import load_model
+from geosleuth.lab.train.prompts import phases, prompt_rows
+from geosleuth.lab.train.recipe import DataPart, RolloutPart
+from geosleuth.lab.train.tries import make_tries
+from geosleuth.support.errors import BadInput
 from later import later
 from scripted_grpo import FAR, MIDDLE, NEAR, make_photos, make_tiny, script, tiny_recipe
 

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.policies.weights import check_folder
-from geosleuth.policies.weights_engine import Engine
-from geosleuth.train.models import (
+from geosleuth.lab.train.models import (
     adapters,
     freeze_vision,
     limit_pixels,
@@ -19,7 +16,10 @@ from geosleuth.train.models import (
     save_gathered,
     save_policy,
 )
-from geosleuth.train.recipe import ModelPart
+from geosleuth.lab.train.recipe import ModelPart
+from geosleuth.models.weights import check_folder
+from geosleuth.models.weights_engine import Engine
+from geosleuth.support.errors import BadInput
 from later import later
 from tiny_vlm import tiny_vlm_folder
 

@@ -13,22 +13,22 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.policies.weights import check_folder
-from geosleuth.text.numbers import threshold
-from geosleuth.train.dryrun import dry_run
-from geosleuth.train.evaluation import read_evaluation
-from geosleuth.train.generator import Replier
-from geosleuth.train.grpo import grpo_trainer, run_grpo
-from geosleuth.train.models import load_model
-from geosleuth.train.prompts import prompt_rows
-from geosleuth.train.recipe import EvaluationPart, OptimPart, Recipe, RolloutPart
-from geosleuth.train.recipe_files import as_mapping, recipe_of
-from geosleuth.train.run_folder import RunFolder, read_best
-from geosleuth.train.run_page import read_run, render_run
-from geosleuth.train.sft import run_sft
-from geosleuth.train.training_log import metrics_callback, read_metrics
-from geosleuth.train.validation import add_evaluations, check_evaluation
+from geosleuth.lab.train.dryrun import dry_run
+from geosleuth.lab.train.evaluation import read_evaluation
+from geosleuth.lab.train.generator import Replier
+from geosleuth.lab.train.grpo import grpo_trainer, run_grpo
+from geosleuth.lab.train.models import load_model
+from geosleuth.lab.train.prompts import prompt_rows
+from geosleuth.lab.train.recipe import EvaluationPart, OptimPart, Recipe, RolloutPart
+from geosleuth.lab.train.recipe_files import as_mapping, recipe_of
+from geosleuth.lab.train.run_folder import RunFolder, read_best
+from geosleuth.lab.train.run_page import read_run, render_run
+from geosleuth.lab.train.sft import run_sft
+from geosleuth.lab.train.training_log import metrics_callback, read_metrics
+from geosleuth.lab.train.validation import add_evaluations, check_evaluation
+from geosleuth.models.weights import check_folder
+from geosleuth.support.errors import BadInput
+from geosleuth.support.text.numbers import threshold
 from in_process import geosleuth
 from later import later
 from scripted_grpo import FAR, MIDDLE, NEAR, make_photos, make_tiny, script_by_prompt, tiny_recipe

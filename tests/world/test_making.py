@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.bench.sets import describe, open_set
-from geosleuth.errors import BadInput
-from geosleuth.world import World, make_scenes, read_scenes, truth_of
+from geosleuth.lab.bench.sets import describe, open_set
+from geosleuth.lab.scenes import World, make_scenes, read_scenes, truth_of
+from geosleuth.support.errors import BadInput
 from homes import home_with_base
 from worlds import world_of
 

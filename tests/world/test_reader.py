@@ -5,9 +5,9 @@ import io
 from PIL import Image
 
 from drawn_streets import street_scene
+from geosleuth.lab.scenes import Board, Mark, Scene, Visibility
+from geosleuth.lab.scenes.scene_reader import NOTICED_PX, clue_reader
 from geosleuth.photo import Photo, View, crop, first_view, open_photo
-from geosleuth.world import Board, Mark, Scene, Visibility
-from geosleuth.world.scene_reader import NOTICED_PX, clue_reader
 
 LARGE, SMALL = (400, 300, 900, 380), (2000, 1500, 2130, 1520)
 

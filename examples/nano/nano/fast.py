@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing
+from geosleuth.support.errors import BadInput, require
 
 from .fast_decode import BLOCK, LEAST_CUDA_ROWS, SPAN_STEP, Attention, Decoder, Mode, Weights, batch_bucket, span_bucket
 

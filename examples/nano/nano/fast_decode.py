@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from geosleuth.errors import BadInput, require
+from geosleuth.support.errors import BadInput, require
 
 
 @dataclass(frozen=True, slots=True)

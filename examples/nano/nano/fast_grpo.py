@@ -14,8 +14,8 @@ from copy import deepcopy
 from types import MethodType
 from typing import Any
 
-from geosleuth.errors import require
-from geosleuth.train.rollouts import picture_digest
+from geosleuth.lab.train.rollouts import picture_digest
+from geosleuth.support.errors import require
 
 from .fast import FastGenerator, image_ids
 from .trainer import Collator
@@ -24,13 +24,13 @@ _WORDS_KEPT = 16_384
 
 
 def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens: int = 2048) -> Any:
-    """Make a trainer of `geosleuth.train.grpo` sample with the fast generator; return the trainer.
+    """Make a trainer of `geosleuth.lab.train.grpo` sample with the fast generator; return the trainer.
 
     Attributes are added to it: ``drawing_seconds`` and ``drawn_tokens`` count what was drawn. The generator is made at
     the first draw, and follows the weights as they are trained.
 
     Args:
-        trainer: see `geosleuth.train.grpo.grpo_trainer`.
+        trainer: see `geosleuth.lab.train.grpo.grpo_trainer`.
         turn_tokens: the longest turn.
         max_batch: replies that are drawn at once; more are drawn in waves.
         max_tokens: the longest chat that there is room for.
@@ -188,7 +188,7 @@ def ready_images(processor: Any, keep: int = 2048) -> Iterator[None]:
 
     It keeps the patches of the newest pictures: TRL asks for the same ones turn after turn, and the replies of a group
     open with the same one, though it may have come from other processes as copies. Meanwhile the processor takes no
-    others; `geosleuth.train.generator` makes them so.
+    others; `geosleuth.lab.train.generator` makes them so.
 
     Args:
         processor: of a Qwen-VL model.

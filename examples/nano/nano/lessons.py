@@ -26,17 +26,17 @@ from typing import Any, Literal
 
 from PIL import Image
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.lab.scenes.design import design_scene, truth_of
+from geosleuth.lab.scenes.drawing import Drawing
+from geosleuth.lab.scenes.environment import Posed
+from geosleuth.lab.scenes.environment.controls import blank
+from geosleuth.lab.scenes.scene import Clue, Mark, Scene
+from geosleuth.lab.scenes.scene_reader import clue_reader
+from geosleuth.lab.scenes.world import World
 from geosleuth.photo.text import script_of
+from geosleuth.support.errors import BadInput
 from geosleuth.tools.image_tools import around, thousandths
-from geosleuth.world.design import design_scene, truth_of
-from geosleuth.world.drawing import Drawing
-from geosleuth.world.environment import Posed
-from geosleuth.world.environment.controls import blank
-from geosleuth.world.scene import Clue, Mark, Scene
-from geosleuth.world.scene_reader import clue_reader
-from geosleuth.world.world import World
 
 Kind = Literal["echo", "perception", "reading", "format", "copying", "telling", "levels", "trajectory", "undrawn"]
 Chat = list[dict[str, Any]]

@@ -9,14 +9,14 @@ from typing import Any, Final, Literal
 
 from geosleuth.atlas import Hit, Place
 from geosleuth.atlas.facts.countries import country_names
-from geosleuth.errors import require
-from geosleuth.files import write_text_atomically
 from geosleuth.geo import Disc
+from geosleuth.lab.scenes import Business, World, WorldTown
+from geosleuth.models.weights_engine import load_processor
 from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.photo.text import SCRIPTS
-from geosleuth.policies.weights_engine import load_processor
+from geosleuth.support.errors import require
+from geosleuth.support.files import write_text_atomically
 from geosleuth.tools.viewer import at, hits_output, quoted
-from geosleuth.world import Business, World, WorldTown
 
 VOCABULARY: Final = 8192
 MAX_POSITIONS: Final = 4096

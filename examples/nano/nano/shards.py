@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from geosleuth.errors import BadInput, require
-from geosleuth.files import replacing
-from geosleuth.train.generator import Shrink, shrink_of
+from geosleuth.lab.train.generator import Shrink, shrink_of
+from geosleuth.support.errors import BadInput, require
+from geosleuth.support.files import replacing
 
 Message = Mapping[str, Any]
 Pixels = NDArray[np.uint8]

@@ -27,20 +27,20 @@ from geosleuth.agent.method import CHARACTERS_PER_TOKEN
 from geosleuth.agent.methods.nano import TURNS
 from geosleuth.agent.turns import EVERY, READER, Quotes, quote
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.lab.scenes.design import design_scene, truth_of
+from geosleuth.lab.scenes.drawing import Drawing, draw_scene
+from geosleuth.lab.scenes.environment import Posed, environment_for, offline_setting, prompt_for
+from geosleuth.lab.scenes.environment.for_trl import GeoEnvironment
+from geosleuth.lab.scenes.scene import Clue, Mark, Scene, Split
+from geosleuth.lab.scenes.scene_reader import clue_reader
+from geosleuth.lab.scenes.towns import WorldTown
+from geosleuth.lab.scenes.world import World, world_atlas
 from geosleuth.names import country_name
 from geosleuth.photo import open_photo
 from geosleuth.tools import Observation, ToolCall
 from geosleuth.tools.image_tools import holds, thousandths
 from geosleuth.tools.surfaces import Background, native_tools
 from geosleuth.tools.viewer import at
-from geosleuth.world.design import design_scene, truth_of
-from geosleuth.world.drawing import Drawing, draw_scene
-from geosleuth.world.environment import Posed, environment_for, offline_setting, prompt_for
-from geosleuth.world.environment.for_trl import GeoEnvironment
-from geosleuth.world.scene import Clue, Mark, Scene, Split
-from geosleuth.world.scene_reader import clue_reader
-from geosleuth.world.towns import WorldTown
-from geosleuth.world.world import World, world_atlas
 
 from .lessons import (
     AREAS,

@@ -24,9 +24,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.errors import require
+from geosleuth.lab.train.run_folder import RunFolder, last_checkpoint, step_of
 from geosleuth.photo.runtime import no_probing, stay_offline
-from geosleuth.train.run_folder import RunFolder, last_checkpoint, step_of
+from geosleuth.support.errors import require
 
 from .shards import Encoded, ShardPool
 from .vision import patch_vision_attention, patch_vision_inputs
@@ -246,7 +246,7 @@ def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, l
         processor: of the model.
         pool: the folder of shards; it may still be written to, and may be empty at first.
         how: what to draw, and for how long.
-        folder: of the run, see `geosleuth.train.run_folder`.
+        folder: of the run, see `geosleuth.lab.train.run_folder`.
         log_steps: how many steps a line of the history sums up.
 
     Returns:

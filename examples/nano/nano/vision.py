@@ -12,7 +12,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from geosleuth.errors import BadInput, require
+from geosleuth.support.errors import BadInput, require
 
 _KEPT_GRIDS = 256
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from geosleuth.world import Drawing, Scene, World, design_scene, draw_scene
+from geosleuth.lab.scenes import Drawing, Scene, World, design_scene, draw_scene
 from nano.lessons import Lesson
 from nano.teacher import Teaching
 from nano_models import tiny_nano_processor

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from geosleuth.policies.weights_engine import load_processor
+from geosleuth.models.weights_engine import load_processor
 from nano.nano_model import make_nano
 
 TEXTS = (

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from geosleuth.world import World
+from geosleuth.lab.scenes import World
 from nano_lessons import Taught, words_of
 
 

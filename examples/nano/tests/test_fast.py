@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 from later import later
 from nano import fast
 from nano.fast import (

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.agent.methods import method
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.lab.scenes import Mark, Wants, World
 from geosleuth.photo.text import script_of
+from geosleuth.support.errors import BadInput
 from geosleuth.tools.image_tools import around, thousandths
-from geosleuth.world import Mark, Wants, World
 from nano.lessons import (
     READ_PX,
     answer_words,

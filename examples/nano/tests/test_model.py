@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from asked import album_of, conversation_about
-from geosleuth.policies.weights import WeightsPolicy
-from geosleuth.policies.weights_engine import find_abilities, load_processor
-from geosleuth.train.architectures import ARCHITECTURES
-from geosleuth.world import open_world
+from geosleuth.lab.scenes import open_world
+from geosleuth.lab.train.architectures import ARCHITECTURES
+from geosleuth.models.weights import WeightsPolicy
+from geosleuth.models.weights_engine import find_abilities, load_processor
 from later import later
 from nano.nano_model import (
     MAX_POSITIONS,

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from geosleuth.lab.scenes.environment import GeoEnvironment, Posed, environment_for, offline_setting
+from geosleuth.lab.train.generator import Shrink, shrinking
+from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer
+from geosleuth.lab.train.prompts import prompt_rows
+from geosleuth.lab.train.recipe import RolloutPart
+from geosleuth.models.weights_engine import load_processor
 from geosleuth.photo import open_photo
-from geosleuth.policies.weights_engine import load_processor
-from geosleuth.train.generator import Shrink, shrinking
-from geosleuth.train.grpo import EnvironmentPlan, grpo_trainer
-from geosleuth.train.prompts import prompt_rows
-from geosleuth.train.recipe import RolloutPart
-from geosleuth.world.environment import GeoEnvironment, Posed, environment_for, offline_setting
 from later import later
 from nano.fast_grpo import quicken, ready_images
 from nano.shards import final_pixels

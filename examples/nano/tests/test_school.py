@@ -6,7 +6,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from geosleuth.world import World
+from geosleuth.lab.scenes import World
 from nano.lessons import Kind
 from nano.shards import final_pixels
 from nano.teacher import ECHOES, LISTS, SIGN_LESSONS, Speaking, Teaching

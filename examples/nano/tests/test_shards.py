@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 from nano.shards import Encoded, Shard, ShardPool, ShardWriter
 
 

@@ -13,11 +13,11 @@ from geosleuth.agent.locate import locate
 from geosleuth.agent.methods import method
 from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.geo import distance_km
+from geosleuth.lab.scenes import World, world_atlas
+from geosleuth.lab.scenes.scene_reader import clue_reader
+from geosleuth.models import make_policy
 from geosleuth.photo import open_photo
-from geosleuth.policies import make_policy
 from geosleuth.tools.toolset import all_tools
-from geosleuth.world import World, world_atlas
-from geosleuth.world.scene_reader import clue_reader
 from nano_lessons import Taught
 
 NANO = Path(__file__).resolve().parents[1] / "model"

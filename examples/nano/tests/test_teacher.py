@@ -12,11 +12,11 @@ import pytest
 from geosleuth.agent.method import Context
 from geosleuth.agent.methods import method
 from geosleuth.agent.methods.nano import RESULT_TOKENS, TURNS
+from geosleuth.lab.scenes import World, truth_of, world_atlas
+from geosleuth.lab.scenes.environment import GeoEnvironment, Posed, environment_for, offline_setting
+from geosleuth.lab.scenes.scene_reader import clue_reader
 from geosleuth.photo import open_photo
 from geosleuth.tools.image_tools import holds, thousandths
-from geosleuth.world import World, truth_of, world_atlas
-from geosleuth.world.environment import GeoEnvironment, Posed, environment_for, offline_setting
-from geosleuth.world.scene_reader import clue_reader
 from nano import teacher
 from nano.lessons import AREAS, CHAIN, Chat, closer_looks, precise, rows, town_to_guess
 from nano.teacher import Notes, looking_up, stroll, teach

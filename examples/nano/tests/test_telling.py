@@ -3,8 +3,8 @@
 import json
 import random
 
-from geosleuth.world import World
-from geosleuth.world.design import design_scene
+from geosleuth.lab.scenes import World
+from geosleuth.lab.scenes.design import design_scene
 from nano.lessons import SCENES, lines_in_sight, sign_lessons, town_to_guess
 from nano_lessons import pairs, words_of
 

@@ -2,8 +2,8 @@
 
 import json
 
-from geosleuth.world import World, design_scene
-from geosleuth.world.environment.controls import blank
+from geosleuth.lab.scenes import World, design_scene
+from geosleuth.lab.scenes.environment.controls import blank
 from nano.lessons import Chat, rows, town_to_guess, without_pictures
 from nano.teacher import UNDRAWN, UNDRAWN_SEED
 from nano_lessons import SEED, Taught, calls, words_of

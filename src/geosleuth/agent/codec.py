@@ -15,9 +15,9 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from geosleuth.answer import Answer, answer_from_dict, answer_to_dict
-from geosleuth.decode import decode, empty_values
-from geosleuth.errors import BadInput
-from geosleuth.service_use import ServiceUse
+from geosleuth.support.decode import decode, empty_values
+from geosleuth.support.errors import BadInput
+from geosleuth.support.service_use import ServiceUse
 
 from .events import Answered, Answerer, Doubt, Ended, Event, Noted, Prompted, Resumed, Said, Started, ToolObserved
 

@@ -12,8 +12,8 @@ from geosleuth.answer import Answer
 from geosleuth.answer.answer import radius_words
 from geosleuth.atlas.placing import Placement, Placer, with_point
 from geosleuth.geo import coordinates, distance_km
-from geosleuth.lazy import lazy_pattern
-from geosleuth.text.numbers import distance
+from geosleuth.support.lazy import lazy_pattern
+from geosleuth.support.text.numbers import distance
 from geosleuth.tools import Case
 from geosleuth.tools.viewer import one_line, place_words
 

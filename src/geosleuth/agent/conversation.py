@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from geosleuth.models import Conversation, Message, Observed, Prompt, Step
 from geosleuth.photo import View
-from geosleuth.policies import Conversation, Message, Observed, Prompt, Step
 from geosleuth.tools import Observation, Tool, ToolCall
 
 from .events import Event, Prompted, Resumed, Said, Started, ToolObserved

@@ -12,9 +12,9 @@ from geosleuth.answer.answer import extent_of as extent_of_answer
 from geosleuth.answer.granularity import withheld
 from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
+from geosleuth.models.detective import Detective
 from geosleuth.names import with_article
-from geosleuth.policies.detective import Detective
-from geosleuth.text.safe import printable
+from geosleuth.support.text.safe import printable
 from geosleuth.tools import ImageInfo, Observation
 
 from .spoken_of import speaks_of

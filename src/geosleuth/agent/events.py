@@ -21,8 +21,8 @@ from typing import Literal
 
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
-from geosleuth.policies import Prompt, Sampling, Step, Usage, Wire
-from geosleuth.service_use import ServiceUse, merge_uses
+from geosleuth.models import Prompt, Sampling, Step, Usage, Wire
+from geosleuth.support.service_use import ServiceUse, merge_uses
 from geosleuth.tools import ImageInfo, Observation
 from geosleuth.tools.calls import MissingTool
 
@@ -48,7 +48,7 @@ class Budget:
     knows beforehand: the one that passes ``tokens`` or ``usd`` is the last. ``seconds`` also cuts off what is under
     way. ``reply_tokens`` is how long all replies may be together with the words of the results between them, as
     trainers count a reply of several turns; the length of each reply is cut to what is left. What a model thinks is not
-    among them, see `geosleuth.policies.Sampling`.
+    among them, see `geosleuth.models.Sampling`.
     """
 
     turns: int = 12

@@ -14,10 +14,10 @@ from geosleuth.answer import Address, Answer
 from geosleuth.answer.answer import envelope, is_wide, percent_words, radius_words
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources, cap_text, withheld
 from geosleuth.geo import coordinates, distance_km
+from geosleuth.models import Prompt, Step
 from geosleuth.names import country_code
 from geosleuth.photo import Album, Claims, OpenedPhoto, Photo, cut_views
-from geosleuth.policies import Prompt, Step
-from geosleuth.text.numbers import distance
+from geosleuth.support.text.numbers import distance
 from geosleuth.tools import Case, Observation, ToolCall
 
 from .completion import FAR_KM

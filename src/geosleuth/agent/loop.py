@@ -21,8 +21,8 @@ All that tools say goes into observations and nowhere else: tools, budget and pr
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable
 
-from geosleuth.errors import BadInput
-from geosleuth.policies import Prompt
+from geosleuth.models import Prompt
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import Case, image_info
 
 from .events import Event, Prompted, Resumed, Started

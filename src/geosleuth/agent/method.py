@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from geosleuth.answer import Answer
+from geosleuth.models import Sampling, Step, Wire
 from geosleuth.photo import BoxScale
-from geosleuth.policies import Sampling, Step, Wire
 from geosleuth.tools import Tool, Toolset
 from geosleuth.tools.calls import MissingTool, Need
 

@@ -15,11 +15,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, get_args
 
-from geosleuth.errors import BadInput
-from geosleuth.files import read_json, write_text_atomically
+from geosleuth.models import Policy, Wire
+from geosleuth.models.box_probe import probed_scale
 from geosleuth.photo import BoxScale
-from geosleuth.policies import Policy, Wire
-from geosleuth.policies.box_probe import probed_scale
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import read_json, write_text_atomically
 from geosleuth.tools import Tool, Toolset
 
 from .events import Started, Task

@@ -11,8 +11,8 @@ from typing import Any
 
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.geo import LatLon, distance_km, is_valid
+from geosleuth.models.detective.ruled_out import LESS_LIKELY, SAME_PLACE_KM
 from geosleuth.names import country_code, country_name, fold
-from geosleuth.policies.detective.ruled_out import LESS_LIKELY, SAME_PLACE_KM
 from geosleuth.tools import Observation, ToolCall
 
 from .events import Body, Event, Fate, Hypothesis, Noted, Said, ToolObserved

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 from .events import Task
 from .method import Method

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from geosleuth.answer import Answer
-from geosleuth.errors import BadInput, ServiceFault, UserError
+from geosleuth.models import Conversation, Step
+from geosleuth.models.protocol import ReplayPolicy
 from geosleuth.photo import Album, Photo
 from geosleuth.photo.views import FIRST_VIEW_PIXELS, render
-from geosleuth.policies import Conversation, Step
-from geosleuth.policies.protocol import ReplayPolicy
+from geosleuth.support.errors import BadInput, ServiceFault, UserError
 from geosleuth.tools import CALL_SECONDS, Case, ImageInfo, Observation, Output, Tool, ToolCall, Toolset
 
 from .codec import event_to_dict

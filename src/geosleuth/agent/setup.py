@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from geosleuth.atlas import Atlas
-from geosleuth.policies import Policy, Sampling, Wire
+from geosleuth.models import Policy, Sampling, Wire
 from geosleuth.tools import ImageInfo, ImageSearch, TextReader, Toolset, WebSearch
 
 from .events import Budget, Task
@@ -13,7 +13,7 @@ from .trajectory import TrajectoryWriter
 from .turns import Sink
 
 if TYPE_CHECKING:
-    from geosleuth.clues.visual import VisualPrior
+    from geosleuth.evidence.visual import VisualPrior
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

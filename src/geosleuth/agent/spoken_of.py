@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from geosleuth.answer import Address
 from geosleuth.answer.answer import named_levels
+from geosleuth.models.detective import KIND_WORDS
 from geosleuth.names import fold
-from geosleuth.policies.detective import KIND_WORDS
 
 from .events import Answered, Body, Noted, Resumed
 

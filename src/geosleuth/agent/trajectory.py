@@ -23,11 +23,11 @@ from typing import IO, Any
 
 from geosleuth import __version__
 from geosleuth.answer import Answer
-from geosleuth.errors import BadInput
-from geosleuth.files import MAX_LINE_BYTES
-from geosleuth.policies import Step, Usage
-from geosleuth.policies.protocol import thinking_tokens
-from geosleuth.service_use import ServiceUse, merge_uses
+from geosleuth.models import Step, Usage
+from geosleuth.models.protocol import thinking_tokens
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import MAX_LINE_BYTES
+from geosleuth.support.service_use import ServiceUse, merge_uses
 from geosleuth.tools import ImageInfo, Observation
 
 from .codec import event_from_dict, event_to_dict, from_line, to_line

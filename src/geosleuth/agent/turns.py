@@ -16,9 +16,9 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from geosleuth.answer import Answer
-from geosleuth.errors import ServiceFault, UserError
-from geosleuth.policies import Policy, Prompt, Step
-from geosleuth.service_use import ServiceUse, counting_services, merge_uses
+from geosleuth.models import Policy, Prompt, Step
+from geosleuth.support.errors import ServiceFault, UserError
+from geosleuth.support.service_use import ServiceUse, counting_services, merge_uses
 from geosleuth.tools import CALL_SECONDS, Case, FailureKind, Observation, ToolCall, Toolset
 
 from .completion import Completed, complete, odds_question, with_odds

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, Literal
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km, rounded
-from geosleuth.text.safe import clean_fields
+from geosleuth.support.errors import BadInput
+from geosleuth.support.text.safe import clean_fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from math import isfinite
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, is_valid
-from geosleuth.lazy import lazy_pattern
+from geosleuth.support.errors import BadInput
+from geosleuth.support.lazy import lazy_pattern
 
 # A number must stand alone: "1e400", "3.4.5" and the tail of "195.0" are not readings of "1", "3.4" or "95.0".
 _FREE = r"(?![\d]|[.,]\d|[eE][+-]?\d)"

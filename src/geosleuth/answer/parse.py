@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.lazy import lazy_pattern
+from geosleuth.support.errors import BadInput
+from geosleuth.support.lazy import lazy_pattern
 
 from .answer import FORMAT, Address, Answer, Level, answer_from_dict
 from .coordinates import find_points, parse_angle, to_point

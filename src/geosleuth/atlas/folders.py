@@ -16,8 +16,8 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from geosleuth.errors import BadInput, DataFault
-from geosleuth.files import write_bytes_atomically
+from geosleuth.support.errors import BadInput, DataFault
+from geosleuth.support.files import write_bytes_atomically
 
 from .array_file import pack_arrays, unpack_arrays
 

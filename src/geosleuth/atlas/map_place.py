@@ -8,9 +8,9 @@ from contextlib import closing
 from typing import Final
 
 from geosleuth.answer.coordinates import written_point
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.text.safe import one_line
+from geosleuth.support.errors import BadInput
+from geosleuth.support.text.safe import one_line
 
 from .base import BasePlaces, ensure_base, open_base
 from .protocol import Place

@@ -20,9 +20,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from geosleuth.errors import BadInput, DataFault
 from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
 from geosleuth.names import country_code, country_name, fold, required_country_code
+from geosleuth.support.errors import BadInput, DataFault
 
 from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.build import Progress

@@ -7,8 +7,8 @@ from functools import lru_cache
 from math import inf
 
 from geosleuth.geo import Disc, LatLon, great_circle_km
-from geosleuth.lazy import lazy_pattern
 from geosleuth.names import country_code, country_name, fold
+from geosleuth.support.lazy import lazy_pattern
 
 from .search import MAX_QUERY_CHARS, exact_key
 

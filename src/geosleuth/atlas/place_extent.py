@@ -4,8 +4,8 @@ from dataclasses import replace
 from functools import lru_cache
 from math import cos, radians
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distances_km
+from geosleuth.support.errors import BadInput
 
 from .protocol import Place
 

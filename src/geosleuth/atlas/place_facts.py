@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, FloatArray, LatLon, distance_km, distances_km, sun_day
 from geosleuth.names import country_name
+from geosleuth.support.errors import BadInput
 
 from .facts import climate_at, country_facts
 from .facts.altitude import terrain_at

@@ -12,10 +12,10 @@ from typing import Literal
 
 from geosleuth.answer import Address, Answer
 from geosleuth.answer.answer import PIN_KM, words_of
-from geosleuth.errors import BadInput
 from geosleuth.geo import Disc, Extent, LatLon, distance_km
 from geosleuth.names import country_code, country_name, fold
 from geosleuth.names.cities import listed_regions, same_region, without_region_words
+from geosleuth.support.errors import BadInput
 
 from .parts import (
     bracketed_parts,

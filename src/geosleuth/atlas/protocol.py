@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from geosleuth.errors import UserError
 from geosleuth.geo import Box, Disc, Extent, LatLon
-from geosleuth.text import clean_fields
+from geosleuth.support.errors import UserError
+from geosleuth.support.text import clean_fields
 
 MatchKind = Literal["exact", "alias", "fuzzy", "near", "part"]
 """How a place was found: by its main name; by an alternative name; by a similar name; by position; or by only a part

@@ -6,7 +6,7 @@ of them.
 
 from collections.abc import Mapping
 
-from geosleuth.errors import DataFault
+from geosleuth.support.errors import DataFault
 
 _LENGTH_BYTES = 8
 

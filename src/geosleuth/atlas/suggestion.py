@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from geosleuth.answer import Answer
-from geosleuth.errors import BadInput
-from geosleuth.files import write_text_atomically
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_code, country_name
-from geosleuth.text.numbers import duration, size
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import write_text_atomically
+from geosleuth.support.text.numbers import duration, size
 
 from .folders import cache_dir
 from .offline import regions_dir

@@ -31,9 +31,9 @@ from importlib.resources import files
 from itertools import chain
 from typing import Final, NamedTuple
 
-from geosleuth.errors import DataFault
 from geosleuth.geo.distance import great_circle_km
-from geosleuth.lazy import lazy_pattern
+from geosleuth.support.errors import DataFault
+from geosleuth.support.lazy import lazy_pattern
 
 from .country_names import City, cities_by_country, country_code, us_states
 from .folding import MAX_NAME_CHARS, compact, fold, fold_once

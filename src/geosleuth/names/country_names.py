@@ -7,8 +7,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from geosleuth.errors import BadInput, DataFault
-from geosleuth.lazy import lazy_pattern
+from geosleuth.support.errors import BadInput, DataFault
+from geosleuth.support.lazy import lazy_pattern
 
 from .folding import MAX_NAME_CHARS, compact, fold
 

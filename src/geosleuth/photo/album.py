@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 from .photo import Photo
 from .views import FIRST_VIEW_PIXELS, READABLE_SIDE_PX, BoxScale, View, crop, first_view, render

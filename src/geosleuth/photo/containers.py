@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from geosleuth.errors import install_command
+from geosleuth.support.errors import install_command
 
 from .carrier import MAX_XMP, Carrier, Unfit, check_size, truncated
 from .exif import take_apart_tiff

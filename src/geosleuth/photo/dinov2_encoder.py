@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geosleuth.errors import BadInput, MissingExtra
+from geosleuth.support.errors import BadInput, MissingExtra
 
 from .image_encoder import BATCH, BundledEncoder, Encoder, Features, Preparation, digest_of, unit_rows
 from .runtime import import_onnxruntime, session_options

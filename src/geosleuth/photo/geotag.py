@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geosleuth.answer.formats.context import CONFIRMED, ESTIMATED, SET_BY_PERSON, metres
-from geosleuth.errors import BadInput
-from geosleuth.files import write_bytes_atomically
 from geosleuth.geo import LatLon
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import write_bytes_atomically
 
 from .carrier import Carrier, Unfit
 from .containers import _PNG_XMP, _chunk, _chunks, _segment, _xmp_text, take_apart

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.errors import BadInput, DataFault, GeosleuthError, require
+from geosleuth.support.errors import BadInput, DataFault, GeosleuthError, require
 
 from .runtime import import_onnxruntime, session_options
 

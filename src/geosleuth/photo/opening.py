@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geosleuth.errors import BadInput
-from geosleuth.files import NO_SUCH_FILE
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import NO_SUCH_FILE
 
 from .carrier import NO_MEMORY, Carrier, Unfit, check_size, truncated
 from .containers import open_heic, take_apart

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 MOST_THREADS = 4
 

@@ -20,9 +20,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from geosleuth.errors import BadInput, install_command
-from geosleuth.files import NO_SUCH_FILE
-from geosleuth.text.safe import one_line
+from geosleuth.support.errors import BadInput, install_command
+from geosleuth.support.files import NO_SUCH_FILE
+from geosleuth.support.text.safe import one_line
 
 from .opening import OpenedPhoto, open_photo
 from .text import TextLine, read_text

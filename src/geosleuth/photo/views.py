@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 from weakref import WeakKeyDictionary
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 from .photo import Photo
 

@@ -23,10 +23,10 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from geosleuth.atlas.redaction import redacted
-from geosleuth.errors import BadInput, ServiceFault, require
-from geosleuth.files import read_json
-from geosleuth.net import host_of
 from geosleuth.photo import Limits, Photo, open_photo
+from geosleuth.support.errors import BadInput, ServiceFault, require
+from geosleuth.support.files import read_json
+from geosleuth.support.net import host_of
 
 from .argument_types import writable
 from .calls import Case, Output

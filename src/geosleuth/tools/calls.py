@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from geosleuth.atlas import Atlas, Document
 from geosleuth.geo import LatLon
 from geosleuth.photo import Album, BoxScale, Photo, View
-from geosleuth.service_use import ServiceUse
+from geosleuth.support.service_use import ServiceUse
 
 if TYPE_CHECKING:
-    from geosleuth.clues.visual import VisualPrior
+    from geosleuth.evidence.visual import VisualPrior
     from geosleuth.photo.text import TextLine
 
 FailureKind = Literal[

@@ -30,7 +30,7 @@ from typing import (
     is_typeddict,
 )
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 from .argument_types import Kind, Length, Many, Maybe, Unfit, kind_of, shown, writable
 from .calls import Case, Need, Output

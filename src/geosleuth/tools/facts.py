@@ -163,7 +163,7 @@ async def brand_lookup(case: Case, name: str) -> Output:  # noqa: ARG001  # ever
         name: as on the sign.
     """
     from geosleuth.atlas.facts import brand, by_brand
-    from geosleuth.clues.brands import is_meant
+    from geosleuth.evidence.brands import is_meant
 
     text = required_text(name, "name", "Monoprix")
     hits = await asyncio.to_thread(lambda: [hit for hit in brand(text, _BRANDS) if is_meant(hit, text)])

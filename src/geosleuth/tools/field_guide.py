@@ -63,8 +63,8 @@ async def weigh_sightings(case: Case, sightings: list[str], within: list[str] | 
         sightings: one thing each: "double yellow centre line", "red soil @0.6" (60 % sure).
         within: countries it must be in; of one, its regions.
     """
-    from geosleuth.guide import place_code
-    from geosleuth.guide import weigh_sightings as weigh
+    from geosleuth.evidence.guide import place_code
+    from geosleuth.evidence.guide import weigh_sightings as weigh
 
     only = [place_code(name) for name in within or ()]
     weighed = await asyncio.to_thread(weigh, sightings, within=only)
@@ -116,9 +116,9 @@ async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG0
     Args:
         candidates: countries or ISO 3166-2 regions.
     """
-    from geosleuth.guide import field_guide as tables
-    from geosleuth.guide import look_alike, place_code
-    from geosleuth.guide import tell_apart as differences
+    from geosleuth.evidence.guide import field_guide as tables
+    from geosleuth.evidence.guide import look_alike, place_code
+    from geosleuth.evidence.guide import tell_apart as differences
 
     guide = await asyncio.to_thread(tables)
     codes = [place_code(one) for one in candidates]
@@ -162,8 +162,8 @@ async def field_guide(case: Case, about: str) -> Output:  # noqa: ARG001  # ever
     Args:
         about: a country, region, or thing: "bollard".
     """
-    from geosleuth.guide import field_guide as tables
-    from geosleuth.guide import most_telling, place_code
+    from geosleuth.evidence.guide import field_guide as tables
+    from geosleuth.evidence.guide import most_telling, place_code
 
     asked = required_text(about, "about", "Norway")
     guide = await asyncio.to_thread(tables)

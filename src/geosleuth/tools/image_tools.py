@@ -12,12 +12,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 from weakref import WeakKeyDictionary
 
-from geosleuth.clues.country_prior import country_prior
-from geosleuth.clues.visual import HOW_TO_LEARN, NAMED, Best, Distribution, visual_clue
-from geosleuth.errors import BadInput
+from geosleuth.evidence.country_prior import country_prior
+from geosleuth.evidence.visual import HOW_TO_LEARN, NAMED, Best, Distribution, visual_clue
 from geosleuth.names import country_name
 from geosleuth.photo import MUCH_REDUCED, Album, Photo, View, scaled_box, to_pixels
 from geosleuth.photo.text import SCRIPTS, PictureText, ReadingOptions, TextLine, read_picture
+from geosleuth.support.errors import BadInput
 
 from .argument_types import Length
 from .calls import Case, Output

@@ -6,7 +6,7 @@ from typing import TypedDict
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.map_place import map_place, map_point
 from geosleuth.atlas.suggestion import get_at, get_command
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 from .calls import Case, Output
 from .declare import tool

@@ -8,10 +8,10 @@ from typing import Any, TypedDict
 from geosleuth.answer.coordinates import point_at, written_point
 from geosleuth.atlas import Hit, OfflineAtlas, Picture
 from geosleuth.atlas.suggestion import get_command
-from geosleuth.errors import BadInput
 from geosleuth.geo import Extent, LatLon
 from geosleuth.names import country_name, fold, required_country_code
 from geosleuth.photo import Limits, open_photo
+from geosleuth.support.errors import BadInput
 
 from .calls import Case, Output
 from .declare import HitData, Hits, PlaceData, PointData, tool

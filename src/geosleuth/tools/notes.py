@@ -8,9 +8,9 @@ from geosleuth.answer.coordinates import point_at
 from geosleuth.atlas import Hit, NotOffered
 from geosleuth.atlas.granular import wide_country
 from geosleuth.atlas.place_extent import radius_km_of
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
 from geosleuth.names import country_name, with_article
+from geosleuth.support.errors import BadInput, ServiceFault
 
 from .calls import Case, Output
 from .declare import PointData, tool

@@ -9,9 +9,9 @@ from geosleuth.answer.coordinates import written_point
 from geosleuth.atlas import Hit, Place
 from geosleuth.atlas.place_extent import extent_of
 from geosleuth.atlas.protocol import level_of
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
 from geosleuth.names import fold
+from geosleuth.support.errors import BadInput
 
 from .calls import Case
 from .viewer import asked, at, one_line, place_words

@@ -8,9 +8,9 @@ from math import exp, log
 from typing import Any, Literal, TypedDict
 
 from geosleuth.atlas import Hit, Place
-from geosleuth.errors import BadInput
 from geosleuth.geo import Along, LatLon, Range, RangeFix, RangeFixes, distance_km, pair_conflict, range_fixes
 from geosleuth.names import country_code, country_name
+from geosleuth.support.errors import BadInput
 
 from .calls import Case, Output, in_order
 from .declare import PointData, tool

@@ -11,7 +11,6 @@ import numpy as np
 
 from geosleuth.answer.coordinates import written_point
 from geosleuth.atlas import Hit, Marker, OfflineAtlas, Place
-from geosleuth.errors import BadInput
 from geosleuth.geo import (
     Disc,
     Extent,
@@ -34,6 +33,7 @@ from geosleuth.geo import (
 from geosleuth.geo.resection import REACH_KM
 from geosleuth.names import fold
 from geosleuth.photo import OpenedPhoto, Photo
+from geosleuth.support.errors import BadInput
 
 from .calls import Case, Output, in_order
 from .declare import PointData, tool

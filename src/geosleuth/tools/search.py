@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from geosleuth.atlas import Document
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 from .calls import Case, Output, Similar
 from .declare import PointData, tool

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.names import country_name, required_country_code
 from geosleuth.photo import Photo
+from geosleuth.support.errors import BadInput
 
 from .calls import Case, Output
 from .sun import IN_THE_PICTURE, sun_anywhere, sun_at, windows_of

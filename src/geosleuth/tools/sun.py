@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.answer.coordinates import point_at
-from geosleuth.errors import BadInput
 from geosleuth.geo import (
     EARTH_RADIUS_KM,
     FloatArray,
@@ -26,6 +25,7 @@ from geosleuth.geo import (
 )
 from geosleuth.names import country_name, required_country_code
 from geosleuth.photo import Photo
+from geosleuth.support.errors import BadInput
 
 from .argument_types import Length
 from .calls import Case, Output

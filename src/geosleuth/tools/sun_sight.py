@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import (
     EARTH_RADIUS_KM,
     FloatArray,
@@ -24,6 +23,7 @@ from geosleuth.geo import (
     sun_seen_mask,
 )
 from geosleuth.names import country_name
+from geosleuth.support.errors import BadInput
 
 from .viewer import asked
 

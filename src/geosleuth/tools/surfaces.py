@@ -16,8 +16,8 @@ from base64 import b64encode
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from geosleuth.errors import BadInput, require
 from geosleuth.photo import View, encode
+from geosleuth.support.errors import BadInput, require
 
 from .argument_types import without_none
 from .calls import Case, ImageInfo, Observation, ToolCall

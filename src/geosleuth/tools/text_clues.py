@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
 from geosleuth.names import country_name, fold
+from geosleuth.support.errors import BadInput, ServiceFault
 
 from .calls import Case, Output
 from .declare import SpotData, tool
@@ -16,8 +16,8 @@ from .ranges import range_fix
 from .viewer import Viewer, asked, at, length, numbered, one_line, percent, point_data, quoted, text_of, unique
 
 if TYPE_CHECKING:
-    from geosleuth.clues import Clue, TextSeen, TownDistance
-    from geosleuth.clues.posterior import Candidate, Posterior
+    from geosleuth.evidence import Clue, TextSeen, TownDistance
+    from geosleuth.evidence.posterior import Candidate, Posterior
 
 
 class _Placed(Protocol):
@@ -44,8 +44,8 @@ class Weighed:
 
 async def weighed(case: Case, lines: Sequence["TextSeen"]) -> Weighed:
     """Everything that lines say, looked up and weighed; where a service fails, without what it was asked for."""
-    from geosleuth.clues import text_clues
-    from geosleuth.clues.posterior import posterior
+    from geosleuth.evidence import text_clues
+    from geosleuth.evidence.posterior import posterior
 
     clues = await asyncio.to_thread(text_clues, lines)
     trouble: str | None = None
@@ -62,7 +62,7 @@ async def weighed(case: Case, lines: Sequence["TextSeen"]) -> Weighed:
 
 
 async def _with_postcodes(case: Case, clues: Sequence["Clue"], lines: Sequence["TextSeen"]) -> list["Clue"]:
-    from geosleuth.clues.postcodes import postcodes_seen, with_towns
+    from geosleuth.evidence.postcodes import postcodes_seen, with_towns
 
     seen = {one.where: one for one in postcodes_seen(lines)}
     asked = list(dict.fromkeys(one.code for one in seen.values()))[:_POSTCODES]
@@ -77,9 +77,9 @@ async def _with_postcodes(case: Case, clues: Sequence["Clue"], lines: Sequence["
 
 async def _distances_met(case: Case, lines: Sequence["TextSeen"], first: "Posterior") -> "Clue | None":
     """Where the distances of a sign meet, None where there are too few or they meet nowhere."""
-    from geosleuth.clues import distances
-    from geosleuth.clues.distances import range_questions
-    from geosleuth.clues.place_clues import range_clue
+    from geosleuth.evidence import distances
+    from geosleuth.evidence.distances import range_questions
+    from geosleuth.evidence.place_clues import range_clue
 
     towns = await _known_towns(case, distances(lines))
     answers: list[Any] = []
@@ -100,7 +100,7 @@ async def _distances_met(case: Case, lines: Sequence["TextSeen"], first: "Poster
 
 async def _known_towns(case: Case, towns: Sequence["TownDistance"]) -> list["TownDistance"]:
     """Those that the atlas knows, each once, and no more than are asked about: a question may go to a service."""
-    from geosleuth.clues.distances import MOST_TOWNS, is_known
+    from geosleuth.evidence.distances import MOST_TOWNS, is_known
 
     distinct: dict[str, TownDistance] = {}
     for one in towns:
@@ -225,7 +225,7 @@ async def text_clues(case: Case, text: str) -> Output:
 
 
 def _seen(number: int, line: str) -> "TextSeen":
-    from geosleuth.clues import TextSeen
+    from geosleuth.evidence import TextSeen
     from geosleuth.photo.text import script_of
 
     top = number * _LINE_HEIGHT

@@ -9,11 +9,11 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from geosleuth import plugins
 from geosleuth.atlas.redaction import redacted
-from geosleuth.errors import BadInput, BrokenPlugin, ServiceFault, UserError
 from geosleuth.photo import Photo, View
-from geosleuth.service_use import ServiceUse, counting_services, merge_uses
+from geosleuth.support import plugins
+from geosleuth.support.errors import BadInput, BrokenPlugin, ServiceFault, UserError
+from geosleuth.support.service_use import ServiceUse, counting_services, merge_uses
 
 from .argument_types import writable
 from .calls import (

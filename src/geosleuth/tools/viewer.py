@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from geosleuth.answer.answer import whole_percent
 from geosleuth.atlas import Hit, Place
-from geosleuth.errors import BadInput
 from geosleuth.geo import Disc, Extent, LatLon, is_valid
+from geosleuth.support.errors import BadInput
 
 from .calls import Output
 

@@ -13,11 +13,11 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner, Result
 
-from geosleuth.app.cli.commands import whole_app
-from geosleuth.app.cli.handlers.bench_ablate import applied
-from geosleuth.bench.ablation import SETTINGS
-from geosleuth.bench.run.folder import RunFolder
-from geosleuth.pipeline.request import LocateRequest
+from geosleuth.cli.commands import whole_app
+from geosleuth.lab.bench.ablation import SETTINGS
+from geosleuth.lab.bench.run.folder import RunFolder
+from geosleuth.lab.cli.handlers.bench_ablate import applied
+from geosleuth.locate.request import LocateRequest
 from openai_server import Reply, Request, chat_reply, openai_server
 
 PARIS = '{"lat": 48.8566, "lon": 2.3522, "city": "Paris", "country": "France"}'

@@ -8,8 +8,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from geosleuth.app.cli.bench import extract, judge
-from geosleuth.bench.records import read_records
+from geosleuth.lab.bench.records import read_records
+from geosleuth.lab.cli.bench import extract, judge
 from later import later
 from openai_server import Reply, Request, ServerUrl, chat_reply, openai_server
 

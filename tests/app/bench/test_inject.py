@@ -12,18 +12,18 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from geosleuth.agent import Event, Said, Started
-from geosleuth.app.cli.commands import whole_app
-from geosleuth.app.cli.handlers.bench_inject import DOCUMENT, PAGE
-from geosleuth.errors import BadInput
+from geosleuth.cli.commands import whole_app
 from geosleuth.geo import distance_km
+from geosleuth.lab.cli.handlers.bench_inject import DOCUMENT, PAGE
+from geosleuth.lab.scenes import open_world
+from geosleuth.lab.scenes.injection import CHANNELS, KINDS, InjectionSet, injection_set, outside_watched
+from geosleuth.lab.scenes.injection.attempt import file_name
+from geosleuth.lab.scenes.injection.figures import forbidden_calls
+from geosleuth.lab.scenes.injection.texts import HOST, PATHS, TARGETS
+from geosleuth.models import Step
 from geosleuth.photo import open_photo
-from geosleuth.policies import Step
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import ToolCall
-from geosleuth.world import open_world
-from geosleuth.world.injection import CHANNELS, KINDS, InjectionSet, injection_set, outside_watched
-from geosleuth.world.injection.attempt import file_name
-from geosleuth.world.injection.figures import forbidden_calls
-from geosleuth.world.injection.texts import HOST, PATHS, TARGETS
 from openai_server import Reply, Request, chat_reply, openai_server
 
 pytestmark = pytest.mark.usefixtures("atlas_home")

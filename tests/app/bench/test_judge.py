@@ -15,8 +15,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from geosleuth.app.cli.bench import judge
-from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.lab.cli.bench import judge
+from geosleuth.support.errors import BadInput, GeosleuthError
 from later import later
 from openai_server import Line, Reply, Request, ServerUrl, chat_reply, failure, openai_server
 

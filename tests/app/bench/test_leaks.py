@@ -13,7 +13,7 @@ import pytest
 from PIL import Image, ImageDraw, TiffImagePlugin
 from typer.testing import CliRunner
 
-from geosleuth.app.cli.commands import whole_app
+from geosleuth.cli.commands import whole_app
 from geosleuth.tools.similar import build_index
 from locating import GEOSLEUTH, environment
 from openai_server import Reply, Request, chat_reply, openai_server

@@ -13,11 +13,11 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from foreground import started, wait_for
-from geosleuth.app.cli.commands import whole_app
-from geosleuth.app.cli.handlers.bench_run import BenchRequest, prepare
-from geosleuth.bench.run.folder import RunFolder
+from geosleuth.cli.commands import whole_app
 from geosleuth.geo import LatLon
-from geosleuth.pipeline.request import LocateRequest
+from geosleuth.lab.bench.run.folder import RunFolder
+from geosleuth.lab.cli.handlers.bench_run import BenchRequest, prepare
+from geosleuth.locate.request import LocateRequest
 from geosleuth.tools.similar import build_index
 from locating import GEOSLEUTH
 from openai_server import Reply, Request, chat_reply, failure, openai_server

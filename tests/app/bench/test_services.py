@@ -10,8 +10,8 @@ from threading import Thread
 import pytest
 
 from geosleuth.agent import read_trajectory
-from geosleuth.pipeline import plan
-from geosleuth.service_use import ServiceUse, merge_uses
+from geosleuth.locate import plan
+from geosleuth.support.service_use import ServiceUse, merge_uses
 from in_process import whole_command
 from later import later
 from locating import FINAL, photo_file

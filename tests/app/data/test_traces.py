@@ -10,10 +10,10 @@ import pytest
 from factory_scenes import plain_picture, scene_of
 from geosleuth.agent import read_trajectory
 from geosleuth.agent.methods import method
-from geosleuth.data import Store
-from geosleuth.data.factory import Recipe, atlas_of, kept_files, photo_of, replays
-from geosleuth.errors import install_command
+from geosleuth.lab.traces import Store
+from geosleuth.lab.traces.factory import Recipe, atlas_of, kept_files, photo_of, replays
 from geosleuth.photo import open_photo
+from geosleuth.support.errors import install_command
 from homes import home_with_base
 from in_process import Done, geosleuth
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.app.service import ServiceLimits
-from geosleuth.app.service.http import ServeSettings
 from geosleuth.photo import Limits
+from geosleuth.server import ServiceLimits
+from geosleuth.server.http import ServeSettings
 from homes import home_with_base
 from serving import MOST_BYTES, MOST_STREAMS, Served, recording, served, served_here
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from geosleuth.app.service.records import FILES
+from geosleuth.server.records import FILES
 from serving import Served, photo_bytes
 
 FORMATS = {

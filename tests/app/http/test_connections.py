@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from geosleuth.app.service.http.limits import HEAD_S, SparseLog, caps_for
+from geosleuth.server.http.limits import HEAD_S, SparseLog, caps_for
 from homes import home_with_base
 from serving import GEOSLEUTH, Served, stop, url_of
 

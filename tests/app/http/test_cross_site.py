@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from geosleuth.app.service.http.responses import REPORT_POLICY
+from geosleuth.server.http.responses import REPORT_POLICY
 from serving import Served, photo_bytes, recording, served
 
 SCRIPT = "<script>alert('sign')</script>"

@@ -12,13 +12,13 @@ from keyring.backends.fail import Keyring as NoKeyring
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from geosleuth.app.service.http import Hosts, Keys, named_hosts
-from geosleuth.app.service.http.door import Sessions, check_host, check_origin
-from geosleuth.app.service.http.limits import Bodies, Pace, Streams, client_of
-from geosleuth.app.service.http.responses import PAGE_POLICY, Refused, with_online_tiles
-from geosleuth.app.service.http.static_page import tile_origin
-from geosleuth.errors import BadInput
-from geosleuth.net import host_name
+from geosleuth.server.http import Hosts, Keys, named_hosts
+from geosleuth.server.http.door import Sessions, check_host, check_origin
+from geosleuth.server.http.limits import Bodies, Pace, Streams, client_of
+from geosleuth.server.http.responses import PAGE_POLICY, Refused, with_online_tiles
+from geosleuth.server.http.static_page import tile_origin
+from geosleuth.support.errors import BadInput
+from geosleuth.support.net import host_name
 
 
 @pytest.mark.parametrize(

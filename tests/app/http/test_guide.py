@@ -73,7 +73,7 @@ def test_every_request_of_the_api_is_in_the_guide(server: Served) -> None:
 def test_every_option_of_the_guide_is_the_commands() -> None:
     from typer.testing import CliRunner
 
-    from geosleuth.app.cli.commands import whole_app
+    from geosleuth.cli.commands import whole_app
 
     told = CliRunner().invoke(whole_app(), ["serve", "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).output
     # What comes after are the benchmark's.

@@ -116,8 +116,8 @@ def test_another_machine_is_refused(asked: Served) -> None:
     from fastapi import FastAPI
     from fastapi.testclient import TestClient
 
-    from geosleuth.app.service.http import maps
-    from geosleuth.app.service.http.responses import Refused
+    from geosleuth.server.http import maps
+    from geosleuth.server.http.responses import Refused
 
     app = FastAPI()
     app.include_router(maps.router)

@@ -18,8 +18,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 from typer.testing import CliRunner
 
-from geosleuth.app.cli.commands import whole_app
-from geosleuth.errors import UserError
+from geosleuth.cli.commands import whole_app
+from geosleuth.support.errors import UserError
 from geosleuth.tools.toolset import all_tools
 from locating import FINAL, ZOOM
 from mcp_talk import GEOSLEUTH, over_http, over_stdio, pictures_of, words_of

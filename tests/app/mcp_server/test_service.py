@@ -19,12 +19,12 @@ from mcp import Client
 from mcp.types import CallToolResult
 from PIL import Image
 
-from geosleuth.app.service.mcp import Service, Shelf, Source, make_server
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.clues.visual import Cell, Distribution, Reach
+from geosleuth.evidence.visual import Cell, Distribution, Reach
 from geosleuth.geo import LatLon
-from geosleuth.pipeline.plan import make_plan
-from geosleuth.pipeline.request import LocateRequest
+from geosleuth.locate.plan import make_plan
+from geosleuth.locate.request import LocateRequest
+from geosleuth.server.mcp import Service, Shelf, Source, make_server
 from geosleuth.tools import Case, Output, Toolset, surfaces, tool
 from locating import FINAL, ZOOM
 from mcp_talk import pictures_of, words_of
@@ -263,7 +263,7 @@ def loud(*words):
     return plain(*words)
 facts.one_line = loud
 sys.argv = ["geosleuth", "mcp", "--offline"]
-from geosleuth.app.cli import main
+from geosleuth.cli import main
 main()
 """
 

@@ -16,7 +16,7 @@ from mcp.types import CallToolResult, ListToolsResult
 from PIL import Image
 from typer.testing import CliRunner
 
-from geosleuth.app.cli.commands import whole_app
+from geosleuth.cli.commands import whole_app
 from geosleuth.tools.toolset import all_tools
 from mcp_talk import over_stdio, pictures_of, words_of
 

@@ -364,7 +364,7 @@ def test_axe_finds_no_serious_fault(
 
 
 def test_a_killed_process_leaves_half_a_line(library: Path) -> None:
-    from geosleuth.app.review import JOURNAL, Decision, Review
+    from geosleuth.server.review import JOURNAL, Decision, Review
 
     review = Review.open(library / "run")
     ids = review.ids()

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browser import PATIENCE_MS, Opener, opened, serious_faults
-from geosleuth.policies.local_models import fitting_models
+from geosleuth.models.local_models import fitting_models
 from homes import home_with_base
 from model_servers import progress, speaks
 from openai_server import Line, ServerUrl, chat_reply, failure, openai_server
@@ -33,7 +33,7 @@ class Machine:
 
     def has(self, kind: str, line: Line) -> ServerUrl:
         """Start a server of this kind."""
-        from geosleuth.policies.registry import SERVICES
+        from geosleuth.models.registry import SERVICES
 
         url = self._held.enter_context(openai_server([line]))
         if kind in VARIABLES:
@@ -50,7 +50,7 @@ class Machine:
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, base_file: Path) -> Iterator[Machine]:
-    from geosleuth.policies.registry import SERVICES
+    from geosleuth.models.registry import SERVICES
 
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
@@ -59,7 +59,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, base_file: Path) ->
     for variable in VARIABLES.values():
         monkeypatch.setenv(variable, NOBODY)
     monkeypatch.setitem(SERVICES, "lmstudio", replace(SERVICES["lmstudio"], base_url=NOBODY))
-    monkeypatch.setattr("geosleuth.app.reach._USUAL", {"vllm": NOBODY, "server": NOBODY})
+    monkeypatch.setattr("geosleuth.server.reach._USUAL", {"vllm": NOBODY, "server": NOBODY})
     with ExitStack() as held:
         yield Machine(held, monkeypatch, tmp_path / "home")
 
@@ -120,7 +120,7 @@ def test_a_model_is_found_tried_and_made_the_default(machine: Machine, visit: Op
     expect(panel).to_have_count(0)
     kept = server.client.get("/api/settings").json()
     assert (kept["model"], kept["base_url"], kept["offline"]) == ("ollama:sees:4b", str(ollama), False)
-    from geosleuth.pipeline.defaults import read_defaults
+    from geosleuth.locate.defaults import read_defaults
 
     assert read_defaults().model == "ollama:sees:4b"
     # Never again by itself.
@@ -216,7 +216,7 @@ def test_without_a_model_and_by_keys_alone(machine: Machine, visit: Opener) -> N
             break
     page.keyboard.press("Enter")
     expect(panel).to_have_count(0)
-    from geosleuth.pipeline.defaults import config_file
+    from geosleuth.locate.defaults import config_file
 
     assert 'model = "none"' in config_file().read_text()
     assert server.client.get("/api/settings").json()["offline"] is True
@@ -243,7 +243,7 @@ def test_it_can_be_sent_away_for_good(machine: Machine, visit: Opener) -> None:
     page.get_by_role("button", name="Not now").click()
     expect(page.get_by_role("region", name="Choose a model")).to_have_count(0)
     assert server.client.get("/api/about").json()["setup"] is False
-    from geosleuth.pipeline.defaults import config_file
+    from geosleuth.locate.defaults import config_file
 
     assert not config_file().exists()
 

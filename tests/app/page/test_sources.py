@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from geosleuth.app.service import shapes
-from geosleuth.app.service.http import maps, schemas, videos
+from geosleuth.server import shapes
+from geosleuth.server.http import maps, schemas, videos
 
 SOURCES = Path(__file__).parents[3] / "page" / "src"
 

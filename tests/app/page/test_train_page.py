@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from browser import PATIENCE_MS, Watched, serious_faults
-from geosleuth.train.run_page import write_page
+from geosleuth.lab.train.run_page import write_page
 from train_runs import write_run
 
 

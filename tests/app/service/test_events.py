@@ -14,16 +14,16 @@ from drawn import examples
 from geosleuth.agent import Event, Trajectory
 from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.agent.methods import method
-from geosleuth.app.report.chain import call_words, outcome_words, points_found
-from geosleuth.app.service import shapes
-from geosleuth.app.service.finding_view import compare_view, result_view
-from geosleuth.app.service.stream_events import EventTranslator, StreamItem
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.geo import LatLon
+from geosleuth.models.detective import Detective
+from geosleuth.models.feedback import Rejected
 from geosleuth.photo import BoxScale
-from geosleuth.policies.detective import Detective
-from geosleuth.policies.feedback import Rejected
+from geosleuth.report.chain import call_words, outcome_words, points_found
+from geosleuth.server import shapes
+from geosleuth.server.finding_view import compare_view, result_view
+from geosleuth.server.stream_events import EventTranslator, StreamItem
 from geosleuth.tools import Observation, ToolCall
 from scripted import ScriptedPolicy, answers, call, calls
 from told_runs import Sight

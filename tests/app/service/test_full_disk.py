@@ -6,7 +6,7 @@ import pytest
 
 from bench_mounts import in_own_mounts
 from desks import at_a_desk, case_with_photo, ended, recording
-from geosleuth.app.service import CaseService, RunRequest
+from geosleuth.server import CaseService, RunRequest
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
 CHILD = Path(__file__).parents[2] / "support" / "disk_child.py"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from desks import at_a_desk, recording
-from geosleuth.app.service import CaseService
+from geosleuth.server import CaseService
 from killed_desks import RUNS, killed_after, look_after
 
 pytestmark = pytest.mark.usefixtures("atlas_home")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from desks import all_told, at_a_desk, case_with_photo, ended, everything_in, pieces, recording
-from geosleuth.app.service import CaseService, Feedback, NeedsConsent, NotThere, RunRequest, StreamEvent
-from geosleuth.errors import BadInput
+from geosleuth.server import CaseService, Feedback, NeedsConsent, NotThere, RunRequest, StreamEvent
+from geosleuth.support.errors import BadInput
 from locating import FINAL
 from openai_server import openai_server
 from signs import sign_photo
@@ -65,7 +65,7 @@ def test_a_reader_comes_back_and_misses_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_slow_reader_holds_up_nobody_and_misses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geosleuth.app.service.jobs.RECENT", 4)
+    monkeypatch.setattr("geosleuth.server.jobs.RECENT", 4)
     model = recording(tmp_path, looks=8)
 
     async def work(desk: CaseService) -> None:

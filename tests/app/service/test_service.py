@@ -15,10 +15,10 @@ from PIL import Image
 
 from desks import all_told, at_a_desk, case_with_photo, ended, everything_in, photo_bytes, pieces, recording
 from geosleuth.agent import read_trajectory
-from geosleuth.app.service import FILES, CaseService, NotThere, RunRequest, ServiceLimits, TooLarge, TooMany, WrongState
-from geosleuth.app.service.jobs import Jobs
-from geosleuth.errors import BadInput
 from geosleuth.photo import Limits
+from geosleuth.server import FILES, CaseService, NotThere, RunRequest, ServiceLimits, TooLarge, TooMany, WrongState
+from geosleuth.server.jobs import Jobs
+from geosleuth.support.errors import BadInput
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
 MARK = "Zanzibaraldique"

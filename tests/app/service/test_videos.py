@@ -7,9 +7,9 @@ import pytest
 
 from clips import board, still, write_clip
 from desks import at_a_desk, case_with_photo, ended, everything_in, pieces, recording
-from geosleuth.app.service import CaseService, RunRequest, RunRow, WrongState
-from geosleuth.app.service.video import merged_places
-from geosleuth.errors import BadInput
+from geosleuth.server import CaseService, RunRequest, RunRow, WrongState
+from geosleuth.server.video import merged_places
+from geosleuth.support.errors import BadInput
 
 
 @pytest.fixture(scope="module")

@@ -10,18 +10,18 @@ import pytest
 
 from geosleuth.agent import Trajectory, conversation_of
 from geosleuth.agent.locate import Finding, cap_finding
-from geosleuth.app.service import shapes
-from geosleuth.app.service.finding_view import compare_view, result_view
-from geosleuth.app.service.requests import rejected_from_dict, rejected_of, rejected_to_dict, with_rejected
-from geosleuth.app.service.shapes import PlaceView, ResultView
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
+from geosleuth.models import Prompt
+from geosleuth.models.detective import Detective, Reasoning
+from geosleuth.models.feedback import Rejected
 from geosleuth.photo import Claims
-from geosleuth.policies import Prompt
-from geosleuth.policies.detective import Detective, Reasoning
-from geosleuth.policies.feedback import Rejected
+from geosleuth.server import shapes
+from geosleuth.server.finding_view import compare_view, result_view
+from geosleuth.server.requests import rejected_from_dict, rejected_of, rejected_to_dict, with_rejected
+from geosleuth.server.shapes import PlaceView, ResultView
+from geosleuth.support.errors import BadInput, ServiceFault
 from scripted import ScriptedPolicy
 from told_runs import Sight
 

@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner, Result
 
-from geosleuth.app.cli.world import world
-from geosleuth.errors import BadInput
+from geosleuth.lab.cli.world import world
+from geosleuth.support.errors import BadInput
 from homes import home_with_base
 from worlds import world_of
 

@@ -26,8 +26,8 @@ from geosleuth.atlas.base import (
     open_base,
     packed_tables,
 )
-from geosleuth.errors import BadInput, DataFault
 from geosleuth.geo import Box, LatLon, distance_km
+from geosleuth.support.errors import BadInput, DataFault
 
 ROOT = Path(__file__).resolve().parents[3]
 

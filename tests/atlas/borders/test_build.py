@@ -11,7 +11,7 @@ import shapely
 
 from geosleuth.atlas.borders.borders import Borders
 from geosleuth.atlas.borders.grid import Arcs, Layer, read_layer, unpack
-from geosleuth.errors import DataFault
+from geosleuth.support.errors import DataFault
 
 SCRIPT = Path(__file__).parents[3] / "scripts/build_borders.py"
 UNIT = 100_000

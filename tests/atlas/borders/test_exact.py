@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.borders.borders import Outlines
 from geosleuth.atlas.borders.grid import UNITS_PER_DEGREE, Grid, LocalGrids, nearest_label, read_layer
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box
+from geosleuth.support.errors import BadInput
 
 Floats = npt.NDArray[np.float64]
 WORLD = Box(-90, -180, 90, 180)

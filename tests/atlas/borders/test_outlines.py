@@ -4,8 +4,8 @@ import pytest
 import shapely
 
 from geosleuth.atlas.borders import Borders
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box
+from geosleuth.support.errors import BadInput
 
 
 def test_countries_around_monaco() -> None:

@@ -3,8 +3,8 @@
 import pytest
 
 from geosleuth.atlas.borders import NOWHERE, Borders
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.support.errors import BadInput
 
 PLACES = {
     "Eiffel Tower": (48.8584, 2.2945, "FR", "Île-de-France"),

@@ -8,7 +8,7 @@ import pytest
 from extract_server import OFFICIAL, catalogue, entry
 from geosleuth.atlas.extracts import Extract, ExtractMatch, find_extract
 from geosleuth.atlas.extracts.catalogue import read_catalogue
-from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.support.errors import BadInput, ServiceFault
 
 MIRROR = "https://maps.example.org/osm"
 BOX = (0.0, 0.0, 1.0, 1.0)

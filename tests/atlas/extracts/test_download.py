@@ -17,7 +17,7 @@ import pytest
 from extract_server import ExtractServer, extract_server
 from geosleuth.atlas.extracts import Offer, ask_offer, check_room, delete_download, download
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
-from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.support.errors import BadInput, ServiceFault
 
 CONTENT = bytes(range(256)) * 2000  # 512,000 bytes
 LATEST = "/europe/andorra-latest.osm.pbf"
@@ -287,7 +287,7 @@ def test_a_host_that_was_not_named_is_not_asked(server: ExtractServer, tmp_path:
 
 
 def test_two_at_once_do_not_write_into_one_file(client: OnlineClient, server: ExtractServer, tmp_path: Path) -> None:
-    from geosleuth.files import lock_file
+    from geosleuth.support.files import lock_file
 
     path = tmp_path / "a.osm.pbf"
     handle = os.open(path, os.O_RDWR | os.O_CREAT)

@@ -4,8 +4,8 @@ import pytest
 
 from geosleuth.atlas.facts import all_countries, country_facts
 from geosleuth.atlas.facts.writing_names import LANGUAGE_NAMES, SCRIPT_NAMES
-from geosleuth.errors import BadInput
 from geosleuth.names.country_names import countries as geonames_countries
+from geosleuth.support.errors import BadInput
 from in_process import geosleuth
 
 LEFT_DRIVING_STATES = {

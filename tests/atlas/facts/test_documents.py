@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.atlas.facts import country_facts, describe, search_documents
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 from geosleuth.atlas.facts import ZimDocuments
 from geosleuth.atlas.facts.documents import MAX_ARTICLE_CHARS, SNIPPET_CHARS, best_part, plain_text
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 writer: Any = pytest.importorskip("libzim.writer", reason="libzim is not installed")
 

@@ -10,8 +10,8 @@ import pytest
 
 from geosleuth.atlas.gazetteers import Gazetteers, import_geonames
 from geosleuth.atlas.gazetteers.geonames import MAX_RATIO
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
+from geosleuth.support.errors import BadInput
 
 
 def row(

@@ -13,8 +13,8 @@ from PIL import Image
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.gazetteers import Gazetteers, import_natural_earth
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.support.errors import BadInput
 
 ROOT = Path(__file__).parents[3]
 SHARED = Path(os.environ.get("GEOSLEUTH_SHARED", ROOT.parent / "shared")) / "data" / "naturalearth"

@@ -15,8 +15,8 @@ from PIL import Image, ImageChops, ImageColor
 
 from geosleuth.atlas import Marker, Picture
 from geosleuth.atlas.maps import MapSources, draw_map
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
+from geosleuth.support.errors import BadInput
 
 ORIGIN = LatLon(0.0, 0.0)
 LAND, SEA, GREEN, BUILDING = "#f3f0e8", "#a8cfe3", "#cce1b8", "#dbd2c6"

@@ -13,8 +13,8 @@ from PIL import Image
 
 from geosleuth.atlas import Picture
 from geosleuth.atlas.maps import open_tiles, satellite, satellite_from
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.support.errors import BadInput
 
 Decode = Callable[[Picture], Image.Image]
 Key = tuple[int, int, int]

@@ -6,7 +6,7 @@ import pytest
 
 from geosleuth.atlas.online import OnlineSettings
 from geosleuth.atlas.online.access import address_of, check_addresses, is_at_home, is_public
-from geosleuth.errors import ServiceFault
+from geosleuth.support.errors import ServiceFault
 
 # IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and its updates), then multicast and deprecated
 # blocks that are registered elsewhere.

@@ -23,7 +23,7 @@ from geosleuth.atlas.online.answer_server import serving_answers
 from geosleuth.atlas.online.http import Question
 from geosleuth.atlas.online.record import AnswerRecord
 from geosleuth.atlas.online.shared_record import announcement, ask_shared
-from geosleuth.errors import BadInput, NotRecorded, ServiceFault
+from geosleuth.support.errors import BadInput, NotRecorded, ServiceFault
 from geosleuth.tools.web import make_web
 from no_sockets import no_sockets, tries
 from search_server import KEY, Asked, SearchServer, serving, settings_for
@@ -90,7 +90,7 @@ WORKER = """
 import asyncio, json, sys
 from pathlib import Path
 from geosleuth.atlas.online import OnlineSettings, Recording
-from geosleuth.errors import NotRecorded
+from geosleuth.support.errors import NotRecorded
 from geosleuth.tools.web import make_web
 
 url, path, only, *queries = sys.argv[1:]

@@ -11,11 +11,11 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.online import BackedAtlas, OnlineSettings, announcing_takeovers, make_online
 from geosleuth.atlas.protocol import Atlas
 from geosleuth.atlas.regions import import_osm
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.pipeline.plan import make_plan, online_maps
-from geosleuth.pipeline.request import LocateRequest
-from geosleuth.service_use import ServiceUse, counting_services, merge_uses
+from geosleuth.locate.plan import make_plan, online_maps
+from geosleuth.locate.request import LocateRequest
+from geosleuth.support.errors import BadInput
+from geosleuth.support.service_use import ServiceUse, counting_services, merge_uses
 
 Settings = Callable[..., OnlineSettings]
 MONACO = Path(__file__).resolve().parents[3] / "examples" / "regions" / "monaco.osm.pbf"

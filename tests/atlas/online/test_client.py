@@ -19,7 +19,7 @@ from geosleuth import __version__
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
 from geosleuth.atlas.online.cache import AnswerCache, question_key
 from geosleuth.atlas.online.http import Question
-from geosleuth.errors import BadInput, Offline, ServiceFault
+from geosleuth.support.errors import BadInput, Offline, ServiceFault
 
 Settings = Callable[..., OnlineSettings]
 OK = {"fine": True}

@@ -16,9 +16,9 @@ import pytest
 from geosleuth.atlas.online import OnlineClient, OnlineSettings, make_online
 from geosleuth.atlas.online.access import check_addresses, key_from_environment
 from geosleuth.atlas.online.http import Question
-from geosleuth.errors import BadInput, Offline, ServiceFault
 from geosleuth.geo import LatLon
-from geosleuth.pipeline.plan import online_settings
+from geosleuth.locate.plan import online_settings
+from geosleuth.support.errors import BadInput, Offline, ServiceFault
 
 Settings = Callable[..., OnlineSettings]
 ANYWHERE = LatLon(43.73, 7.42)

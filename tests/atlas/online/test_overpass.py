@@ -15,8 +15,8 @@ from geosleuth.atlas.online import OnlineSettings, make_online
 from geosleuth.atlas.online import overpass as ql
 from geosleuth.atlas.online.overpass import colocations
 from geosleuth.atlas.protocol import Place
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, Disc, LatLon, destination, distance_km
+from geosleuth.support.errors import BadInput, ServiceFault
 
 Settings = Callable[..., OnlineSettings]
 HERE = LatLon(43.7384, 7.4246)

@@ -12,9 +12,9 @@ from PIL import Image
 from geosleuth.atlas.online import OnlineSettings, TileSource, make_online
 from geosleuth.atlas.online.replies import picture_box, to_pixels, to_point
 from geosleuth.atlas.protocol import Marker, NotOffered, Picture
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, LatLon, distance_km
 from geosleuth.geo.gcj02 import to_gcj02
+from geosleuth.support.errors import BadInput, ServiceFault
 
 Settings = Callable[..., OnlineSettings]
 MONACO = LatLon(43.7384, 7.4246)

@@ -11,8 +11,8 @@ import pytest
 from geosleuth.atlas.online import ONLINE_NAMES, OnlineSettings, make_online
 from geosleuth.atlas.online.base import WHO_ANSWERS
 from geosleuth.atlas.protocol import Atlas, Hit, NotOffered
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, Disc, LatLon, distance_km
+from geosleuth.support.errors import BadInput, ServiceFault
 
 Settings = Callable[..., OnlineSettings]
 HOSTILE = "Évil\x1b]0;pwn\x07\u202e\r\nName\x00 " + "x" * 5000

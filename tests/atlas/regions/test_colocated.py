@@ -10,8 +10,8 @@ import pytest
 from geosleuth.atlas.regions import Regions, colocated, feature_query, import_osm
 from geosleuth.atlas.regions.candidates import Candidates, resolve
 from geosleuth.atlas.regions.combinations import lie_in_order
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, FloatArray, LatLon, bearing_deg, distance_km, great_circle_km
+from geosleuth.support.errors import BadInput
 
 WORDS = [
     "cafe", "amenity=restaurant", "pharmacy", "hotel", "bus stop", "shop", "bench", "Carrefour", "amenity=parking",

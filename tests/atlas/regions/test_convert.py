@@ -9,8 +9,8 @@ import shapely
 
 from geosleuth.atlas.regions import RegionInfo, Regions, RegionStore, convert_region
 from geosleuth.atlas.regions.region_file import APPLICATION_ID
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.support.errors import BadInput
 
 # As version 2 of the format had them, as far as converting reads them.
 TABLES = """

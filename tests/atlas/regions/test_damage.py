@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from geosleuth.atlas.regions import DamagedRegion, RegionInfo, Regions
-from geosleuth.errors import BadInput
 from geosleuth.geo import Disc, LatLon
+from geosleuth.support.errors import BadInput
 
 CASINO = LatLon(43.7392, 7.4277)
 QUESTIONS: dict[str, Callable[[Regions], object]] = {

@@ -13,7 +13,7 @@ import shapely
 from geosleuth.atlas.regions import RegionInfo, RegionStore, extract, import_osm, osm
 from geosleuth.atlas.regions.geometry import unpack
 from geosleuth.atlas.regions.region_file import LAYERS, unpack_shapes
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 from pbf_damage import damaged, not_utf8
 
 

@@ -12,7 +12,7 @@ import pytest
 from attack_targets import TARGETS
 from bench_mounts import in_own_mounts
 from geosleuth.atlas.regions import Regions, RegionStore, import_osm, region_file
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 SCRIPT = """
 import sys
@@ -126,7 +126,7 @@ ON_DISKS = """
 import json, subprocess, sys
 from pathlib import Path
 from geosleuth.atlas.regions import import_osm
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 extract, disk = Path(sys.argv[1]), Path(sys.argv[2])
 for pages in map(int, sys.argv[3:]):

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from geosleuth.atlas.regions import Regions, import_overture
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.support.errors import BadInput
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install '.[atlas]'")
 writer = pytest.importorskip("pyarrow.parquet")

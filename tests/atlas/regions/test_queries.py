@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from geosleuth.atlas.regions import Regions, import_osm, region_store
 from geosleuth.atlas.regions.geometry import unpack
 from geosleuth.atlas.regions.region_store import rows_of_kinds
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, LatLon, distance_km
+from geosleuth.support.errors import BadInput
 
 CASINO = LatLon(43.7393, 7.4277)
 

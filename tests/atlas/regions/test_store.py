@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.atlas.regions import RegionInfo, Regions, RegionStore, import_osm
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 
 def test_no_regions_yet(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from PIL import Image
 
 from geosleuth.atlas.tiles import Tiles
 from geosleuth.atlas.tiles.relief import MAX_ZOOM, SIDE_PX, relief_tile
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 
 def opacity(z: int, x: int, y: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from geosleuth.atlas.tiles import LAYERS, Tiles
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 Read = Callable[[bytes], dict[str, list[dict[str, Any]]]]
 

@@ -15,7 +15,7 @@ from geosleuth.answer import GRANULARITIES
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.regions.region_file import pack_shapes, unpack_shapes
 from geosleuth.atlas.tiles import LAYERS, MAX_ZOOM, Tiles
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 Read = Callable[[bytes], dict[str, list[dict[str, Any]]]]
 

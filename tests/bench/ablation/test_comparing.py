@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from geosleuth.bench.ablation import AblationReport, ablation_document, ablation_page, ablation_view, preset
-from geosleuth.bench.ablation.comparison import compare_variants
-from geosleuth.bench.scored import Scored, score_file
-from geosleuth.errors import BadInput
-from geosleuth.score import compare_paired
-from geosleuth.score.metrics import holm
+from geosleuth.lab.bench.ablation import AblationReport, ablation_document, ablation_page, ablation_view, preset
+from geosleuth.lab.bench.ablation.comparison import compare_variants
+from geosleuth.lab.bench.scored import Scored, score_file
+from geosleuth.lab.score import compare_paired
+from geosleuth.lab.score.metrics import holm
+from geosleuth.support.errors import BadInput
 from run_folders import PhotoMade, world_photos, write_run
 
 KM = (1.0, 25.0, 200.0)

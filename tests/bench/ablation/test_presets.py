@@ -3,8 +3,8 @@
 import pytest
 
 from geosleuth.agent.methods import method
-from geosleuth.bench.ablation import PRESETS, preset
-from geosleuth.errors import BadInput
+from geosleuth.lab.bench.ablation import PRESETS, preset
+from geosleuth.support.errors import BadInput
 from geosleuth.tools.toolset import all_tools
 
 

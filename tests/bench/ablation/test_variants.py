@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.bench.ablation import Variant, parse_vary, read_variants, variants_of
-from geosleuth.bench.ablation.variants import AblationPlan, begin_plan, read_plan
-from geosleuth.errors import BadInput
+from geosleuth.lab.bench.ablation import Variant, parse_vary, read_variants, variants_of
+from geosleuth.lab.bench.ablation.variants import AblationPlan, begin_plan, read_plan
+from geosleuth.support.errors import BadInput
 
 
 def varied(*words: str, one_at_a_time: bool = False) -> list[tuple[str, dict[str, object]]]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.bench.judging import Question, Verdict, agreement_of, kappa, sample_of
+from geosleuth.lab.bench.judging import Question, Verdict, agreement_of, kappa, sample_of
 
 
 def question(number: int, *, same: bool = False) -> Question:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.bench.judging import PROMPT_VERSION, Judge, Limits, Question, VerdictCache, prompt_for, read_verdict
-from geosleuth.bench.judging.judge import JudgeSettings, Level, stand
-from geosleuth.errors import BadInput, ServiceFault
-from geosleuth.policies import Conversation, Prompt, Step, Usage
-from geosleuth.score import AnswerNames, TruthNames
+from geosleuth.lab.bench.judging import PROMPT_VERSION, Judge, Limits, Question, VerdictCache, prompt_for, read_verdict
+from geosleuth.lab.bench.judging.judge import JudgeSettings, Level, stand
+from geosleuth.lab.score import AnswerNames, TruthNames
+from geosleuth.models import Conversation, Prompt, Step, Usage
+from geosleuth.support.errors import BadInput, ServiceFault
 from scripted import ScriptedPolicy, says
 
 CITY = Question("city", "Paris", "Montmartre", "France", "Île-de-France")

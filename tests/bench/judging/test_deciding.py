@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.bench.judging import Question, entries_of, granted, stand
-from geosleuth.bench.judging.judge import Level, RuleSays
-from geosleuth.bench.records import read_records
 from geosleuth.geo import distance_km
-from geosleuth.score import AnswerNames, TruthNames, match_levels
+from geosleuth.lab.bench.judging import Question, entries_of, granted, stand
+from geosleuth.lab.bench.judging.judge import Level, RuleSays
+from geosleuth.lab.bench.records import read_records
+from geosleuth.lab.score import AnswerNames, TruthNames, match_levels
 
 RECORDED = Path(os.environ.get("GEOSLEUTH_SHARED", Path(__file__).parents[4] / "shared")) / "data" / "recorded"
 PARIS = TruthNames("France", "Île-de-France", "Paris")

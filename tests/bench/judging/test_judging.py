@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.bench.judging import (
+from geosleuth.lab.bench.judging import (
     Ask,
     Entry,
     Judge,
@@ -18,9 +18,9 @@ from geosleuth.bench.judging import (
     judged_csv,
     judged_document,
 )
-from geosleuth.bench.judging.judge import JudgeSettings
-from geosleuth.policies import Conversation, Prompt, Step
-from geosleuth.score import AnswerNames, TruthNames
+from geosleuth.lab.bench.judging.judge import JudgeSettings
+from geosleuth.lab.score import AnswerNames, TruthNames
+from geosleuth.models import Conversation, Prompt, Step
 from scripted import ScriptedPolicy, says
 
 TEXAS = TruthNames("United States", "Texas", "Houston")

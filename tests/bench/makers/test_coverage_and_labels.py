@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.bench.makers.place_labels import Labelled, label
-from geosleuth.bench.makers.sampling import coverage_of
-from geosleuth.bench.sets import Item
+from geosleuth.lab.bench.makers.place_labels import Labelled, label
+from geosleuth.lab.bench.makers.sampling import coverage_of
+from geosleuth.lab.bench.sets import Item
 from maker_sets import item
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageEnhance
 
-from geosleuth.bench.makers.duplicates import (
+from geosleuth.lab.bench.makers.duplicates import (
     BYTES,
     MOST_BITS,
     NO_PRINT,
@@ -23,7 +23,7 @@ from geosleuth.bench.makers.duplicates import (
     print_of,
     prints,
 )
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 from maker_sets import jpeg, picture
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from geosleuth.bench.makers.ratings import Filter, Sieved, sieve
-from geosleuth.errors import BadInput
+from geosleuth.lab.bench.makers.ratings import Filter, Sieved, sieve
+from geosleuth.support.errors import BadInput
 from maker_sets import item
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.bench.makers.locatability import (
+from geosleuth.lab.bench.makers.locatability import (
     TAGS,
     landmark_named,
     legible_letters,
@@ -19,7 +19,7 @@ from geosleuth.bench.makers.locatability import (
     read_locatability,
     read_tags,
 )
-from geosleuth.bench.makers.ratings import (
+from geosleuth.lab.bench.makers.ratings import (
     FIELDS,
     HEURISTIC,
     GivenUp,
@@ -33,10 +33,10 @@ from geosleuth.bench.makers.ratings import (
     look,
     open_memory,
 )
-from geosleuth.bench.sets import DataSet
-from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.lab.bench.sets import DataSet
+from geosleuth.models.endpoints import GIVE_UP
 from geosleuth.photo import Photo
-from geosleuth.policies.endpoints import GIVE_UP
+from geosleuth.support.errors import BadInput, ServiceFault
 from maker_sets import jpeg, photo_set, picture
 from scene_drawing import Backdrop, Board, draw
 from scripted import ScriptedPolicy, says
@@ -192,7 +192,7 @@ def test_the_heuristic_puts_scenes_with_legible_signs_above_blank_ones(tmp_path:
 def test_the_heuristic_gives_a_plain_picture_nothing() -> None:
     from PIL import Image
 
-    from geosleuth.bench.makers.ratings import look_by_code
+    from geosleuth.lab.bench.makers.ratings import look_by_code
 
     found = look_by_code(Photo(Image.new("RGB", (400, 300), (120, 120, 120))), [])
     assert found.locatability.score == 0

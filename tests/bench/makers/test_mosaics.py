@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 from pyproj import Transformer
 
-from geosleuth.bench.makers.mosaics import (
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.lab.bench.makers.mosaics import (
     Frame,
     MosaicSettings,
     Scene,
@@ -19,10 +20,9 @@ from geosleuth.bench.makers.mosaics import (
     make_mosaics,
     write_mosaic,
 )
-from geosleuth.bench.makers.photo_tables import place_at
-from geosleuth.bench.sets import open_set
-from geosleuth.errors import BadInput
-from geosleuth.geo import LatLon, distance_km
+from geosleuth.lab.bench.makers.photo_tables import place_at
+from geosleuth.lab.bench.sets import open_set
+from geosleuth.support.errors import BadInput
 
 rasterio = pytest.importorskip("rasterio")
 # rasterio multiplies transforms in a way that the package for them will give up one day.

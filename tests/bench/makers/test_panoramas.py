@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from geosleuth.bench.makers.panoramas import find_tiles, make_panoramas, stitch, write_panorama
-from geosleuth.bench.makers.photo_tables import read_places
-from geosleuth.bench.sets import open_set
-from geosleuth.errors import BadInput
+from geosleuth.lab.bench.makers.panoramas import find_tiles, make_panoramas, stitch, write_panorama
+from geosleuth.lab.bench.makers.photo_tables import read_places
+from geosleuth.lab.bench.sets import open_set
 from geosleuth.photo import open_photo
+from geosleuth.support.errors import BadInput
 
 SIDE = 32
 
@@ -61,7 +61,7 @@ def test_tiles_are_put_where_their_names_say(tmp_path: Path, name: str, pattern:
 
 @pytest.mark.parametrize("size", [(128, 64), (200, 100), (512, 256)])
 def test_bands_meet_without_a_seam(tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geosleuth.bench.makers.panoramas._BAND_ROWS", 24)
+    monkeypatch.setattr("geosleuth.lab.bench.makers.panoramas._BAND_ROWS", 24)
     noise = Image.fromarray(np.random.default_rng(1).integers(0, 256, (128, 256, 3), dtype=np.uint8))
     cut(noise, tmp_path, "{x}_{y}.png")
     (tiles,) = find_tiles(tmp_path)

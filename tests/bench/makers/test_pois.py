@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from geosleuth.atlas.regions import Regions
-from geosleuth.bench.makers.photo_tables import place_at, read_places
-from geosleuth.bench.makers.pois import AtlasPois, PoiSet, TablePois, choose_pois, write_pois
-from geosleuth.bench.sets import DataSet, open_set
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, destination, distance_km
+from geosleuth.lab.bench.makers.photo_tables import place_at, read_places
+from geosleuth.lab.bench.makers.pois import AtlasPois, PoiSet, TablePois, choose_pois, write_pois
+from geosleuth.lab.bench.sets import DataSet, open_set
+from geosleuth.support.errors import BadInput
 from homes import add_region
 
 ROOT = Path(__file__).parents[3]

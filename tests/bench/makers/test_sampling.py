@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.bench.makers.sampling import (
+from geosleuth.geo import CellGrid
+from geosleuth.lab.bench.makers.sampling import (
     CountryFigures,
     DrawRules,
     Weights,
@@ -21,8 +22,7 @@ from geosleuth.bench.makers.sampling import (
     read_figures,
     read_people,
 )
-from geosleuth.errors import BadInput
-from geosleuth.geo import CellGrid
+from geosleuth.support.errors import BadInput
 
 FIGURES = {
     "AA": CountryFigures(road_km=100, population=10, area_km2=50),

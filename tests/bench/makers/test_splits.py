@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.bench.makers.place_labels import LEFT_OUT, Placed, leave_strips, read_shares, split
-from geosleuth.errors import BadInput
 from geosleuth.geo import distances_km
+from geosleuth.lab.bench.makers.place_labels import LEFT_OUT, Placed, leave_strips, read_shares, split
+from geosleuth.support.errors import BadInput
 
 SHARES = {"train": 0.7, "val": 0.1, "test": 0.2}
 PHOTOS = st.lists(st.builds(Placed, st.sampled_from(["AA", "BB", "CC"]), st.integers(0, 30)), min_size=1, max_size=200)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.bench.makers.photo_tables import check_table, field_names, writing_table
-from geosleuth.bench.sets import Box, Item, open_set
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
+from geosleuth.lab.bench.makers.photo_tables import check_table, field_names, writing_table
+from geosleuth.lab.bench.sets import Box, Item, open_set
+from geosleuth.lab.score import Truth
+from geosleuth.support.errors import BadInput
 from maker_sets import jpeg, photo_set, picture
 
 

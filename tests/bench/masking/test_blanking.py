@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
 from drawn import examples
-from geosleuth.bench.masking import ALL_TEXT, blank, text_boxes, widened
-from geosleuth.bench.sets import Box
+from geosleuth.lab.bench.masking import ALL_TEXT, blank, text_boxes, widened
+from geosleuth.lab.bench.sets import Box
 from geosleuth.photo import Photo
 from geosleuth.photo.text import read_text
 

@@ -9,13 +9,13 @@ from PIL import Image
 
 from geosleuth.agent import Event, ToolObserved, Trajectory, read_trajectory
 from geosleuth.agent.trajectory import write_trajectory
-from geosleuth.bench.masking import ALL_TEXT, boxes_for, masking_job_of
-from geosleuth.bench.run.folder import RunFolder
-from geosleuth.bench.sets import Box, Card, DataSet, Item
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.lab.bench.masking import ALL_TEXT, boxes_for, masking_job_of
+from geosleuth.lab.bench.run.folder import RunFolder
+from geosleuth.lab.bench.sets import Box, Card, DataSet, Item
+from geosleuth.lab.score import Truth
 from geosleuth.photo import Photo
-from geosleuth.score import Truth
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import ImageInfo, Observation
 from run_folders import Called, PhotoMade, TryMade, answer_at, write_run
 

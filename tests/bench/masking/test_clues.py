@@ -10,8 +10,8 @@ from PIL import Image, ImageDraw
 from geosleuth.agent import Trajectory, run
 from geosleuth.agent.locate import open_case
 from geosleuth.agent.setup import AgentSetup, Question, Resources
-from geosleuth.bench.masking import clue_boxes
-from geosleuth.bench.sets import Box
+from geosleuth.lab.bench.masking import clue_boxes
+from geosleuth.lab.bench.sets import Box
 from geosleuth.photo import Claims, OpenedPhoto, Photo, cut_views
 from geosleuth.photo.panorama import boxes_in_panorama
 from geosleuth.tools import Case, Output, Toolset, tool

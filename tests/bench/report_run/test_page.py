@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from geosleuth.bench.report import rows_for
-from geosleuth.bench.report_run import GroundMap, RunsReport, report_run, report_runs, with_pictures
-from geosleuth.bench.report_run.documents import run_view
-from geosleuth.bench.report_run.html import render_run_page
-from geosleuth.bench.run.folder import RunFolder
-from geosleuth.bench.scored import score_file
 from geosleuth.geo import Box, LatLon
-from geosleuth.score import Truth
+from geosleuth.lab.bench.report import rows_for
+from geosleuth.lab.bench.report_run import GroundMap, RunsReport, report_run, report_runs, with_pictures
+from geosleuth.lab.bench.report_run.documents import run_view
+from geosleuth.lab.bench.report_run.html import render_run_page
+from geosleuth.lab.bench.run.folder import RunFolder
+from geosleuth.lab.bench.scored import score_file
+from geosleuth.lab.score import Truth
 from run_folders import Called, PhotoMade, TryMade, answer_at, world_photos, write_run
 
 HOSTILE = '</script></style><script>alert(1)</script><img src=x onerror="alert(2)">"\'&\x1b[31m\u202e'
@@ -154,7 +154,7 @@ def test_pictures_and_maps_stand_in_the_page_and_nothing_is_loaded(tmp_path: Pat
 
 @pytest.mark.parametrize("tries", [(), (TryMade(outcome="failed", by="nobody", reason="error", trouble="no picture"),)])
 def test_a_run_without_an_answer_still_has_its_page(tmp_path: Path, tries: tuple[TryMade, ...]) -> None:
-    from geosleuth.bench.scored import score_records
+    from geosleuth.lab.bench.scored import score_records
 
     truth = Truth(LatLon(1.0, 2.0))
     folder = RunFolder.read(write_run(tmp_path / "none", [PhotoMade("p1", truth, tries)]))

@@ -13,16 +13,24 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from geosleuth.answer import Answer
-from geosleuth.bench.report_run import RunsReport, frame, hung_on_of_folders, report_run, report_runs
-from geosleuth.bench.report_run.documents import run_document
-from geosleuth.bench.report_run.figures import COST, SECONDS, TOKENS, by_spending, common_measure, read_journal, spread
-from geosleuth.bench.report_run.run_report import PER_COUNTRY, choose
-from geosleuth.bench.run.folder import RunFolder
-from geosleuth.bench.run.journal import name_of
-from geosleuth.bench.scored import Scored, score_file
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
+from geosleuth.lab.bench.report_run import RunsReport, frame, hung_on_of_folders, report_run, report_runs
+from geosleuth.lab.bench.report_run.documents import run_document
+from geosleuth.lab.bench.report_run.figures import (
+    COST,
+    SECONDS,
+    TOKENS,
+    by_spending,
+    common_measure,
+    read_journal,
+    spread,
+)
+from geosleuth.lab.bench.report_run.run_report import PER_COUNTRY, choose
+from geosleuth.lab.bench.run.folder import RunFolder
+from geosleuth.lab.bench.run.journal import name_of
+from geosleuth.lab.bench.scored import Scored, score_file
+from geosleuth.lab.score import Truth
+from geosleuth.support.errors import BadInput
 from run_folders import NAME_KEY, Called, PhotoMade, TryMade, answer_at, world_photos, write_run
 
 LYON = Truth(LatLon(45.76, 4.84), country="France", city="Lyon")
@@ -189,8 +197,8 @@ def test_where_there_is_one_country_the_gallery_is_still_full(tmp_path: Path) ->
     st.tuples(st.floats(-80, 80), st.floats(-180, 180)),
 )
 def test_a_map_holds_both_places_or_there_is_none(truth: tuple[float, float], answer: tuple[float, float]) -> None:
-    from geosleuth.bench.page.worldmap import mercator
-    from geosleuth.bench.report_run.run_report import MAP_PX
+    from geosleuth.lab.bench.report_run.run_report import MAP_PX
+    from geosleuth.report.worldmap import mercator
 
     seen = frame(LatLon(*truth), LatLon(*answer))
     if seen is None:

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.bench.run import cluster as ray_cluster
-from geosleuth.bench.run.cluster import ray_worker
-from geosleuth.bench.run.engine import Ending, LocalWorker, RunListeners, RunRules, run_set
-from geosleuth.bench.run.folder import RunFolder
-from geosleuth.bench.run.journal import TryRecord
-from geosleuth.errors import BadInput, UserError
-from geosleuth.policies import EndpointSettings
-from geosleuth.policies.endpoints import HostNews, listening
+from geosleuth.lab.bench.run import cluster as ray_cluster
+from geosleuth.lab.bench.run.cluster import ray_worker
+from geosleuth.lab.bench.run.engine import Ending, LocalWorker, RunListeners, RunRules, run_set
+from geosleuth.lab.bench.run.folder import RunFolder
+from geosleuth.lab.bench.run.journal import TryRecord
+from geosleuth.models import EndpointSettings
+from geosleuth.models.endpoints import HostNews, listening
+from geosleuth.support.errors import BadInput, UserError
 from openai_server import Reply, Request, failure, openai_server
 from ray_nodes import Nodes, ray_nodes
 from served_runs import ServedMaking, ServedReady, begin, coloured_set, says

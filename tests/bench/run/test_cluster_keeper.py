@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from geosleuth.bench.run.cluster import Node, check_address, joined, shares
-from geosleuth.bench.run.cluster_nodes import GateHolder
-from geosleuth.errors import BadInput
-from geosleuth.policies.endpoints import GateSettings, HostNews
+from geosleuth.lab.bench.run.cluster import Node, check_address, joined, shares
+from geosleuth.lab.bench.run.cluster_nodes import GateHolder
+from geosleuth.models.endpoints import GateSettings, HostNews
+from geosleuth.support.errors import BadInput
 
 HOST = "models.example"
 TWO = GateSettings(concurrency=2, failures=1, rest_s=0.2)

@@ -12,11 +12,21 @@ import pytest
 from bench_child import Options, data_of, make_photos, manifest_of, replayed, true_place, work
 from geosleuth.agent import Spent, TrajectoryWriter, read_trajectory
 from geosleuth.answer import Answer
-from geosleuth.bench.run import Attempt, Attempted, Job, LocalWorker, RunFolder, RunProgress, TryRecord, engine, run_set
-from geosleuth.bench.sets import DataSet, FilePicture, Item
-from geosleuth.errors import BadInput
-from geosleuth.policies import Usage
-from geosleuth.score import Truth
+from geosleuth.lab.bench.run import (
+    Attempt,
+    Attempted,
+    Job,
+    LocalWorker,
+    RunFolder,
+    RunProgress,
+    TryRecord,
+    engine,
+    run_set,
+)
+from geosleuth.lab.bench.sets import DataSet, FilePicture, Item
+from geosleuth.lab.score import Truth
+from geosleuth.models import Usage
+from geosleuth.support.errors import BadInput
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from fault_proxy import FAULTS, FaultProxy
-from geosleuth.bench.run.engine import Ending, LocalWorker, RunRules, run_set
-from geosleuth.bench.run.folder import RunFolder
-from geosleuth.policies import EndpointSettings
-from geosleuth.policies.endpoints import HostNews, listening
+from geosleuth.lab.bench.run.engine import Ending, LocalWorker, RunRules, run_set
+from geosleuth.lab.bench.run.folder import RunFolder
+from geosleuth.models import EndpointSettings
+from geosleuth.models.endpoints import HostNews, listening
 from openai_server import Reply, Request, failure, openai_server
 from served_runs import TURNS, ServedMaking, begin, coloured_set, says
 

@@ -14,8 +14,8 @@ import pytest
 
 from bench_child import Options, make_photos, work
 from bench_mounts import CHILD, in_own_mounts
-from geosleuth.bench.run import RunFolder
-from geosleuth.errors import BadInput
+from geosleuth.lab.bench.run import RunFolder
+from geosleuth.support.errors import BadInput
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def test_a_folder_that_can_t_be_written_is_said_and_can_be_read(tmp_path: Path, 
         "$PYTHON" -c '
 import sys
 from pathlib import Path
-from geosleuth.bench.run import RunFolder
+from geosleuth.lab.bench.run import RunFolder
 with RunFolder.read(Path(sys.argv[1])) as folder:
     print(folder.index.tries)
 ' "$3/begun"

@@ -12,10 +12,10 @@ import pytest
 
 import bench_child
 from bench_child import Options, data_of, make_photos, manifest_of, work
-from geosleuth.bench.run import RunFolder
-from geosleuth.bench.run.journal import name_of, new_key, read_file_name
-from geosleuth.bench.run.manifest import Manifest, manifest_from_dict, manifest_to_dict
-from geosleuth.errors import BadInput
+from geosleuth.lab.bench.run import RunFolder
+from geosleuth.lab.bench.run.journal import name_of, new_key, read_file_name
+from geosleuth.lab.bench.run.manifest import Manifest, manifest_from_dict, manifest_to_dict
+from geosleuth.support.errors import BadInput
 
 
 @pytest.fixture(scope="module")

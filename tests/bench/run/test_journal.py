@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from geosleuth.agent import Spent
 from geosleuth.answer import Address, Answer
-from geosleuth.bench.run.folder import LineWriter
-from geosleuth.bench.run.journal import (
+from geosleuth.geo import LatLon
+from geosleuth.lab.bench.run.folder import LineWriter
+from geosleuth.lab.bench.run.journal import (
     Index,
     TryRecord,
     WorkedTime,
@@ -23,9 +24,8 @@ from geosleuth.bench.run.journal import (
     record_to_line,
     scan,
 )
-from geosleuth.errors import BadInput
-from geosleuth.geo import LatLon
-from geosleuth.policies import Usage
+from geosleuth.models import Usage
+from geosleuth.support.errors import BadInput
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

@@ -9,9 +9,9 @@ import pytest
 
 from bench_child import Options, make_photos, replayed, work
 from geosleuth.agent import Spent
-from geosleuth.bench.run import Attempted, Job, RunFolder, RunLimits
-from geosleuth.bench.run.engine import SoFar, in_the_way
-from geosleuth.policies import Usage
+from geosleuth.lab.bench.run import Attempted, Job, RunFolder, RunLimits
+from geosleuth.lab.bench.run.engine import SoFar, in_the_way
+from geosleuth.models import Usage
 
 
 def so_far(**changes: Any) -> SoFar:

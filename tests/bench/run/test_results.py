@@ -11,13 +11,13 @@ import pytest
 from bench_child import Options, data_of, make_photos, manifest_of, replayed, scripted_reply, true_place, work
 from geosleuth.agent import Spent
 from geosleuth.answer import parse_lenient
-from geosleuth.bench.records import read_records
-from geosleuth.bench.run import Attempted, Job, LocalWorker, RunFolder, run_set, summary, write_results
-from geosleuth.bench.scored import score_file
-from geosleuth.bench.sets import DataSet, Item
 from geosleuth.geo import distance_km
-from geosleuth.policies import Usage
-from geosleuth.score import Truth
+from geosleuth.lab.bench.records import read_records
+from geosleuth.lab.bench.run import Attempted, Job, LocalWorker, RunFolder, run_set, summary, write_results
+from geosleuth.lab.bench.scored import score_file
+from geosleuth.lab.bench.sets import DataSet, Item
+from geosleuth.lab.score import Truth
+from geosleuth.models import Usage
 
 
 @pytest.fixture(scope="module")

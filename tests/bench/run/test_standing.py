@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.bench.run.results import SHOWN_KM, Errors
 from geosleuth.geo import LatLon, distances_km
-from geosleuth.score import summarise
+from geosleuth.lab.bench.run.results import SHOWN_KM, Errors
+from geosleuth.lab.score import summarise
 
 points = st.builds(LatLon, st.floats(-90, 90), st.floats(-180, 179.9))
 nearby = st.tuples(points, st.floats(-0.01, 0.01)).map(

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
-from geosleuth.bench.sets import Fault, Strict, open_set, subset
-from geosleuth.bench.sets.hugging_face import ParquetFile
-from geosleuth.errors import BadInput
+from geosleuth.lab.bench.sets import Fault, Strict, open_set, subset
+from geosleuth.lab.bench.sets.hugging_face import ParquetFile
+from geosleuth.support.errors import BadInput
 from set_files import jpeg, put, put_jsonl, put_parquet
 
 

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from drawn import examples
-from geosleuth.bench.sets import describe, open_set
-from geosleuth.errors import BadInput
+from geosleuth.lab.bench.sets import describe, open_set
+from geosleuth.support.errors import BadInput
 from set_files import jpeg, put, put_parquet
 
 QUICK = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

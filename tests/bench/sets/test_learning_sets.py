@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geosleuth.bench.records import Record
-from geosleuth.bench.scored import TRAINED_ON_TEST, in_datum, score_records, with_marks
-from geosleuth.bench.sets import CARDS, Item, open_set
-from geosleuth.bench.sets.dataset import is_for_testing
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.geo.gcj02 import to_gcj02
-from geosleuth.score import Truth
+from geosleuth.lab.bench.records import Record
+from geosleuth.lab.bench.scored import TRAINED_ON_TEST, in_datum, score_records, with_marks
+from geosleuth.lab.bench.sets import CARDS, Item, open_set
+from geosleuth.lab.bench.sets.dataset import is_for_testing
+from geosleuth.lab.score import Truth
+from geosleuth.support.errors import BadInput
 from set_files import jpeg, put, put_jsonl
 
 SHANGHAI = LatLon(31.2304, 121.4737)

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from geosleuth.bench.sets import CARDS, Fault, Strict, describe, open_set
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.lab.bench.sets import CARDS, Fault, Strict, describe, open_set
+from geosleuth.support.errors import BadInput
 from set_files import jpeg, put, put_jsonl, put_parquet
 
 ROOT = Path(__file__).parents[3]

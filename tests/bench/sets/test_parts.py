@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from drawn import examples
-from geosleuth.bench.sets import DataSet, describe, draw, fingerprint, open_set, stage, subset
-from geosleuth.bench.sets.staging import stripped
-from geosleuth.errors import BadInput
+from geosleuth.lab.bench.sets import DataSet, describe, draw, fingerprint, open_set, stage, subset
+from geosleuth.lab.bench.sets.staging import stripped
 from geosleuth.photo import open_photo
+from geosleuth.support.errors import BadInput
 from set_files import jpeg, put, put_jsonl, put_parquet
 
 PLACES = [

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drawn import examples
-from geosleuth.bench.sets import Box, open_set
-from geosleuth.bench.sets.archives import BadName, clean_name
-from geosleuth.errors import BadInput
+from geosleuth.lab.bench.sets import Box, open_set
+from geosleuth.lab.bench.sets.archives import BadName, clean_name
+from geosleuth.support.errors import BadInput
 from set_files import jpeg, put, put_jsonl
 
 

@@ -11,12 +11,12 @@ import pytest
 from factory_runs import hand_work
 from factory_scenes import SOEST, opened, scene_of
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.data import Sample
-from geosleuth.data.factory import made_in, run_factory
-from geosleuth.data.geovista import ModelProposer, assemble
-from geosleuth.data.spotagent import in_pixels, read_lettering, synthesise
+from geosleuth.lab.traces import Sample
+from geosleuth.lab.traces.factory import made_in, run_factory
+from geosleuth.lab.traces.geovista import ModelProposer, assemble
+from geosleuth.lab.traces.spotagent import in_pixels, read_lettering, synthesise
+from geosleuth.models.box_probe import SIZE, SQUARE
 from geosleuth.photo import Album, BoxScale, Photo, scaled_box
-from geosleuth.policies.box_probe import SIZE, SQUARE
 from openai_server import Reply, Request, chat_reply, openai_server
 from scripted import ScriptedPolicy, call, calls, says
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from factory_runs import contents, hand_work
-from geosleuth.data.factory import run_factory
+from geosleuth.lab.traces.factory import run_factory
 from ray_nodes import ray_nodes
 
 

@@ -11,12 +11,12 @@ from typing import Literal
 import pytest
 
 from factory_scenes import opened, plain_picture, scene_of, without
-from geosleuth.data.annotations import ByModel, ByRules, Note, import_notes, key_of, read_notes
-from geosleuth.data.geoagent import LEVELS, Record, honest_address, record_of, recorded, seen_at_once
-from geosleuth.data.rows import Made, Rejected, Sample
-from geosleuth.data.spotagent import judge_assembled
-from geosleuth.errors import BadInput
-from geosleuth.world import Clue, Mark, Scene
+from geosleuth.lab.scenes import Clue, Mark, Scene
+from geosleuth.lab.traces.annotations import ByModel, ByRules, Note, import_notes, key_of, read_notes
+from geosleuth.lab.traces.geoagent import LEVELS, Record, honest_address, record_of, recorded, seen_at_once
+from geosleuth.lab.traces.rows import Made, Rejected, Sample
+from geosleuth.lab.traces.spotagent import judge_assembled
+from geosleuth.support.errors import BadInput
 from scripted import ScriptedPolicy, says
 
 FIRST_VIEW_PX = 1632

@@ -8,9 +8,9 @@ import pytest
 from factory_scenes import opened, scene_of
 from geosleuth.agent import Trajectory
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.data.geovista import ModelProposer, assemble
-from geosleuth.data.spotagent import judge_assembled
-from geosleuth.data.standins import NO_SLIPS, StandInProposer
+from geosleuth.lab.traces.geovista import ModelProposer, assemble
+from geosleuth.lab.traces.spotagent import judge_assembled
+from geosleuth.lab.traces.standins import NO_SLIPS, StandInProposer
 from scripted import ScriptedPolicy, says
 
 

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 
 from factory_runs import contents
 from geosleuth.agent import read_trajectory
-from geosleuth.data.factory import kept_files, tally_in
+from geosleuth.lab.traces.factory import kept_files, tally_in
 from in_process import geosleuth
 from openai_server import Reply, Request, ServerUrl, chat_reply, openai_server
 from search_server import SearchServer, serving

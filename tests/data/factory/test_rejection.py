@@ -8,10 +8,10 @@ import pytest
 from factory_scenes import SOEST, opened, scene_of
 from geosleuth.agent import Trajectory
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.data.spotagent import judge, judge_assembled, synthesise, tally_markdown, tally_of, tally_to_dict
-from geosleuth.errors import ServiceFault
 from geosleuth.geo import distance_km
-from geosleuth.policies import Step
+from geosleuth.lab.traces.spotagent import judge, judge_assembled, synthesise, tally_markdown, tally_of, tally_to_dict
+from geosleuth.models import Step
+from geosleuth.support.errors import ServiceFault
 from scripted import ScriptedPolicy, call, calls, says
 
 WHY = "1. Seen: a shop.\n2. Missing: the town.\n3. Tool: the map, for names."

@@ -20,13 +20,13 @@ from geosleuth.agent.methods import method
 from geosleuth.agent.policy_card import card_of_run
 from geosleuth.agent.prompt_files import read_prompts
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.bench.run import RunLimits
-from geosleuth.data import About, Rejected, Sample, write_store
-from geosleuth.data.factory import Kind, kept_files, made_in, photo_of, replays, run_factory, tally_in
-from geosleuth.data.factory.trial import drawn_of, pack_scene, unpack
-from geosleuth.data.standins import NO_SLIPS
-from geosleuth.errors import BadInput
+from geosleuth.lab.bench.run import RunLimits
+from geosleuth.lab.traces import About, Rejected, Sample, write_store
+from geosleuth.lab.traces.factory import Kind, kept_files, made_in, photo_of, replays, run_factory, tally_in
+from geosleuth.lab.traces.factory.trial import drawn_of, pack_scene, unpack
+from geosleuth.lab.traces.standins import NO_SLIPS
 from geosleuth.photo import open_photo
+from geosleuth.support.errors import BadInput
 from in_process import geosleuth
 from python_path import python_path
 

@@ -10,15 +10,15 @@ from factory_scenes import SOEST, opened, plain_picture, scene_of, without
 from geosleuth.agent import Event, ToolObserved, Trajectory
 from geosleuth.agent.methods import method
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.data import Sample
-from geosleuth.data.factory import made_in, replay_difference, replays, run_factory
-from geosleuth.data.factory.trial import timeless
-from geosleuth.data.spotagent import judge, states_reasons, synthesise
-from geosleuth.data.standins import NO_SLIPS, Slips, StandInCaller, StandInObserver
-from geosleuth.data.standins.observer import Slipped
 from geosleuth.geo import distance_km
+from geosleuth.lab.traces import Sample
+from geosleuth.lab.traces.factory import made_in, replay_difference, replays, run_factory
+from geosleuth.lab.traces.factory.trial import timeless
+from geosleuth.lab.traces.spotagent import judge, states_reasons, synthesise
+from geosleuth.lab.traces.standins import NO_SLIPS, Slips, StandInCaller, StandInObserver
+from geosleuth.lab.traces.standins.observer import Slipped
+from geosleuth.models import Observed, Prompt
 from geosleuth.photo import open_photo
-from geosleuth.policies import Observed, Prompt
 from openai_server import Reply, Request, chat_reply, openai_server
 from scripted import ScriptedPolicy, call, calls, says
 

@@ -9,14 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factory_scenes import opened, plain_picture, scene_of, without
-from geosleuth.data.factory.trial import SceneRange, pack_scene, subject_of
-from geosleuth.data.spotagent import Lettering, description_block, lettering_words, read_descriptions, read_lettering
-from geosleuth.data.standins import NO_SLIPS, Slips, StandInObserver, misread
-from geosleuth.data.standins.caller_notes import country_odds, is_address, is_phone, is_web, locality
-from geosleuth.data.standins.observer import Slipped
-from geosleuth.errors import BadInput
+from geosleuth.lab.scenes import Clue, Mark, Sort
+from geosleuth.lab.traces.factory.trial import SceneRange, pack_scene, subject_of
+from geosleuth.lab.traces.spotagent import (
+    Lettering,
+    description_block,
+    lettering_words,
+    read_descriptions,
+    read_lettering,
+)
+from geosleuth.lab.traces.standins import NO_SLIPS, Slips, StandInObserver, misread
+from geosleuth.lab.traces.standins.caller_notes import country_odds, is_address, is_phone, is_web, locality
+from geosleuth.lab.traces.standins.observer import Slipped
 from geosleuth.photo import Album
-from geosleuth.world import Clue, Mark, Sort
+from geosleuth.support.errors import BadInput
 
 
 def the_album() -> Album:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from geosleuth.data.filtering import (
+from geosleuth.lab.traces.filtering import (
     PAPER_KEPT,
     PAPER_PHOTOS,
     PHASES_KM,
@@ -18,7 +18,7 @@ from geosleuth.data.filtering import (
     teaches,
     tries_of,
 )
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 NAN = float("nan")
 

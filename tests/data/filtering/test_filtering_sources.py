@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from geosleuth.agent import write_trajectory
-from geosleuth.bench.run.journal import file_name, name_of
-from geosleuth.data.filtering import filtered, read_tries, tries_of
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
+from geosleuth.lab.bench.run.journal import file_name, name_of
+from geosleuth.lab.score import Truth
+from geosleuth.lab.traces.filtering import filtered, read_tries, tries_of
+from geosleuth.support.errors import BadInput
 from run_folders import NAME_KEY, PhotoMade, TryMade, answer_at, trajectory_of, write_run
 
 PARIS = Truth(LatLon(48.8566, 2.3522))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.data import Rejected, Sample, Store, write_store
-from geosleuth.data.store_card import Spread, card_text, figures_of
+from geosleuth.lab.traces import Rejected, Sample, Store, write_store
+from geosleuth.lab.traces.store_card import Spread, card_text, figures_of
 from stored import ABOUT, about, made, pictures, real_run, sample
 
 

@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from geosleuth.data import Store, StoreWriter, write_store
-from geosleuth.data.rows import Row, row_of, schema
-from geosleuth.data.store_card import check_store
-from geosleuth.data.trainer_files import export_store
-from geosleuth.data.trajectory_store import CARD, sha_of
-from geosleuth.errors import BadInput
+from geosleuth.lab.traces import Store, StoreWriter, write_store
+from geosleuth.lab.traces.rows import Row, row_of, schema
+from geosleuth.lab.traces.store_card import check_store
+from geosleuth.lab.traces.trainer_files import export_store
+from geosleuth.lab.traces.trajectory_store import CARD, sha_of
+from geosleuth.support.errors import BadInput
 from stored import ABOUT, made, pictures, sample
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from geosleuth.agent import Prompted, ToolObserved, Trajectory, event_to_dict
 from geosleuth.agent.exports import import_
-from geosleuth.data import Sample, Store, write_store
-from geosleuth.data.trainer_files import TRAINERS, Trainer, ends_with_reply, export_store, read_export
-from geosleuth.errors import BadInput
+from geosleuth.lab.traces import Sample, Store, write_store
+from geosleuth.lab.traces.trainer_files import TRAINERS, Trainer, ends_with_reply, export_store, read_export
+from geosleuth.support.errors import BadInput
 from stored import ABOUT, made, pictures, sample
 
 DIALECTS = {"trl": "trl", "ms-swift": "ms-swift", "llama-factory": "sharegpt"}

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 
 from any_trajectory import trajectories
 from geosleuth.agent import Trajectory
-from geosleuth.data import Rejected, Sample, Store, StoreWriter, write_store
-from geosleuth.data.rows import read_trajectory_text, row_of, schema, trajectory_text
-from geosleuth.errors import BadInput
+from geosleuth.lab.traces import Rejected, Sample, Store, StoreWriter, write_store
+from geosleuth.lab.traces.rows import read_trajectory_text, row_of, schema, trajectory_text
+from geosleuth.support.errors import BadInput
 from python_path import python_path
 from stored import ABOUT, about, made, pictures, real_run, sample
 
@@ -88,7 +88,7 @@ def test_a_writer_that_breaks_off_loses_nothing_it_had_finished(tmp_path: Path) 
 CHILD = """
 import sys
 from pathlib import Path
-from geosleuth.data import StoreWriter
+from geosleuth.lab.traces import StoreWriter
 from stored import ABOUT, made
 with StoreWriter(Path(sys.argv[1]), ABOUT, shard_rows=4) as writer:
     for one in made(10_000):
@@ -124,7 +124,7 @@ def test_a_killed_writer_loses_nothing_that_it_said_was_finished(tmp_path: Path)
 
 @pytest.mark.parametrize("moment", ["shard", "manifest"])
 def test_killed_while_a_shard_is_written(tmp_path: Path, moment: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    import geosleuth.data.trajectory_store as module
+    import geosleuth.lab.traces.trajectory_store as module
 
     def die(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -244,7 +244,7 @@ LONG = """
 import resource, sys
 from dataclasses import replace
 from pathlib import Path
-from geosleuth.data import Store, StoreWriter
+from geosleuth.lab.traces import Store, StoreWriter
 from stored import ABOUT, real_run, sample
 run, peak = real_run(1), lambda: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, flush=True)
 with StoreWriter(Path(sys.argv[1]), ABOUT, shard_rows=250) as writer:

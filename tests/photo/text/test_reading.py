@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from geosleuth.errors import BadInput
 from geosleuth.photo.text import OTHER_SCRIPTS, ReadingOptions, TextLine, read_picture, read_text, script_of
 from geosleuth.photo.text.script import is_pattern, tidy
+from geosleuth.support.errors import BadInput
 
 ROOT = Path(__file__).parents[3]
 

@@ -33,8 +33,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 from PIL import Image, ImageDraw, TiffImagePlugin
 
-from geosleuth.errors import BadInput
-from geosleuth.pipeline.inspect.tasks import TRUTH_KEY, locate
+from geosleuth.lab.inspect.tasks import TRUTH_KEY, locate
+from geosleuth.support.errors import BadInput
 from openai_server import Line, chat_reply, openai_server
 
 pytestmark = [

@@ -16,9 +16,9 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall as InspectCall
 
+from geosleuth.lab.inspect.policy import memory_key, native_messages, step_of, usage_of
+from geosleuth.models import Conversation, Message, Observed, Prompt, Step, Wire
 from geosleuth.photo import View
-from geosleuth.pipeline.inspect.policy import memory_key, native_messages, step_of, usage_of
-from geosleuth.policies import Conversation, Message, Observed, Prompt, Step, Wire
 from geosleuth.tools import Observation, ToolCall
 
 

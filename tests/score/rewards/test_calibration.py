@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from geosleuth.errors import BadInput
-from geosleuth.score.rewards import fit_thresholds, name_pairs
-from geosleuth.score.rewards.encoders import LEVELS, NEVER, NamePair, PairLevel, measure, table_scores
+from geosleuth.lab.score.rewards import fit_thresholds, name_pairs
+from geosleuth.lab.score.rewards.encoders import LEVELS, NEVER, NamePair, PairLevel, measure, table_scores
+from geosleuth.support.errors import BadInput
 
 
 class Angles:

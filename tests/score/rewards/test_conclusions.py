@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.score import AnswerNames
-from geosleuth.score.rewards.conclusions import Unnamer
+from geosleuth.lab.score import AnswerNames
+from geosleuth.lab.score.rewards.conclusions import Unnamer
 
 ULM = AnswerNames("Germany", "Baden-Württemberg", "12 Hirschstraße, Ulm")
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geosleuth.errors import BadInput, MissingExtra
-from geosleuth.score.rewards import FolderEncoder, NamedEncoder, UniversalEncoder, cosines
+from geosleuth.lab.score.rewards import FolderEncoder, NamedEncoder, UniversalEncoder, cosines
+from geosleuth.support.errors import BadInput, MissingExtra
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "paris", "london", "city", "of", "the"]
 

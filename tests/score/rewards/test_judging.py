@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from geosleuth.answer import Address, Level
-from geosleuth.score import AnswerNames
-from geosleuth.score.rewards import Reasoning, agreements, judged, without_conclusions
+from geosleuth.lab.score import AnswerNames
+from geosleuth.lab.score.rewards import Reasoning, agreements, judged, without_conclusions
 
 
 @pytest.mark.parametrize(

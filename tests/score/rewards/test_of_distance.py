@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.score.rewards import linear, spatial, stepped
+from geosleuth.lab.score.rewards import linear, spatial, stepped
 
 BELOW = {km: math.nextafter(km, 0.0) for km in (0.5, 1.0, 2.0, 10.0, 25.0, 200.0, 750.0)}
 DISTANCES = st.floats(0, 25_000, allow_nan=False)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from geosleuth.score.rewards import city_only, consistency, hierarchical, length_factor, semantic, text_equality
+from geosleuth.lab.score.rewards import city_only, consistency, hierarchical, length_factor, semantic, text_equality
 
 YES, NO = True, False
 COSINES = arrays(np.float64, (4, 3), elements=st.one_of(st.floats(-1, 1), st.just(math.nan)))

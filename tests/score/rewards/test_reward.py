@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.answer import Address, Answer, Level
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.score import AnswerNames, Truth
-from geosleuth.score.rewards import PARTS, PRESETS, Columns, Helpers, Reasoning, Reward, Weighted, read_reward
-from geosleuth.score.rewards.reward import Hierarchical, Spatial
+from geosleuth.lab.score import AnswerNames, Truth
+from geosleuth.lab.score.rewards import PARTS, PRESETS, Columns, Helpers, Reasoning, Reward, Weighted, read_reward
+from geosleuth.lab.score.rewards.reward import Hierarchical, Spatial
+from geosleuth.support.errors import BadInput
 
 ULM = Truth(LatLon(48.3984, 9.9916), "Germany", "Baden-Württemberg", "Ulm")
 KM_A_DEGREE = 6371.0 * math.pi / 180

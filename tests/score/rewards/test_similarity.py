@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from geosleuth.score import AnswerNames, TruthNames
-from geosleuth.score.rewards import cosines, similarities
-from geosleuth.score.rewards.encoders import equal_texts, table_verdicts
+from geosleuth.lab.score import AnswerNames, TruthNames
+from geosleuth.lab.score.rewards import cosines, similarities
+from geosleuth.lab.score.rewards.encoders import equal_texts, table_verdicts
 
 
 class Letters:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 from geosleuth.tools.borrowed import borrowing_of, read_lenders, tool_name, usable_schema
 
 

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 import mcp_lender
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import Case, Observation, ToolCall, Toolset, borrowed, native_tools
 from geosleuth.tools.borrowed import Borrowing, Lender, lent_tools
 from tool_cases import case_of

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from geosleuth.answer import Address, Answer, Level
-from geosleuth.clues import Spot
+from geosleuth.evidence import Spot
 from geosleuth.geo import LatLon
-from geosleuth.score import AnswerNames, Truth
-from geosleuth.score.rewards import Helpers, Reasoning, Reward, judged, without_conclusions
-from geosleuth.world.consistency import RuleReader
+from geosleuth.lab.scenes.consistency import RuleReader
+from geosleuth.lab.score import AnswerNames, Truth
+from geosleuth.lab.score.rewards import Helpers, Reasoning, Reward, judged, without_conclusions
 
 READER = RuleReader()
 CONSISTENCY = Reward.from_dict({"parts": {"consistency": {"steepness": 1000}}})

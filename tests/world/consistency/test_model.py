@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from geosleuth.errors import ServiceFault
-from geosleuth.policies import Conversation, Prompt, Step
-from geosleuth.score import AnswerNames
-from geosleuth.score.rewards import Reasoning
-from geosleuth.world.consistency import PolicyJudge
+from geosleuth.lab.scenes.consistency import PolicyJudge
+from geosleuth.lab.score import AnswerNames
+from geosleuth.lab.score.rewards import Reasoning
+from geosleuth.models import Conversation, Prompt, Step
+from geosleuth.support.errors import ServiceFault
 from scripted import ScriptedPolicy, says
 
 TOLD = Reasoning("Signs in German.", "Half-timbered houses.", "A minster.", AnswerNames("Germany", "Hesse"))

@@ -6,11 +6,11 @@ import numpy as np
 
 from geosleuth.answer import Address, Level
 from geosleuth.atlas import OfflineAtlas
+from geosleuth.lab.scenes import Business, World, WorldTown, address_of
+from geosleuth.lab.scenes.consistency import RuleReader, map_search
+from geosleuth.lab.score.rewards import agreements, judged, without_conclusions
+from geosleuth.lab.score.rewards.conclusions import conclusions_of
 from geosleuth.names import country_name
-from geosleuth.score.rewards import agreements, judged, without_conclusions
-from geosleuth.score.rewards.conclusions import conclusions_of
-from geosleuth.world import Business, World, WorldTown, address_of
-from geosleuth.world.consistency import RuleReader, map_search
 from worlds import scenes
 
 

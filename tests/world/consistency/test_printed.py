@@ -4,9 +4,9 @@ import pytest
 
 from geosleuth.answer import Address, Answer
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
-from geosleuth.score.rewards import PRESETS, Helpers
-from geosleuth.world.consistency import RuleReader
+from geosleuth.lab.scenes.consistency import RuleReader
+from geosleuth.lab.score import Truth
+from geosleuth.lab.score.rewards import PRESETS, Helpers
 from printed_replies import printed_replies, shuffled
 
 NOWHERE = Truth(LatLon(0, 0))

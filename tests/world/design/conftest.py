@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.world import World
+from geosleuth.lab.scenes import World
 from homes import home_with_base
 from worlds import world_of
 

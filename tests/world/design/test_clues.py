@@ -6,13 +6,13 @@ import re
 import pytest
 
 from geosleuth.atlas.facts import by_road_number, country_facts, phone
-from geosleuth.clues.plates import FORMS
+from geosleuth.evidence.plates import FORMS
 from geosleuth.geo import distance_km
+from geosleuth.lab.scenes import Scene, World
+from geosleuth.lab.scenes.design.appearance import _FORMS, number_plate
+from geosleuth.lab.scenes.design.scene_clues import _FORMS as ROADS
+from geosleuth.lab.scenes.design.scene_clues import road_number
 from geosleuth.names import fold
-from geosleuth.world import Scene, World
-from geosleuth.world.design.appearance import _FORMS, number_plate
-from geosleuth.world.design.scene_clues import _FORMS as ROADS
-from geosleuth.world.design.scene_clues import road_number
 from worlds import scenes
 
 
@@ -39,7 +39,7 @@ def test_numbers_on_notices_are_valid_there_and_name_no_other_region(many: list[
 
 
 def test_area_codes_of_america_are_those_of_the_state(many: list[Scene]) -> None:
-    from geosleuth.world.design.scene_clues import _STATES
+    from geosleuth.lab.scenes.design.scene_clues import _STATES
 
     for scene in many:
         for clue in scene.clues:

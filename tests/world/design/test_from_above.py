@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from geosleuth.world import World, design_scene, draw_scene
+from geosleuth.lab.scenes import World, design_scene, draw_scene
 
 
 def test_a_tile_shows_the_streets_of_the_map(world: World) -> None:

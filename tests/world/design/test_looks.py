@@ -6,8 +6,16 @@ from datetime import UTC, datetime
 import pytest
 
 from geosleuth.geo import LatLon
-from geosleuth.world import Scene, World
-from geosleuth.world.design.appearance import STYLES, centre_line, edge_line, season_of, sky_at, style_of, terrain_at
+from geosleuth.lab.scenes import Scene, World
+from geosleuth.lab.scenes.design.appearance import (
+    STYLES,
+    centre_line,
+    edge_line,
+    season_of,
+    sky_at,
+    style_of,
+    terrain_at,
+)
 from worlds import scenes
 
 

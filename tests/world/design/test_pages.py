@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.data.spotagent import synthesise
-from geosleuth.data.standins import NO_SLIPS, StandInCaller, StandInObserver
-from geosleuth.data.standins.caller_notes import town_on_pages
-from geosleuth.errors import BadInput
 from geosleuth.geo import distance_km
+from geosleuth.lab.scenes import Scene, Wants, World, design_scene, world_atlas
+from geosleuth.lab.scenes.drawing import draw_scene
+from geosleuth.lab.scenes.web_pages import SOURCE, doors_by_name, founded_in, list_page, pages_of
+from geosleuth.lab.traces.spotagent import synthesise
+from geosleuth.lab.traces.standins import NO_SLIPS, StandInCaller, StandInObserver
+from geosleuth.lab.traces.standins.caller_notes import town_on_pages
 from geosleuth.photo import open_photo
-from geosleuth.world import Scene, Wants, World, design_scene, world_atlas
-from geosleuth.world.drawing import draw_scene
-from geosleuth.world.web_pages import SOURCE, doors_by_name, founded_in, list_page, pages_of
+from geosleuth.support.errors import BadInput
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.geo import distance_km
-from geosleuth.world import Wants, open_world
+from geosleuth.lab.scenes import Wants, open_world
 from worlds import scenes
 
 MONACO = Path(__file__).resolve().parents[3] / "examples" / "regions" / "monaco.osm.pbf"

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from geosleuth.atlas.facts import climate_at, country_facts
-from geosleuth.errors import BadInput
 from geosleuth.geo import distance_km, sun_positions
-from geosleuth.world import Scene, Split, Wants, World, design_scene, scene_from_dict, scene_to_dict
-from geosleuth.world.design import HIDDEN_SHARE, LEVEL_SHARES, MISLEADING_SHARE, SMALL_SHARE
-from geosleuth.world.drawing.lettering import designs_for, drawable
-from geosleuth.world.towns import cell_of, split_of_cell
+from geosleuth.lab.scenes import Scene, Split, Wants, World, design_scene, scene_from_dict, scene_to_dict
+from geosleuth.lab.scenes.design import HIDDEN_SHARE, LEVEL_SHARES, MISLEADING_SHARE, SMALL_SHARE
+from geosleuth.lab.scenes.drawing.lettering import designs_for, drawable
+from geosleuth.lab.scenes.towns import cell_of, split_of_cell
+from geosleuth.support.errors import BadInput
 from worlds import scenes
 
 MANY = 300
@@ -148,7 +148,7 @@ def test_what_is_no_scene_is_refused_in_one_line(train: list[Scene]) -> None:
 
 def test_the_same_words_give_the_same_scene_in_another_process(world: World, world_home: Path) -> None:
     code = (
-        "from geosleuth.world import *\nimport json\nworld = open_world(1)\n"
+        "from geosleuth.lab.scenes import *\nimport json\nworld = open_world(1)\n"
         "print(json.dumps([scene_to_dict(design_scene(world, 5, n, split='train')) for n in (3, 1, 2)]))"
     )
     environment = os.environ | {"GEOSLEUTH_HOME": str(world_home), "PYTHONHASHSEED": "77"}

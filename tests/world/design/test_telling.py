@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from geosleuth.bench.makers.locatability import TAGS
-from geosleuth.world import Scene, Wants, World, address_of, locatability_of, tags_of, truth_of
+from geosleuth.lab.bench.makers.locatability import TAGS
+from geosleuth.lab.scenes import Scene, Wants, World, address_of, locatability_of, tags_of, truth_of
 from worlds import scenes
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from drawn_streets import clue
-from geosleuth.world.drawing import DESIGNS, HELD_OUT_DESIGNS, designs_for
-from geosleuth.world.drawing.boards import draw_board, plans_for
-from geosleuth.world.drawing.lettering import DESIGN_OF
-from geosleuth.world.scene import Board
+from geosleuth.lab.scenes.drawing import DESIGNS, HELD_OUT_DESIGNS, designs_for
+from geosleuth.lab.scenes.drawing.boards import draw_board, plans_for
+from geosleuth.lab.scenes.drawing.lettering import DESIGN_OF
+from geosleuth.lab.scenes.scene import Board
 
 EVERY = [(board, name) for board, names in DESIGNS.items() for name in names]
 

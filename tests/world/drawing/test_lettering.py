@@ -5,8 +5,8 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from geosleuth.world.drawing import drawable
-from geosleuth.world.drawing.lettering import Lettering, height_em, letters, width_em
+from geosleuth.lab.scenes.drawing import drawable
+from geosleuth.lab.scenes.drawing.lettering import Lettering, height_em, letters, width_em
 
 TEXTS = ("Bäckerei Huber", "Улица Ленина", "さくら薬局", "شارع النيل", "ถนนสุขุมวิท", "रेलवे स्टेशन", "Λεωφόρος 12")
 

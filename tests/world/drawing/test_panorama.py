@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from drawn_streets import street_scene
-from geosleuth.world.drawing import draw_scene
-from geosleuth.world.drawing.picture import Round
+from geosleuth.lab.scenes.drawing import draw_scene
+from geosleuth.lab.scenes.drawing.picture import Round
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_directions_are_evenly_spaced() -> None:
 
 def test_a_board_is_drawn_where_its_mark_is() -> None:
     """A wall of one colour in front of the lens lands in the pixels that the lens names."""
-    from geosleuth.world.drawing.canvas import Canvas
+    from geosleuth.lab.scenes.drawing.canvas import Canvas
 
     lens = Round(1024, 512, 1.6, 0.0)
     wall = ((3.0, 1.0, 3.0), (3.0, -1.0, 3.0), (3.0, -1.0, 0.5), (3.0, 1.0, 0.5))

@@ -16,8 +16,8 @@ import pytest
 
 from drawn_streets import street_scene
 from geosleuth.atlas.maps.labels import can_shape
-from geosleuth.world.drawing import draw_scene
-from geosleuth.world.scene import Scene, Sky
+from geosleuth.lab.scenes.drawing import draw_scene
+from geosleuth.lab.scenes.scene import Scene, Sky
 
 PINNED = ("pillow", "opencv-python-headless", "numpy")
 _CONSTRAINTS = (Path(__file__).parents[3] / "constraints.txt").read_text(encoding="utf-8").splitlines()

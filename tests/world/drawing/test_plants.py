@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from geosleuth.world.drawing.plants import HEIGHTS_M, draw_plant, sprite
-from geosleuth.world.drawing.sky import Light
-from geosleuth.world.scene import Plant
+from geosleuth.lab.scenes.drawing.plants import HEIGHTS_M, draw_plant, sprite
+from geosleuth.lab.scenes.drawing.sky import Light
+from geosleuth.lab.scenes.scene import Plant
 from nature import Season, empty_street, light_with
 
 PLANTS: tuple[Plant, ...] = tuple(plant for plant in HEIGHTS_M if plant != "none")

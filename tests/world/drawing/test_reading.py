@@ -4,9 +4,9 @@ import pytest
 from rapidfuzz import fuzz
 
 from drawn_streets import street_scene
+from geosleuth.lab.scenes.drawing import draw_scene
+from geosleuth.lab.scenes.scene import Board, Scene
 from geosleuth.photo.text import read_text
-from geosleuth.world.drawing import draw_scene
-from geosleuth.world.scene import Board, Scene
 
 SCENES: tuple[tuple[str, tuple[Board, ...], int], ...] = (
     ("pt", ("shop_front", "street_plate", "house_number", "notice"), 4),

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from drawn_streets import street_scene
 from geosleuth.geo import LatLon
-from geosleuth.world.drawing.satellite import draw_satellite, plan_tile
-from geosleuth.world.scene import Clue, Layout, Look, Scene, Sky, Terrain
+from geosleuth.lab.scenes.drawing.satellite import draw_satellite, plan_tile
+from geosleuth.lab.scenes.scene import Clue, Layout, Look, Scene, Sky, Terrain
 from nature import Weather
 
 LAYOUTS: tuple[Layout, ...] = ("high_street", "suburb", "market", "square", "country_road", "industrial")

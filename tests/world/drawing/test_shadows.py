@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.world.drawing.picture import Shadows
+from geosleuth.lab.scenes.drawing.picture import Shadows
 from nature import Weather, empty_street, light_with
 
 

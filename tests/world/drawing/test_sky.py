@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from drawn_streets import street_scene
-from geosleuth.world.drawing.sky import SkyWindow, draw_sky, light_of
-from geosleuth.world.drawing.street import draw_ground, draw_terrain
-from geosleuth.world.scene import Ground, Sky, Terrain
+from geosleuth.lab.scenes.drawing.sky import SkyWindow, draw_sky, light_of
+from geosleuth.lab.scenes.drawing.street import draw_ground, draw_terrain
+from geosleuth.lab.scenes.scene import Ground, Sky, Terrain
 from nature import CAMERA, Season, Weather, sky_with
 
 WINDOW = SkyWindow((512, 384), 220, CAMERA.heading_deg, CAMERA.field_deg)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from drawn_streets import clue, street_scene
-from geosleuth.world.drawing import Drawing, draw_scene
-from geosleuth.world.scene import Board, Clue, Layout, Mark, Sky, Sort
+from geosleuth.lab.scenes.drawing import Drawing, draw_scene
+from geosleuth.lab.scenes.scene import Board, Clue, Layout, Mark, Sky, Sort
 
 BOARDS: tuple[tuple[Board, ...], ...] = (
     ("shop_front", "street_plate", "house_number", "notice"),

@@ -6,8 +6,8 @@ from typing import Literal
 import pytest
 
 from drawn_streets import street_scene
-from geosleuth.world.drawing.scenery import plan_street, view_of
-from geosleuth.world.scene import Board, Scene
+from geosleuth.lab.scenes.drawing.scenery import plan_street, view_of
+from geosleuth.lab.scenes.scene import Board, Scene
 
 BOARDS: tuple[tuple[Board, ...], ...] = (("number_plate", "shop_front"), ("bus", "number_plate"), ("number_plate",))
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from geosleuth.photo.text import read_text
-from geosleuth.world.drawing.vehicles import (
+from geosleuth.lab.scenes.drawing.vehicles import (
     CAR_COLOURS,
     Facing,
     Side,
@@ -19,6 +18,7 @@ from geosleuth.world.drawing.vehicles import (
     parked_facing,
     random_kind,
 )
+from geosleuth.photo.text import read_text
 from nature import empty_street, light_with
 
 

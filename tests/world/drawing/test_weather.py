@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from geosleuth.world.drawing.furniture import draw_bollard, draw_lamp, draw_person, pole_line
-from geosleuth.world.drawing.sky import draw_air, draw_weather
+from geosleuth.lab.scenes.drawing.furniture import draw_bollard, draw_lamp, draw_person, pole_line
+from geosleuth.lab.scenes.drawing.sky import draw_air, draw_weather
 from nature import Weather, empty_street, light_with, sky_with
 
 

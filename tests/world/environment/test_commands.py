@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import geosleuth.app.cli.world  # noqa: F401  (adds its commands)
-from geosleuth.app.cli.world import world
-from geosleuth.errors import BadInput, UserError
+import geosleuth.lab.cli.world  # noqa: F401  (adds its commands)
+from geosleuth.lab.cli.world import world
+from geosleuth.support.errors import BadInput, UserError
 from tool_cases import sign
 
 RUN = CliRunner()

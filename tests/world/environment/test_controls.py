@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geosleuth.errors import BadInput
+from geosleuth.lab.scenes import design_scene, open_world, truth_of
+from geosleuth.lab.scenes.environment import Control, Posed, pose_control, pose_scene
+from geosleuth.lab.scenes.scene import Scene
+from geosleuth.lab.train.evaluation import EvaluationSettings, evaluate
 from geosleuth.photo import first_view
-from geosleuth.train.evaluation import EvaluationSettings, evaluate
-from geosleuth.world import design_scene, open_world, truth_of
-from geosleuth.world.environment import Control, Posed, pose_control, pose_scene
-from geosleuth.world.scene import Scene
+from geosleuth.support.errors import BadInput
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ import pytest
 
 from geosleuth.agent import Budget
 from geosleuth.geo import LatLon
+from geosleuth.lab.scenes.environment import Episode, Posed, Setting, offline_setting
+from geosleuth.lab.score import Truth
+from geosleuth.models import Step
 from geosleuth.photo import open_photo
-from geosleuth.policies import Step
-from geosleuth.score import Truth
 from geosleuth.tools import ToolCall
-from geosleuth.world.environment import Episode, Posed, Setting, offline_setting
 from tool_cases import sign
 
 MONACO = Truth(LatLon(43.7384, 7.4246), "Monaco", None, "Monaco")

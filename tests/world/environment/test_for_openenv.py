@@ -7,9 +7,9 @@ import json
 import pytest
 from PIL import Image
 
-from geosleuth.errors import BadInput, UserError
-from geosleuth.world.environment import offline_setting
-from geosleuth.world.environment.for_openenv import openenv_app
+from geosleuth.lab.scenes.environment import offline_setting
+from geosleuth.lab.scenes.environment.for_openenv import openenv_app
+from geosleuth.support.errors import BadInput, UserError
 from own_venv import ROOT, output_of, python_with
 
 OPENENV = "openenv==0.10.0"

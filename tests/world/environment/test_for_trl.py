@@ -13,13 +13,8 @@ from PIL import Image
 
 from geosleuth.agent import Budget, same_events
 from geosleuth.agent.methods import METHODS
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.photo import View, open_photo
-from geosleuth.photo.text import TextLine
-from geosleuth.score import Truth
-from geosleuth.tools import Case, Output, Toolset, native_tools, tool
-from geosleuth.world.environment import (
+from geosleuth.lab.scenes.environment import (
     GeoEnvironment,
     Posed,
     Setting,
@@ -28,6 +23,11 @@ from geosleuth.world.environment import (
     offline_setting,
     prompt_for,
 )
+from geosleuth.lab.score import Truth
+from geosleuth.photo import View, open_photo
+from geosleuth.photo.text import TextLine
+from geosleuth.support.errors import BadInput
+from geosleuth.tools import Case, Output, Toolset, native_tools, tool
 from random_calls import random_call
 from tool_cases import sign
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.bench.sets import FilePicture, Item
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
-from geosleuth.world.environment.for_verl import compute_score, write_verl
+from geosleuth.lab.bench.sets import FilePicture, Item
+from geosleuth.lab.scenes.environment.for_verl import compute_score, write_verl
+from geosleuth.lab.score import Truth
+from geosleuth.support.errors import BadInput
 from own_venv import ROOT, output_of, python_with
 from tool_cases import sign
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from geosleuth.policies.weights_engine import load_processor
-from geosleuth.world.environment import environment_for, hear_replies, offline_setting, prompt_for
+from geosleuth.lab.scenes.environment import environment_for, hear_replies, offline_setting, prompt_for
+from geosleuth.models.weights_engine import load_processor
 from later import later
 from tiny_vlm import make_tiny_vlm
 from tool_cases import sign

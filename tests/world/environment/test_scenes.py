@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from geosleuth.agent import same_events
-from geosleuth.bench.placed import placer_of
-from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray
-from geosleuth.score.rewards import PRESETS, Helpers
-from geosleuth.world import World
-from geosleuth.world.consistency import RuleReader
-from geosleuth.world.design import design_scene
-from geosleuth.world.environment import environment_for, offline_setting, scene_poser, scene_rows
+from geosleuth.lab.bench.placed import placer_of
+from geosleuth.lab.scenes import World
+from geosleuth.lab.scenes.consistency import RuleReader
+from geosleuth.lab.scenes.design import design_scene
+from geosleuth.lab.scenes.environment import environment_for, offline_setting, scene_poser, scene_rows
+from geosleuth.lab.score.rewards import PRESETS, Helpers
+from geosleuth.support.errors import BadInput
 from homes import home_with_base
 from worlds import world_of
 

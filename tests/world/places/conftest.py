@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.world import World
-from geosleuth.world.world import world_atlas
+from geosleuth.lab.scenes import World
+from geosleuth.lab.scenes.world import world_atlas
 from homes import home_with_base
 from worlds import world_of
 

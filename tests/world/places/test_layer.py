@@ -15,10 +15,10 @@ from PIL import Image
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.regions import RegionStore
+from geosleuth.lab.scenes import Business, World, WorldTown
+from geosleuth.lab.scenes.world import ensure_layer
 from geosleuth.tools import Case, Tool
 from geosleuth.tools.maps import find_crossing, maps_geocode, nearby, poi_detail_query, poi_keyword_search
-from geosleuth.world import Business, World, WorldTown
-from geosleuth.world.world import ensure_layer
 from tool_cases import call, case_of
 
 

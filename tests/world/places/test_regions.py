@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from geosleuth.atlas.regions import RegionStore
-from geosleuth.errors import BadInput
+from geosleuth.lab.scenes import World, open_world
+from geosleuth.lab.scenes.world import ensure_layer, region_file, world_atlas
+from geosleuth.support.errors import BadInput
 from geosleuth.tools.maps import poi_keyword_search
-from geosleuth.world import World, open_world
-from geosleuth.world.world import ensure_layer, region_file, world_atlas
 from tool_cases import MONACO, call, case_of
 
 

@@ -11,12 +11,12 @@ import pytest
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.facts import all_countries
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.lab.scenes import Business, World, WorldTown, open_world
+from geosleuth.lab.scenes.businesses import CHAIN_SHARE, HOMONYM_SHARE
+from geosleuth.lab.scenes.locales import KINDS, LANGUAGES
+from geosleuth.lab.scenes.locales.names import areas
+from geosleuth.lab.scenes.towns import HELD_OUT_SHARE, cell_of, split_of_cell
 from geosleuth.names import fold
-from geosleuth.world import Business, World, WorldTown, open_world
-from geosleuth.world.businesses import CHAIN_SHARE, HOMONYM_SHARE
-from geosleuth.world.locales import KINDS, LANGUAGES
-from geosleuth.world.locales.names import areas
-from geosleuth.world.towns import HELD_OUT_SHARE, cell_of, split_of_cell
 
 SCRIPTS = {
     "LATIN", "CYRILLIC", "GREEK", "ARABIC", "HEBREW", "DEVANAGARI", "BENGALI", "TAMIL", "TELUGU", "KANNADA",
@@ -58,7 +58,7 @@ def test_a_town_does_not_depend_on_which_others_were_looked_at(world: World) -> 
     alone = fresh.businesses(last)
     for town in world.towns[:20]:
         fresh.businesses(town)
-    from geosleuth.world import world as module
+    from geosleuth.lab.scenes import world as module
 
     module._businesses.cache_clear()
     module._plan.cache_clear()

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from geosleuth.bench.sets import Card, DataSet, FilePicture, Item, SetKind
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.score import Truth
+from geosleuth.lab.bench.sets import Card, DataSet, FilePicture, Item, SetKind
+from geosleuth.lab.score import Truth
+from geosleuth.support.errors import BadInput
 
 CARD = Card(
     name="places",

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from geosleuth.errors import BadInput
-from geosleuth.policies import Conversation, Step
+from geosleuth.models import Conversation, Step
+from geosleuth.support.errors import BadInput
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from datetime import date
 from math import cos, pi
 from typing import Literal, TypedDict
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import Case, Output, Viewer, tool
 
 NEW_MOON = date(2000, 1, 6)

@@ -11,14 +11,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
-from geosleuth import plugins
 from geosleuth.agent.codec import from_line, to_line
 from geosleuth.agent.conversation import stretches_of
 from geosleuth.agent.method import Context
 from geosleuth.agent.trajectory import Trajectory
-from geosleuth.errors import BadInput
-from geosleuth.files import MAX_JSON_BYTES, byte_lines
-from geosleuth.policies import Wire
+from geosleuth.models import Wire
+from geosleuth.support import plugins
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import MAX_JSON_BYTES, byte_lines
 from geosleuth.tools import Tool
 
 from . import ms_swift, openai, sharegpt, tagged, trl

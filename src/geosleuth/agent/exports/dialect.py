@@ -3,7 +3,7 @@
 A dialect writes a `Talk` and reads one back. The rest of a trajectory is kept by `roundtrip`.
 
 There the two sides must take turns, so all that comes before the next reply is one turn: results between
-``<tool_response>`` tags, then words. The text is that of the tagged wire (see `geosleuth.policies.tagged`); beyond what
+``<tool_response>`` tags, then words. The text is that of the tagged wire (see `geosleuth.models.tagged`); beyond what
 that wire escapes, no text may spell a placeholder, and no prompt the tag of a result.
 """
 
@@ -20,11 +20,11 @@ from geosleuth.agent.codec import from_line, to_line
 from geosleuth.agent.events import Event, Prompted, Said, Started, ToolObserved
 from geosleuth.agent.replay import Rebuilt
 from geosleuth.agent.trajectory import Trajectory
-from geosleuth.errors import BadInput, BrokenPlugin
-from geosleuth.files import write_bytes_atomically
+from geosleuth.models import Message, Observed, Prompt, Step
+from geosleuth.models.tagged import DATA, PROMPTS, SPOKEN, Escaping, TaggedReply, prompt_text, read_reply
 from geosleuth.photo import encode
-from geosleuth.policies import Message, Observed, Prompt, Step
-from geosleuth.policies.tagged import DATA, PROMPTS, SPOKEN, Escaping, TaggedReply, prompt_text, read_reply
+from geosleuth.support.errors import BadInput, BrokenPlugin
+from geosleuth.support.files import write_bytes_atomically
 from geosleuth.tools import ImageInfo, Observation, Output, Tool, ToolCall
 
 ERROR = "Error: "

@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from geosleuth.errors import BadInput
-from geosleuth.policies import Step
-from geosleuth.policies.tagged import SPOKEN
+from geosleuth.models import Step
+from geosleuth.models.tagged import SPOKEN
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import Tool, native_tools
 
 from .dialect import (

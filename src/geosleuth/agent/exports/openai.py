@@ -13,8 +13,8 @@ no field for thinking; ``reasoning_content`` is what DeepSeek's and vLLM's serve
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from geosleuth.errors import BadInput
-from geosleuth.policies import Prompt, Step
+from geosleuth.models import Prompt, Step
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import Tool, native_tools
 
 from .dialect import (

@@ -23,8 +23,8 @@ from geosleuth.agent.events import Answered, Budget, Event, Prompted, Said, Star
 from geosleuth.agent.method import accepts
 from geosleuth.agent.trajectory import VERSION, Trajectory, now
 from geosleuth.answer import Answer, parse_lenient
-from geosleuth.errors import BadInput
-from geosleuth.policies import Prompt, Step, Usage, Wire
+from geosleuth.models import Prompt, Step, Usage, Wire
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import ImageInfo, Observation, ToolCall
 
 from .dialect import ERROR, Cuts, Item, Result, Talk, checksum, item_of, plain_json

@@ -15,9 +15,9 @@ goes between ``<tool_call>`` tags, which only newer versions of the formatter ta
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from geosleuth.errors import BadInput
-from geosleuth.policies import Step
-from geosleuth.policies.tagged import SPOKEN
+from geosleuth.models import Step
+from geosleuth.models.tagged import SPOKEN
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import Tool
 
 from .dialect import (

@@ -6,7 +6,7 @@
                   {"role": "user", "content": "<tool_response>...</tool_response>"}, ...],
      "images": ["images/.../image-1.jpg", ...]}
 
-The text is that of `geosleuth.policies.tagged`, which was read for this and is used for it: a model trained on these
+The text is that of `geosleuth.models.tagged`, which was read for this and is used for it: a model trained on these
 messages sees in a run what it saw in training. ``<image>`` stands where an image belongs.
 """
 
@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Never
 
 from geosleuth.agent.codec import from_line
-from geosleuth.errors import BadInput
-from geosleuth.policies import Conversation, Step
-from geosleuth.policies.tagged import render_step, system_text, tool_block
+from geosleuth.models import Conversation, Step
+from geosleuth.models.tagged import render_step, system_text, tool_block
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import Tool
 
 from .dialect import (

@@ -9,16 +9,16 @@
 Read for this: TRL's "Dataset formats and types" (``docs/source/dataset_formats.md`` in huggingface/trl, on tool calling
 and on vision) and ``prepare_multimodal_messages``. That one fills the image blocks from ``images`` in their order, but
 passes over those of tools: blocks there name their image themselves, and processors open it. Chat templates make text
-of the messages, so they are escaped just as `geosleuth.policies` escapes them for local weights. ``reasoning_content``
+of the messages, so they are escaped just as `geosleuth.models` escapes them for local weights. ``reasoning_content``
 is where Qwen's templates look for thinking.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from geosleuth.errors import BadInput
-from geosleuth.policies import Prompt, Step
-from geosleuth.policies.tagged import DATA, PROMPTS, SPOKEN, prompt_text
+from geosleuth.models import Prompt, Step
+from geosleuth.models.tagged import DATA, PROMPTS, SPOKEN, prompt_text
+from geosleuth.support.errors import BadInput
 from geosleuth.tools import Tool, ToolCall, native_tools
 
 from .dialect import (

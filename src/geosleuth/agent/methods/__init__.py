@@ -1,7 +1,7 @@
 """The presets: each paper's own way of working, and ours, runnable with any model.
 
 A preset is one module: ``twm.py`` declares the function ``twm``, which makes the method. Other packages add more, see
-`geosleuth.plugins`; theirs go by ``PACKAGE:NAME``.
+`geosleuth.support.plugins`; theirs go by ``PACKAGE:NAME``.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,10 +11,10 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from geosleuth import plugins
 from geosleuth.agent.method import Method
-from geosleuth.errors import BadInput, BrokenPlugin
 from geosleuth.photo import BoxScale
+from geosleuth.support import plugins
+from geosleuth.support.errors import BadInput, BrokenPlugin
 
 from .smilegeo import Comment, anonymous, discussion_prompt, pieces_of, read_comment, review_prompt, summary_prompt
 

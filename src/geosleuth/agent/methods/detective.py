@@ -1,6 +1,6 @@
 """The detective's way: our own words and form of answer, its own tools and budget, the whole history in sight.
 
-It is made for `geosleuth.policies.detective`, which works in code and reads what tools found rather than the words;
+It is made for `geosleuth.models.detective`, which works in code and reads what tools found rather than the words;
 a model that is put in its place gets the words of the default method, and the same tools and budget.
 """
 
@@ -15,7 +15,7 @@ from .default import default
 
 def detective(box_scale: BoxScale = "pixels") -> Method:
     """The method of the policy in code."""
-    from geosleuth.policies.detective import TOOLS
+    from geosleuth.models.detective import TOOLS
     from geosleuth.tools.toolset import all_tools
 
     return replace(

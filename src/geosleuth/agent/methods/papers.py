@@ -6,7 +6,7 @@ None means that the paper gives no number; what a preset does then is ours, and 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from geosleuth.policies import Sampling
+from geosleuth.models import Sampling
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from functools import partial
 
 from geosleuth.agent.events import Budget, Task
 from geosleuth.agent.method import Context, Method
+from geosleuth.models import Sampling
 from geosleuth.photo import BoxScale
-from geosleuth.policies import Sampling
 
 from .papers import SPOTAGENT
 from .shared import EVIDENCE_ONLY, FORCED_RADIUS_KM, PLACES_NOT_PEOPLE, boxes, paragraphs, question, sized, tool_list

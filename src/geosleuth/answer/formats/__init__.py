@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 from .context import Context, Entry, Polygons, capped_entry, circle_polygons
 from .csv_rows import CSV_HEADER, DARWIN_CORE_TERMS, csv_row, darwin_core_row, to_csv, to_darwin_core

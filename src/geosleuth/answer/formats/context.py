@@ -12,8 +12,8 @@ from geosleuth import __version__
 from geosleuth.answer.answer import Answer, Candidate, Extent, is_the_answer, whole_percent
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources
 from geosleuth.geo import EARTH_RADIUS_KM, LatLon, coordinates, decimals_for, destinations
-from geosleuth.lazy import lazy_pattern
-from geosleuth.text.safe import legible
+from geosleuth.support.lazy import lazy_pattern
+from geosleuth.support.text.safe import legible
 
 if TYPE_CHECKING:
     from shapely import Polygon

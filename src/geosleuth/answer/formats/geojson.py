@@ -11,7 +11,7 @@ from typing import Any
 
 from geosleuth.answer.answer import PIN_KM, Answer, answer_to_dict
 from geosleuth.geo import LatLon
-from geosleuth.text.safe import legible
+from geosleuth.support.text.safe import legible
 
 from .context import Context, Entry, Polygons, circle_polygons, extent_words, written_point
 

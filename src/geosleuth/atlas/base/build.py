@@ -27,8 +27,8 @@ import numpy as np
 
 from geosleuth.atlas.folders import cache_dir, open_readonly
 from geosleuth.atlas.search import MAIN, OTHER, write_grams
-from geosleuth.errors import BadInput, DataFault
-from geosleuth.files import lock_file, replacing
+from geosleuth.support.errors import BadInput, DataFault
+from geosleuth.support.files import lock_file, replacing
 
 from .packed_tables import BLOCK, Lines, PlaceTables, places_of, read_tables, roles_of
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.search import NameIndex
-from geosleuth.errors import DataFault
+from geosleuth.support.errors import DataFault
 
 TABLES = ("places.zip", "stations_odbl.zip")
 NAMED = "named_places.zip"

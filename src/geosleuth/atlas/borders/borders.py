@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
+from geosleuth.support.errors import BadInput
 
 from .grid import (
     OUTLINES,

@@ -31,8 +31,8 @@ import numpy.typing as npt
 
 from geosleuth import __version__
 from geosleuth.atlas.folders import prepared
-from geosleuth.errors import DataFault
 from geosleuth.geo import EARTH_RADIUS_KM
+from geosleuth.support.errors import DataFault
 
 UNITS_PER_DEGREE = 100_000
 

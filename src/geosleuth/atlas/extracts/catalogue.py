@@ -24,11 +24,11 @@ from geosleuth.atlas.map_place import map_place, map_point
 from geosleuth.atlas.online.http import OnlineClient, Question, parse_json
 from geosleuth.atlas.online.replies import clean
 from geosleuth.atlas.protocol import Place
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
 from geosleuth.geo.extent import repaired
 from geosleuth.names import country_code, country_name, fold
-from geosleuth.net import host_of
+from geosleuth.support.errors import BadInput, ServiceFault
+from geosleuth.support.net import host_of
 
 from .download import missing_file_fault
 

@@ -25,10 +25,10 @@ import httpx
 
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.atlas.online.http import Busy, OnlineClient, Question, after_tries
-from geosleuth.errors import BadInput, ServiceFault
-from geosleuth.files import lock_file, write_text_atomically
-from geosleuth.net import host_of
-from geosleuth.text.numbers import size
+from geosleuth.support.errors import BadInput, ServiceFault
+from geosleuth.support.files import lock_file, write_text_atomically
+from geosleuth.support.net import host_of
+from geosleuth.support.text.numbers import size
 
 Progress = Callable[[int, int], None]
 """Called with the number of bytes downloaded so far and in total."""

@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from geosleuth.atlas.online.http import OnlineClient, Question, parse_json
 from geosleuth.atlas.regions.overture import COLUMNS
-from geosleuth.errors import BadInput, ServiceFault, require
 from geosleuth.geo import Box
-from geosleuth.net import host_of
+from geosleuth.support.errors import BadInput, ServiceFault, require
+from geosleuth.support.net import host_of
 
 from .download import MAX_BYTES, ask_offer, missing_file_fault
 

@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from geosleuth.atlas.folders import data_dir
 from geosleuth.atlas.online.http import OnlineClient, Question
-from geosleuth.errors import BadInput, ServiceFault, require
-from geosleuth.net import host_of
+from geosleuth.support.errors import BadInput, ServiceFault, require
+from geosleuth.support.net import host_of
 
 from .download import missing_file_fault
 

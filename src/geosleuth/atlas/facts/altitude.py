@@ -12,8 +12,8 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.errors import DataFault
 from geosleuth.geo import FloatArray, LatLon
+from geosleuth.support.errors import DataFault
 
 from .countries import read_bytes
 

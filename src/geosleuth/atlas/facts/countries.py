@@ -10,9 +10,9 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from geosleuth.errors import BadInput, DataFault
 from geosleuth.geo import LatLon
 from geosleuth.names import country_code
+from geosleuth.support.errors import BadInput, DataFault
 
 
 def read_bytes(name: str) -> bytes:

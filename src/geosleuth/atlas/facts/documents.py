@@ -23,8 +23,8 @@ from typing import Any
 
 from geosleuth.atlas.folders import cache_dir, open_readonly
 from geosleuth.atlas.protocol import Document
-from geosleuth.errors import BadInput, require
 from geosleuth.names import country_code
+from geosleuth.support.errors import BadInput, require
 
 from .countries import CountryFacts, all_countries, read_bytes, read_json
 

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from geosleuth.atlas.protocol import Place
-from geosleuth.errors import DataFault
 from geosleuth.geo import Disc, LatLon
+from geosleuth.support.errors import DataFault
 
 from .countries import read_bytes
 

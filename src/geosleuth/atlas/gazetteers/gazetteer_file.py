@@ -22,7 +22,7 @@ import shapely
 from geosleuth.atlas.regions.region_file import APPLICATION_ID, Layer, Progress, new_database, run_script
 from geosleuth.atlas.regions.region_store import GAZETTEER_FORMAT
 from geosleuth.atlas.search import MAIN, OTHER
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 from . import name_index
 

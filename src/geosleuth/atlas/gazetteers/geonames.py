@@ -15,8 +15,8 @@ from typing import IO, Final
 
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
 from geosleuth.atlas.regions.region_file import Progress, check_readable, digest_of, no_progress
-from geosleuth.errors import BadFile
 from geosleuth.names import required_country_code
+from geosleuth.support.errors import BadFile
 
 from .gazetteer_file import MAX_NAME_CHARS, MAX_NAMES, FeatureRow, GazetteerWriter, writing_gazetteer
 

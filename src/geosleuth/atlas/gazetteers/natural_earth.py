@@ -18,8 +18,8 @@ import shapely
 
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
 from geosleuth.atlas.regions.region_file import Progress, check_readable, no_progress
-from geosleuth.errors import BadFile, BadInput
 from geosleuth.geo.extent import repaired
+from geosleuth.support.errors import BadFile, BadInput
 
 from .gazetteer_file import MAX_NAME_CHARS, FeatureRow, GazetteerWriter, writing_gazetteer
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import shapely
 from PIL import Image, ImageColor, ImageDraw
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, FloatArray, LatLon, normalize_lon
+from geosleuth.support.errors import BadInput
 
 Geometries = npt.NDArray[np.object_]
 

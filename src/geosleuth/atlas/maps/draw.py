@@ -10,8 +10,8 @@ import shapely
 from PIL import Image, ImageColor, ImageDraw
 
 from geosleuth.atlas.protocol import Marker, Picture
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
+from geosleuth.support.errors import BadInput
 
 from . import style
 from .basemap import Altitudes, Settlement, draw_towns, paint_settlements, tint_relief

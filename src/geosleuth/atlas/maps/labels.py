@@ -15,7 +15,7 @@ import numpy.typing as npt
 import shapely
 from PIL import Image, ImageDraw, ImageFilter, ImageFont, features
 
-from geosleuth.errors import DataFault
+from geosleuth.support.errors import DataFault
 
 from . import style
 from .canvas import Geometries

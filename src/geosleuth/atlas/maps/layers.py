@@ -16,8 +16,8 @@ import shapely
 from geosleuth.atlas.folders import open_readonly
 from geosleuth.atlas.regions.geometry import unpack
 from geosleuth.atlas.regions.region_file import FEATURE_BLOCK, unpack_shapes
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon, is_valid
+from geosleuth.support.errors import BadInput
 
 from . import style
 from .canvas import Canvas, Geometries, Strip, View

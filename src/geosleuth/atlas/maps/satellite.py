@@ -18,8 +18,8 @@ from PIL import Image
 
 from geosleuth.atlas.folders import open_readonly
 from geosleuth.atlas.protocol import Picture
-from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.support.errors import BadInput
 
 from .canvas import TILE_PX, View, to_png
 from .draw import draw_credit

@@ -20,9 +20,9 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from geosleuth.atlas.redaction import remember
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo.gcj02 import Datum
-from geosleuth.net import host_of, plain_host
+from geosleuth.support.errors import BadInput, ServiceFault
+from geosleuth.support.net import host_of, plain_host
 
 MEBIBYTE = 1 << 20
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from geosleuth.atlas.protocol import Hit, Marker, NotOffered, Picture, Place, Reverse
-from geosleuth.errors import ServiceFault
 from geosleuth.geo import Box, Extent, LatLon
 from geosleuth.geo.gcj02 import from_gcj02, in_mainland_china, to_gcj02
+from geosleuth.support.errors import ServiceFault
 
 from . import replies
 from .access import Credentials, key_from_environment

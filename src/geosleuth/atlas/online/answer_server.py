@@ -25,8 +25,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from geosleuth.errors import BadInput, ServiceFault, UserError
-from geosleuth.files import lock_file
+from geosleuth.support.errors import BadInput, ServiceFault, UserError
+from geosleuth.support.files import lock_file
 
 from .access import OnlineSettings
 from .cache import question_key

@@ -5,8 +5,8 @@ from types import TracebackType
 from typing import Any, ClassVar, NoReturn, Self
 
 from geosleuth.atlas.protocol import NotOffered
-from geosleuth.errors import BadInput
-from geosleuth.net import host_of
+from geosleuth.support.errors import BadInput
+from geosleuth.support.net import host_of
 
 from .access import Credentials, OnlineSettings
 from .http import OnlineClient, Question

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from geosleuth.atlas.protocol import Hit, Place, Reverse
 from geosleuth.atlas.regions.feature_kinds import category_kinds, matching_kinds
-from geosleuth.errors import ServiceFault
 from geosleuth.geo import Extent, LatLon
+from geosleuth.support.errors import ServiceFault
 
 from . import replies
 from .access import Credentials, key_from_environment

@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from geosleuth.atlas.protocol import Hit, Marker, Picture, Place, Reverse
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Extent, LatLon
-from geosleuth.net import host_of
+from geosleuth.support.errors import BadInput, ServiceFault
+from geosleuth.support.net import host_of
 
 from . import replies
 from .access import Credentials, key_from_environment

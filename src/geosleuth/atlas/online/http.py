@@ -38,8 +38,8 @@ import httpx
 
 from geosleuth import __version__
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.errors import BadInput, GeosleuthError, NotRecorded, Offline, ServiceFault
-from geosleuth.net import host_of
+from geosleuth.support.errors import BadInput, GeosleuthError, NotRecorded, Offline, ServiceFault
+from geosleuth.support.net import host_of
 
 from .access import (
     BearerKey,

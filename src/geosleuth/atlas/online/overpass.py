@@ -17,8 +17,8 @@ from geosleuth.atlas.protocol import Colocation, Hit, Place
 from geosleuth.atlas.regions.combinations import BEARING_TOLERANCE_DEG, lie_in_order
 from geosleuth.atlas.regions.feature_kinds import ADDRESS, STREET, category_kinds, is_street, kind_of
 from geosleuth.atlas.regions.tags import address_of, index_names, main_name
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Extent, FloatArray, LatLon, bearings_deg, distance_km, great_circle_km, weighted_centre
+from geosleuth.support.errors import BadInput, ServiceFault
 
 from . import replies
 from .base import OnlineAtlas

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answer (key BLOB PRIMARY KEY, body BLOB, trouble TEXT) WITHOUT ROWID;

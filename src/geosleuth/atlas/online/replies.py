@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from geosleuth.atlas.protocol import Hit, MatchKind, Place
 from geosleuth.atlas.search import exact_key, similarity
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km, is_valid
+from geosleuth.support.errors import BadInput, ServiceFault
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -18,11 +18,11 @@ from typing import Any, Self, TypeVar
 
 from geosleuth.atlas.offline import OfflineAtlas
 from geosleuth.atlas.protocol import Atlas, Colocation, Document, Hit, Marker, NotOffered, Picture, Place, Reverse
-from geosleuth.errors import BadInput, ServiceFault, UserError
 from geosleuth.geo import Extent, LatLon
 from geosleuth.geo.gcj02 import in_mainland_china
-from geosleuth.net import host_of
-from geosleuth.service_use import asking_service, count_service
+from geosleuth.support.errors import BadInput, ServiceFault, UserError
+from geosleuth.support.net import host_of
+from geosleuth.support.service_use import asking_service, count_service
 
 from .access import OnlineSettings
 from .amap import Amap, sounds_chinese

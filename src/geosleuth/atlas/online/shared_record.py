@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from geosleuth.errors import NotRecorded
+from geosleuth.support.errors import NotRecorded
 
 MOST_BYTES = 64 << 20
 """The longest line: room for the longest allowed answer in base64."""

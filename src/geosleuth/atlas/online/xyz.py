@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from geosleuth.atlas.protocol import Marker, NotOffered, Picture
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
 from geosleuth.geo.gcj02 import to_gcj02
+from geosleuth.support.errors import BadInput, ServiceFault
 
 from .access import Credentials, TileSource, check_consent, key_from_environment
 from .base import WHO_ANSWERS, OnlineAtlas

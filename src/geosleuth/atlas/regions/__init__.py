@@ -5,7 +5,7 @@ Each region is one SQLite file (see `region_file`). `Regions` searches all of th
 
 from typing import TYPE_CHECKING
 
-from geosleuth.lazy import exported
+from geosleuth.support.lazy import exported
 
 if TYPE_CHECKING:
     from .convert import convert_region

@@ -18,8 +18,8 @@ from typing import Final
 import numpy as np
 
 from geosleuth.atlas.protocol import Colocation, Place
-from geosleuth.errors import BadInput
 from geosleuth.geo import Extent, LatLon, normalize_lon
+from geosleuth.support.errors import BadInput
 
 from .candidates import Candidates, candidates_of
 from .combinations import CLOSE_M, WIDEN_BY, CombinationRules, Combinations, CombinationSearch

@@ -17,7 +17,7 @@ import numpy as np
 import shapely
 
 from geosleuth.atlas.folders import open_readonly
-from geosleuth.errors import BadFile
+from geosleuth.support.errors import BadFile
 
 from .geometry import E7, pack
 from .region_file import (

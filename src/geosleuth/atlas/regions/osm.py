@@ -30,8 +30,8 @@ import shapely
 from geosleuth import __version__
 from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.search import distinct
-from geosleuth.errors import BadFile, BadInput
-from geosleuth.text.safe import one_line
+from geosleuth.support.errors import BadFile, BadInput
+from geosleuth.support.text.safe import one_line
 
 from .extract import (
     NodeFile,

@@ -9,7 +9,7 @@ from struct import unpack_from
 from typing import Any, Final
 
 from geosleuth.atlas.search import ATTRIBUTE, MAIN, OTHER
-from geosleuth.errors import BadFile, require
+from geosleuth.support.errors import BadFile, require
 
 from .feature_kinds import rank_of
 from .region_file import Progress, check_readable, digest_of, no_progress, region_name

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from geosleuth.atlas.protocol import Colocation, Hit, MatchKind, Place
 from geosleuth.atlas.search import ATTRIBUTE, NameHit
-from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km, distances_from_km
+from geosleuth.support.errors import BadInput
 
 from .addresses import (
     METRES_PER_DEGREE,

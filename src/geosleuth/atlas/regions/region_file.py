@@ -41,9 +41,9 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.errors import BadFile, BadInput
-from geosleuth.files import lock_file
 from geosleuth.names import fold
+from geosleuth.support.errors import BadFile, BadInput
+from geosleuth.support.files import lock_file
 
 from . import region_names
 from .pbf import Ints

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from geosleuth.atlas.folders import open_readonly
 from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.atlas.protocol import Place
-from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, distances_from_km
+from geosleuth.support.errors import BadInput
 
 from .feature_kinds import ADDRESS, category_kinds, is_street, matching_kinds
 from .geometry import E7, Segments, count_packed, nearest_points, segments_of, unpack, unpack_steps

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from multiprocessing import connection, get_context, parent_process
 from typing import Final, TypeVar
 
-from geosleuth.processes import children_without_ctrl_c, cleanup_on_sigterm
+from geosleuth.support.processes import children_without_ctrl_c, cleanup_on_sigterm
 
 _T = TypeVar("_T")
 _EXTRA_JOBS: Final = 3

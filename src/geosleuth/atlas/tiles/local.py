@@ -14,7 +14,7 @@ from geosleuth.atlas.maps import style as look
 from geosleuth.atlas.maps.canvas import Canvas, View
 from geosleuth.atlas.maps.canvas import Geometries as Drawn
 from geosleuth.atlas.maps.layers import EMPTY, MARGIN_PX, LandAndSea, Layer, Part, divide, open_region, paint_ground
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 from .mvt import EXTENT, MAX_ZOOM, Feature, Frame, Geometries, Value, clip_to_buffer
 from .settlements import name_properties

@@ -18,8 +18,8 @@ import shapely
 
 from geosleuth.atlas.maps.canvas import View
 from geosleuth.atlas.maps.layers import cut
-from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray, LatLon
+from geosleuth.support.errors import BadInput
 
 EXTENT: Final = 4096
 """Units across a tile."""

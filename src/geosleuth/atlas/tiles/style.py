@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from geosleuth.atlas.maps import style as look
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 from .relief import MAX_ZOOM, SIDE_PX
 from .settlements import COUNTRIES_TO_ZOOM

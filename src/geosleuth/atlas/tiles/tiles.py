@@ -17,7 +17,7 @@ from geosleuth.atlas.maps.layers import may_reach
 from geosleuth.atlas.offline import regions_dir
 from geosleuth.atlas.regions import RegionInfo, RegionStore
 from geosleuth.atlas.regions.region_file import region_path
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 from .local import FROM_ZOOM, Layers, local_layers
 from .mvt import Feature, Frame, Value, encode_tile

@@ -21,8 +21,8 @@ from geosleuth.atlas.borders import Detail as BordersDetail
 from geosleuth.atlas.borders.borders import Outlines
 from geosleuth.atlas.borders.grid import OUTLINES, UNITS_PER_DEGREE, Arcs, Layer, read_layer, unpack
 from geosleuth.atlas.folders import KeptFiles
-from geosleuth.errors import BadInput
 from geosleuth.names import country_name
+from geosleuth.support.errors import BadInput
 
 from .mvt import BUFFER, EXTENT, MAX_ZOOM, TILE_PX, Feature, Frame, Geometries, clip, to_plane
 

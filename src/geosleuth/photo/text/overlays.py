@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.lazy import lazy_pattern
+from geosleuth.support.lazy import lazy_pattern
 
 from .lines import Overlay, TextLine
 from .strips import Pixels

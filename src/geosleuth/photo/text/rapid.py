@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geosleuth.errors import BadInput
 from geosleuth.photo.runtime import packaged_session
+from geosleuth.support.errors import BadInput
 
 from .network_outputs import Map, boxes_of, text_of
 from .strips import Pixels, with_slack

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray
+from geosleuth.support.errors import BadInput
 
 from .classifier import CLASSES, TEXTURE, classify
 from .detector import MOST_CUTS, Box, Grid, search

@@ -15,7 +15,7 @@ from importlib.resources import files
 from math import exp, log, log1p
 from typing import Any
 
-from geosleuth.errors import DataFault
+from geosleuth.support.errors import DataFault
 
 from .lines import Engine
 

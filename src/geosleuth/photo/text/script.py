@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 
-from geosleuth.lazy import lazy_pattern
+from geosleuth.support.lazy import lazy_pattern
 
 _RANGES = {
     "latin": "A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿＡ-Ｚａ-ｚ",

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from geosleuth.errors import BadInput
+from geosleuth.support.errors import BadInput
 
 from .script import share_of, tidy
 from .strips import Pixels

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from geosleuth.errors import BadInput
-from geosleuth.files import committed
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.photo import OpenedPhoto, View, first_view, open_photo
 from geosleuth.photo.image_encoder import Encoder, Features, lasting_spec, load_encoder
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import committed
 from geosleuth.tools.calls import Similar
 
 from .index_file import (

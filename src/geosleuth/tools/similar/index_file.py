@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.atlas.folders import data_dir
-from geosleuth.errors import BadInput
-from geosleuth.files import committed
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import committed
 
 if TYPE_CHECKING:
     from PIL.Image import Image

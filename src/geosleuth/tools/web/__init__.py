@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
-from geosleuth.errors import BadInput
-from geosleuth.net import host_of
+from geosleuth.support.errors import BadInput
+from geosleuth.support.net import host_of
 
 from .images import Bing, ImageService, Published, SerpApi, Serper
 from .pages import Brave, DuckDuckGo, SearXNG, Tavily, WebService, You

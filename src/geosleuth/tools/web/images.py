@@ -20,9 +20,9 @@ from typing import ClassVar
 from geosleuth.atlas.online import OnlineClient
 from geosleuth.atlas.online.http import parse_json
 from geosleuth.atlas.online.replies import Object, inner, need_object, text
-from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.photo import Photo, View, encode
-from geosleuth.service_use import asking_service
+from geosleuth.support.errors import BadInput, ServiceFault
+from geosleuth.support.service_use import asking_service
 from geosleuth.tools.calls import Similar
 
 from .search_service import KeyPlace, SearchService, plain, web_address

@@ -15,8 +15,8 @@ from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 from geosleuth.atlas import Document
 from geosleuth.atlas.online.http import Question, parse_json
 from geosleuth.atlas.online.replies import Object, clean, inner, need_object, number, objects, query_text
-from geosleuth.errors import ServiceFault
-from geosleuth.service_use import asking_service
+from geosleuth.support.errors import ServiceFault
+from geosleuth.support.service_use import asking_service
 
 from .search_service import KeyPlace, SearchService, TolerantParser, plain, web_address
 

@@ -11,8 +11,8 @@ from geosleuth.atlas.online import OnlineClient, OnlineSettings
 from geosleuth.atlas.online.access import BearerKey, Credentials, check_consent, key_from_environment
 from geosleuth.atlas.online.http import Question
 from geosleuth.atlas.online.replies import clean
-from geosleuth.errors import BadInput
-from geosleuth.net import host_of
+from geosleuth.support.errors import BadInput
+from geosleuth.support.net import host_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,143 @@
+"""``geosleuth clues``: weigh what you see on a street, learn what to look for, find where the camera stood."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from geosleuth.cli.options import JsonFlag, Overwrite, takes
+
+clues = typer.Typer(no_args_is_help=True)
+
+
+@clues.command()
+def weigh(
+    sightings: Annotated[
+        list[str],
+        typer.Argument(help='What you see, in words or as ATTRIBUTE=VALUE; "@0.6" at the end says how sure you are.'),
+    ],
+    *,
+    within: Annotated[
+        list[str] | None,
+        typer.Option(help="A country it must be in, by name or ISO code. Can be repeated; of one, regions are shown."),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Turn what a street shows into odds over countries. Offline, without a model.
+
+    Examples:
+
+      geosleuth clues weigh "yellow centre line, left-hand traffic, red soil"
+
+      geosleuth clues weigh driving_side=left "black and white kerb @0.6" --json
+
+      geosleuth clues weigh "red soil, eucalyptus, dirt road" --within Australia
+    """
+    from geosleuth.cli.handlers import clues as work
+
+    work.weigh(sightings, within=within or (), as_json=as_json)
+
+
+@clues.command("tell-apart")
+def tell_apart(
+    candidates: Annotated[list[str], typer.Argument(help="Countries by name or ISO code, or regions such as US-TX.")],
+    *,
+    as_json: JsonFlag = False,
+) -> None:
+    """List what to look for to tell countries apart, the most telling first.
+
+    Example: geosleuth clues tell-apart Norway Sweden Finland
+    """
+    from geosleuth.cli.handlers import clues as work
+
+    work.tell_apart(candidates, as_json=as_json)
+
+
+@clues.command()
+def guide(
+    about: Annotated[
+        str, typer.Argument(help="A country or region, or an attribute; without it, all attributes.")
+    ] = "",
+    *,
+    as_json: JsonFlag = False,
+) -> None:
+    """Read the field guide: a country's streets, or where each form of an attribute is found.
+
+    Examples:
+
+      geosleuth clues guide
+
+      geosleuth clues guide Norway
+
+      geosleuth clues guide bollard
+    """
+    from geosleuth.cli.handlers import clues as work
+
+    work.guide(about, as_json=as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResectionOptions:
+    """The options of ``resection``."""
+
+    feature: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMN@PLACE",
+            help="Where in the picture a feature's middle is (0 left edge, 1 right edge, or 1240px), and the feature: "
+            "its name, LAT,LON or an id of the atlas. Repeat it.",
+        ),
+    ]
+    photo: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="The photo: its width for pixels, its focal length for the field of view."),
+    ] = None
+    fov: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(metavar="DEG", help="The picture's width in degrees; without it, solved for."),
+    ] = None
+    noise: Annotated[
+        float, typer.Option(metavar="DEG", min=0.01, max=30, help="How far off a column may be, as standard deviation.")
+    ] = 1.0
+    within: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="AREA",
+            help="The camera stood there: a country, a region, S,W,N,E or LAT,LON,KM in degrees, or a GeoJSON file. "
+            "Names are looked up there first.",
+        ),
+    ] = None
+    check: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="LAT,LON", help="Say how well the columns fit this place."),
+    ] = None
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", metavar="FILE", help="Draw the area on a map: a PNG file."),
+    ] = None
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@clues.command()
+@takes(ResectionOptions)
+def resection(options: ResectionOptions) -> None:
+    """Find where the camera stood, and its heading, from features of the map that you mark in the photo.
+
+    Three features give a point where the field of view is known, four where it is not; one fewer gives a curve. Five
+    or more show which of them does not fit. Hold for photos that are level and not cropped.
+
+    Examples:
+
+      geosleuth clues resection --photo photo.jpg --feature 0.12@Sainte-Dévote --feature 0.5@43.7313,7.4197
+      --feature 2950px@"Fort Antoine" --out where.png
+
+      geosleuth clues resection --fov 65 --feature 0.2@43.7311,7.4197 --feature 0.8@43.7374,7.4208
+
+      geosleuth clues resection --fov 65 --feature 0.2@43.7311,7.4197 --feature 0.8@43.7374,7.4208
+      --check 43.735,7.43
+    """
+    from geosleuth.cli.handlers import resection as work
+
+    work.show_resection(options)

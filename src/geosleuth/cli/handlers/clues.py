@@ -1,0 +1,117 @@
+"""What the ``clues`` commands do once their words are read; imported only when one runs."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from geosleuth.evidence.guide import field_guide, look_alike, place_code, shown, weigh_sightings
+from geosleuth.evidence.guide import tell_apart as differences
+from geosleuth.names import country_name
+from geosleuth.support.console import show, show_json, talk
+
+_SHOWN = 10
+_SHOWN_REGIONS = 5
+_LEAST_SHARE = 0.005
+
+
+def weigh(sightings: Sequence[str], *, within: Sequence[str] = (), as_json: bool) -> None:
+    """Odds over countries, and what moved them."""
+    weighed = weigh_sightings(sightings, within=[place_code(name) for name in within])
+    if as_json:
+        show_json({
+            "sightings": [
+                {
+                    "attribute": one.attribute, "values": list(one.values), "confidence": one.confidence,
+                    "words": one.words, "moved": {move.place: move.factor for move in moves},
+                }
+                for one, moves in zip(weighed.sightings, weighed.moves, strict=True)
+            ],
+            "not_understood": list(weighed.not_understood),
+            "countries": dict(weighed.countries),
+            "regions": {code: dict(found) for code, found in weighed.regions.items()},
+        })  # fmt: skip
+        return
+    for words in weighed.not_understood:
+        talk(f"not in the field guide: {words}")
+    if not weighed.sightings:
+        talk("Nothing was understood. `geosleuth clues guide` lists what the field guide knows.")
+        return
+    tables = field_guide()
+    show(_table(("country", "probability", "regions"), [
+        (country_name(code), f"{share:.0%}", _regions(weighed.regions.get(code, {})))
+        for code, share in list(weighed.countries.items())[:_SHOWN]
+        if share >= _LEAST_SHARE
+    ]))  # fmt: skip
+    show(_table(("seen", "moved"), [
+        (
+            shown(tables, one),
+            ", ".join(f"{country_name(move.place)} {move.factor:.2g} times as likely" for move in moves) or "nothing",
+        )
+        for one, moves in zip(weighed.sightings, weighed.moves, strict=True)
+    ], wrapped=True))  # fmt: skip
+
+
+def tell_apart(candidates: Sequence[str], *, as_json: bool) -> None:
+    """What to look for next."""
+    tables = field_guide()
+    asked = [place_code(one) for one in candidates]
+    found = differences(asked)
+    codes = list(dict.fromkeys(map(tables.known_place, asked)))
+    if note := tables.stand_ins(asked):
+        talk(note)
+    if as_json:
+        show_json([{"attribute": one.attribute, "bits": one.bits, "values": dict(one.values)} for one in found])
+        return
+    if not found:
+        talk("The field guide has nothing that tells these apart: they look alike.")
+        return
+    if look_alike(found):
+        talk("Their streets look much alike: what follows tells little.")
+    rows = []
+    for one in found:
+        labels = tables.values[one.attribute]
+        each = [", ".join(labels[value].label for value in one.values.get(code, ())) or "?" for code in codes]
+        rows.append((tables.attributes[one.attribute].label, *each))
+    show(_table(("look at", *codes), rows))
+
+
+def guide(about: str, *, as_json: bool) -> None:
+    """All attributes, one of them, or a place."""
+    tables = field_guide()
+    name = tables.attribute_called(about)
+    if not about.strip():
+        rows: Mapping[str, Mapping[str, str]] = {
+            key: {value.name: value.label for value in tables.values[key].values()} for key in tables.attributes
+        }
+    elif name is not None:
+        rows = tables.of_attribute(name)
+    else:
+        code = place_code(about)
+        rows = tables.of_place(tables.known_place(code))
+        if note := tables.stand_ins([code]):
+            talk(note)
+    if as_json:
+        show_json({key: dict(row) for key, row in rows.items()})
+        return
+    if about.strip():
+        words = [(key, ", ".join(f"{what} ({grade})" for what, grade in row.items())) for key, row in rows.items()]
+    else:
+        words = [(key, ", ".join(row)) for key, row in rows.items()]
+    show(_table((about.strip() or "attribute", "values"), words))
+    if not about.strip():
+        show(", ".join(f"{count:,} {what}" for what, count in tables.counts().items()))
+
+
+def _regions(shares: Mapping[str, float]) -> str:
+    return ", ".join(f"{place} {share:.0%}" for place, share in list(shares.items())[:_SHOWN_REGIONS])
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wrapped: bool = False) -> Table:
+    """Return a table whose first column stays on one line, unless ``wrapped``."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for at, name in enumerate(columns):
+        table.add_column(name, overflow="fold", no_wrap=at == 0 and not wrapped)
+    for row in rows:
+        table.add_row(*row)
+    return table

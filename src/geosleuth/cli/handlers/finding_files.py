@@ -1,0 +1,202 @@
+"""The files of findings: those that ``--out`` names, and those beside the photos.
+
+Beside the photos go copies with the estimated place in their metadata, and XMP sidecars. Originals are never written
+to, and nothing is replaced without ``--overwrite``: in a batch what is there stays and is counted, so that a batch can
+be gone on with.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from geosleuth.agent.locate import Finding
+from geosleuth.atlas import Atlas
+from geosleuth.geo import coordinates, rounded
+from geosleuth.locate.outputs import (
+    LOCATED,
+    PACKAGE,
+    PAGE,
+    WRITABLE,
+    Outputs,
+    Placed,
+    copy_of,
+    entries_of,
+    placed_of,
+    sidecar_of,
+    write_entries,
+)
+from geosleuth.locate.result import Checked, checked_lines
+from geosleuth.support.console import asked, talk
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import write_bytes_atomically, write_text_atomically
+from geosleuth.support.text.numbers import plural
+
+
+async def report_of(
+    finding: Finding, atlas: Atlas | None, *, checked: Checked | None = None, frames: Sequence[str] = ()
+) -> str:
+    """Return the report of one finding, with what was found out about a place that somebody claims.
+
+    ``frames`` says for a video which second told what, a line each.
+    """
+    from geosleuth.report import report_html
+
+    pictures = finding.album.__getitem__ if finding.album is not None else None
+    claim = () if checked is None else tuple(checked_lines(checked))
+    return await report_html(finding, atlas=atlas, pictures=pictures, claim=claim, frames=frames)
+
+
+async def write_outputs(
+    finding: Finding, paths: Sequence[Path], outputs: Outputs, atlas: Atlas | None, *, checked: Checked | None = None
+) -> None:
+    """Write every file that was asked for, and say so."""
+    for path in outputs.files:
+        if path.name.lower().endswith(PAGE):
+            write_text_atomically(path, await report_of(finding, atlas, checked=checked))
+        elif path.name.lower().endswith(PACKAGE):
+            from geosleuth.report.evidence_package import evidence_package
+
+            package = evidence_package(finding, await report_of(finding, atlas, checked=checked), checked)
+            write_bytes_atomically(path, package)
+            talk(f"the SHA-256 of {path} is {hashlib.sha256(package).hexdigest()}")
+        else:
+            hashes = [claims.sha256 for claims in finding.claims]
+            photos = zip(hashes, paths, strict=True)
+            write_entries(path, entries_of(finding.trajectory, photos, finding.granularity))
+        talk(f"wrote {path}")
+
+
+def write_exif(finding: Finding, photo: Path, outputs: Outputs, *, yes: bool) -> None:
+    """Write a copy with the place in its metadata, after a confirmation; the original stays as it is.
+
+    Raises:
+        BadInput: it can't be written.
+    """
+    from geosleuth.photo.geotag import write_exif_copy
+
+    if not outputs.exif:
+        return
+    copy, answer = copy_of(photo), finding.whole_answer
+    named = finding.granularity == "exact"
+    (one,) = placed_of(finding, [photo])
+    point = one.entry.point
+    if point is None:
+        why = "there is no point to put into it"
+        why = "the finding is a country or region, and no point in it" if answer.point is not None else why
+        talk(f"{copy.name if named else 'a copy'} is not written: {why}")
+        return
+    where = coordinates(point, answer.radius_km)
+    called = f"the copy {copy}" if named else "a copy beside the photo"
+    if not yes and not asked(f"Write {where} as an estimated place into {called}?"):
+        talk("nothing was written into a copy")
+        return
+    done = write_exif_copy(photo, copy, rounded(point, answer.radius_km), answer.radius_km, overwrite=outputs.overwrite)
+    replaced = "" if done.replaced is None else "; the place that the original claims is not in it"
+    talk(f"wrote {copy if named else 'a copy beside the photo'} with {where} as an estimated place{replaced}")
+
+
+def write_copies(found: Sequence[Placed], outputs: Outputs, *, yes: bool) -> None:
+    """Write copies of a batch's photos, after one confirmation for all; a photo that can't be copied is one line."""
+    if not outputs.exif:
+        return
+    placed = [one for one in found if one.entry.point is not None]
+    fit = [one for one in placed if one.photo.suffix.lower() in WRITABLE]
+    wanted = [one for one in fit if outputs.overwrite or not copy_of(one.photo).exists()]
+    photos = plural(len(wanted), "photo", "photos")
+    question = f"Write estimated places into copies of {photos}, beside the originals as NAME{LOCATED}?"
+    if wanted and not yes and not asked(question):
+        talk("nothing was written into copies")
+        return
+    written = sum(_copied(one, overwrite=outputs.overwrite) for one in wanted)
+    _tell("copy", "copies", written, kept=len(fit) - len(wanted))
+    if len(placed) > len(fit):
+        unfit = plural(len(placed) - len(fit), "photo is", "photos are")
+        talk(f"{unfit} neither JPEG nor PNG and got no copy; --sidecars is for all kinds")
+
+
+def _copied(one: Placed, *, overwrite: bool) -> bool:
+    from geosleuth.photo.geotag import write_exif_copy
+
+    answer, place = one.entry.answer, one.entry.point
+    if place is None:
+        return False
+    try:
+        point = rounded(place, answer.radius_km)
+        write_exif_copy(one.photo, copy_of(one.photo), point, answer.radius_km, overwrite=overwrite)
+    except BadInput as error:
+        talk(_renamed(str(error), one, copy_of(one.photo)))
+        return False
+    return True
+
+
+def write_sidecars(found: Sequence[Placed], outputs: Outputs) -> None:
+    """Write a sidecar beside each photo that has a point."""
+    if not outputs.sidecars:
+        return
+    placed = {sidecar_of(one.photo): one for one in found if one.entry.answer.point is not None}
+    wanted = {path: one for path, one in placed.items() if outputs.overwrite or not path.exists()}
+    written = 0
+    for path, one in wanted.items():
+        try:
+            write_entries(path, [one.entry])
+            written += 1
+        except (BadInput, OSError) as error:
+            complaint = f"{path}: can't be written: {getattr(error, 'strerror', None) or error}"
+            talk(_renamed(complaint, one, path))
+    _tell("sidecar", "sidecars", written, kept=len(placed) - len(wanted))
+
+
+def _renamed(complaint: str, one: Placed, beside: Path) -> str:
+    """What went wrong with a file beside a photo, under the name that the photo goes by."""
+    if one.name == one.photo.name:
+        return complaint
+    for path in (beside, one.photo):
+        complaint = complaint.replace(str(path), one.name)
+    return complaint
+
+
+def _tell(one: str, many: str, written: int, *, kept: int) -> None:
+    there = f"; {plural(kept, one, many)} from before kept, --overwrite replaces them" if kept else ""
+    talk(f"wrote {plural(written, one, many)}{there}")
+
+
+def numbered(number: int) -> str:
+    """What a photo is called where its name may not be told; the first is 0."""
+    return f"photo {number + 1}"
+
+
+@contextmanager
+def names_left_out(photos: Sequence[Path], granularity: str) -> Iterator[None]:
+    """Below ``exact``, refusals speak of photos, and of files beside them, by their numbers.
+
+    Raises:
+        BadInput: as it came, without the names.
+    """
+    try:
+        yield
+    except BadInput as error:
+        complaint = str(error) if granularity == "exact" else without_names(str(error), photos)
+        if complaint == str(error):
+            raise
+        # The error as it came has the name in it.
+        raise BadInput(complaint) from None
+
+
+def without_names(text: str, photos: Sequence[Path]) -> str:
+    """A text with numbers in place of the photos' names, and of those of copies and sidecars."""
+    names: dict[str, str] = {}
+    for number, photo in enumerate(photos):
+        called = numbered(number)
+        for path, words in (
+            (photo, called),
+            (copy_of(photo), f"the copy of {called}"),
+            (sidecar_of(photo), f"the sidecar of {called}"),
+        ):
+            names[str(path)] = words
+        if photo.parent.name:
+            names[str(photo.parent)] = "its folder"
+    for name in sorted((name for name in names if name in text), key=len, reverse=True):
+        text = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w-])", names[name], text)
+    return text

@@ -1,0 +1,199 @@
+"""What ``geosleuth locate`` does with a video."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from geosleuth.answer.answer import percent_words, radius_words
+from geosleuth.answer.formats import Entry
+from geosleuth.answer.formats.geojson import dump
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.locate.outputs import INDEX, PAGE, check_new_file, entries_of, write_entries
+from geosleuth.locate.plan import Plan, make_plan
+from geosleuth.locate.request import LocateRequest
+from geosleuth.locate.video import PlaceFound, VideoResult, locate_places
+from geosleuth.models.endpoints import announcing_retries
+from geosleuth.photo.video import Clip, Shown, clock, places_shown, read_clip
+from geosleuth.report import small_jpeg, summary_html, summary_row
+from geosleuth.report.card import card
+from geosleuth.report.chain import telling
+from geosleuth.support.console import (
+    CTRL_C,
+    ask_consent,
+    cancelled_by_ctrl_c,
+    offline_atlas,
+    progress,
+    quiet_libraries,
+    show,
+    show_json,
+    table_view,
+    talk,
+)
+from geosleuth.support.errors import BadInput, GeosleuthError
+from geosleuth.support.files import write_text_atomically
+from geosleuth.support.text.numbers import plural
+
+from .finding_files import names_left_out, report_of
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def locate_video(paths: Sequence[Path], request: LocateRequest, *, as_json: bool) -> None:
+    """Find the places that a clip shows, say what happens on stderr, print them, write what was asked for.
+
+    Raises:
+        UserError: something must be mended; nothing has been sent.
+        GeosleuthError: the model failed, after what was found until then has been printed.
+    """
+    if len(paths) != 1:
+        raise BadInput("a video is located by itself; give one, without photos beside it")
+    (path,) = paths
+    if request.write_exif or request.sidecars:
+        raise BadInput("--write-exif and --sidecars are for photos; use --out for what is found in a video")
+    if odd := next((name for name in request.out if name.lower().endswith(".xmp")), None):
+        raise BadInput(f"{odd}: holds one photo's finding; a video has several places; use .json, .geojson or .html")
+    with quiet_libraries(), names_left_out(paths, request.granularity):
+        plan = make_plan(replace(request, trajectory=None), paths, batch=True)
+        ask_consent(plan, yes=request.yes)
+        clip, shown = _looked_through(path)
+        if request.trajectory is not None:
+            for number in range(1, len(shown) + 1):
+                check_new_file(place_file(request.trajectory, number), overwrite=request.overwrite)
+        talk(
+            f"{clock(clip.seconds)} long, {plural(len(clip.scenes), 'scene', 'scenes')}, "
+            f"{plural(len(shown), 'place', 'places')} by the look of it{''.join(f'; {note}' for note in clip.notes)}"
+        )
+        try:
+            result = asyncio.run(_work(plan, clip, shown, path, request.trajectory))
+        except asyncio.CancelledError:
+            talk("stopped")
+            raise typer.Exit(CTRL_C) from None
+        if as_json:
+            show_json(result.to_dict())
+        else:
+            show(places_card(result, plan))
+    if trouble := next(filter(None, map(_trouble, result.places)), None):
+        raise GeosleuthError(trouble)
+
+
+def place_file(trajectory: Path, number: int) -> Path:
+    """Return where the steps of one place are kept: walk.jsonl becomes walk-1.jsonl and so on."""
+    return trajectory.with_name(f"{trajectory.stem}-{number}{trajectory.suffix}")
+
+
+def _looked_through(path: Path) -> tuple[Clip, list[Shown]]:
+    with progress("", measure="time") as bar:
+
+        def far(what: str, seconds: float) -> None:
+            bar.at(0, None, f"{what}, at {clock(seconds)}")
+
+        clip = read_clip(path, progress=far)
+    with progress("", 100) as bar:
+        return clip, places_shown(clip, progress=lambda what, share: bar.at(round(100 * share), 100, what))
+
+
+async def _work(plan: Plan, clip: Clip, shown: Sequence[Shown], path: Path, trajectory: Path | None) -> VideoResult:
+    folder = plan.outputs.folder
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        trajectory = trajectory or folder / "place.jsonl"
+
+    def keep_in(number: int) -> Path | None:
+        file = None if trajectory is None else place_file(trajectory, number)
+        if file is not None:
+            file.unlink(missing_ok=True)
+        return file
+
+    async with AsyncExitStack() as held:
+        plan = await plan.load(held, talk)
+        atlas = offline_atlas(needed=plan.needs_atlas)
+        tell = held.enter_context(telling(plan.granularity))
+        held.enter_context(cancelled_by_ctrl_c())
+        held.enter_context(announcing_retries(talk, exact=plan.granularity == "exact"))
+        places = await locate_places(plan, shown, atlas, keep_in=keep_in, sinks=(tell,), say=talk)
+        result = VideoResult(clip, tuple(places))
+        await _write(result, plan, path, atlas)
+        return result
+
+
+async def _write(result: VideoResult, plan: Plan, path: Path, atlas: OfflineAtlas) -> None:
+    """Write every file that was asked for, and say so."""
+    exact = plan.granularity == "exact"
+    for file in plan.outputs.files:
+        if file.name.lower().endswith(PAGE):
+            write_text_atomically(file, _page(result, path.name, exact=exact))
+        elif file.name.lower().endswith(".json"):
+            write_text_atomically(file, dump(result.to_dict()))
+        else:
+            write_entries(file, [entry for place in result.places for entry in _entries(place, result.clip, path)])
+        talk(f"wrote {file}")
+    folder = plan.outputs.folder
+    if folder is not None:
+        for number, place in enumerate(result.places, 1):
+            lines = [frame.words for frame in place.frames] if exact else []
+            page = await report_of(place.result, atlas, checked=place.result.checked, frames=lines)
+            write_text_atomically(folder / f"place-{number}.html", page)
+        write_text_atomically(folder / "video.json", dump(result.to_dict()))
+        write_text_atomically(folder / INDEX, _page(result, path.name, exact=exact, linked=True))
+        talk(f"wrote {folder / INDEX}")
+
+
+def _entries(place: PlaceFound, clip: Clip, path: Path) -> list[Entry]:
+    start, end = place.spans[0][0], place.spans[-1][1]
+    name = path.with_name(f"{path.name} {clock(start)}–{clock(end)}")
+    return entries_of(place.result.trajectory, [(clip.sha256, name)], place.result.granularity)
+
+
+def _page(result: VideoResult, name: str, *, exact: bool, linked: bool = False) -> str:
+    """Return one page with a row for each place: when, where, and which second told what."""
+    rows = []
+    for number, place in enumerate(result.places, 1):
+        best = max(place.frames, key=lambda one: (len(one.told), one.frame.telling))
+        row = summary_row(
+            place.when,
+            place.result,
+            report=f"place-{number}.html" if linked else None,
+            thumbnail=small_jpeg(best.frame.opened().photo.image) if exact else None,
+        )
+        rows.append(replace(row, told=tuple(one.words for one in place.frames) if exact else ()))
+    places = plural(len(rows), "place", "places")
+    return summary_html(rows, title=f"{places} in {name if exact else 'a video'}", what="Seconds")
+
+
+def places_card(result: VideoResult, plan: Plan) -> "RenderableType":
+    """Return all places for the terminal: several of them first as a table, then each with what its seconds told."""
+    from rich.console import Group
+    from rich.text import Text
+
+    rows = [summary_row(place.when, place.result) for place in result.places]
+    heads = ("", "Seconds", "Place", ">How sure", ">Within")
+    lines = [
+        (
+            str(number),
+            row.name,
+            row.place or "no place found",
+            "" if row.probability is None else percent_words(row.probability),
+            "" if row.radius_km is None or row.wide else radius_words(row.radius_km),
+        )
+        for number, row in enumerate(rows, 1)
+    ]
+    parts: list[RenderableType] = [table_view(heads, lines)] if len(rows) > 1 else []
+    for number, place in enumerate(result.places, 1):
+        parts.append(Text(f"Place {number} of {len(result.places)}: {place.when}", style="bold"))
+        if plan.granularity == "exact":
+            parts += [Text(f"  {one.words}") for one in place.frames]
+        parts += [Text(""), card(place.result), Text("")]
+    return Group(*parts)
+
+
+def _trouble(place: PlaceFound) -> str | None:
+    ended = place.result.trajectory.ended
+    if ended is None or ended.reason != "service":
+        return None
+    return (ended.trouble if place.result.granularity == "exact" else None) or "the model failed"

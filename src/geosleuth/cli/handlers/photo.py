@@ -1,0 +1,184 @@
+"""What the ``photo`` commands do once their words are read; imported only when one runs."""
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from geosleuth.cli.handlers.atlas import facts_view
+from geosleuth.geo.extent import plain
+from geosleuth.locate.outputs import copy_of, photos_below, sidecar_of
+from geosleuth.photo import Claims, SidecarClaim, first_view, open_photo
+from geosleuth.photo.geotag import is_copy_of_ours
+from geosleuth.photo.sidecar import is_sidecar_of_ours
+from geosleuth.photo.text import ReadingOptions, TextLine, read_picture
+from geosleuth.support.console import SOME_FAILED, asked, progress, show, show_json, table_view, talk
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import sha256_of
+from geosleuth.support.text import printable
+from geosleuth.support.text.numbers import plural
+from geosleuth.tools.similar import NO_TROUBLE, ImageIndex, IndexSummary, Match, build_index, default_index_path
+
+_SKIPPED_SHOWN = 10
+
+
+def show_claims(file: Path, *, as_json: bool) -> None:
+    """Print what the metadata of a photo claims."""
+    found = open_photo(file).claims
+    if as_json:
+        show_json({name: _value(value) for name, value in plain(found).items()})
+    else:
+        show(_claims_view(found))
+
+
+def show_text(file: Path, script: str | None, *, as_json: bool) -> None:
+    """Print what is written in a photo."""
+    options = ReadingOptions(script=script)
+    lines = read_picture(open_photo(file).photo.image, options).lines
+    if as_json:
+        show_json([plain(line) for line in lines])
+    else:
+        show(_text_view(lines))
+
+
+def undo_estimates(folder: Path, *, reviewed: bool, yes: bool, as_json: bool) -> None:
+    """Remove our sidecars and copies beside the photos of a folder, after a confirmation.
+
+    Raises:
+        BadInput: there is no such folder, it holds no photo, or nobody agreed.
+    """
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: there is no such folder; check the path")
+    beside = [(photo, made(photo)) for photo in photos_below(folder) for made in (sidecar_of, copy_of)]
+    there = [(photo, path) for photo, path in beside if path.is_file() and not path.is_symlink()]
+    ours = [(photo, path) for photo, path in there if _is_ours(photo, path, reviewed=reviewed)]
+    left = len(there) - len(ours)
+    told = f"{plural(len(ours), 'file', 'files')} that geosleuth wrote beside photos in {folder}"
+    if ours and not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput(f"{told} would be removed; add --yes to allow it")
+    if ours and not yes and not asked(f"Remove {told}?"):
+        raise BadInput("stopped; nothing was removed")
+    removed, troubles = [], []
+    for photo, path in ours:
+        try:
+            # Looked at again: much may have happened while somebody thought about the answer.
+            if _is_ours(photo, path, reviewed=reviewed):
+                path.unlink()
+                removed.append(str(path))
+        except OSError as error:
+            troubles.append(f"{path}: can't be removed: {error.strerror or error}")
+    for trouble in troubles:
+        talk(trouble)
+    if as_json:
+        show_json({"removed": removed, "left": left, "troubles": troubles})
+    talk(f"removed {plural(len(removed), 'file', 'files')}; {left} beside these photos are not geosleuth's estimates")
+    if troubles:
+        raise typer.Exit(SOME_FAILED)
+
+
+def _is_ours(photo: Path, path: Path, *, reviewed: bool) -> bool:
+    if path == copy_of(photo):
+        return is_copy_of_ours(photo, path, reviewed=reviewed)
+    return is_sidecar_of_ours(path, sha256_of(photo), reviewed=reviewed)
+
+
+def make_index(folder: Path, out: Path | None, encoder: str, coordinates: Path | None, *, as_json: bool) -> None:
+    """Index the photos of a folder and print a summary."""
+    path = out or default_index_path()
+    if out is None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"{path.parent}: the index can't be kept there: {error.strerror or error}") from error
+    with progress("looking at photos") as bar:
+        done = build_index(folder, path, encoder, bar.at, coordinates=coordinates)
+    if as_json:
+        show_json({"index": str(path), **plain(done), "reasons": dict(done.reasons)})
+    else:
+        show(_summary_view(path, done))
+
+
+def show_similar(file: Path, index: Path | None, limit: int, *, as_json: bool) -> None:
+    """Print which photos of the index look like this one."""
+    opened = open_photo(file)
+    photos = ImageIndex.open(index or default_index_path()).searching_for([opened])
+    found = photos.find(first_view(opened.photo).image, limit=limit)
+    if as_json:
+        show_json([plain(match) for match in found])
+    else:
+        show(_similar_view(found))
+
+
+def _value(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _claims_view(found: Claims) -> RenderableType:
+    point = found.point
+    kind = "estimated from the picture, not measured" if found.estimated else "a claim, not evidence"
+    return facts_view(
+        {
+            "format": f"{found.format}, {found.size_px[0]} x {found.size_px[1]}, {found.file_bytes:,} bytes",
+            "claims to be at": None if point is None else f"{point.lat:.5f}, {point.lon:.5f} ({kind})",
+            "sidecar claims": [printable(_sidecar_line(one)) for one in found.sidecars],
+            "claims to be taken": None if found.taken_at is None else str(_value(found.taken_at)),
+            "camera": printable(" ".join(part for part in (found.camera_make, found.camera_model) if part)),
+            "focal length": None if found.focal_35mm is None else f"{found.focal_35mm:g} mm (35 mm equivalent)",
+            "software": None if found.software is None else printable(found.software),
+            "sha256": found.sha256,
+            "notes": [printable(note) for note in found.notes],
+        }
+    )
+
+
+def _sidecar_line(one: SidecarClaim) -> str:
+    if one.trouble is not None:
+        return one.trouble
+    point = "" if one.point is None else f"{one.point.lat:.5f}, {one.point.lon:.5f}"
+    kind = "estimated from the picture, not measured" if one.estimated else "a claim, not evidence"
+    return f"{'; '.join(filter(None, (point, one.place)))} ({kind})"
+
+
+def _text_view(lines: list[TextLine]) -> RenderableType:
+    if not lines:
+        return Text("no text found")
+    rows = []
+    for line in lines:
+        left, top, right, bottom = (round(edge) for edge in line.bounds)
+        where = f"{left}, {top} to {right}, {bottom}"
+        rows.append((printable(line.text), line.script, f"{line.confidence:.2f}", where))
+    return table_view(("text", "script", "confidence", "where"), rows)
+
+
+def _summary_view(path: Path, done: IndexSummary) -> RenderableType:
+    left_out = [f"{count} x {printable(reason)}" for reason, count in sorted(done.reasons.items())]
+    # Photos without a place are common and expected; the others may need fixing.
+    named = [f"{printable(one.path)}: {printable(one.reason)}" for one in done.skipped if one.reason not in NO_TROUBLE]
+    more = [f"and {len(named) - _SKIPPED_SHOWN} more; --json names them all"] if len(named) > _SKIPPED_SHOWN else []
+    return facts_view(
+        {
+            "index": str(path),
+            "photos in it": done.total,
+            "newly looked at": done.added,
+            "unchanged": done.unchanged,
+            "gone": done.removed,
+            "left out": left_out,
+            "in trouble": "\n".join(named[:_SKIPPED_SHOWN] + more),
+            "rows of the table without a photo": done.unmatched or None,
+        }
+    )
+
+
+def _similar_view(found: list[Match]) -> RenderableType:
+    if not found:
+        return Text("the index is empty")
+    rows = []
+    for match in found:
+        point = match.point
+        where = f"{point.lat:.5f}, {point.lon:.5f}" if point else f"{match.same}: no evidence"
+        rows.append((f"{match.score:.3f}", where, printable(match.title)))
+    return table_view(("similarity", "where", "photo"), rows)

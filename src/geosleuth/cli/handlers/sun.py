@@ -1,0 +1,96 @@
+"""What ``geosleuth sun`` does once its words are read; imported only when it runs."""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.base import ensure_base
+from geosleuth.cli.handlers.atlas import check_png
+from geosleuth.photo import Album
+from geosleuth.support.console import building, show, show_json
+from geosleuth.support.errors import BadInput
+from geosleuth.tools import Case, Output
+from geosleuth.tools.places import find
+from geosleuth.tools.shadows import Shadow, ShadowQuestion, read_shadows
+from geosleuth.tools.sun_sight import sight_of
+
+from .resection import write_picture
+
+if TYPE_CHECKING:
+    from geosleuth.cli.sun import SunOptions
+
+_OPTIONS: Mapping[str, str] = {
+    "shadow_ratio": "--shadow",
+    "sun_elevation": "--elevation",
+    "shadow_direction": "--direction",
+    "sun_azimuth": "--azimuth",
+    "tolerance_deg": "--tolerance",
+    "direction_tolerance_deg": "--direction-tolerance",
+    "time and time_end": "TIME and --to",
+    "time_end lies before time": "--to lies before TIME",
+    "time_end": "--to",
+    "or the country": "or --country NAME",
+}
+"""What the tool calls its arguments, as the command has them."""
+
+_OF_ALSO: Mapping[str, str] = {"shadow_ratio": "RATIO", "shadow_direction": "DIRECTION"}
+
+
+def show_sun(options: "SunOptions") -> None:
+    """Print where a shadow can be, or when it fits a place."""
+    if options.out is not None:
+        check_png(options.out, overwrite=options.overwrite)
+    first = Shadow(
+        options.time, options.to, options.shadow, options.elevation, options.direction, options.azimuth
+    )  # fmt: skip
+    shadows = [first, *(_also(one, options) for one in options.also)]
+    with building() as progress:
+        ensure_base(progress)
+    try:
+        found = asyncio.run(_found(options, shadows))
+    except BadInput as error:
+        raise BadInput(_renamed(str(error), _OPTIONS)) from error
+    if options.out is not None:
+        write_picture(found, options.out, "no map: there is no band to draw")
+    if options.as_json:
+        show_json(found.data | {"file": None if options.out is None else str(options.out)})
+    else:
+        show(Text(found.text))
+
+
+async def _found(options: "SunOptions", shadows: list[Shadow]) -> Output:
+    case = Case(Album(), OfflineAtlas())
+    place = await find(case, options.place, "place") if options.place.strip() else None
+    question = ShadowQuestion(
+        shadows,
+        place=None if place is None else place.point,
+        name="" if place is None else place.name,
+        country=options.country,
+        tolerance_deg=options.tolerance,
+        direction_tolerance_deg=options.direction_tolerance,
+        picture=options.out is not None,
+    )
+    return await read_shadows(case, question)
+
+
+def _renamed(complaint: str, names: Mapping[str, str]) -> str:
+    """Return a complaint of the tool with its arguments called as the command calls them."""
+    return re.sub(rf"\b({'|'.join(names)})\b", lambda found: names[found[0]], complaint)
+
+
+def _also(text: str, options: "SunOptions") -> Shadow:
+    """Another shadow: TIME,RATIO or TIME,RATIO,DIRECTION."""
+    time, *figures = (part.strip() for part in text.split(","))
+    try:
+        ratio, direction = float(figures[0]), float(figures[1]) if len(figures) > 1 else None
+    except (IndexError, ValueError) as error:
+        raise BadInput(f"--also {text[:60]!r}: write TIME,RATIO such as 2024-06-21T15:00Z,1.2") from error
+    try:
+        sight_of(ratio, None, direction, None, options.tolerance, options.direction_tolerance)
+    except BadInput as error:
+        raise BadInput(f"--also {text[:60]!r}: {_renamed(str(error), {**_OPTIONS, **_OF_ALSO})}") from error
+    return Shadow(time, ratio=ratio, direction_deg=direction)

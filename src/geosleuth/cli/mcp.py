@@ -1,0 +1,129 @@
+"""``geosleuth mcp``: the tools and `locate` for clients of the Model Context Protocol."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from geosleuth.cli.options import PANEL, Allow, ImageSearch, Maps, MapsUrl, Prior, WebSearch, request_of, takes
+
+_WAY = "How clients reach it"
+_MODEL = "Who thinks in locate"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoorOptions:
+    """How clients reach the server, and what it may read."""
+
+    http: Annotated[
+        bool, typer.Option("--http", rich_help_panel=_WAY, help="Serve over Streamable HTTP, not stdin and stdout.")
+    ] = False
+    host: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=_WAY, help="Where to listen with --http; beyond this machine a token must be set."
+        ),
+    ] = "127.0.0.1"
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, rich_help_panel=_WAY, help="The port; 0 is any that is free.")
+    ] = 8712
+    allowed_host: Annotated[
+        list[str],
+        typer.Option(metavar="NAME", rich_help_panel=_WAY, help="Another name that clients know this machine by."),
+    ] = field(default_factory=list)
+    token_file: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=_WAY,
+            show_default="GEOSLEUTH_TOKEN, if set",
+            help="Every request must show the token in this file.",
+        ),
+    ] = None
+    photos: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="FOLDER",
+            rich_help_panel=PANEL,
+            show_default="any folder; with --http none",
+            help="Read photos only from this folder. May be repeated.",
+        ),
+    ] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedOptions:
+    """Who thinks in ``locate``, and what may be asked: fields of a request."""
+
+    offline: Annotated[bool, typer.Option("--offline", rich_help_panel=PANEL, help="No model and no service.")] = False
+    maps: Maps = None
+    maps_url: MapsUrl = field(default_factory=list)
+    web_search: WebSearch = None
+    image_search: ImageSearch = None
+    prior: Prior = None
+    allow: Allow = field(default_factory=list)
+    model: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=_MODEL,
+            show_default="detective: no model, on this machine",
+            help="As for geosleuth locate; clients can't choose it.",
+        ),
+    ] = None
+    base_url: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="URL", rich_help_panel=_MODEL, help="Where the model is served."),
+    ] = None
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", rich_help_panel=_MODEL, help="Photos may be sent to the model's host.")
+    ] = False
+    turns: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, rich_help_panel=_MODEL, help="Replies of the model in one call, at most."),
+    ] = None
+    seconds: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0.1, rich_help_panel=_MODEL, help="Seconds of one call, at most."),
+    ] = None
+    usd: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0.0, rich_help_panel=_MODEL, help="US dollars for one call, at most."),
+    ] = None
+    granularity: Annotated[
+        str,
+        typer.Option(
+            metavar="LEVEL",
+            rich_help_panel=_MODEL,
+            help="locate returns nothing finer than this: country, region, city, street or exact.",
+        ),
+    ] = "exact"
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpOptions(ServedOptions, DoorOptions):
+    """All options of the command."""
+
+
+@takes(McpOptions)
+def mcp(options: McpOptions) -> None:
+    """Serve the tools over the Model Context Protocol: every tool, open_photo for handles, and locate as one.
+
+    Over stdin and stdout for the client that starts it, or over HTTP on this machine. Nothing leaves the machine unless
+    a model or a service is named here; clients can't name one.
+
+    Examples:
+
+      geosleuth mcp
+
+      geosleuth mcp --photos ~/Pictures --offline
+
+      geosleuth mcp --http --port 8712
+
+      geosleuth mcp --model openai:gpt-5 --yes --usd 0.20
+    """
+    from geosleuth.cli.handlers.mcp import Doors, serve_tools
+
+    doors = Doors(options.host, options.port, tuple(options.allowed_host), options.token_file) if options.http else None
+    serve_tools(request_of(options, ServedOptions), options.photos, doors)

@@ -1,0 +1,372 @@
+"""Options that several commands share, and commands whose options are the fields of a dataclass."""
+
+import copy
+import inspect
+from collections.abc import Callable, Collection
+from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar, get_args, get_type_hints
+
+import typer
+
+if TYPE_CHECKING:
+    from geosleuth.locate.request import LocateRequest
+
+PANEL = "What may be reached"
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
+PhotoFile = Annotated[Path, typer.Argument(help="JPEG, PNG, WebP, TIFF or HEIC.")]
+EncoderSpec = Annotated[
+    str, typer.Option(metavar="SPEC", help="bundled, an .onnx file, or a folder with a transformers model.")
+]
+
+Maps = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="SERVICE",
+        rich_help_panel=PANEL,
+        help="An online map service, the atlas behind it; by default the atlas.",
+    ),
+]
+MapsUrl = Annotated[
+    list[str],
+    typer.Option(metavar="URL", rich_help_panel=PANEL, help="Your own server of that service. May be repeated."),
+]
+WebSearch = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(metavar="SERVICE", rich_help_panel=PANEL, help="An online search; by default the atlas's texts."),
+]
+ImageSearch = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="SERVICE|FILE",
+        rich_help_panel=PANEL,
+        help="An online image search, or an index made by geosleuth photo index.",
+    ),
+]
+Prior = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="FILE|geoclip:FOLDER|none",
+        rich_help_panel=PANEL,
+        show_default="the one of geosleuth prior learn",
+        help="What places look like: for the detective, and as a tool for any model.",
+    ),
+]
+Allow = Annotated[
+    list[str],
+    typer.Option(metavar="HOST", rich_help_panel=PANEL, help="A host that map and search services may ask."),
+]
+
+
+MODEL = "Models and budgets"
+WAY = "How to go about it"
+
+Model = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=MODEL,
+        show_default="the one of geosleuth setup, or else none",
+        help="Who thinks: none (the detective, on this machine), openai:…, anthropic:…, google:…, mistral:…, "
+        "groq:…, openrouter:…, bedrock:…, ollama:…, server:NAME with --base-url, hf:DIRECTORY for weights on disk, "
+        "replay:TRAJECTORY.",
+    ),
+]
+BaseUrl = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(metavar="URL", rich_help_panel=MODEL, help="Where the model is served."),
+]
+Parallel = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        max=64,
+        rich_help_panel=MODEL,
+        help="So many tries at once; a verifier decides. Budgets hold for each try, and for the verifier.",
+    ),
+]
+Verifier = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=MODEL,
+        show_default="rule-based: claims are checked against the atlas",
+        help="The model that reads all tries and decides; same for the one that made them.",
+    ),
+]
+ChainsRead = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        rich_help_panel=MODEL,
+        show_default="whole up to 4 tries, then facts",
+        help="What the verifier reads of each try: whole, or facts (what was observed).",
+    ),
+]
+TeamFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(metavar="TEAM.YAML", rich_help_panel=MODEL, help="Several agents that review and discuss."),
+]
+Turns = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, rich_help_panel=MODEL, help="Replies of the model, at most."),
+]
+Calls = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=0, rich_help_panel=MODEL, help="Tool calls, at most."),
+]
+Tokens = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, rich_help_panel=MODEL, help="Tokens in and out together, at most."),
+]
+ReplyTokens = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, rich_help_panel=MODEL, help="Tokens of one reply, at most; thinking comes on top."),
+]
+ThinkingTokens = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(
+        min=0,
+        rich_help_panel=MODEL,
+        show_default="8192, once the model is seen to think",
+        help="Tokens that a reply may think with beforehand, at most.",
+    ),
+]
+Seconds = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0.1, rich_help_panel=MODEL, help="Seconds, at most."),
+]
+Usd = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0.0, rich_help_panel=MODEL, help="US dollars, at most."),
+]
+Temperature = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0.0, max=2.0, rich_help_panel=MODEL, help="How freely replies are drawn."),
+]
+Seed = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(rich_help_panel=MODEL, help="For models that can repeat themselves."),
+]
+MethodName = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=WAY,
+        show_default="the detective's, default for models, or the recording's own",
+        help="A preset, see `geosleuth methods`, or PACKAGE:NAME of a plug-in.",
+    ),
+]
+ToolNames = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="A,B,…",
+        rich_help_panel=WAY,
+        help="Only these tools; none for no tool. +NAME adds one to the method's own, +PACKAGE:NAME a plug-in's.",
+    ),
+]
+PromptsFolder = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(
+        "--prompts", metavar="FOLDER", rich_help_panel=WAY, help="Your own words for the method: see docs/methods.md."
+    ),
+]
+PolicyCardFile = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        "--policy-card",
+        metavar="FILE|none",
+        rich_help_panel=WAY,
+        show_default="policy_card.json beside the weights",
+        help="How the model was trained, which is how it is played; none to play it otherwise.",
+    ),
+]
+WireName = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(rich_help_panel=WAY, help="How calls travel: native or tagged; by default as the method has it."),
+]
+Boxes = Annotated[
+    str,
+    typer.Option(
+        rich_help_panel=WAY,
+        help="How the model gives boxes: pixels, thousandths (0 to 1000), fractions (0 to 1); auto is as it was "
+        "trained, which one question finds out.",
+    ),
+]
+Panorama = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        rich_help_panel=WAY,
+        show_default="planar for geovista, else views",
+        help="How panoramas are shown: cut into views, or planar (whole).",
+    ),
+]
+ForceAnswer = Annotated[
+    bool,
+    typer.Option("--force-answer", rich_help_panel=WAY, help="Ask for a best guess, with its honest probability."),
+]
+OfflineFlag = Annotated[
+    bool, typer.Option("--offline", rich_help_panel=PANEL, help="No network at all, not even this machine's own.")
+]
+McpServers = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(
+        metavar="SERVERS.JSON",
+        rich_help_panel=PANEL,
+        help="MCP servers of your own, whose tools a model may use: those that --mcp-allow names.",
+    ),
+]
+McpAllow = Annotated[
+    list[str],
+    typer.Option(metavar="SERVER.TOOL", rich_help_panel=PANEL, help="A tool of these servers. May be repeated."),
+]
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", "-y", rich_help_panel=PANEL, help="Send the photo, or write a copy, without asking."),
+]
+
+
+ProfileName = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=WAY,
+        help="A set-up by its name: a paper's (smilegeo, geoagent, spotagent, geovista, twm), or your own, see "
+        "geosleuth setup. Options beside it win.",
+    ),
+]
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """The options of every command that locates photos, by the names of `LocateRequest`, and a profile."""
+
+    profile: ProfileName = None
+    model: Model = None
+    base_url: BaseUrl = None
+    parallel: Parallel = 1
+    verifier: Verifier = None
+    chains: ChainsRead = None
+    team: TeamFile = None
+    turns: Turns = None
+    calls: Calls = None
+    tokens: Tokens = None
+    reply_tokens: ReplyTokens = None
+    thinking_tokens: ThinkingTokens = None
+    seconds: Seconds = None
+    usd: Usd = None
+    temperature: Temperature = None
+    seed: Seed = None
+    method: MethodName = None
+    prompts: PromptsFolder = None
+    tools: ToolNames = None
+    wire: WireName = None
+    policy_card: PolicyCardFile = None
+    panorama: Panorama = None
+    boxes: Boxes = "auto"
+    force_answer: ForceAnswer = False
+    offline: OfflineFlag = False
+    yes: Yes = False
+    maps: Maps = None
+    maps_url: MapsUrl = field(default_factory=list)
+    web_search: WebSearch = None
+    image_search: ImageSearch = None
+    prior: Prior = None
+    allow: Allow = field(default_factory=list)
+    mcp: McpServers = None
+    mcp_allow: McpAllow = field(default_factory=list)
+
+
+def request_of(options: Any, *parts: type, **more: Any) -> "LocateRequest":
+    """Build the request of a command from those parts of its options that are fields of a request."""
+    from geosleuth.locate.defaults import with_default_model
+    from geosleuth.locate.request import LocateRequest
+
+    names = [one.name for part in parts for one in fields(part) if one.name != "profile"]
+    return with_default_model(LocateRequest.of(**{name: getattr(options, name) for name in names}, **more))
+
+
+def _print_all_options(ctx: typer.Context, *, value: bool) -> None:
+    if value:
+        for option in ctx.command.params:
+            option.hidden = False  # type: ignore[attr-defined]  # arguments have it too, from Typer
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+_HelpAll = Annotated[
+    bool, typer.Option("--help-all", is_eager=True, callback=_print_all_options, help="Show every option and exit.")
+]
+
+
+def _hide(hint: Any) -> Any:
+    """Return the annotation of an option that `--help` leaves out; the same option elsewhere is still shown."""
+    kind, option = get_args(hint)
+    option = copy.copy(option)
+    option.hidden = True
+    return Annotated[kind, option]
+
+
+def takes(
+    options: type[T], *, shown: Collection[str] | None = None
+) -> Callable[[Callable[[T], None]], Callable[..., None]]:
+    """Make a command of a function of one object: typer sees a parameter for each field of its dataclass.
+
+    Where a profile is named, its options come in place of those that were left out.
+
+    Args:
+        options: the dataclass.
+        shown: the fields that `--help` shows, beside those without a default; `--help-all` shows all.
+    """
+    hints = get_type_hints(options, include_extras=True)
+    if shown is not None:
+        known = {one.name: _default(one) for one in fields(options)}  # type: ignore[arg-type]
+        left_out = [name for name, default in known.items() if default is not inspect.Parameter.empty]
+        hints |= {name: _hide(hints[name]) for name in left_out if name not in shown}
+    parameters = [
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=_default(one), annotation=hints[one.name])
+        for one in fields(options)  # type: ignore[arg-type]
+    ]
+
+    if shown is not None:
+        parameters.append(inspect.Parameter("_", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_HelpAll))
+    may_be_new = bool(getattr(options, "names_new_profile", False))
+    if any(one.name == "profile" for one in parameters):
+        parameters.append(inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
+
+    def made(work: Callable[[T], None]) -> Callable[..., None]:
+        @wraps(work)
+        def command(*, ctx: typer.Context | None = None, _: bool = False, **given: Any) -> None:
+            work(options(**_with_profile(given, ctx, may_be_new=may_be_new)))
+
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        return command
+
+    return made
+
+
+def _with_profile(given: dict[str, Any], ctx: typer.Context | None, *, may_be_new: bool) -> dict[str, Any]:
+    if ctx is None or given.get("profile") is None:
+        return given
+    from geosleuth.locate.profiles import known_profiles, read_profile
+
+    if may_be_new and given["profile"] not in known_profiles():
+        return given
+    left_out = [
+        name for name in given if (source := ctx.get_parameter_source(name)) is None or "DEFAULT" in source.name
+    ]
+    told = {name: value for name, value in given.items() if name not in left_out}
+    found = read_profile(given["profile"]).beside(told)
+    return given | {name: value for name, value in found.items() if name in given}
+
+
+def _default(one: "Field[Any]") -> Any:
+    if one.default_factory is not MISSING:
+        return one.default_factory()
+    return inspect.Parameter.empty if one.default is MISSING else one.default

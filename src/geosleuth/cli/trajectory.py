@@ -1,0 +1,96 @@
+"""``geosleuth trajectory``: look at a recorded run, go through it again, hand it to others and take it back."""
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from geosleuth.cli.options import JsonFlag
+
+trajectory = typer.Typer(no_args_is_help=True)
+
+Recording = Annotated[Path, typer.Argument(metavar="FILE", help="A trajectory file (JSON lines).")]
+Photos = Annotated[
+    Optional[list[Path]],  # noqa: UP045
+    typer.Option("--photo", metavar="PHOTO", help="A photo of the run, in the order they were given then; repeat it."),
+]
+
+
+_DIALECTS = "openai, tagged, sharegpt, trl or ms-swift"
+
+
+@trajectory.command()
+def show(
+    file: Recording,
+    *,
+    whole: Annotated[bool, typer.Option("--whole", help="Shorten nothing.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show a run turn by turn: thoughts, calls, results, candidates, answer, and what it cost.
+
+    Example: geosleuth trajectory show run.jsonl
+    """
+    from geosleuth.cli.handlers import trajectory as work
+
+    work.show_run(file, whole=whole, as_json=as_json)
+
+
+@trajectory.command()
+def export(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Trajectory files, one record each.")],
+    *,
+    to: Annotated[str, typer.Option(metavar="DIALECT", help=f"{_DIALECTS}, or PACKAGE:NAME of a plug-in.")],
+    out: Annotated[Path, typer.Option(metavar="OUT", help="The file to write, one JSON record a line.")],
+    photo: Photos = None,
+    images: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FOLDER", help="Write the images below this folder; by default beside OUT."),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="OUT may be replaced.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Write runs in a dialect that trainers and other programs read. With --photo, their images too.
+
+    Examples:
+
+      geosleuth trajectory export run-1.jsonl run-2.jsonl --to trl --out train.jsonl
+
+      geosleuth trajectory export run.jsonl --to sharegpt --out train.jsonl --photo photo.jpg
+    """
+    from geosleuth.cli.handlers import trajectory as work
+
+    work.export_runs(files, to, out, photo or [], images, overwrite=overwrite, as_json=as_json)
+
+
+@trajectory.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Records: JSON lines, or one JSON list.")],
+    *,
+    from_: Annotated[str, typer.Option("--from", metavar="DIALECT", help=f"{_DIALECTS}.")],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the trajectory files go, one a record.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Make trajectory files of records: those of an export, edited or not, or of another program.
+
+    Example: geosleuth trajectory import train.jsonl --from trl --out runs
+    """
+    from geosleuth.cli.handlers import trajectory as work
+
+    work.import_runs(file, from_, out, as_json=as_json)
+
+
+@trajectory.command()
+def replay(file: Recording, *, photo: Photos = None, as_json: JsonFlag = False) -> None:
+    """Go through a run again and say whether the same happens; exit code 1 where it does not.
+
+    The recorded results are used, or, where the photos are given, the tools themselves.
+
+    Examples:
+
+      geosleuth trajectory replay run.jsonl
+
+      geosleuth trajectory replay run.jsonl --photo photo.jpg
+    """
+    from geosleuth.cli.handlers import trajectory as work
+
+    work.replay_run(file, photo or [], as_json=as_json)

@@ -1,0 +1,122 @@
+"""What to look for next: the attributes that tell some candidates apart best."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+
+from geosleuth.support.errors import BadInput
+
+from .tables import CHANCE, UNLISTED, FieldGuide, Grade, Visible, field_guide
+
+SEEN: Mapping[Visible, float] = {"often": 1.0, "sometimes": 0.6, "seldom": 0.25}
+"""How much an attribute counts that a photo shows this often."""
+
+_LEAST, _ALIKE = 0.02, 0.4
+_SMALL_PRINT = frozenset({"web_domain", "phone_prefix", "phone_grouping", "postcode_form", "currency_sign"})
+"""What tells countries apart at once, and can hardly ever be read in a photo of a street: it comes last."""
+
+_MOST_VALUES = 4
+_UNNAMED = 0.15
+"""How common a value may be that a table does not name, where tables name only what is usual or telling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An attribute, and the values that speak for each candidate against the others, by ISO code.
+
+    ``bits`` is how much it tells. A candidate that no value speaks for has none.
+    """
+
+    attribute: str
+    bits: float
+    values: Mapping[str, tuple[str, ...]]
+
+
+def tell_apart(candidates: Sequence[str], *, limit: int = 12) -> list[Difference]:
+    """Return what to look for to tell candidates apart; empty where the tables say the same.
+
+    What photos show comes first, the most telling of it before the rest. A region that no table has is taken as its
+    country, see `FieldGuide.known_place`.
+
+    Args:
+        candidates: two or more ISO codes of countries or regions.
+        limit: how many attributes at most.
+
+    Raises:
+        BadInput: fewer than two candidates, or one that is in no table.
+    """
+    guide = field_guide()
+    asked = list(dict.fromkeys(code.strip().upper() for code in candidates))
+    if len(asked) < 2:
+        raise BadInput("Name two or more places to tell apart, by ISO code: JP KR TW")
+    codes = list(dict.fromkeys(map(guide.known_place, asked)))
+    known = {*guide.places, *(place.partition("-")[0] for place in guide.places)}
+    missing = [code for code in codes if code not in known]
+    if missing:
+        raise BadInput(f"The field guide has nothing on {', '.join(missing)}. {guide.regions_of(missing)}")
+    if len(codes) < 2:
+        raise BadInput(f"The field guide can't tell {' and '.join(asked)} apart: it has {codes[0]} as a whole.")
+    found = (_difference(guide, name, codes) for name in guide.attributes)
+    telling = [one for one in found if one is not None and one.bits >= _LEAST]
+    return sorted(telling, key=lambda one: (one.attribute in _SMALL_PRINT, -one.bits))[:limit]
+
+
+def most_telling(place: str) -> list[str]:
+    """Return the attributes of a place: the driving side, then those by which photos tell it best from the world."""
+    guide = field_guide()
+    return sorted(
+        (name for name, table in guide.grades.items() if place in table),
+        key=lambda name: (name != "driving_side", name in _SMALL_PRINT, -_telling(guide, name, place)),
+    )
+
+
+def _telling(guide: FieldGuide, attribute: str, place: str) -> float:
+    """How much the value that is rarest elsewhere says for a place."""
+    rows = [row for code, row in guide.grades[attribute].items() if "-" not in code]
+    found = 0.0
+    for value, grade in guide.grades[attribute][place].items():
+        elsewhere = sum(CHANCE[row[value]] if value in row else UNLISTED for row in rows) / max(1, len(rows))
+        found = max(found, CHANCE[grade] * log2(CHANCE[grade] / max(elsewhere, UNLISTED)))
+    return found * SEEN[guide.attributes[attribute].visible]
+
+
+def look_alike(found: Sequence[Difference]) -> bool:
+    """Whether little but writing tells places apart."""
+    attributes = field_guide().attributes
+    return all(one.bits < _ALIKE for one in found if attributes[one.attribute].group != "writing")
+
+
+def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> Difference | None:
+    rows = {code: row for code in codes if (row := _row(guide, attribute, code))}
+    if len(rows) < 2:
+        return None
+    values = list(dict.fromkeys(value for row in rows.values() for value in row))
+    unnamed = UNLISTED if guide.attributes[attribute].complete else _UNNAMED
+    spread = [_shares([_chance(guide, attribute, code, value, unnamed) for value in values]) for code in rows]
+    mean = [sum(column) / len(spread) for column in zip(*spread, strict=True)]
+    bits = sum(share * log2(share / mean[at]) for row in spread for at, share in enumerate(row) if share) / len(spread)
+    usual = {}
+    for (code, row), shares in zip(rows.items(), spread, strict=True):
+        ahead = {value: share - usually for value, share, usually in zip(values, shares, mean, strict=True)}
+        speaking = [value for value, by in ahead.items() if by > 0 and row.get(value, "never") != "never"]
+        usual[code] = tuple(sorted(speaking, key=ahead.__getitem__, reverse=True)[:_MOST_VALUES])
+    return Difference(attribute, bits * SEEN[guide.attributes[attribute].visible] * len(rows) / len(codes), usual)
+
+
+def _chance(guide: FieldGuide, attribute: str, code: str, value: str, unnamed: float) -> float:
+    """How common a value is; halfway to one that no table names where nobody has looked the row up."""
+    grade = _row(guide, attribute, code).get(value)
+    if grade is None:
+        return unnamed
+    chance = CHANCE[grade]
+    return chance if guide.is_checked(attribute, code, value) else (chance * unnamed) ** 0.5
+
+
+def _row(guide: FieldGuide, attribute: str, code: str) -> dict[str, Grade]:
+    table = guide.grades[attribute]
+    return {**table.get(code.partition("-")[0], {}), **table.get(code, {})}
+
+
+def _shares(chances: Sequence[float]) -> list[float]:
+    total = sum(chances)
+    return [chance / total for chance in chances]

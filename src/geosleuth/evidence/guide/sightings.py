@@ -1,0 +1,361 @@
+"""What was seen on a street, in free words or as attribute = value, and the odds that follow.
+
+Each sighting multiplies the odds of a country by how common the value is there, beside the world's average; a country
+that nobody has checked keeps its odds, or loses a little where a table has most others. Sightings depend on each other
+(yellow lines, yellow diamonds and square plates come together), so their product is tempered.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import exp, log
+
+from geosleuth.evidence.clue import Clue
+from geosleuth.evidence.country_prior import country_prior, normalised
+from geosleuth.names import country_name
+from geosleuth.support.errors import BadInput
+
+from .matching import described
+from .tables import UNLISTED, FieldGuide, field_guide
+
+CONFIDENCE = 0.9
+"""How often something that was seen is really so, where nobody says how sure they are."""
+
+DOUBTED = 0.5
+TEMPER = 0.9
+"""Exponent of the product of all sightings: they are neither one nor independent."""
+
+CROWDED = 0.8
+"""Exponent of how many sightings of a group count: the tenth plant says less than the first."""
+
+FLATTER = 0.5
+"""Exponent of the prior: photos that somebody asks about are spread more evenly than people are."""
+
+RELIABILITY = 0.9
+MOST_SIGHTINGS = 60
+LONGEST_TEXT = 4000
+_SHOWN_MOVES = 4
+USUAL, _USUAL_WEIGHT = 0.1, 20
+"""How common a value is where nobody looked, and how many countries that guess counts as."""
+
+ABROAD = 0.08
+"""How many of the photos that show a script or a language are from countries where it is not written."""
+
+_LEAST_WRITTEN = 1e-4
+"""Stands for scripts that only regions of countries are listed with."""
+
+_WRITING = frozenset({"script", "language"})
+
+UNKNOWN_SHARE = 0.6
+"""How common a value is in a country that its table lacks, beside the average."""
+
+UNCHECKED_WEIGHT = 0.5
+"""Exponent of the ratio of a row that nobody has looked up: it moves the odds half as far."""
+
+UNLISTED_SHARE = 0.5
+"""The same for a country that the table has, without the value, where a table does not claim to be complete."""
+
+_TELLING_REGION, _LEAST_REGION = 2.0, 0.15
+"""Regions are named where one is so much likelier than all on average, and at least so likely."""
+
+_DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might|seems?|looks? like|unsure)\b|\?")
+_STATED = re.compile(r"[@(]\s*(?P<share>1(?:\.0+)?|0?\.\d+|\d{1,3}\s*%)\s*\)?\s*$")
+_PARTS = re.compile(r"[,;\n]+|\.(?=\s|$)")
+
+_PLATES = re.compile(
+    r"\b(?:(?:motor(?:cycle|bike)|scooter|car)(?:'?s)? )?((?:number |licen[cs]e |registration )?plates?)\b"
+)
+_SIDES = re.compile(r"\b(?:(?:in|at|on) )?(?:the )?(?:(front)|rear|back|behind)\b")
+_CLAUSES = re.compile(r"\b(?:and|but|while)\b")
+_FRONT, _REAR = "plate_front", "plate_rear"
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """Something that was seen, how surely, and the words that said so; words may fit several values of an attribute.
+
+    ``front`` has the values of the front plate, where a rear one was seen apart from it: the two come in pairs.
+    """
+
+    attribute: str
+    values: tuple[str, ...]
+    confidence: float
+    words: str
+    front: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """By what factor a sighting moved the odds of a place, beside the average one."""
+
+    place: str
+    factor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What follows from sightings.
+
+    Attributes:
+        sightings: what was understood.
+        moves: for each of them, the countries that it moved most, up or down.
+        not_understood: words that are in no table.
+        countries: odds by ISO code, the likeliest first; they add up to 1.
+        regions: for the likeliest countries, the odds of their regions that tables name, the likeliest first.
+    """
+
+    sightings: tuple[Sighting, ...]
+    moves: tuple[tuple[Move, ...], ...]
+    not_understood: tuple[str, ...]
+    countries: Mapping[str, float]
+    regions: Mapping[str, Mapping[str, float]]
+
+
+def read_sightings(texts: str | Iterable[str]) -> tuple[list[Sighting], list[str]]:
+    """Return what texts say was seen, and the parts that no table has words for.
+
+    A part is ``attribute = value``, or free words such as "double yellow centre line". ``@0.6`` or ``(60%)`` at its end
+    says how sure it is.
+
+    Raises:
+        BadInput: an attribute is named that does not exist, or a value that it does not have.
+    """
+    given = [texts] if isinstance(texts, str) else list(texts)
+    found: dict[tuple[str, tuple[str, ...]], Sighting] = {}
+    unknown = []
+    for part in _parts(given):
+        words, confidence = _with_confidence(part)
+        seen = (
+            [_named(words, confidence)]
+            if "=" in words
+            else [Sighting(name, values, confidence, words) for name, values in described(words)]
+        )
+        if not seen:
+            unknown.append(part)
+        for one in seen:
+            kept = found.get((one.attribute, one.values))
+            if kept is None or kept.confidence < one.confidence:
+                found[one.attribute, one.values] = one
+    return list(_in_pairs(found.values()))[:MOST_SIGHTINGS], unknown
+
+
+def _in_pairs(sightings: Collection[Sighting]) -> Iterator[Sighting]:
+    """Yield sightings; a rear plate is told which front plate was seen, unless the same words said both."""
+    fronts = [one for one in sightings if one.attribute == _FRONT]
+    for one in sightings:
+        beside = [front for front in fronts if one.attribute == _REAR and front.words != one.words]
+        yield replace(one, front=beside[0].values) if beside else one
+
+
+def weigh_sightings(
+    texts: str | Iterable[str], *, prior: Mapping[str, float] | None = None, within: Collection[str] = ()
+) -> Weighed:
+    """Turn what was seen into odds over countries and their regions.
+
+    Args:
+        texts: what was seen, see `read_sightings`.
+        prior: odds of countries by ISO code before anything was seen; by wealth and roads, flattened, unless given.
+        within: ISO codes of the only countries that it can be; all without any. The regions of a country that is the
+            only one are always weighed.
+
+    Raises:
+        BadInput: an attribute or value is named that does not exist, or ``within`` names no country.
+    """
+    sightings, unknown = read_sightings(texts)
+    before = prior or {code: share**FLATTER for code, share in country_prior().items()}
+    if strange := sorted(set(within) - set(before)):
+        raise BadInput(f"No country has the code {', '.join(strange)}; name countries as in JP KR TW")
+    start = normalised({code: share for code, share in before.items() if not within or code in within})
+    places = _places()
+    weights = _weights(sightings)
+    averages = [_average(one, start) for one in sightings]
+    support: dict[str, float] = {}
+    regions: dict[str, dict[str, float]] = {}
+    for code in start:
+        inside = places.get(code, ())
+        each = {
+            place: exp(sum(
+                weight * _log_ratio(one, place, average)
+                for one, weight, average in zip(sightings, weights, averages, strict=True)
+            ))
+            for place in (code, *inside)
+        }  # fmt: skip
+        # What is seen together was seen in one region: a country is as likely as its regions are on average.
+        support[code] = sum(each.values()) / len(each)
+        regions[code] = normalised({place: each[place] for place in inside})
+    odds = normalised({code: share * support[code] for code, share in start.items()})
+    moves = tuple(_moves(one, average, odds) for one, average in zip(sightings, averages, strict=True))
+    telling = {
+        code: found
+        for code in list(odds)[:5]
+        if (found := regions[code])
+        and (len(within) == 1 or max(found.values()) >= max(_LEAST_REGION, _TELLING_REGION / len(found)))
+    }
+    return Weighed(tuple(sightings), moves, tuple(unknown), odds, telling)
+
+
+def sighting_clue(weighed: Weighed) -> Clue | None:
+    """Return sightings as one clue, to be weighed with what signs say; None where nothing was understood."""
+    if not weighed.sightings:
+        return None
+    guide = field_guide()
+    seen = "; ".join(shown(guide, one) for one in weighed.sightings)
+    first = [country_name(code) for code in list(weighed.countries)[:3]]
+    return Clue(
+        "sighting", seen, f"such streets are found in {' or '.join(first)} and others", RELIABILITY, weighed.countries,
+        sources=("geosleuth field guide",), caution="regions differ, and things are imported",
+    )  # fmt: skip
+
+
+def shown(guide: FieldGuide, one: Sighting) -> str:
+    """Return a sighting in words for people."""
+    labels = " or ".join(guide.values[one.attribute][value].label for value in one.values)
+    return f"{guide.attributes[one.attribute].label}: {labels}"
+
+
+@cache
+def _places() -> Mapping[str, tuple[str, ...]]:
+    """The regions of each country that has some in tables."""
+    found: dict[str, tuple[str, ...]] = {}
+    for place in sorted(field_guide().places):
+        country, _, region = place.partition("-")
+        if region:
+            found[country] = (*found.get(country, ()), place)
+    return found
+
+
+def _weights(sightings: Sequence[Sighting]) -> list[float]:
+    """How much each sighting counts: less where others say something about the same."""
+    guide = field_guide()
+    groups = Counter(guide.attributes[one.attribute].group for one in sightings)
+    same = Counter(one.attribute for one in sightings)
+    # "Yellow number plate" says nothing of front or rear, and is one thing.
+    alike = Counter((one.words, one.values) for one in sightings)
+    temper = TEMPER if len(sightings) > 1 else 1.0
+    return [
+        temper
+        * (groups[guide.attributes[one.attribute].group] * same[one.attribute]) ** (CROWDED - 1)
+        / alike[one.words, one.values]
+        for one in sightings
+    ]
+
+
+def _log_ratio(one: Sighting, place: str, average: float) -> float:
+    """How much likelier a sighting is in a place than on average, as a logarithm."""
+    guide = field_guide()
+    known = _chance(one, place)
+    weight = 1.0
+    if known is None:
+        chance = UNKNOWN_SHARE * average
+    else:
+        chance = known
+        best = max(one.values, key=lambda value: guide.chance(one.attribute, place, value) or 0.0)
+        if not guide.is_checked(one.attribute, place, best):
+            weight = UNCHECKED_WEIGHT
+        if chance == UNLISTED and not guide.attributes[one.attribute].complete:
+            chance = max(chance, UNLISTED_SHARE * average)
+    return weight * log((one.confidence * chance + (1 - one.confidence) * average) / average)
+
+
+def _chance(one: Sighting, place: str) -> float | None:
+    """How often a photo from there shows what was seen; None where nobody has checked."""
+    rear = _likeliest(one.attribute, one.values, place)
+    if rear is None or not one.front:
+        return rear
+    front = _likeliest(_FRONT, one.front, place)
+    if front is None:
+        return rear
+    if set(one.front) & set(one.values):
+        return min(1.0, rear / front)
+    # A car has the same colour on both sides where it can: what is left are plates that differ by law.
+    apart = min(
+        rear - (_likeliest(_FRONT, one.values, place) or 0.0), front - (_likeliest(_REAR, one.front, place) or 0.0)
+    )
+    return min(1.0, max(UNLISTED, apart / front))
+
+
+def _likeliest(attribute: str, values: Iterable[str], place: str) -> float | None:
+    guide = field_guide()
+    known = ((value, guide.chance(attribute, place, value)) for value in values)
+    return max((_of_writing(attribute, value, chance) for value, chance in known if chance is not None), default=None)
+
+
+def _of_writing(attribute: str, value: str, chance: float) -> float:
+    """A chance; of a script or language where nobody writes it, so much as travels there from its own countries."""
+    return min(chance, ABROAD * _written(attribute, value)) if chance == UNLISTED and attribute in _WRITING else chance
+
+
+@cache
+def _written(attribute: str, value: str) -> float:
+    """How often a photo of the world shows a script or language in a country that the tables list for it."""
+    prior, guide = country_prior(), field_guide()
+    known = ((share, guide.chance(attribute, code, value)) for code, share in prior.items())
+    written = sum(share * chance for share, chance in known if chance is not None and chance != UNLISTED)
+    return max(written, _LEAST_WRITTEN)
+
+
+def _average(one: Sighting, prior: Mapping[str, float]) -> float:
+    """How common what was seen is in the world: by countries and by people, near the usual where few were checked."""
+    known = [(share, chance) for code, share in prior.items() if (chance := _chance(one, code)) is not None]
+    total = sum(share for share, _ in known)
+    # Small countries count, too: by people alone, what only a few islands have would seem never to be seen.
+    mean = (
+        0.5 * sum(chance for _, chance in known) / len(known) + 0.5 * sum(s * chance for s, chance in known) / total
+        if known
+        else USUAL
+    )
+    if one.attribute in _WRITING:
+        return mean
+    return (len(known) * mean + _USUAL_WEIGHT * USUAL) / (len(known) + _USUAL_WEIGHT)
+
+
+def _moves(one: Sighting, average: float, odds: Mapping[str, float]) -> tuple[Move, ...]:
+    row = {code: _log_ratio(one, code, average) for code in odds}
+    ranked = sorted(row, key=lambda code: -abs(row[code]) * odds[code] ** 0.5)[:_SHOWN_MOVES]
+    return tuple(Move(code, exp(row[code])) for code in ranked if abs(row[code]) > log(1.1))
+
+
+def _parts(texts: Iterable[str]) -> Iterator[str]:
+    for text in texts:
+        for part in _PARTS.split(text[:LONGEST_TEXT].lower()):
+            if words := part.strip(" -•*\t"):
+                yield from _plates(words)
+
+
+def _plates(said: str) -> Iterator[str]:
+    """Yield what was seen with front and rear plates apart: "white front and yellow rear plates" are two things."""
+    if not _PLATES.search(said) or "=" in said:
+        yield said
+        return
+    words = _SIDES.sub(lambda side: " front " if side[1] else " rear ", _PLATES.sub(r"\1", said))
+    words = " ".join(words.split())
+    clauses = [one.strip() for one in _CLAUSES.split(words)]
+    if len({*re.findall(r"\bfront\b|\brear\b", words)}) < 2:
+        yield words
+    elif all(re.search(r"\bfront\b|\brear\b", one) and len(one.split()) > 1 for one in clauses):
+        yield from (one if _PLATES.search(one) else f"{one} number plate" for one in clauses)
+    else:
+        # "White plates front and rear" are white plates; "plates front and rear" say that there are two.
+        alike = re.sub(r"\bfront\b|\brear\b|\band\b", "", words).strip()
+        yield said if _PLATES.fullmatch(alike) else alike
+
+
+def _with_confidence(part: str) -> tuple[str, float]:
+    stated = _STATED.search(part)
+    if stated is not None:
+        share = stated["share"].replace(" ", "")
+        value = float(share[:-1]) / 100 if share.endswith("%") else float(share)
+        return part[: stated.start()].strip(), min(0.99, max(0.01, value))
+    return part, DOUBTED if _DOUBT.search(part) else CONFIDENCE
+
+
+def _named(words: str, confidence: float) -> Sighting:
+    guide = field_guide()
+    name, _, wanted = (side.strip().replace(" ", "_").replace("-", "_") for side in words.partition("="))
+    if name not in guide.attributes:
+        raise BadInput(f"The field guide has no attribute {name!r}. It has: {', '.join(guide.attributes)}")
+    if wanted not in guide.values[name]:
+        raise BadInput(f"{name} has no value {wanted!r}. It has: {', '.join(guide.values[name])}")
+    return Sighting(name, (wanted,), confidence, words)

@@ -1,0 +1,47 @@
+"""Where a picture may have been taken by its look alone, as one more likelihood among the clues.
+
+`VisualPrior` is what can be asked. `learn` makes one from photos whose places are known;
+`GeoClipPrior` uses a model that others trained.
+"""
+
+from typing import TYPE_CHECKING
+
+from geosleuth.support.lazy import exported
+
+from .visual_clue import HOW_TO_LEARN, NAMED, default_prior_path, load_prior, prior_at_hand, visual_clue
+from .visual_prior import GRID, NEAR_KM, Best, Cell, Distribution, Reach, VisualPrior
+
+if TYPE_CHECKING:
+    from .geoclip import GeoClipPrior
+    from .learned import FEWEST_PHOTOS, Comparison, Figures, LearnedPrior, compare, learn
+
+__getattr__ = exported(
+    __name__,
+    {
+        "geoclip": ("GeoClipPrior",),
+        "learned": ("FEWEST_PHOTOS", "Comparison", "Figures", "LearnedPrior", "compare", "learn"),
+    },
+)
+
+__all__ = [
+    "FEWEST_PHOTOS",
+    "GRID",
+    "HOW_TO_LEARN",
+    "NAMED",
+    "NEAR_KM",
+    "Best",
+    "Cell",
+    "Comparison",
+    "Distribution",
+    "Figures",
+    "GeoClipPrior",
+    "LearnedPrior",
+    "Reach",
+    "VisualPrior",
+    "compare",
+    "default_prior_path",
+    "learn",
+    "load_prior",
+    "prior_at_hand",
+    "visual_clue",
+]

@@ -1,0 +1,1 @@
+"""The laboratory: measuring answers, drawn scenes, training. The core never imports it."""

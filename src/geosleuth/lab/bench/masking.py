@@ -1,0 +1,367 @@
+"""Masks: runs in which a part of every photo is hidden, to see what answers depend on.
+
+A black or grey rectangle is an object of its own: models describe it, text readers find edges in it, and a run with it
+measures the rectangle. So a gap is filled smoothly from its rim: the colours just outside blend across it, without an
+edge anywhere. Nothing from inside the gap is used, not even its mean colour: a blue panel or a yellow plate is a clue
+too.
+
+Boxes of the data set and of an earlier run are looked up by the driver, photo by photo; that costs one small file per
+photo. Text is searched by the process that opens the photo, on whichever machine that is: it takes seconds, and the
+photo is open there anyway.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from math import ceil, floor, sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geosleuth.agent import Trajectory, read_trajectory
+from geosleuth.agent.display import best_evidence, first_views, shares_of, text_seen
+from geosleuth.lab.bench.run.engine import JobOf
+from geosleuth.lab.bench.run.folder import RunFolder
+from geosleuth.lab.bench.run.journal import Job
+from geosleuth.photo import Photo
+from geosleuth.photo.panorama import boxes_in_panorama
+from geosleuth.support.errors import BadInput
+from geosleuth.tools import ImageInfo
+
+from .sets import Box, BoxKind, DataSet, Item
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    _Colours = NDArray[np.float32]
+    _Weights = NDArray[np.float32]
+    _Rect = tuple[int, int, int, int]
+
+Edges = tuple[float, float, float, float]
+
+LARGEST_SHARE = 0.5
+"""A crop that shows more of the photo than this points at nothing in it."""
+
+_INSIDE = 0.9
+
+
+def clue_boxes(trajectory: Trajectory) -> tuple[Box, ...]:
+    """Return what a run zoomed into, and the lines of text in its evidence, in shares of the original photo.
+
+    Of nested crops the innermost counts. A text counts if the answer's clues, its evidence or its explanation quote
+    it; text that was read and led nowhere does not. Parts of maps and other pictures are not parts of the photo. A
+    panorama's views are mapped back into the panorama.
+    """
+    firsts = first_views(trajectory.task.images)
+    return tuple(dict.fromkeys(_in_original([*_cuts(trajectory, firsts), *_lines(trajectory)], len(firsts))))
+
+
+def _cuts(trajectory: Trajectory, firsts: Mapping[int, ImageInfo]) -> Iterator[tuple[int, Edges]]:
+    found: list[tuple[int, Edges]] = []
+    for image in (made for observation in trajectory.observations for made in observation.images):
+        first = firsts.get(image.photo)
+        edges = None if first is None else shares_of((0, 0, *image.size), image, first)
+        if edges is not None and _area(edges) <= LARGEST_SHARE:
+            found.append((image.photo, edges))
+    distinct = list(dict.fromkeys(found))
+    for photo, edges in distinct:
+        if not any(other != edges and number == photo and _contains(edges, other) for number, other in distinct):
+            yield photo, edges
+
+
+def _contains(outer: Edges, inner: Edges) -> bool:
+    """Return whether a crop lies in another; of two nearly equal ones, neither contains the other."""
+    common = (
+        max(outer[0], inner[0]), max(outer[1], inner[1]), min(outer[2], inner[2]), min(outer[3], inner[3])
+    )  # fmt: skip
+    if common[0] >= common[2] or common[1] >= common[3]:
+        return False
+    return _area(common) >= _INSIDE * _area(inner) and _area(inner) < _INSIDE * _area(outer)
+
+
+def _lines(trajectory: Trajectory) -> Iterator[tuple[int, Edges]]:
+    evidence = list(best_evidence(trajectory, None))
+    if trajectory.answer is not None and trajectory.answer.explanation:
+        evidence.append(trajectory.answer.explanation)
+    for line in text_seen(trajectory, evidence):
+        if line.number is not None:
+            yield line.photo, line.box
+
+
+def _in_original(parts: Iterable[tuple[int, Edges]], views: int) -> Iterator[Box]:
+    for photo, edges in parts:
+        # A run of a data set has one photo: if it has several, they are the views of a panorama.
+        whole = [edges] if views == 1 else boxes_in_panorama(edges, (photo - 1) * 360.0 / views)
+        yield from (Box("clue", *one) for one in whole)
+
+
+def _area(edges: Edges) -> float:
+    return (edges[2] - edges[0]) * (edges[3] - edges[1])
+
+
+_WHOLE_PX = 1536
+"""The long side of the copy in which large lettering is found; small lettering is found in parts of the photo."""
+
+_PART_PX = 2048
+_OVERLAP = 0.12
+_MOST_PARTS = 4
+
+
+def text_boxes(photo: Photo) -> tuple[Box, ...]:
+    """Return boxes of every line of text that our own reader finds.
+
+    A line counts whether or not it was read: a model may read what the reader can't. Photos much larger than the first
+    view of models are also searched in parts, since models zoom in. Takes a second for each part.
+    """
+    from geosleuth.photo.text.detector import find_boxes
+    from geosleuth.photo.text.strips import with_slack
+
+    pixels = np.asarray(photo.image.convert("RGB"), dtype=np.uint8)
+    width, height = photo.size
+    found: list[Box] = []
+    for left, top, right, bottom in [(0, 0, width, height), *_parts(width, height)]:
+        for one in find_boxes(with_slack(pixels[top:bottom, left:right]), _WHOLE_PX):
+            x, y = one.quad[:, 0] + left, one.quad[:, 1] + top
+            found.append(
+                Box(
+                    "text",
+                    max(0.0, float(x.min()) / width),
+                    max(0.0, float(y.min()) / height),
+                    min(1.0, float(x.max()) / width),
+                    min(1.0, float(y.max()) / height),
+                )
+            )
+    return tuple(found)
+
+
+def _parts(width: int, height: int) -> list[tuple[int, int, int, int]]:
+    """Return overlapping parts of a large photo; none if it is hardly larger than a part."""
+    if max(width, height) <= 1.25 * _PART_PX:
+        return []
+    return [
+        (left, top, right, bottom) for (top, bottom), (left, right) in product(_stretches(height), _stretches(width))
+    ]
+
+
+def _stretches(length: int) -> list[tuple[int, int]]:
+    count = min(_MOST_PARTS, ceil(length / _PART_PX))
+    each = length / count
+    more = each * _OVERLAP if count > 1 else 0.0
+    return [(max(0, round(at * each - more)), min(length, round((at + 1) * each + more))) for at in range(count)]
+
+
+WIDENED_BY = 0.1
+"""Share of a box's shorter side: boxes are drawn tightly, and compression smears letters over their edge."""
+
+LEAST_WIDENED_PX = 4
+ALL_TEXT = Box("text", 0.0, 0.0, 0.0, 0.0)
+"""Stands for all text in a photo. Finding it takes seconds, so it is left to the process that opens the photo."""
+
+_RIM = 0.05
+_LEAST_RIM_PX = 3
+# A fill has no detail: beyond so many pixels it is computed on a coarser copy.
+_MOST_PIXELS = 1_000_000
+# Rounds of smoothing; a coarse level does most of the work at little cost.
+_ROUNDS, _ROUNDS_IF_FINE, _FINE_PIXELS = 40, 4, 60_000
+_GREY = 128.0
+
+
+def blank(photo: Photo, boxes: Iterable[Box]) -> Photo:
+    """Return a photo with the boxes blanked; everything outside the slightly widened boxes is unchanged.
+
+    Boxes are clipped at the edge, and `ALL_TEXT` stands for every box of text that is found. The original photo is not
+    changed; without boxes it is returned.
+    """
+    from PIL import Image
+
+    wanted = list(boxes)
+    if ALL_TEXT in wanted:
+        wanted += text_boxes(photo)
+    rects = [rect for box in wanted if (rect := widened(box, photo.size)) is not None]
+    if not rects:
+        return photo
+    pixels = np.array(photo.image.convert("RGB"), dtype=np.uint8)
+    # Everything hidden counts as unknown, even in another gap: nothing leaks across.
+    hidden, rim = np.zeros((2, *pixels.shape[:2]), dtype=np.bool_)
+    for left, top, right, bottom in rects:
+        hidden[top:bottom, left:right] = True
+        rim[_around((left, top, right, bottom))] = True
+    rim &= ~hidden
+    for rect in _grouped(rects):
+        part = _around(rect)
+        _fill(pixels[part], hidden[part], rim[part])
+    return Photo(Image.fromarray(pixels), photo.kind)
+
+
+def widened(box: Box, size: tuple[int, int]) -> "_Rect | None":
+    """Return the pixels that are blanked for a box: left, top, right, bottom; None if it is empty or lies outside."""
+    width, height = size
+    left, right = box.left * width, box.right * width
+    top, bottom = box.top * height, box.bottom * height
+    if not (left < right and top < bottom and left < width and top < height and right > 0 and bottom > 0):
+        return None
+    more = max(LEAST_WIDENED_PX, WIDENED_BY * min(right - left, bottom - top))
+    return (
+        max(0, floor(left - more)),
+        max(0, floor(top - more)),
+        min(width, ceil(right + more)),
+        min(height, ceil(bottom + more)),
+    )
+
+
+def _around(rect: "_Rect") -> tuple[slice, slice]:
+    """Return a rectangle with its rim, as rows and columns of pixels."""
+    left, top, right, bottom = rect
+    rim = max(_LEAST_RIM_PX, round(_RIM * min(right - left, bottom - top)))
+    return slice(max(0, top - rim), bottom + rim), slice(max(0, left - rim), right + rim)
+
+
+def _grouped(rects: "Iterable[_Rect]") -> "list[_Rect]":
+    """Return rectangles around those that touch each other, so that each gap is filled at once."""
+    groups: list[_Rect] = []
+    for rect in rects:
+        grown, apart = rect, groups
+        while True:
+            touching = [one for one in apart if _touch(one, grown)]
+            if not touching:
+                break
+            apart = [one for one in apart if one not in touching]
+            lefts, tops, rights, bottoms = zip(grown, *touching, strict=True)
+            grown = min(lefts), min(tops), max(rights), max(bottoms)
+        groups = [*apart, grown]
+    return groups
+
+
+def _touch(one: "_Rect", other: "_Rect") -> bool:
+    return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
+
+
+def _fill(pixels: "NDArray[np.uint8]", hidden: "NDArray[np.bool_]", rim: "NDArray[np.bool_]") -> None:
+    """Blend the colours of the rim into what is hidden, in place."""
+    step = max(1, ceil(sqrt(hidden.size / _MOST_PIXELS)))
+    known = rim[::step, ::step].astype(np.float32)
+    smooth = _spread(pixels[::step, ::step].astype(np.float32), known)
+    if smooth.shape[:2] != hidden.shape:
+        smooth = _resized(smooth, hidden.shape[1], hidden.shape[0])
+    pixels[hidden] = np.clip(np.rint(smooth[hidden]), 0, 255).astype(np.uint8)
+
+
+def _spread(colours: "_Colours", known: "_Weights") -> "_Colours":
+    """Interpolate unknown pixels between known ones: first in a copy of half the size, then smoothed in place."""
+    if known.min() >= 1:
+        return colours
+    if max(known.shape) == 1:
+        return np.where(known[..., None] > 0, colours, np.float32(_GREY))
+    halved, weights = _halved(colours, known)
+    coarse = _resized(_spread(halved, np.minimum(weights, np.float32(1.0))), known.shape[1], known.shape[0])
+    free = known <= 0
+    filled: _Colours = np.where(free[..., None], coarse, colours)
+    for _ in range(_ROUNDS if free.size <= _FINE_PIXELS else _ROUNDS_IF_FINE):
+        wider = np.pad(filled, ((1, 1), (1, 1), (0, 0)), mode="edge")
+        means = wider[:-2, 1:-1] + wider[2:, 1:-1] + wider[1:-1, :-2] + wider[1:-1, 2:]
+        filled[free] = means[free] / 4
+    return filled
+
+
+def _halved(colours: "_Colours", weights: "_Weights") -> "tuple[_Colours, _Weights]":
+    """Return means over two by two pixels, weighted by how much is known, and how much is known of each mean."""
+    height, width = weights.shape
+    even = ((0, height % 2), (0, width % 2))
+    weights = np.pad(weights, even)
+    weighted = np.pad(colours, (*even, (0, 0))) * weights[..., None]
+    total = weights[::2, ::2] + weights[1::2, ::2] + weights[::2, 1::2] + weights[1::2, 1::2]
+    summed = weighted[::2, ::2] + weighted[1::2, ::2] + weighted[::2, 1::2] + weighted[1::2, 1::2]
+    return summed / np.maximum(total, np.float32(1e-6))[..., None], total
+
+
+def _resized(colours: "_Colours", width: int, height: int) -> "_Colours":
+    from PIL import Image
+
+    channels = [
+        Image.fromarray(np.ascontiguousarray(colours[..., channel])).resize((width, height), Image.Resampling.BILINEAR)
+        for channel in range(colours.shape[2])
+    ]
+    return np.stack([np.asarray(channel, dtype=np.float32) for channel in channels], axis=-1)
+
+
+HOW_TO_GIVE = (
+    'give the table a column "boxes" with entries such as '
+    '[{"kind": "%s", "box": [0.1, 0.2, 0.5, 0.3]}]: left, top, right, bottom in shares of width and height'
+)
+
+
+def boxes_for(kind: BoxKind, item: Item, photo: Photo) -> tuple[Box, ...]:
+    """Return the boxes of one kind in one photo: those of the data set, or for text those that our reader finds.
+
+    A photo without such a box has nothing of the kind, as far as the data set knows.
+    """
+    own = own_boxes(kind, item)
+    return own or (text_boxes(photo) if kind == "text" else ())
+
+
+def own_boxes(kind: BoxKind, item: Item) -> tuple[Box, ...]:
+    """Return the boxes of one kind that the data set has for a photo."""
+    return tuple(box for box in item.boxes if box.kind == kind)
+
+
+def masking_job_of(kind: BoxKind, unmasked: Path | None = None, data: DataSet | None = None) -> JobOf:
+    """Return a maker of the jobs of a masked run, for `run_set`.
+
+    Args:
+        kind: what is hidden.
+        unmasked: for ``clue``, the run without a mask, whose trajectories show what was examined.
+        data: the photos of the run; if given, it is checked that there are boxes for them.
+
+    Raises:
+        BadInput: there is nothing to hide, or no boxes are known; the message says what to do.
+    """
+    if kind == "clue" and unmasked is not None:
+        return _ClueJobs(unmasked, data)
+    if unmasked is not None:
+        raise BadInput("--unmasked is the run whose clues are hidden; it goes with --mask clue")
+    if data is not None and kind != "text" and not any(own_boxes(kind, item) for item in data):
+        if kind == "clue":
+            raise BadInput(
+                "--mask clue hides what a run looked at; name that run, made without --mask: --unmasked RUN/"
+            )
+        raise BadInput(f"--mask {kind}: no photo of {data.card.name} has a box of that kind; {HOW_TO_GIVE % kind}")
+    return _BoxJobs(kind)
+
+
+class _BoxJobs:
+    """Jobs that hide the data set's own boxes."""
+
+    def __init__(self, kind: BoxKind) -> None:
+        self._kind = kind
+
+    def __call__(self, item: Item, name: str, number: int, content: bytes) -> Job:
+        hide = own_boxes(self._kind, item) or ((ALL_TEXT,) if self._kind == "text" else ())
+        return Job(name, item.id, number, content, hide)
+
+
+class _ClueJobs:
+    """Jobs that hide what an earlier run examined."""
+
+    def __init__(self, unmasked: Path, data: DataSet | None) -> None:
+        self._folder = RunFolder.read(unmasked)
+        if self._folder.manifest.mask is not None:
+            raise BadInput(f"{unmasked}: has a mask itself; give --unmasked the run without one")
+        self._answered = {one.id: one.number for one in self._folder.tries() if one.outcome == "answered"}
+        missing = [item.id for item in data or () if item.id not in self._answered]
+        if missing:
+            raise BadInput(
+                f"{unmasked}: has no answer for {len(missing):,} of the photos, such as {missing[0][:80]}; continue "
+                "that run first, or leave those photos out of this one"
+            )
+
+    def __call__(self, item: Item, name: str, number: int, content: bytes) -> Job:
+        return Job(name, item.id, number, content, self._clues(item.id))
+
+    def _clues(self, photo_id: str) -> tuple[Box, ...]:
+        """Return what was examined; of a team, by any member."""
+        number = self._answered.get(photo_id)
+        if number is None:
+            return ()
+        files = self._folder.files_of(self._folder.name_of(photo_id), number)
+        kept = [file for file in files if file.suffix == ".jsonl"]
+        return tuple(dict.fromkeys(box for file in kept for box in clue_boxes(read_trajectory(file))))

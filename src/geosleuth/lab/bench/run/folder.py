@@ -1,0 +1,596 @@
+"""The folder of a run: its files, its lock, and lines that are on disk before they count.
+
+RUN/manifest.json                      the run's settings, and which services failed
+RUN/journal.jsonl                      a line for every try that ended; append-only
+RUN/trajectories/ab/abcd….1.jsonl      the trajectory of each try, with its other files
+RUN/results.jsonl, errors.jsonl, summary.json      made from these whenever a run stops
+RUN/lock                               held by the process that works on it
+"""
+
+import asyncio
+import json
+import os
+import queue
+import socket
+import threading
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from itertools import islice, takewhile
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Generic, TypeVar
+
+from geosleuth.agent.codec import from_line
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import lock_file, read_json, write_bytes_atomically, write_text_atomically
+from geosleuth.support.text.numbers import plural
+
+from .journal import (
+    Index,
+    Known,
+    Scanned,
+    TryRecord,
+    file_name,
+    header_line,
+    line_at,
+    name_of,
+    read_file_name,
+    read_tries,
+    record_from_line,
+    record_to_line,
+    scan,
+)
+from .manifest import Manifest, check_same, manifest_from_dict, manifest_to_dict
+
+T = TypeVar("T")
+
+_AT_ONCE = 8
+AGAIN = "fix that, then run the same command again: nothing that was finished is lost"
+
+
+@dataclass(slots=True)
+class _Waiting(Generic[T]):
+    what: T | None
+    line: bytes
+    done: "asyncio.Future[None]" = field(repr=False)
+    offset: int = 0
+
+
+class LineWriter(Generic[T]):
+    """Appends lines in a thread.
+
+    Writes that arrive during a flush are batched into the next one, with one sync. ``before`` makes safe what must be
+    on disk before the lines, in the thread; ``after`` receives every line that counts now with its offset, in the
+    loop, before the writer of the line resumes. After a failure the file is as before, and every other line is refused
+    with the same message.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        end: int,
+        *,
+        before: Callable[[Sequence[T]], None],
+        after: Callable[[T, int], None],
+    ) -> None:
+        """Open the file to append at ``end``; anything after it is cut off.
+
+        Raises:
+            BadInput: it can't be written.
+        """
+        self.path = path
+        self._before, self._after = before, after
+        self._queue: queue.SimpleQueue[_Waiting[T] | None] = queue.SimpleQueue()
+        self._end = end
+        self._broken: Exception | None = None
+        try:
+            self._file = os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0))
+            os.ftruncate(self._file, end)
+            os.lseek(self._file, end, os.SEEK_SET)
+        except OSError as error:
+            raise self._trouble(error) from error
+        self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
+        self._thread.start()
+
+    async def add(self, what: T, line: bytes) -> None:
+        """Append a line; it is safe on disk when this returns, even if the caller is cancelled while waiting.
+
+        Raises:
+            BadInput: it can't be written, for example because the disk is full.
+        """
+        await self._put(what, line)
+
+    async def flush(self) -> None:
+        """Wait for all lines that were added before."""
+        # Errors are raised to those who wait for a line.
+        with suppress(Exception):
+            await self._put(None, b"")
+
+    def _put(self, what: T | None, line: bytes) -> "asyncio.Future[None]":
+        waiting = _Waiting(what, line, asyncio.get_running_loop().create_future())
+        self._queue.put(waiting)
+        return asyncio.shield(waiting.done)
+
+    def close(self) -> None:
+        """Write pending lines and close the file; closing twice is harmless."""
+        if self._thread.is_alive():
+            self._queue.put(None)
+            self._thread.join()
+            os.close(self._file)
+
+    def _work(self) -> None:
+        going = True
+        while going:
+            batch: list[_Waiting[T]] = []
+            one = self._queue.get()
+            with suppress(queue.Empty):
+                while one is not None:
+                    batch.append(one)
+                    one = self._queue.get_nowait()
+                going = False
+            if batch:
+                self._commit(batch)
+                for loop in {waiting.done.get_loop() for waiting in batch}:
+                    own = [waiting for waiting in batch if waiting.done.get_loop() is loop]
+                    with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                        loop.call_soon_threadsafe(self._tell, own, self._broken)
+
+    def _commit(self, batch: Sequence[_Waiting[T]]) -> None:
+        lines = [waiting for waiting in batch if waiting.what is not None]
+        if self._broken is not None or not lines:
+            return
+        end = self._end
+        try:
+            self._before([waiting.what for waiting in lines if waiting.what is not None])
+            for waiting in lines:
+                waiting.offset = end
+                end += len(waiting.line)
+            _write_all(self._file, b"".join(waiting.line for waiting in lines))
+            os.fsync(self._file)
+            self._end = end
+        except Exception as error:  # noqa: BLE001  (raised where somebody waits for the line)
+            self._broken = self._trouble(error) if isinstance(error, OSError) else error
+            with suppress(OSError):
+                os.ftruncate(self._file, self._end)
+
+    def _tell(self, batch: Sequence[_Waiting[T]], broken: Exception | None) -> None:
+        for waiting in batch:
+            if broken is not None:
+                waiting.done.set_exception(broken)
+                continue
+            try:
+                if waiting.what is not None:
+                    self._after(waiting.what, waiting.offset)
+            except Exception as error:  # noqa: BLE001  (raised where somebody waits for the line)
+                waiting.done.set_exception(error)
+            else:
+                waiting.done.set_result(None)
+
+    def _trouble(self, error: OSError) -> BadInput:
+        return BadInput(f"{self.path}: can't be written: {error.strerror or error}; {AGAIN}")
+
+
+def _write_all(file: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(file, view) :]
+
+
+class Syncing:
+    """Syncs files in a few threads: those who wait at the same time share one sync."""
+
+    def __init__(self) -> None:
+        """Start without threads; they are created on demand."""
+        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="sync")
+
+    def __call__(self, paths: Sequence[Path]) -> None:
+        """Wait until the contents of these files, and folders' entries, are on disk.
+
+        Raises:
+            OSError: they are not.
+        """
+        shares = [paths[start::_AT_ONCE] for start in range(min(_AT_ONCE, len(paths)))]
+        waiting = [self._threads.submit(_sync_each, share) for share in shares[1:]]
+        if shares:
+            _sync_each(shares[0])
+        for one in waiting:
+            one.result()
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._threads.shutdown()
+
+
+def _sync_each(paths: Sequence[Path]) -> None:
+    for path in paths:
+        sync_file(path)
+
+
+def sync_file(path: Path) -> None:
+    """Wait until a file's content, or a folder's entries, are on disk.
+
+    Raises:
+        OSError: they are not.
+    """
+    if os.name == "nt" and path.is_dir():
+        return  # such folders can't be opened, and sync themselves
+    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+MANIFEST, JOURNAL, TRAJECTORIES, LOCK = "manifest.json", "journal.jsonl", "trajectories", "lock"
+RESULTS, ERRORS, SUMMARY = "results.jsonl", "errors.jsonl", "summary.json"
+_SHARD = 2
+_LOCKED_BYTE = 1 << 20
+
+Say = Callable[[str], None]
+
+
+def _no_messages(_words: str) -> None:
+    """Ignore messages."""
+
+
+class RunFolder:
+    """A run on disk, to work on (`begin`) or to read (`read`). It is a context manager that closes it.
+
+    Attributes:
+        path: the folder.
+        manifest: the run's settings.
+        index: what is known of every photo, and the total cost of all tries.
+        results: the file of answers, one record each, in the data set's order.
+        errors: the file of photos whose newest try failed.
+        summary: the file with the run's figures.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest, scanned: Scanned, lock: int | None) -> None:
+        """Use `begin` or `read` to create one."""
+        self.path, self.manifest = path, manifest
+        self.results, self.errors, self.summary = (path / name for name in (RESULTS, ERRORS, SUMMARY))
+        self.index: Index = scanned.index
+        self._lock = lock
+        self._made: set[str] = set()
+        self._listed: dict[str, list[str]] = {}
+        self._reading: BinaryIO | None = None
+        self._one_reads = threading.Lock()
+        self._sync = Syncing()
+        self._writer: LineWriter[TryRecord] | None = None
+
+    @classmethod
+    def begin(cls, path: Path, manifest: Manifest, say: Say = _no_messages) -> "RunFolder":
+        """Create the folder of a new run, or continue the run that is there, and lock it until it is closed.
+
+        ``manifest`` is what is wanted now; an existing run keeps its own, with its id and its key. ``say`` receives
+        messages about repairs.
+
+        Raises:
+            BadInput: it can't be written; another process works on it; it is a run with other settings or data; it is
+                something else; or it is damaged.
+        """
+        _make(path)
+        lock = _take_lock(path, say)
+        try:
+            _tidy(path)
+            stored = _begin_manifest(path, manifest)
+            scanned = _begin_journal(path, stored, say)
+            _make(path / TRAJECTORIES)
+            _sync(path)
+            folder = cls(path, stored, scanned, lock)
+            folder._writer = LineWriter(path / JOURNAL, scanned.end, before=folder._make_safe, after=folder.index.add)
+        except BaseException:
+            os.close(lock)
+            raise
+        return folder
+
+    @classmethod
+    def read(cls, path: Path) -> "RunFolder":
+        """Open a run for reading, finished or not; nothing is changed, and a process that works on it is not disturbed.
+
+        Raises:
+            BadInput: it is not a run, or is damaged.
+        """
+        if not (path / MANIFEST).is_file():
+            raise BadInput(f"{path}: not a run; give the folder in which the run was begun")
+        manifest = read_manifest(path)
+        scanned = scan(path / JOURNAL)
+        _check_journal(path, manifest, scanned)
+        return cls(path, manifest, scanned, None)
+
+    def close(self) -> None:
+        """Write what is pending and release the folder; closing twice is harmless."""
+        if self._writer is not None:
+            self._writer.close()
+        self._sync.close()
+        if self._reading is not None:
+            self._reading.close()
+            self._reading = None
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> "RunFolder":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def keep_services(self) -> None:
+        """Write into the manifest how often services were asked and failed so far.
+
+        Raises:
+            BadInput: it can't be written.
+        """
+        manifest = replace(self.manifest, services=self.index.spent.services)
+        if manifest != self.manifest:
+            _write_manifest(self.path, manifest)
+            self.manifest = manifest
+
+    def name_of(self, id: str) -> str:  # noqa: A002  (the data set's own word)
+        """Return a photo's name in this run."""
+        return name_of(self.manifest.name_key, id)
+
+    def trajectory(self, name: str, number: int) -> Path:
+        """Return the path of a try's trajectory, existing or not."""
+        return self.path / TRAJECTORIES / name[:_SHARD] / file_name(name, number)
+
+    def place(self, name: str, number: int) -> Path:
+        """Return the path after creating its folder.
+
+        Raises:
+            BadInput: it can't be created.
+        """
+        path = self.trajectory(name, number)
+        if name[:_SHARD] not in self._made:
+            _make(path.parent)
+            self._made.add(name[:_SHARD])
+        return path
+
+    def files_of(self, name: str, number: int) -> list[Path]:
+        """Return every file of a try: its trajectory first, then those beside it, such as a team's."""
+        trajectory = self.trajectory(name, number)
+        if self._lock is not None:
+            return files_with(trajectory)
+        # All files of a try that a reader knows of existed when the journal was read: one listing of a shard is enough.
+        shard = name[:_SHARD]
+        if shard not in self._listed:
+            self._listed[shard] = sorted(_entries(trajectory.parent))
+        return _files_among(self._listed[shard], trajectory)
+
+    def known(self, id: str) -> Known | None:  # noqa: A002
+        """Return what is known of a photo; None if nobody has worked on it."""
+        return self.index.of(self.name_of(id))
+
+    def newest(self, id: str) -> TryRecord | None:  # noqa: A002
+        """Return the try that counts for a photo: the newest that was not cut off, or else the newest; None if none."""
+        known = self.known(id)
+        return None if known is None else self.at(known)
+
+    def at(self, known: Known) -> TryRecord:
+        """Return the try that counts for a known photo."""
+        return record_from_line(self._line(known))
+
+    def plain_at(self, known: Known) -> dict[str, Any]:
+        """Return its line of the journal; it was checked when the run was opened."""
+        return from_line(self._line(known))
+
+    def _line(self, known: Known) -> bytes:
+        with self._one_reads:
+            if self._reading is None:
+                self._reading = _open(self.path / JOURNAL)
+            return line_at(self._reading, known.offset)
+
+    def tries(self) -> Iterator[TryRecord]:
+        """Yield every try in the order they ended."""
+        return read_tries(self.path / JOURNAL)
+
+    def strays(self) -> dict[str, list[int]]:
+        """Return tries that were cut off before the journal knew of them: their numbers, by the photo's name."""
+        found: dict[str, set[int]] = {}
+        for shard in _entries(self.path / TRAJECTORIES):
+            for file in _entries(self.path / TRAJECTORIES / shard):
+                if (read := read_file_name(file)) is None:
+                    continue
+                known = self.index.of(read[0])
+                if known is None or read[1] > known.tries:
+                    found.setdefault(read[0], set()).add(read[1])
+        return {name: sorted(numbers) for name, numbers in found.items()}
+
+    async def record(self, record: TryRecord) -> None:
+        """Record a try that ended; its files and its line are on disk when this returns.
+
+        Raises:
+            BadInput: they can't be written.
+        """
+        await self._writing.add(record, record_to_line(record))
+
+    async def flush(self) -> None:
+        """Wait for all tries that were recorded before."""
+        await self._writing.flush()
+
+    @property
+    def _writing(self) -> LineWriter[TryRecord]:
+        if self._writer is None:
+            raise ValueError("this run was opened for reading")
+        return self._writer
+
+    def _make_safe(self, records: Sequence[TryRecord]) -> None:
+        by_shard: dict[Path, list[Path]] = {}
+        for record in records:
+            trajectory = self.trajectory(record.image, record.number)
+            by_shard.setdefault(trajectory.parent, []).append(trajectory)
+        files: list[Path] = []
+        for shard, trajectories in by_shard.items():
+            beginnings = tuple(f"{trajectory.stem}." for trajectory in trajectories)
+            names = sorted(name for name in _entries(shard) if name.startswith(beginnings))
+            files += [file for trajectory in trajectories for file in _files_among(names, trajectory)]
+        shards = {file.parent for file in files}
+        self._sync([*files, *shards, *([self.path / TRAJECTORIES] if shards else ())])
+
+
+def files_with(trajectory: Path) -> list[Path]:
+    """Return every file of the try with this trajectory, that one first."""
+    beginning = f"{trajectory.stem}."
+    return _files_among(sorted(name for name in _entries(trajectory.parent) if name.startswith(beginning)), trajectory)
+
+
+def _files_among(names: Sequence[str], trajectory: Path) -> list[Path]:
+    """Return these files from the sorted names of all files in its folder."""
+    beginning = f"{trajectory.stem}."
+    own = takewhile(lambda name: name.startswith(beginning), islice(names, bisect_left(names, beginning), None))
+    return sorted((trajectory.with_name(name) for name in own), key=lambda path: path != trajectory)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read the manifest of the run in a folder.
+
+    Raises:
+        BadInput: it can't be read.
+    """
+    file = path / MANIFEST
+    try:
+        return manifest_from_dict(read_json(file))
+    except OSError as error:
+        raise BadInput(f"{file}: can't be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise BadInput(f"{file}: not JSON; restore it from a copy, or choose another folder") from error
+    except BadInput as error:
+        raise BadInput(f"{file}: {error}") from error
+
+
+def _make(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{path}: can't be created: {error.strerror or error}") from error
+
+
+def _open(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+
+
+def _entries(path: Path) -> list[str]:
+    try:
+        return os.listdir(path)  # noqa: PTH208  (names alone, and many)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+
+
+def _take_lock(path: Path, say: Say) -> int:
+    """Return an open file that holds the lock until it is closed or the process ends."""
+    file = path / LOCK
+    try:
+        # A folder from elsewhere may contain links, and the lock file is written to.
+        lock = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    except OSError as error:
+        raise BadInput(f"{path}: can't be written: {error.strerror or error}") from error
+    try:
+        locked = lock_file(lock)
+        if locked is None:
+            locked = _locked_on_windows(lock)
+        if locked is None:
+            say(f"{path}: this system can't lock files; make sure that no other process works on this run")
+        elif not locked:
+            raise BadInput(f"{path}: {_holder(lock)} works on this run; wait for it, or stop it")
+        owner = json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
+        os.ftruncate(lock, 0)
+        os.write(lock, owner)
+    except OSError as error:
+        os.close(lock)
+        raise BadInput(f"{file}: can't be written: {error.strerror or error}") from error
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _locked_on_windows(lock: int) -> bool | None:
+    try:
+        msvcrt: Any = import_module("msvcrt")
+    except ImportError:
+        return None
+    # Nobody else can read a locked byte there, so it lies far behind the text that says who works on the run.
+    os.lseek(lock, _LOCKED_BYTE, os.SEEK_SET)
+    try:
+        msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)
+    except OSError:
+        return False
+    finally:
+        os.lseek(lock, 0, os.SEEK_SET)
+    return True
+
+
+def _holder(lock: int) -> str:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        owner = json.loads(os.read(lock, 1000))
+        return f"another process ({int(owner['pid'])} on {str(owner['host'])[:60]})"
+    return "another process"
+
+
+def _tidy(path: Path) -> None:
+    """Remove what a killed process had not finished writing."""
+    beginnings = tuple(f".{name}." for name in (MANIFEST, JOURNAL, RESULTS, ERRORS, SUMMARY))
+    for name in _entries(path):
+        if name.startswith(beginnings) and name.endswith(".part"):
+            with suppress(OSError):
+                (path / name).unlink()
+
+
+def _begin_manifest(path: Path, wanted: Manifest) -> Manifest:
+    if (path / MANIFEST).exists():
+        stored = read_manifest(path)
+        try:
+            check_same(stored, wanted)
+        except BadInput as error:
+            raise BadInput(f"{path}: {error}") from error
+        return stored
+    if other := sorted(name for name in _entries(path) if name != LOCK):
+        raise BadInput(f"{path}: holds {other[0][:60]!r} and is not a run; choose a new or an empty folder")
+    _write_manifest(path, wanted)
+    # Round-trip through JSON, so that a setting that JSON can't hold is noticed now.
+    return read_manifest(path)
+
+
+def _write_manifest(path: Path, manifest: Manifest) -> None:
+    text = json.dumps(manifest_to_dict(manifest), indent=1, ensure_ascii=False, default=str)
+    write_text_atomically(path / MANIFEST, f"{text}\n")
+    _sync(path)
+
+
+def _begin_journal(path: Path, manifest: Manifest, say: Say) -> Scanned:
+    file = path / JOURNAL
+    if not file.exists():
+        if (path / TRAJECTORIES).exists():
+            raise BadInput(f"{file}: is missing; restore it from a copy, or choose another folder")
+        write_bytes_atomically(file, header_line(manifest.id))
+        _sync(path)
+    scanned = scan(file)
+    _check_journal(path, manifest, scanned)
+    if scanned.torn:
+        lost = file.stat().st_size - scanned.end
+        say(f"{file}: the last line was incomplete; {plural(lost, 'byte was', 'bytes were')} cut off")
+    return scanned
+
+
+def _check_journal(path: Path, manifest: Manifest, scanned: Scanned) -> None:
+    if scanned.run != manifest.id:
+        raise BadInput(f"{path / JOURNAL}: belongs to another run than {MANIFEST}; restore the right one")
+
+
+def _sync(folder: Path) -> None:
+    try:
+        sync_file(folder)
+    except OSError as error:
+        raise BadInput(f"{folder}: can't be written: {error.strerror or error}") from error

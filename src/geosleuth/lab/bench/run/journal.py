@@ -1,0 +1,462 @@
+"""The journal of a run, one line for every try that ended; and the types between a run and its workers.
+
+The first line is a header, ``{"format": "geosleuth-journal", "version": 1, "run": "..."}``. The file is append-only,
+and a line counts once it is safe on disk. A killed process may leave a partial line at the end: it never counted, and
+is cut off when the run is continued.
+"""
+
+import hmac
+import re
+import secrets
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, Protocol, get_args
+
+from geosleuth.agent import Spent
+from geosleuth.agent.codec import from_line, to_line
+from geosleuth.agent.events import Answerer, EndReason
+from geosleuth.answer import Answer, answer_from_dict, answer_to_dict
+from geosleuth.lab.bench.sets.dataset import Box
+from geosleuth.models import Usage
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import byte_lines
+from geosleuth.support.service_use import read_uses
+
+LENGTH = 16
+_NAME = re.compile(rf"[0-9a-f]{{{LENGTH}}}")
+_FILE = re.compile(rf"([0-9a-f]{{{LENGTH}}})\.([1-9][0-9]{{0,4}})\.(?:.+\.)?jsonl")
+
+
+def new_key() -> str:
+    """Return a new key for the names of one run, in hexadecimal digits."""
+    return secrets.token_hex(32)
+
+
+def name_of(key: str, id: str) -> str:  # noqa: A002  (the data set's own word)
+    """Return the name of a photo: constant within a run, and not reversible to the id without the key."""
+    return hmac.digest(bytes.fromhex(key), id.encode("utf-8", "surrogatepass"), "sha256").hex()[:LENGTH]
+
+
+def is_name(text: str) -> bool:
+    """Return whether this can be the name of a photo; anything else must not become part of a path."""
+    return _NAME.fullmatch(text) is not None
+
+
+def file_name(name: str, number: int) -> str:
+    """Return the file name of a try's trajectory."""
+    return f"{name}.{number}.jsonl"
+
+
+def read_file_name(file: str) -> tuple[str, int] | None:
+    """Return the photo's name and the number of the try that a file belongs to; None if it is something else."""
+    found = _FILE.fullmatch(file)
+    return None if found is None else (found[1], int(found[2]))
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_MOST_SPANS = 4096
+
+
+class WorkedTime:
+    """The union of time spans, added in any order.
+
+    It remembers the newest few thousand separate spans. An older gap stays a gap, even if a later span covers it.
+    """
+
+    def __init__(self) -> None:
+        """Start with no time."""
+        self._begins: list[int] = []
+        self._ends: list[int] = []
+        self._since = 0
+        self._total = 0
+
+    @property
+    def seconds(self) -> float:
+        """Return the total length."""
+        return self._total / 1_000_000
+
+    def add(self, began: datetime, ended: datetime) -> None:
+        """Add a span; one that ends before it begins is ignored."""
+        begin, end = (max((moment - _EPOCH) // _MICROSECOND, self._since) for moment in (began, ended))
+        if end <= begin:
+            return
+        touched = slice(bisect_left(self._ends, begin), bisect_right(self._begins, end))
+        begins, ends = self._begins[touched], self._ends[touched]
+        if begins:
+            begin, end = min(begin, begins[0]), max(end, ends[-1])
+        self._begins[touched], self._ends[touched] = [begin], [end]
+        self._total += end - begin - (sum(ends) - sum(begins))
+        if len(self._begins) > _MOST_SPANS:
+            half = _MOST_SPANS // 2
+            self._since = self._ends[half - 1]
+            del self._begins[:half], self._ends[:half]
+
+
+Outcome = Literal["answered", "failed", "interrupted"]
+"""How a try ended: with an answer, which may be "can't tell" or wrong; with an error; or cut off.
+
+An error says nothing about the model's skill: its server failed, or the photo can't be opened.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One try at one photo.
+
+    ``name`` is a random hash, and all that a model may see. ``id`` is the data set's own and only used to look up a
+    recording. ``content`` is the photo's file; the process that opens it keeps only pixels. ``hide`` are boxes to blank
+    before anybody sees the photo.
+    """
+
+    name: str
+    id: str
+    number: int
+    content: bytes = field(repr=False)
+    hide: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """The result of a try. It is sent between machines, so it holds plain values only."""
+
+    outcome: Outcome
+    answer: Answer
+    by: Answerer
+    reason: EndReason
+    spent: Spent
+    trouble: str | None = None
+    host: str | None = None
+
+
+class Attempt(Protocol):
+    """Runs one try. It writes the trajectory into the given file, and other files beside it.
+
+    It raises only `UserError`, for what must be fixed before the run can continue: a failing model and a photo that
+    can't be opened are outcomes.
+    """
+
+    async def __call__(self, job: Job, keep_in: Path) -> Attempted:
+        """Run the try."""
+        ...
+
+
+class Making(Protocol):
+    """Builds an `Attempt`, here or on another machine: it can be pickled, and is called once in each process."""
+
+    async def __call__(self) -> "Ready":
+        """Load everything that tries need."""
+        ...
+
+
+class Ready(Protocol):
+    """An attempt with everything loaded; closed when the run ends."""
+
+    @property
+    def attempt(self) -> Attempt:
+        """Return the attempt."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close models and connections, and free memory."""
+        ...
+
+
+class Worker(Protocol):
+    """Runs tries: in this process, or on a cluster. The try's files are in the run's folder when it returns.
+
+    Raises:
+        UserError: the run can't continue.
+    """
+
+    async def __call__(self, job: Job) -> Attempted:
+        """Run one try."""
+        ...
+
+
+FORMAT = "geosleuth-journal"
+VERSION = 1
+
+PhotoState = Literal["interrupted", "located", "unlocated", "failed"]
+"""What is known of a photo: only tries that were cut off; an answer with a point; one without; an error."""
+
+_STATES: tuple[PhotoState, ...] = get_args(PhotoState)
+_OUTCOMES, _REASONS, _ANSWERERS = (frozenset(get_args(kind)) for kind in (Outcome, EndReason, Answerer))
+_MOST_TRIES = 0xFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class TryRecord:
+    """A try that ended, as the journal records it. The photo's true place is not in it."""
+
+    image: str
+    id: str
+    number: int
+    outcome: Outcome
+    reason: EndReason
+    by: Answerer
+    answer: Answer
+    spent: Spent
+    began: datetime
+    ended: datetime
+    sha256: str | None = None
+    trouble: str | None = None
+    host: str | None = None
+    node: str | None = None
+
+    @property
+    def state(self) -> PhotoState:
+        """Return what this try means for its photo."""
+        if self.outcome == "answered":
+            return "unlocated" if self.answer.point is None else "located"
+        return self.outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a run knows of a photo: the number of tries, and the offset of the line that counts.
+
+    That is the newest try that was not cut off, or else the newest.
+    """
+
+    offset: int
+    tries: int
+    state: PhotoState
+
+
+class Index:
+    """What the journal says about every photo, a few bytes each, and the total cost of all tries."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._known: dict[int, int] = {}
+        self._counts = dict.fromkeys(_STATES, 0)
+        self.tries = self.interrupted_tries = self.failed_tries = 0
+        self.spent = Spent()
+        self._worked = WorkedTime()
+
+    def add(self, record: TryRecord, offset: int) -> None:
+        """Add the line of a try that ended.
+
+        Raises:
+            BadInput: the try is in the journal already, or out of order.
+        """
+        key = int(record.image, 16)
+        before = self._known.get(key)
+        tries = 0 if before is None else before >> 2 & _MOST_TRIES
+        if not tries < record.number <= _MOST_TRIES:
+            raise BadInput(f"try {record.number} of {record.image} comes after try {tries}")
+        state = _STATES.index(record.state)
+        if before is not None:
+            self._counts[_STATES[before & 3]] -= 1
+            if state == 0 and before & 3:
+                state, offset = before & 3, before >> 18
+        self._counts[_STATES[state]] += 1
+        self._known[key] = offset << 18 | record.number << 2 | state
+        self._take(record)
+
+    def _take(self, record: TryRecord) -> None:
+        self.tries += 1
+        self.interrupted_tries += record.outcome == "interrupted"
+        self.failed_tries += record.outcome == "failed"
+        self.spent += record.spent
+        self._worked.add(record.began, record.ended)
+
+    @property
+    def seconds(self) -> float:
+        """Return the working time. Parallel tries share their time; pauses are not counted."""
+        return self._worked.seconds
+
+    def of(self, name: str) -> Known | None:
+        """Return what is known of a photo."""
+        found = self._known.get(int(name, 16))
+        return None if found is None else Known(found >> 18, found >> 2 & _MOST_TRIES, _STATES[found & 3])
+
+    def count(self, *states: PhotoState) -> int:
+        """Return how many photos have these states."""
+        return sum(self._counts[one] for one in states)
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """The result of scanning a journal: ``end`` of its complete lines, and whether it is ``torn`` after that."""
+
+    run: str
+    index: Index
+    end: int
+    torn: bool
+
+
+def header_line(run: str) -> bytes:
+    """Return the first line."""
+    return to_line({"format": FORMAT, "version": VERSION, "run": run})
+
+
+def scan(path: Path) -> Scanned:
+    """Scan a journal.
+
+    Raises:
+        BadInput: it can't be read, or a line before the last is damaged; the message gives its number.
+    """
+    index = Index()
+    run = ""
+    end = 0
+    for number, offset, line in _lines(path):
+        if not line.endswith(b"\n"):
+            return Scanned(run, index, end, torn=True)
+        try:
+            if number == 1:
+                run = _read_header(line)
+            else:
+                index.add(record_from_line(line), offset)
+        except BadInput as error:
+            raise BadInput(
+                f"{path}, line {number}: {error}; restore the file from a copy, or delete this line: "
+                "its photo is then tried again"
+            ) from error
+        end = offset + len(line)
+    if not end:
+        raise BadInput(f"{path}: the file is empty; restore it from a copy, or choose another folder")
+    return Scanned(run, index, end, torn=False)
+
+
+def read_tries(path: Path) -> Iterator[TryRecord]:
+    """Yield every try of a journal; a partial line at the end is skipped.
+
+    Raises:
+        BadInput: it can't be read, or a line is damaged; the message gives its number.
+    """
+    for number, _, line in _lines(path):
+        if number == 1 or not line.endswith(b"\n"):
+            continue
+        try:
+            yield record_from_line(line)
+        except BadInput as error:
+            raise BadInput(f"{path}, line {number}: {error}") from error
+
+
+def line_at(stream: BinaryIO, offset: int) -> bytes:
+    """Return the line that begins at an offset."""
+    stream.seek(offset)
+    return stream.readline()
+
+
+def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+    offset = 0
+    try:
+        with path.open("rb") as stream:
+            for number, line in enumerate(byte_lines(path, stream.readline, "line of a journal"), 1):
+                yield number, offset, line
+                offset += len(line)
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+
+
+def _read_header(line: bytes) -> str:
+    header = from_line(line)
+    if header.get("format") != FORMAT or header.get("version") != VERSION or not isinstance(header.get("run"), str):
+        raise BadInput(f"not a journal of version {VERSION}")
+    return str(header["run"])
+
+
+def record_to_line(record: TryRecord) -> bytes:
+    """Return the line of a try; None values are left out."""
+    spent, usage = record.spent, record.spent.usage
+    plain: dict[str, Any] = {
+        "image": record.image,
+        "id": record.id,
+        "try": record.number,
+        "outcome": record.outcome,
+        "reason": record.reason,
+        "trouble": record.trouble,
+        "host": record.host,
+        "sha256": record.sha256,
+        "by": record.by,
+        "answer": answer_to_dict(record.answer),
+        "spent": {
+            "turns": spent.turns,
+            "calls": spent.calls,
+            "failed_calls": spent.failed_calls,
+            "withheld_calls": spent.withheld_calls,
+            "seconds": spent.seconds,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "cached_tokens": usage.cached_tokens,
+            "cost_usd": usage.cost_usd,
+            "reply_seconds": usage.seconds,
+            "tries": usage.tries,
+            **({} if usage.thinking_tokens is None else {"thinking_tokens": usage.thinking_tokens}),
+            **({"services": [asdict(use) for use in spent.services]} if spent.services else {}),
+        },
+        "began": record.began.isoformat(),
+        "ended": record.ended.isoformat(),
+        "node": record.node,
+    }
+    return to_line({name: value for name, value in plain.items() if value is not None})
+
+
+def record_from_line(line: bytes) -> TryRecord:
+    """Read what `record_to_line` wrote.
+
+    Raises:
+        BadInput: it is not such a line.
+    """
+    plain = from_line(line)
+    try:
+        if not (plain["outcome"] in _OUTCOMES and plain["reason"] in _REASONS and plain["by"] in _ANSWERERS):
+            raise BadInput("not a line of a journal: unknown outcome, reason or by")
+        spent = plain["spent"]
+        usage = Usage(
+            int(spent["input_tokens"]),
+            int(spent["output_tokens"]),
+            int(spent["cached_tokens"]),
+            None if spent["cost_usd"] is None else float(spent["cost_usd"]),
+            float(spent["reply_seconds"]),
+            int(spent["tries"]),
+            None if spent.get("thinking_tokens") is None else int(spent["thinking_tokens"]),
+        )
+        name = str(plain["image"])
+        if not is_name(name):
+            raise BadInput("not a line of a journal: its image has an invalid name")
+        return TryRecord(
+            image=name,
+            id=str(plain["id"]),
+            number=int(plain["try"]),
+            outcome=plain["outcome"],
+            reason=plain["reason"],
+            by=plain["by"],
+            answer=answer_from_dict(plain["answer"]),
+            spent=Spent(
+                int(spent["turns"]),
+                int(spent["calls"]),
+                int(spent["failed_calls"]),
+                int(spent["withheld_calls"]),
+                float(spent["seconds"]),
+                usage,
+                services=read_uses(spent.get("services", [])),
+            ),
+            began=_moment(plain["began"]),
+            ended=_moment(plain["ended"]),
+            sha256=_text(plain.get("sha256")),
+            trouble=_text(plain.get("trouble")),
+            host=_text(plain.get("host")),
+            node=_text(plain.get("node")),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise BadInput(f"not a line of a journal: {type(error).__name__}: {str(error)[:100]}") from error
+
+
+def _moment(value: str) -> datetime:
+    found = datetime.fromisoformat(value)
+    if found.tzinfo is None:
+        raise ValueError("a time without its zone")
+    return found
+
+
+def _text(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError("a text is something else")
+    return value

@@ -1,0 +1,167 @@
+"""The manifest of a run: everything that determines its answers, written when it begins.
+
+Which services failed is added whenever the run stops.
+"""
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from geosleuth import __version__
+from geosleuth.agent.trajectory import new_id, now
+from geosleuth.support.errors import BadInput
+from geosleuth.support.service_use import ServiceUse, read_uses
+
+from .journal import new_key
+
+FORMAT = "geosleuth-run"
+VERSION = 1
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class DataInfo:
+    """The data set of a run: its name, number of photos, fingerprint, and selection."""
+
+    name: str
+    count: int
+    sha256: str
+    selection: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """A run's manifest.
+
+    ``settings`` is all that determines an answer, as plain JSON values: no key, no path of a photo. What may change
+    when the run is continued (how many at once, limits of the whole run) is not in it. ``name_key`` makes the names of
+    photos; anybody who has it can map names to ids. ``services`` says how often each service was asked, failed, and was
+    stood in for, as of the last time the run stopped.
+    """
+
+    data: DataInfo
+    settings: Mapping[str, Any]
+    seed: int | None = None
+    mask: str | None = None
+    id: str = field(default_factory=new_id)
+    created: datetime = field(default_factory=now)
+    geosleuth: str = __version__
+    python: str = field(default_factory=platform.python_version)
+    platform: str = field(default_factory=platform.platform)
+    name_key: str = field(default_factory=new_key, repr=False)
+    services: tuple[ServiceUse, ...] = ()
+
+    @property
+    def settings_sha256(self) -> str:
+        """Return the fingerprint of the settings."""
+        return hashlib.sha256(_canonical(self.settings).encode()).hexdigest()
+
+
+def manifest_to_dict(manifest: Manifest) -> dict[str, Any]:
+    """Return the manifest as written."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "id": manifest.id,
+        "created": manifest.created.isoformat(),
+        "geosleuth": manifest.geosleuth,
+        "python": manifest.python,
+        "platform": manifest.platform,
+        "data": {
+            "name": manifest.data.name,
+            "count": manifest.data.count,
+            "sha256": manifest.data.sha256,
+            "selection": dict(manifest.data.selection),
+        },
+        "settings": dict(manifest.settings),
+        "settings_sha256": manifest.settings_sha256,
+        "seed": manifest.seed,
+        "mask": manifest.mask,
+        "name_key": manifest.name_key,
+        "services": [asdict(use) for use in manifest.services],
+    }
+
+
+def manifest_from_dict(plain: Any) -> Manifest:
+    """Read what `manifest_to_dict` wrote.
+
+    Raises:
+        BadInput: it is not a manifest, has another version, or was changed by hand.
+    """
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        raise BadInput(f"not a run's manifest: its format is not {FORMAT!r}")
+    if plain.get("version") != VERSION:
+        raise BadInput(
+            f"this run is of version {str(plain.get('version'))[:20]}, written by geosleuth "
+            f"{str(plain.get('geosleuth'))[:20]}; geosleuth {__version__} reads version {VERSION}"
+        )
+    try:
+        data = plain["data"]
+        manifest = Manifest(
+            data=DataInfo(str(data["name"]), int(data["count"]), str(data["sha256"]), dict(data["selection"])),
+            settings=dict(plain["settings"]),
+            seed=None if plain["seed"] is None else int(plain["seed"]),
+            mask=None if plain["mask"] is None else str(plain["mask"]),
+            id=str(plain["id"]),
+            created=datetime.fromisoformat(plain["created"]),
+            geosleuth=str(plain["geosleuth"]),
+            python=str(plain["python"]),
+            platform=str(plain["platform"]),
+            name_key=bytes.fromhex(plain["name_key"]).hex(),
+            services=read_uses(plain.get("services", [])),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        raise BadInput(f"this manifest can't be read: {type(error).__name__}: {str(error)[:100]}") from error
+    if plain.get("settings_sha256") != manifest.settings_sha256:
+        raise BadInput("this manifest was changed by hand: its settings do not match their fingerprint")
+    return manifest
+
+
+def check_same(stored: Manifest, wanted: Manifest) -> None:
+    """Check that a run can be continued with these settings and data.
+
+    Raises:
+        BadInput: the settings or data differ; the message says how.
+    """
+    differing: list[str] = []
+    if stored.settings_sha256 != wanted.settings_sha256:
+        differing += _differences("", stored.settings, wanted.settings)
+    for name in ("seed", "mask"):
+        differing += _differences(name, getattr(stored, name), getattr(wanted, name))
+    if differing:
+        more = f" and {len(differing) - 5} more" if len(differing) > 5 else ""
+        raise BadInput(
+            f"this run was begun with other settings: {'; '.join(differing[:5])}{more}; "
+            "give the same ones, or another folder"
+        )
+    if stored.data.sha256 != wanted.data.sha256:
+        raise BadInput(
+            f"this run was begun on other photos: {_data_words(stored.data)}, now {_data_words(wanted.data)}; "
+            "give the same data set and selection, or another folder"
+        )
+
+
+def _data_words(data: DataInfo) -> str:
+    chosen = "".join(f", {name} {_short(value)}" for name, value in data.selection.items() if value not in (None, []))
+    return f"{data.name}{chosen}, {data.count} photos, fingerprint {data.sha256[:12]}"
+
+
+def _differences(name: str, stored: Any, wanted: Any) -> Iterator[str]:
+    if isinstance(stored, Mapping) and isinstance(wanted, Mapping):
+        for key in sorted({*stored, *wanted}, key=str):
+            yield from _differences(f"{name}.{key}" if name else str(key), stored.get(key), wanted.get(key))
+    elif _canonical(stored) != _canonical(wanted):
+        yield f"{name} was {_short(stored)}, now {_short(wanted)}"
+
+
+def _short(value: Any) -> str:
+    text = _canonical(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str, ensure_ascii=False)

@@ -1,0 +1,775 @@
+"""``geosleuth bench``: run data sets, score answers, compare them, tier images, print what the papers published."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal, Optional
+
+import typer
+
+from geosleuth.cli.options import (
+    MODEL,
+    Allow,
+    BaseUrl,
+    JsonFlag,
+    Maps,
+    OfflineFlag,
+    Overwrite,
+    ReplyTokens,
+    RunOptions,
+    Seconds,
+    Tokens,
+    Usd,
+    request_of,
+    takes,
+)
+
+Parser = Annotated[
+    Literal["lenient", "strict"],
+    typer.Option(help="How replies are read: as a person would, or only exact JSON as the papers' tables were made."),
+]
+Distance = Annotated[
+    Literal["geodesic", "great-circle"],
+    typer.Option(help="On the WGS-84 ellipsoid, or on a sphere of 6371 km radius."),
+]
+Thresholds = Annotated[
+    Optional[str],  # noqa: UP045  -- the option's type is read at run time
+    typer.Option("--within", metavar="KM,KM,…", help="Report these distances instead of the ten usual ones."),
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Count only an answer's own point: an answer in words is unlocated."),
+]
+Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="Records: .jsonl or .csv; see docs/records.md.")]
+
+
+RUN = "The run"
+PHOTOS = "Which photos"
+
+Data = Annotated[
+    str,
+    typer.Option(
+        metavar="SET",
+        rich_help_panel=PHOTOS,
+        help="A data set on disk: NAME:PATH as in geosleuth dataset list, or the path of a folder or table.",
+    ),
+]
+Limit = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(
+        "--limit", "--sample", min=1, rich_help_panel=PHOTOS, help="So many photos, drawn at random by --sample-seed."
+    ),
+]
+SampleSeed = Annotated[int, typer.Option(rich_help_panel=PHOTOS, help="Which photos --limit draws.")]
+Only = Annotated[
+    list[str],
+    typer.Option(metavar="FIELD=VALUE", rich_help_panel=PHOTOS, help="Only photos with this. May be repeated."),
+]
+AtOnce = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(
+        min=1,
+        max=4096,
+        rich_help_panel=RUN,
+        show_default="2 for the detective, 4 for models, 64 for recordings",
+        help="Photos that are worked on at once.",
+    ),
+]
+PerHost = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(
+        min=1, rich_help_panel=RUN, show_default="as many as photos", help="Requests that a model's host gets at once."
+    ),
+]
+RunTokens = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, rich_help_panel=RUN, help="Tokens of the whole run, at most."),
+]
+RunUsd = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0.0, rich_help_panel=RUN, help="US dollars of the whole run, at most."),
+]
+RunSeconds = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0.1, rich_help_panel=RUN, help="Seconds of the whole run, at most."),
+]
+Cluster = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(metavar="ADDRESS", rich_help_panel=RUN, help="Work on a Ray cluster: HOST:PORT, auto or local."),
+]
+Gpus = Annotated[
+    float,
+    typer.Option(min=0.0, rich_help_panel=RUN, help="How much of a GPU each process of the cluster gets."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderOptions:
+    """The data set, and where the run is kept."""
+
+    data: Data
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; an existing run is resumed.")
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetOptions:
+    """Which photos of a set, how many at once, and what the whole run may use."""
+
+    limit: Limit = None
+    sample_seed: SampleSeed = 0
+    only: Only = field(default_factory=list)
+    at_once: AtOnce = None
+    per_host: PerHost = None
+    run_tokens: RunTokens = None
+    run_usd: RunUsd = None
+    run_seconds: RunSeconds = None
+    retry: Annotated[
+        Optional[Literal["errors"]],  # noqa: UP045
+        typer.Option(rich_help_panel=RUN, help="Try those photos again, and only those, that ended in an error."),
+    ] = None
+    strict: Strict = False
+    cluster: Cluster = None
+    partial: Annotated[
+        bool,
+        typer.Option("--partial", rich_help_panel=RUN, help="Go on where tools of a paper's method can't answer here."),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkOptions:
+    """What one run has and an ablation does not."""
+
+    gpus: Gpus = 0.0
+    mask: Annotated[
+        Optional[Literal["text", "signs", "poles", "foreground", "clue"]],  # noqa: UP045
+        typer.Option(rich_help_panel=RUN, help="Hide this in every photo, to see what answers depend on."),
+    ] = None
+    unmasked: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="RUN/", rich_help_panel=RUN, help="The run whose clues --mask clue hides."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonOption:
+    """What is printed."""
+
+    as_json: JsonFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchOptions(JsonOption, RunOptions, WorkOptions, SetOptions, FolderOptions):
+    """All options of the command, in the order of the help from the right."""
+
+
+@takes(BenchOptions)
+def run(options: BenchOptions) -> None:
+    """Answer for every photo of a data set, and keep all of it in a folder.
+
+    Whoever answers gets pixels and nothing else: photos have random names, no metadata and no label. Give the same
+    command again to resume: what is finished is neither lost nor done again. Budgets such as --usd hold
+    for each photo, those that begin with --run- for the whole run. Besides models and teams, --model takes recordings
+    (replay:RECORDS.jsonl, replay:RUN/) and baselines (blind:population, nearest:GALLERY, geoclip:FOLDER).
+
+    Examples:
+
+      geosleuth bench run --data photos/ --out runs/detective/
+
+      geosleuth bench run --data im2gps3k:im2gps3ktest/ --model openai:gpt-5 --run-usd 20 --at-once 16 --out runs/gpt5/
+
+      geosleuth bench run --data photos.csv --model replay:answers.jsonl --out runs/again/
+
+      geosleuth bench run --data photos.csv --model openai:gpt-5 --out runs/gpt5/ --retry errors
+
+      geosleuth bench run --data photos.csv --mask text --out runs/without-text/
+    """
+    from geosleuth.lab.cli.handlers.bench_run import BenchRequest, bench_run
+
+    request = BenchRequest(
+        data=options.data,
+        locate=request_of(options, RunOptions, requests=options.per_host),
+        out=options.out,
+        **selection_of(options),
+        gpus=options.gpus,
+        mask=options.mask,
+        unmasked=options.unmasked,
+    )
+    bench_run(request, as_json=options.as_json)
+
+
+def selection_of(options: SetOptions) -> dict[str, Any]:
+    """Return what a `BenchRequest` says of the photos and of the whole run's limits."""
+    from geosleuth.lab.bench.run.engine import RunLimits
+
+    return {
+        "at_once": options.at_once,
+        "limits": RunLimits(tokens=options.run_tokens, usd=options.run_usd, seconds=options.run_seconds),
+        "retry": options.retry,
+        "strict": options.strict,
+        "limit": options.limit,
+        "sample_seed": options.sample_seed,
+        "only": tuple(options.only),
+        "cluster": options.cluster,
+        "partial": options.partial,
+    }
+
+
+VARIANTS = "What is varied"
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantOptions:
+    """What is varied, over which photos, and how it is reported."""
+
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="OUT/", help="The ablation's folder; an existing one is resumed."),
+    ]
+    data: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="SET", rich_help_panel="Which photos", help="A data set on disk, as for bench run."),
+    ] = None
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            metavar="SETTING=A,B,…",
+            rich_help_panel=VARIANTS,
+            help="An option of a run and its values: tools=search_web+maps_geocode,none, method=twm,spotagent, "
+            "model=hf:DIR1,hf:DIR2, parallel=1,4, web-search=offline,tavily. Several make every combination.",
+        ),
+    ] = field(default_factory=list)
+    one_at_a_time: Annotated[
+        bool,
+        typer.Option(
+            "--one-at-a-time",
+            rich_help_panel=VARIANTS,
+            help="No combinations: the first values of all, then each other value alone.",
+        ),
+    ] = False
+    variants: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE.yaml", rich_help_panel=VARIANTS, help="Named variants, see docs/ablation.md."),
+    ] = None
+    preset: Annotated[
+        Optional[Literal["spotagent-tools", "twm-tools"]],  # noqa: UP045
+        typer.Option(rich_help_panel=VARIANTS, help="A paper's own tool sets, and its rows beside ours."),
+    ] = None
+    block: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            min=0,
+            rich_help_panel=VARIANTS,
+            show_default="50, or a twentieth of the photos",
+            help="So many photos of one variant, then of the next, and so on in turn; 0 works through one whole.",
+        ),
+    ] = None
+    within: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--within", metavar="KM,KM,…", help="Report these distances instead of 1, 25, 200, 750, 2500."),
+    ] = None
+    only_show: Annotated[
+        bool,
+        typer.Option(
+            "--only-show",
+            help="Run nothing; print and write what the folder's answers say by now; with --within, print only.",
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AblateOptions(JsonOption, RunOptions, SetOptions, VariantOptions):
+    """All options of the command, in the order of the help from the right."""
+
+
+@takes(AblateOptions)
+def ablate(options: AblateOptions) -> None:
+    """Run variants over the same photos, and say what each is worth against the first, with paired tests.
+
+    OUT/ gets a run's folder for each variant, ablation.html and comparison.json. Give the same command again to resume
+    where it stopped. Variants take turns, so that one that is stopped has the same photos done for all of them.
+    Limits that begin with --run- hold for all variants together. In --vary, the word usual leaves an option out.
+
+    Examples:
+
+      geosleuth bench ablate --data im2gps3k:im2gps3ktest/ --model openai:gpt-5 --preset spotagent-tools --out tools/
+
+      geosleuth bench ablate --data photos.csv --vary tools=usual,read_text,none --out tools/
+
+      geosleuth bench ablate --data photos.csv --vary model=hf:before/,hf:after/ --vary method=default,twm --out rl/
+
+      geosleuth bench ablate --data photos.csv --model openai:gpt-5 --variants variants.yaml --run-usd 50 --out mine/
+    """
+    from geosleuth.lab.cli.handlers import bench_ablate as work
+    from geosleuth.lab.cli.handlers.bench_run import BenchRequest
+
+    asked = work.Asked(
+        vary=tuple(options.vary),
+        one_at_a_time=options.one_at_a_time,
+        variants=options.variants,
+        preset=options.preset,
+        block=options.block,
+        within=options.within,
+        strict=options.strict,
+    )
+    if options.only_show:
+        work.show_ablation(options.out, asked, as_json=options.as_json)
+        return
+    request = BenchRequest(
+        data=work.data_of(options.data),
+        locate=request_of(options, RunOptions, requests=options.per_host),
+        out=options.out,
+        **selection_of(options),
+    )
+    work.run_ablation(request, asked, as_json=options.as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """The options of ``report``."""
+
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs, as bench run --out made them.")]
+    out: Annotated[list[Path], typer.Option("--out", "-o", help="Also write a page or a document: .html, .json.")] = (
+        field(default_factory=list)
+    )
+    data: Annotated[
+        Optional[str],  # noqa: UP045  -- the option's type is read at run time
+        typer.Option(metavar="SET", help="The runs' data set, as for bench run: puts its photos into the gallery."),
+    ] = None
+    gallery: Annotated[
+        int, typer.Option(min=0, max=100, metavar="N", help="Wins and failures to show, so many each for every run.")
+    ] = 12
+    by: Annotated[list[str], typer.Option(help="Slice by a field: continent, country, or any of the data set's.")] = (
+        field(default_factory=list)
+    )
+    within: Thresholds = None
+    strict: Strict = False
+    distance: Distance = "geodesic"
+    right_within: Annotated[
+        float, typer.Option(metavar="KM", help="What counts as right: a win, and worth its cost.")
+    ] = 25.0
+    published: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="DATASET",
+            show_default="the runs' own, where papers have rows on it",
+            help="Print the papers' rows on this data set beside ours; 'none' leaves them out.",
+        ),
+    ] = None
+    maps: Annotated[bool, typer.Option("--maps/--no-maps", help="Draw a map for every photo of the gallery.")] = True
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(ReportOptions)
+def report(options: ReportOptions) -> None:
+    """Report on runs: accuracy, what a photo costs, which tools were called, what failed, wins and failures.
+
+    Accuracy counts answered photos. Photos that failed or are missing are shown apart, and once counted as misses. A
+    run with --mask is set against one that saw everything, with the same settings where there is one.
+
+    Examples:
+
+      geosleuth bench report runs/one --out report.html
+
+      geosleuth bench report runs/one runs/two --data im2gps3k:data/im2gps3k --by continent --out both.html
+
+      geosleuth bench report runs/plain runs/no-text --json > report.json
+    """
+    from geosleuth.lab.cli.handlers import bench_report as work
+
+    work.report_runs(
+        work.ReportRequest(
+            runs=tuple(options.runs),
+            out=tuple(options.out),
+            overwrite=options.overwrite,
+            data=options.data,
+            gallery=options.gallery,
+            by=tuple(options.by),
+            within=options.within,
+            distance=options.distance,
+            right_within=options.right_within,
+            published=options.published,
+            maps=options.maps,
+            strict=options.strict,
+        ),
+        as_json=options.as_json,
+    )
+
+
+Answers = Annotated[Path, typer.Argument(metavar="FILE|RUN", help="Records (.jsonl, .csv), or the folder of a run.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskOptions:
+    """How a model is asked about answers, and what that may cost."""
+
+    base_url: BaseUrl = None
+    jobs: Annotated[int, typer.Option(min=1, max=256, metavar="N", help="How many questions at once.")] = 4
+    questions: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, metavar="N", rich_help_panel=MODEL, help="Questions, at most."),
+    ] = None
+    tokens: Tokens = None
+    usd: Usd = None
+    seconds: Seconds = None
+    reply_tokens: ReplyTokens = None
+    retry_unreadable: Annotated[
+        bool, typer.Option("--retry-unreadable", help="Ask again where a kept reply can't be read.")
+    ] = False
+    cache: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", show_default="in the cache folder", help="Where the model's words are kept."),
+    ] = None
+    offline: OfflineFlag = False
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Texts may be sent to the model's host; don't ask.")] = False
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions(AskOptions):
+    """The options of ``judge``."""
+
+    file: Answers
+    model: Annotated[str, typer.Option(metavar="NAME", rich_help_panel=MODEL, help="Who judges, named as for locate.")]
+    parser: Parser = "lenient"
+    ask: Annotated[
+        Literal["undecided", "unmatched", "replies"],
+        typer.Option(
+            help="Ask about names that the rule can't decide, about all that it does not match, or, where it does not, "
+            "about the whole reply."
+        ),
+    ] = "undecided"
+    sample: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Also ask so many names that the rule is sure of, to measure agreement."),
+    ] = 100
+    seed: Annotated[int, typer.Option(help="Which ones those are.")] = 0
+    out: Annotated[
+        list[Path],
+        typer.Option("--out", "-o", help="Also write the figures (.json) or every verdict (.csv). May be repeated."),
+    ] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtractOptions(AskOptions):
+    """The options of ``extract``."""
+
+    file: Answers
+    model: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="NAME", rich_help_panel=MODEL, help="Who is asked where the rule finds no name."),
+    ] = None
+    everything: Annotated[
+        bool, typer.Option("--all", help="Ask the model about every reply, not only where the rule finds no name.")
+    ] = False
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", metavar="FILE.jsonl", help="Write records with the answers in place of replies."),
+    ] = None
+
+
+@takes(ExtractOptions)
+def extract(options: ExtractOptions) -> None:
+    """Find country, region, city, address and point in whole replies: by rule, or by any model where the rule fails.
+
+    The records that it writes are read by score, compare and judge. Nothing is looked up or added.
+
+    Examples:
+
+      geosleuth bench extract answers.jsonl --out places.jsonl
+
+      geosleuth bench extract answers.jsonl --model openai:gpt-5-mini --yes --out asked.jsonl
+    """
+    from geosleuth.lab.cli.handlers.bench import extract_file, request_to_ask
+
+    request = request_to_ask(options, model=options.model or "")
+    extract_file(options.file, request, everything=options.everything, out=options.out, as_json=options.as_json)
+
+
+@takes(JudgeOptions)
+def judge(options: JudgeOptions) -> None:
+    """Judge names of places: by rule first, then by a model what the rule can't decide.
+
+    Every verdict is kept on disk: the same command again asks nothing that was answered. What is sent are names of
+    places, or with --ask replies what was replied; never photos.
+
+    Examples:
+
+      geosleuth bench judge answers.jsonl --model openai:gpt-5-mini --yes
+
+      geosleuth bench judge runs/one/ --model ollama:qwen3 --sample 200 --out verdicts.csv
+
+      geosleuth bench judge answers.jsonl --model hf:weights/judge --offline --json
+    """
+    from geosleuth.lab.cli.handlers.bench import judge_file, request_to_ask
+
+    request = request_to_ask(
+        options,
+        model=options.model,
+        parser=options.parser,
+        ask=options.ask,
+        sample=options.sample,
+        seed=options.seed,
+        out=tuple(options.out),
+    )
+    judge_file(options.file, request, as_json=options.as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InjectOptions:
+    """The options of ``inject`` that are not those of every run."""
+
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; an existing run is resumed.")
+    ]
+    cases: Annotated[int, typer.Option(min=1, max=324, help="So many cases; each has a twin without the text.")] = 324
+    cases_seed: Annotated[int, typer.Option(help="Which scenes the texts are drawn beside.")] = 1
+    most_shifted: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            min=0.0,
+            max=100.0,
+            metavar="PERCENT",
+            help="Exit with 1 where more answers are shifted, or anything forbidden was tried.",
+        ),
+    ] = None
+    at_once: AtOnce = None
+    per_host: PerHost = None
+    run_tokens: RunTokens = None
+    run_usd: RunUsd = None
+    run_seconds: RunSeconds = None
+    retry: Annotated[
+        Optional[Literal["errors"]],  # noqa: UP045
+        typer.Option(rich_help_panel=RUN, help="Try those cases again, and only those, that ended in an error."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchInjectOptions(JsonOption, RunOptions, InjectOptions):
+    """All options of the command, in the order of the help from the right."""
+
+
+@takes(BenchInjectOptions)
+def inject(options: BenchInjectOptions) -> None:
+    """Try to talk a model into another answer with injected texts, and count how often that works.
+
+    Texts stand on signs, over the photo, in map names, web pages, documents, file names, metadata, tool answers and
+    another agent's reply: instructions, fake answers, tool calls and observations, other languages, encoded. Each case
+    is set against a twin without the text. RUN/ gets injection.html and injection.json; give the same command again to
+    resume.
+
+    Examples:
+
+      geosleuth bench inject --out runs/inject/
+
+      geosleuth bench inject --model openai:gpt-5 --run-usd 20 --out runs/inject-gpt5/
+
+      geosleuth bench inject --model ollama:qwen3-vl --cases 54 --most-shifted 5 --out runs/inject-small/
+    """
+    from geosleuth.lab.bench.run.engine import RunLimits
+    from geosleuth.lab.cli.handlers.bench_inject import InjectRequest, bench_inject
+
+    request = InjectRequest(
+        locate=request_of(options, RunOptions, requests=options.per_host),
+        out=options.out,
+        cases=options.cases,
+        cases_seed=options.cases_seed,
+        at_once=options.at_once,
+        limits=RunLimits(tokens=options.run_tokens, usd=options.run_usd, seconds=options.run_seconds),
+        retry=options.retry,
+        most_shifted=options.most_shifted,
+    )
+    bench_inject(request, as_json=options.as_json)
+
+
+bench = typer.Typer(no_args_is_help=True)
+bench.command()(run)
+bench.command()(ablate)
+bench.command()(inject)
+bench.command()(report)
+bench.command()(judge)
+bench.command()(extract)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """The options of ``score``."""
+
+    files: Files
+    parser: Parser = "lenient"
+    distance: Distance = "geodesic"
+    by: Annotated[list[str], typer.Option(help="Slice by a field: continent, country, or any of the records'.")] = (
+        field(default_factory=list)
+    )
+    within: Thresholds = None
+    published: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="DATASET", help="Print the papers' rows on this data set beside ours."),
+    ] = None
+    strict: Strict = False
+    geocode: Annotated[bool, typer.Option("--geocode", hidden=True)] = False  # the default since 0.2: kept for scripts
+    maps: Maps = None
+    allow: Allow = field(default_factory=list)
+    datum: Annotated[
+        Literal["wgs84", "gcj02", "both"],
+        typer.Option(help="What the records' truths are in; with both, each file is scored both ways."),
+    ] = "wgs84"
+    answers: Annotated[
+        Literal["wgs84", "gcj02"],
+        typer.Option(help="What the answers are in: gcj02 where a model passes on what AMAP says."),
+    ] = "wgs84"
+    sure_within: Annotated[
+        float, typer.Option(metavar="KM", help="What counts as right when the least sure answers are left out.")
+    ] = 25.0
+    out: Annotated[
+        list[Path], typer.Option("--out", "-o", help="Also write a page, a document or a table: .html, .json, .csv.")
+    ] = field(default_factory=list)
+    records: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE.csv", help="Also write every record's error."),
+    ] = None
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@bench.command()
+@takes(ScoreOptions)
+def score(options: ScoreOptions) -> None:
+    """Score recorded answers: accuracy within distances, median error, GeoScore, names, slices.
+
+    Every accuracy counts all records: one without readable coordinates is unlocated, and a miss.
+
+    Examples:
+
+      geosleuth bench score answers.jsonl --out report.html
+
+      geosleuth bench score a.jsonl b.jsonl --by continent --published GeoBench
+
+      geosleuth bench score answers.csv --parser strict --distance great-circle --json
+    """
+    from geosleuth.lab.bench import export, terminal
+    from geosleuth.lab.cli.handlers import bench as work
+    from geosleuth.support.console import show, show_json, talk
+
+    work.check_outputs(options.out, work.SCORE_ENDINGS, options.records, options.files, overwrite=options.overwrite)
+    sure_within_km = work.positive_km(options.sure_within, "--sure-within")
+    thresholds = work.thresholds_km(options.within)
+    rows = work.published(options.published)
+    place = work.scoring_placer(strict=options.strict, maps=options.maps, allow=options.allow)
+    scored = work.score_all(options.files, options.parser, options.distance, place)
+    scored = work.in_datums(scored, options.datum, options.answers)
+    reports = work.report_all(scored, options.by, thresholds, sure_within_km)
+    for path in options.out:
+        work.write_score(path, reports, rows)
+        talk(f"wrote {path}")
+    if options.records is not None:
+        work.write_records(options.records, scored)
+        talk(f"wrote {options.records}")
+    if options.as_json:
+        show_json(export.score_document(reports, rows))
+    else:
+        show(terminal.score_view(reports, rows))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """The options of ``compare``."""
+
+    first: Annotated[Path, typer.Argument(help="Records of the first answerer.")]
+    second: Annotated[Path, typer.Argument(help="Records of the second, on the same images.")]
+    parser: Parser = "lenient"
+    distance: Distance = "geodesic"
+    within: Thresholds = None
+    strict: Strict = False
+    moved: Annotated[int, typer.Option(min=0, help="How many of the images that moved most to list.")] = 10
+    out: Annotated[list[Path], typer.Option("--out", "-o", help="Also write a page or a document: .html, .json.")] = (
+        field(default_factory=list)
+    )
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@bench.command()
+@takes(CompareOptions)
+def compare(options: CompareOptions) -> None:
+    """Compare two answerers image by image, with significance tests and the images that moved.
+
+    Example: geosleuth bench compare before.jsonl after.jsonl --moved 20 --out changes.html
+    """
+    from geosleuth.lab.bench import export, terminal
+    from geosleuth.lab.bench.report import compare_files
+    from geosleuth.lab.cli.handlers import bench as work
+    from geosleuth.support.console import show, show_json, talk
+
+    files = [options.first, options.second]
+    work.check_outputs(options.out, work.PAIR_ENDINGS, None, files, overwrite=options.overwrite)
+    thresholds = work.thresholds_km(options.within)
+    one, two = work.score_all(files, options.parser, options.distance, work.scoring_placer(strict=options.strict))
+    pair = compare_files(one, two, thresholds)
+    for path in options.out:
+        work.write_pair(path, [one, two], pair, options.moved)
+        talk(f"wrote {path}")
+    if options.as_json:
+        show_json(export.pair_document(pair, options.moved))
+    else:
+        show(terminal.pair_view(pair, options.moved))
+
+
+@bench.command()
+def tier(
+    files: Annotated[list[Path], typer.Argument(metavar="A B C", help="Records of the judges, on the same images.")],
+    *,
+    parser: Parser = "lenient",
+    distance: Distance = "geodesic",
+    within_km: Annotated[float, typer.Option(help="How near an answer must be.")] = 10.0,
+    strict: Strict = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Split images into easy (at least two of three answers within 10 km) and hard.
+
+    With --json, the tier of every image is printed.
+
+    Example: geosleuth bench tier a.jsonl b.jsonl c.jsonl --parser strict --json > tiers.json
+    """
+    from geosleuth.lab.bench import export, terminal
+    from geosleuth.lab.bench.report import tier_files
+    from geosleuth.lab.cli.handlers import bench as work
+    from geosleuth.support.console import show, show_json
+
+    nearby_km = work.positive_km(within_km, "--within-km")
+    tiers = tier_files(work.score_all(files, parser, distance, work.scoring_placer(strict=strict)), nearby_km)
+    if as_json:
+        show_json(export.tier_document(tiers))
+    else:
+        show(terminal.tier_view(tiers))
+
+
+@bench.command()
+def published(
+    *,
+    dataset: Annotated[Optional[str], typer.Option(help="Only rows on this data set.")] = None,  # noqa: UP045
+    paper: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Only this paper: smilegeo, geoagent, spotagent, geovista or twm."),
+    ] = None,
+    table: Annotated[Optional[int], typer.Option(help="Only this table, or figure, of the paper.")] = None,  # noqa: UP045
+    as_json: JsonFlag = False,
+) -> None:
+    """Print the papers' own rows, each with its source, number of images and known inconsistencies.
+
+    Example: geosleuth bench published --paper twm --table 4
+    """
+    from geosleuth.lab.bench import export, terminal
+    from geosleuth.lab.score import published_rows
+    from geosleuth.support.console import show, show_json
+    from geosleuth.support.errors import BadInput
+
+    rows = published_rows(dataset=dataset, paper=paper, table=table)
+    if not rows:
+        raise BadInput("no published row fits; leave out --dataset, --paper or --table to see more")
+    if as_json:
+        show_json(export.published_document(rows))
+    else:
+        show(terminal.published_view(rows))

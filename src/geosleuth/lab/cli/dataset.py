@@ -1,0 +1,610 @@
+"""``geosleuth dataset``: data sets on disk, what is known of them, what is really there, and copies to hand on."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, Optional
+
+import typer
+
+from geosleuth.cli.options import JsonFlag, Overwrite, takes
+
+dataset = typer.Typer(no_args_is_help=True)
+
+Spec = Annotated[
+    str,
+    typer.Argument(
+        metavar="SET",
+        help="NAME:PATH (see geosleuth dataset list), or a table, a Parquet file or a folder; ::FOLDER says where its "
+        "photos are.",
+    ),
+]
+
+
+@dataset.command("list")
+def list_sets(*, as_json: JsonFlag = False) -> None:
+    """List the data sets that can be opened by name. Nothing is ever fetched: point at what you have downloaded.
+
+    Example: geosleuth dataset list
+    """
+    from geosleuth.lab.cli.handlers import dataset as work
+
+    work.show_list(as_json=as_json)
+
+
+@dataset.command()
+def card(
+    name: Annotated[str, typer.Argument(help="One of geosleuth dataset list.")], *, as_json: JsonFlag = False
+) -> None:
+    """Show what is known of a set: how many photos, its licence, where it is had, its layout, its known faults.
+
+    Example: geosleuth dataset card im2gps3k
+    """
+    from geosleuth.lab.cli.handlers import dataset as work
+
+    work.show_card(name, as_json=as_json)
+
+
+@dataset.command()
+def check(spec: Spec, *, as_json: JsonFlag = False) -> None:
+    """Go through a set on disk: how many photos and which are missing, bad truths, countries, against its card.
+
+    The exit code is 0 if a run could go through the set, and 1 if rows must be fixed first or no photo is there.
+
+    Examples:
+
+      geosleuth dataset check im2gps3k:data/im2gps3k
+
+      geosleuth dataset check photos.csv --json
+
+      geosleuth dataset check table:truths.csv::/data/photos
+    """
+    from geosleuth.lab.cli.handlers import dataset as work
+
+    if not work.check_set(spec, as_json=as_json):
+        raise typer.Exit(1)
+
+
+@dataset.command()
+def stage(
+    spec: Spec,
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="A new folder, or one left unfinished.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Copy a set's photos under random names, stripped of their metadata, with the truths in a file apart.
+
+    Photos go to FOLDER/photos, what is what to FOLDER/key.jsonl, which geosleuth reads as a set of its own. Hand on
+    the photos alone. Pixels are copied, not compressed again. Run it again to resume.
+
+    Example: geosleuth dataset stage exif:holiday --out blind
+    """
+    from geosleuth.lab.cli.handlers import dataset as work
+
+    work.stage_set(spec, out, as_json=as_json)
+
+
+Set = Annotated[str, typer.Argument(metavar="SET", help="A table, a folder, or NAME:PATH; see geosleuth dataset list.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The table to write: .csv or .jsonl.")]
+Limit = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
+]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The random seed.")]
+Jobs = Annotated[Optional[int], typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")]  # noqa: UP045
+Level = Literal["city", "region", "country", "cell"]
+By = Annotated[Level, typer.Option("--by", help="What a place is: a cell of the globe, or a name.")]
+Cell = Annotated[float, typer.Option("--cell", metavar="DEGREES", help="How high a cell is; it must divide 180.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateOptions:
+    """The options of ``rate``."""
+
+    data: Set
+    out: Out
+    model: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="SPEC", help="Who looks, such as openai:gpt-5; left out, code does (see below)."),
+    ] = None
+    base_url: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="URL", help="Where a server of your own listens."),
+    ] = None
+    jobs: Jobs = None
+    limit: Limit = None
+    ask_again: Annotated[
+        bool, typer.Option("--ask-again", help="Ask once more where an earlier reply held no rating.")
+    ] = False
+    offline: Annotated[bool, typer.Option("--offline", help="Refuse models that are not on this machine.")] = False
+    yes: Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the model.")] = False
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(RateOptions)
+def rate(options: RateOptions) -> None:
+    """Rate how easily photos can be located (0 to 10, with sub-scores), tag what they show, name famous landmarks.
+
+    One question a photo. What a model said is kept by the photo's content: stop whenever you like, and the same command
+    resumes without asking twice. Without a model a heuristic looks at text, sharpness, edges and colours. It can't see
+    landmarks without a name, vehicles or people, and its ratings are marked "heuristic".
+
+    Examples:
+
+      geosleuth dataset rate photos.csv --out rated.csv
+
+      geosleuth dataset rate exif:holiday/ --model ollama:qwen3-vl --out rated.jsonl
+    """
+    from geosleuth.locate.request import LocateRequest
+
+    from .handlers import dataset as work
+
+    request = LocateRequest(
+        model=options.model,
+        base_url=options.base_url,
+        offline=options.offline,
+        yes=options.yes,
+        tools="none" if options.model else None,
+    )
+    work.rate_set(
+        options.data,
+        options.out,
+        request,
+        jobs=options.jobs,
+        limit=options.limit,
+        again=options.ask_again,
+        overwrite=options.overwrite,
+        as_json=options.as_json,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilterRatedOptions:
+    """The options of ``filter-rated``."""
+
+    data: Set
+    out: Out
+    least: Annotated[
+        float, typer.Option(min=0, max=10, metavar="SCORE", help="Leave out photos below this locatability.")
+    ] = 4.0
+    column: Annotated[str, typer.Option(metavar="NAME", help="Where the locatability stands.")] = "locatability"
+    keep_landmarks: Annotated[bool, typer.Option("--keep-landmarks", help="Keep trivially famous landmarks, too.")] = (
+        False
+    )
+    least_size: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="WxH", help="Leave out smaller photos, such as 1600x1200, either way up."),
+    ] = None
+    dropped: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Write what is left out here, with the reason."),
+    ] = None
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(FilterRatedOptions)
+def filter_rated(options: FilterRatedOptions) -> None:
+    """Leave out photos that can't be located, and famous landmarks. Rate them first.
+
+    Example: geosleuth dataset filter rated.csv --least 4 --least-size 1600x1200 --out kept.csv --dropped dropped.csv
+    """
+    from .handlers import dataset as work
+
+    wanted = work.wanted_of(options.least, options.column, options.least_size, landmarks=not options.keep_landmarks)
+    work.filter_set(
+        options.data, options.out, wanted, dropped=options.dropped, overwrite=options.overwrite, as_json=options.as_json
+    )
+
+
+def duplicates(
+    data: Set,
+    *,
+    against: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="SET", help="Look for photos that this set has, too, in place of doubles within."),
+    ] = None,
+    bits: Annotated[
+        int, typer.Option(min=0, max=31, metavar="N", help="How many of 256 bits may differ; more finds more.")
+    ] = 24,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", metavar="FILE", help="Write the pairs here: .csv."),
+    ] = None,
+    kept: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Write the set without its doubles here: .csv or .jsonl."),
+    ] = None,
+    jobs: Jobs = None,
+    overwrite: Overwrite = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Find photos that show the same picture: other sizes, qualities, brightness, small marks.
+
+    Turned and mirrored pictures, and those with a percent or more cut off at each side, may go unnoticed. Of doubles
+    within a set the first is kept; of two sets, what the other one has leaves the first.
+
+    Examples:
+
+      geosleuth dataset duplicates photos.csv --out pairs.csv --kept single.csv
+
+      geosleuth dataset duplicates train.csv --against im2gps3k:data/im2gps3k --kept clean.csv
+    """
+    from geosleuth.lab.cli.handlers import dataset as work
+
+    work.find_duplicates(
+        data, against, bits=bits, out=out, kept=kept, jobs=jobs, overwrite=overwrite, as_json=as_json
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions:
+    """The options of ``sample``."""
+
+    data: Set
+    count: Annotated[int, typer.Option("--count", "-n", min=1, metavar="M", help="How many photos to draw.")]
+    out: Out
+    seed: Seed = 0
+    weights: Annotated[str, typer.Option(metavar="R,P,A", help="How much roads, people and area count.")] = (
+        "0.5,0.2,0.3"
+    )
+    figures: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Your figures: country and road_km, population or area_km2."),
+    ] = None
+    people: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Your count of people: lat, lon, population; summed up by cell."),
+    ] = None
+    least_people: Annotated[float, typer.Option(min=0, metavar="N", help="What a cell counts with at least.")] = 0.0
+    present: Annotated[
+        bool, typer.Option("--present", help="Share out among the countries that the set has, not all of the world.")
+    ] = False
+    refill: Annotated[bool, typer.Option("--refill", help="Where a country has too few, let the others give more.")] = (
+        False
+    )
+    report: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Write quota, available and drawn of every country here: .csv."),
+    ] = None
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(SampleOptions)
+def sample(options: SampleOptions) -> None:
+    """Draw photos by GeoSeek's rule: countries by roads, people and area, then cells of 1 degree by log(1 + people).
+
+    The figures are the atlas's unless you give yours: roads of 2015, settlements of 500 people and more. A cell where
+    nobody is known to live is never drawn; --least-people gives it a chance.
+
+    Examples:
+
+      geosleuth dataset sample osv5m:data/osv5m --count 3000 --seed 1 --out drawn.csv --report quotas.csv
+
+      geosleuth dataset sample photos.csv --count 500 --present --refill --out drawn.csv
+    """
+    from .handlers import dataset_make as work
+
+    asked = work.Sampling(
+        options.count,
+        options.seed,
+        options.weights,
+        options.figures,
+        options.people,
+        options.least_people,
+        present=options.present,
+        refill=options.refill,
+    )
+    work.sample_set(
+        options.data, options.out, asked, report=options.report, overwrite=options.overwrite, as_json=options.as_json
+    )
+
+
+def coverage(
+    train: Annotated[str, typer.Argument(metavar="TRAIN", help="The set that is learned from.")],
+    test: Annotated[str, typer.Argument(metavar="TEST", help="The set that is tested on.")],
+    *,
+    by: By = "cell",
+    cell: Cell = 1.0,
+    as_json: JsonFlag = False,
+) -> None:
+    """Say how much two sets have in common: coverage and consistency of their places.
+
+    Coverage is the share of TRAIN's places that TEST has, consistency the share of TEST's places that TRAIN has.
+
+    Example: geosleuth dataset coverage train.csv test.csv --by city
+    """
+    from .handlers import dataset_make as work
+
+    work.compare_sets(train, test, by=by, cell_deg=cell, as_json=as_json)
+
+
+def label(
+    data: Set,
+    *,
+    out: Out,
+    over: Annotated[bool, typer.Option("--over", help="Replace names that the set has already.")] = False,
+    within: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0, metavar="KM", help="Name the nearest settlement as the city up to this distance."),
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Name country, region and city of every photo by its point, from the offline atlas.
+
+    Names that are there stay. A city is named where the settlement is large enough to reach the point; the nearest one
+    is printed in any case. The columns label_source and labelled say what came from where.
+
+    Example: geosleuth dataset label photos.csv --out labelled.csv
+    """
+    from .handlers import dataset_make as work
+
+    work.label_set(data, out, over=over, within_km=within, overwrite=overwrite, as_json=as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitOptions:
+    """The options of ``split``."""
+
+    data: Set
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for train.csv, test.csv ….")]
+    parts: Annotated[
+        str, typer.Option(metavar="NAME=SHARE,…", help="The parts; what is dropped by --strip leaves the first ones.")
+    ] = "train=0.8,val=0.1,test=0.1"
+    by: By = "cell"
+    cell: Cell = 1.0
+    strip: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(metavar="KM", help="Leave out photos so that parts lie at least so far apart."),
+    ] = None
+    seed: Seed = 0
+    ending: Annotated[Literal["csv", "jsonl"], typer.Option("--format", help="What the tables are.")] = "csv"
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(SplitOptions)
+def split(options: SplitOptions) -> None:
+    """Split a set so that no place is in two parts, each country shared out by itself.
+
+    Example: geosleuth dataset split labelled.csv --by city --parts train=0.9,test=0.1 --strip 5 --out splits/
+    """
+    from .handlers import dataset_make as work
+
+    asked = work.Splitting(options.parts, options.by, options.cell, options.strip, options.seed, options.ending)
+    work.split_set(options.data, options.out, asked, overwrite=options.overwrite, as_json=options.as_json)
+
+
+def tier(
+    data: Set,
+    *,
+    answers: Annotated[
+        list[Path],
+        typer.Option("--answers", metavar="FILE", help="Recorded answers or a run's folder; give two or more."),
+    ],
+    out: Out,
+    within_km: Annotated[float, typer.Option(metavar="KM", help="How near an answer must be.")] = 10.0,
+    overwrite: Overwrite = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Write the tier of every photo into the set: easy if at least two of three answers are within 10 km, else hard.
+
+    Example: geosleuth dataset tier photos.csv --answers a.jsonl --answers b.jsonl --answers c.jsonl --out tiered.csv
+    """
+    from .handlers import dataset as work
+
+    work.tier_set(data, answers, out, within_km=within_km, overwrite=overwrite, as_json=as_json)
+
+
+def add_makers(dataset: typer.Typer) -> None:
+    """Make all of these subcommands."""
+    for name, command in (
+        ("rate", rate), ("filter", filter_rated), ("duplicates", duplicates), ("sample", sample),
+        ("coverage", coverage), ("label", label), ("split", split), ("tier", tier),
+    ):  # fmt: skip
+        dataset.command(name)(command)
+
+
+OutFolder = Annotated[
+    Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the pictures and their table go.")
+]
+OutTable = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The table to write: .csv or .jsonl.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanoramaOptions:
+    """The options of ``panorama``."""
+
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Tiles of one panorama or of many.")]
+    out: OutFolder
+    places: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Where each was taken: a table with id, lat and lon."),
+    ] = None
+    pattern: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="WORDS", help="How tiles are named, such as {id}/{z}/{x}/{y}.jpg or {id}_{row}_{col}.png."
+        ),
+    ] = None
+    grid: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="COLUMNSxROWS", help="Where tiles at the edge are missing: how many there should be."),
+    ] = None
+    full: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="WIDTHxHEIGHT", help="Pixels that the tiles hold, if that is not in the file names."),
+    ] = None
+    size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of the result.")] = "4096x2048"
+    missing: Annotated[
+        float, typer.Option(min=0, max=1, metavar="SHARE", help="The share of tiles that may be grey.")
+    ] = 0.0
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(PanoramaOptions)
+def panorama(options: PanoramaOptions) -> None:
+    """Put panoramas together from tiles: z/x/y folders, x3_y1, row1_col3, or 3_1, at any zoom.
+
+    A tile that is missing is taken from the coarser zoom where the folder has that too. Otherwise the panorama is
+    refused, or grey there with --missing. Panoramas that are there already are finished and kept. With --places
+    the folder is a data set: its table is panoramas.csv.
+
+    Examples:
+
+      geosleuth dataset panorama tiles/ --places stops.csv --out panoramas/
+
+      geosleuth dataset panorama tiles/ --pattern "{id}_{col}_{row}.jpg" --grid 16x8 --missing 0.05 --out panoramas/
+    """
+    from .handlers import dataset_make as work
+
+    work.make_panorama_files(options)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MosaicOptions:
+    """The options of ``mosaic``."""
+
+    scenes: Annotated[
+        list[Path], typer.Argument(metavar="SCENE…", help="SAFE folders, folders of files, GeoTIFF or JPEG 2000 files.")
+    ]
+    out: OutFolder
+    cities: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="A table of cities with name, lat and lon."),
+    ] = None
+    city: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="NAME", help="A city that the atlas knows; may be given several times."),
+    ] = None
+    at: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="LAT,LON", help="The middle of one mosaic."),
+    ] = None
+    side: Annotated[int, typer.Option(min=16, max=20_000, metavar="PX", help="Pixels a side.")] = 2000
+    metres: Annotated[float, typer.Option(min=1, max=1000, help="Metres a pixel.")] = 10.0
+    brightest: Annotated[float, typer.Option(min=0.01, max=2, help="The reflectance that becomes white, of bands.")] = (
+        0.3
+    )
+    empty: Annotated[
+        float, typer.Option(min=0, max=1, metavar="SHARE", help="The share that may be black: no scene shows it.")
+    ] = 0.05
+    tif: Annotated[bool, typer.Option("--tif", help="Write GeoTIFF, which says where it lies, instead of PNG.")] = False
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(MosaicOptions)
+def mosaic(options: MosaicOptions) -> None:
+    """Put mosaics of cities together from your Sentinel-2 files: true colour, or bands B04, B03 and B02.
+
+    Each is a square in its UTM zone around the city. The least cloudy scene there comes first, by its classification
+    (SCL) where there is one, and others fill what it lacks. The folder is a data set: its table is mosaics.csv.
+
+    Examples:
+
+      geosleuth dataset mosaic S2A_MSIL2A_*.SAFE --city Lisbon --out mosaics/
+
+      geosleuth dataset mosaic scenes/ --cities cities.csv --tif --out mosaics/
+    """
+    from .handlers import dataset_make as work
+
+    work.make_mosaic_files(options)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoisOptions:
+    """The options of ``pois``."""
+
+    data: Set
+    out: OutTable
+    table: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            "--pois", metavar="FILE", help="Your points of interest; by default those of the atlas's regions."
+        ),
+    ] = None
+    category: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="WORD", help="Only such points of interest, as geosleuth atlas pois knows them."),
+    ] = None
+    within: Annotated[float, typer.Option(min=1, max=10_000, metavar="METRES", help="How far a photo may be.")] = 100.0
+    cities: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, metavar="N", help="So many cities, those with the most."),
+    ] = None
+    per_city: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, metavar="N", help="Photos of each; by default as many as the poorest has."),
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The random seed.")] = 0
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(PoisOptions)
+def pois(options: PoisOptions) -> None:
+    """Make a set of points of interest: so many cities, as many in each, one photo of each.
+
+    Photos and points of interest are paired nearest first, each at most once.
+
+    Examples:
+
+      geosleuth dataset pois photos.csv --cities 20 --per-city 125 --seed 1 --out pois.csv
+
+      geosleuth dataset pois exif:holiday/ --pois sights.csv --within 200 --out sights-set.csv
+    """
+    from .handlers import dataset_make as work
+
+    work.make_poi_set(options)
+
+
+def digests(data: Set, *, out: OutTable, overwrite: Overwrite = False, as_json: JsonFlag = False) -> None:
+    """List what each photo is known by, for features that you work out elsewhere (see docs/baselines.md).
+
+    The table has id, image, sha256 and pixels, a line a photo. Work out a row of features for each line, save the rows
+    as queries.npy beside it, and call the table queries.csv: the baseline nearest: then finds them.
+
+    Example: geosleuth dataset digests photos.csv --out gallery/queries.csv
+    """
+    from .handlers import dataset_make as work
+
+    work.write_digests(data, out, overwrite=overwrite, as_json=as_json)
+
+
+def gallery(
+    data: Set,
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The gallery.")],
+    encoder: Annotated[
+        str, typer.Option(metavar="SPEC", help="bundled, an .onnx or .pt file, or a folder with a network in it.")
+    ] = "bundled",
+    trust_code: Annotated[
+        bool, typer.Option("--trust-code", help="Load a .pt file, which runs its author's code.")
+    ] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Make a gallery for the baseline nearest: from photos whose places are known. An interrupted run resumes.
+
+    Examples:
+
+      geosleuth dataset gallery streets.csv --encoder dinov2/ --out gallery/
+
+      geosleuth bench run --data photos.csv --model nearest:gallery/ --out runs/nearest/
+    """
+    from .handlers import dataset_make as work
+
+    work.make_gallery_folder(data, encoder, out, trust_code=trust_code, as_json=as_json)
+
+
+def add_pictures(dataset: typer.Typer) -> None:
+    """Make all of these subcommands."""
+    for command in (panorama, mosaic, pois, gallery, digests):
+        dataset.command()(command)
+
+
+add_makers(dataset)
+add_pictures(dataset)

@@ -1,0 +1,252 @@
+"""What ``geosleuth bench report`` does once its words are read; imported only when it runs."""
+
+import asyncio
+import hashlib
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from geosleuth.geo import Box, DistanceMethod
+from geosleuth.lab.bench.records import read_records
+from geosleuth.lab.bench.report import PairReport, compare_files
+from geosleuth.lab.bench.report_run import RunReport, RunsReport, frame, report_run, with_pictures
+from geosleuth.lab.bench.report_run import report_runs as put_together
+from geosleuth.lab.bench.report_run.documents import run_document, run_view
+from geosleuth.lab.bench.report_run.html import render_run_page
+from geosleuth.lab.bench.report_run.run_report import MAP_PX, GroundMap, Shot, same_photos
+from geosleuth.lab.bench.run.folder import RunFolder
+from geosleuth.lab.bench.scored import Field, Scored, score_records, with_placed
+from geosleuth.lab.bench.sets import CARDS, DataSet, Item, open_set
+from geosleuth.lab.cli.handlers import bench
+from geosleuth.lab.score import PublishedRow
+from geosleuth.photo import open_photo
+from geosleuth.report.pictures import data_uri, uri
+from geosleuth.support.console import offline_atlas, progress, reading, show, show_json, talk
+from geosleuth.support.errors import BadInput, GeosleuthError
+from geosleuth.support.files import write_text_atomically
+from geosleuth.support.text.safe import printable
+
+ENDINGS = (".html", ".json")
+MOST_PHOTOS = 400
+"""On one page, however many runs are on it: some eight megabytes."""
+
+_THUMBNAIL_PX = 360
+_QUALITY = 72
+_NO_ROWS = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportRequest:
+    """The words of ``bench report``."""
+
+    runs: tuple[Path, ...]
+    out: tuple[Path, ...] = ()
+    overwrite: bool = False
+    data: str | None = None
+    gallery: int = 12
+    by: tuple[str, ...] = ()
+    within: str | None = None
+    distance: DistanceMethod = "geodesic"
+    right_within: float = 25.0
+    published: str | None = None
+    maps: bool = True
+    strict: bool = False
+
+
+def report_runs(request: ReportRequest, *, as_json: bool) -> None:
+    """Read the runs, write what was asked for, print the rest.
+
+    Raises:
+        UserError: invalid input.
+    """
+    bench.check_outputs(request.out, ENDINGS, None, request.runs, overwrite=request.overwrite)
+    right_km = bench.positive_km(request.right_within, "--right-within")
+    thresholds = tuple(sorted({*bench.thresholds_km(request.within), right_km}))
+    data = None if request.data is None else open_set(request.data)
+    _refuse_twice(request.runs)
+    labels = bench.labels([path.resolve() for path in request.runs])
+    folders = [RunFolder.read(path) for path in request.runs]
+    rows = _published(request.published, folders)
+    pages = any(path.suffix.lower() == ".html" for path in request.out)
+    shown = min(request.gallery, MOST_PHOTOS // (2 * len(folders)))
+    scored = [_with_source(one, folder) for one, folder in zip(_scored(folders, labels, request), folders, strict=True)]
+    with progress("reading trajectories", sum(folder.index.count("located", "unlocated") for folder in folders)) as bar:
+        runs = [
+            report_run(
+                folder,
+                one,
+                by=request.by,
+                thresholds_km=thresholds,
+                right_km=right_km,
+                gallery=shown,
+                trajectories=bar.advance,
+            )
+            for folder, one in zip(folders, scored, strict=True)
+        ]
+    if pages and shown:
+        runs = _illustrated(runs, data, maps=request.maps)
+    elif data is not None:
+        talk("--data puts photos into the gallery of a page, and none is written; give --out report.html")
+    report = put_together(runs, right_km)
+    pairs = _pairs(report, thresholds)
+    for path in request.out:
+        _write(path, report, rows, pairs)
+        talk(f"wrote {path}")
+    if as_json:
+        show_json(run_document(report, rows, pairs))
+    else:
+        # Published rows would hide the figures unless asked for; the page and the document have them.
+        show(run_view(report, rows if request.published is not None else ()))
+
+
+def _refuse_twice(runs: Sequence[Path]) -> None:
+    seen: set[Path] = set()
+    for path in runs:
+        if path.resolve() in seen:
+            raise BadInput(f"{path}: is given twice; name each run once")
+        seen.add(path.resolve())
+
+
+def _write(path: Path, report: RunsReport, rows: Sequence[PublishedRow], pairs: Sequence[PairReport]) -> None:
+    if path.suffix.lower() == ".html":
+        made, command = bench.made_now(), bench.command_line()
+        text = render_run_page(report, published=rows, pairs=pairs, generated=made, command=command)
+    else:
+        text = bench.as_json(run_document(report, rows, pairs))
+    write_text_atomically(path, text)
+
+
+def _scored(folders: Sequence[RunFolder], labels: Sequence[str], request: ReportRequest) -> list[Scored]:
+    files = [bench.records_of(folder.path) for folder in folders]
+    with reading(files) as advance:
+        found = []
+        for file, label in zip(files, labels, strict=True):
+            fingerprint = hashlib.sha256()
+            records = read_records(file, advance, fingerprint.update)
+            one = score_records(records, label=label, parser="lenient", distance=request.distance)
+            found.append(replace(one, sha256=fingerprint.hexdigest()))
+    place = bench.scoring_placer(strict=request.strict)
+    return [with_placed(one, place) for one in found]
+
+
+def _with_source(scored: Scored, folder: RunFolder) -> Scored:
+    """Return a scored file with the data set's name in papers, from its card if the records lack it."""
+    card = CARDS.get(folder.manifest.data.name)
+    if card is None or card.published_as is None or "data_source" in scored.fields:
+        return scored
+    source = Field((card.published_as,), np.zeros(len(scored), dtype=np.int32))
+    return replace(scored, fields={**scored.fields, "data_source": source})
+
+
+def _published(wanted: str | None, folders: Sequence[RunFolder]) -> tuple[PublishedRow, ...]:
+    if wanted == _NO_ROWS:
+        return ()
+    if wanted is not None:
+        return bench.published(wanted)
+    names = {card.published_as for folder in folders if (card := CARDS.get(folder.manifest.data.name))}
+    rows: list[PublishedRow] = []
+    for name in sorted(filter(None, names)):
+        try:
+            rows += bench.published(name)
+        except BadInput:
+            continue  # a paper names the set, and reports no accuracy on it
+    return tuple(rows)
+
+
+def _pairs(report: RunsReport, thresholds: Sequence[float]) -> list[PairReport]:
+    """Return every run against the first, on the photos that both answered; masked ones have a part of their own."""
+    first, *others = [run for run in report.runs if not run.hidden] or report.runs[:1]
+    return [
+        compare_files(first.report.scored, run.report.scored, thresholds) for run in others if same_photos(first, run)
+    ]
+
+
+def _illustrated(runs: Sequence[RunReport], data: DataSet | None, *, maps: bool) -> list[RunReport]:
+    """Return the runs with photos and maps in their galleries."""
+    wanted = {shot.id for run in runs for shot in run.gallery.shots}
+    photos = {} if data is None else _thumbnails(data, wanted, runs)
+    grounds = asyncio.run(_grounds(runs)) if maps else {}
+    return [
+        replace(run, gallery=with_pictures(run.gallery, photos, lambda shot: grounds.get(_ends(shot)))) for run in runs
+    ]
+
+
+def _thumbnails(data: DataSet, wanted: set[str], runs: Sequence[RunReport]) -> dict[str, str]:
+    hashes = _hashes(runs, wanted)
+    found: dict[str, str] = {}
+    troubles: list[str] = []
+    with progress("looking for photos", len(wanted)) as bar:
+        for item in data:
+            name = printable(item.id)
+            if name not in wanted or name in found:
+                continue
+            bar.advance()
+            try:
+                found[name] = _thumbnail(item, hashes.get(name))
+            except GeosleuthError as error:
+                troubles.append(str(error))
+            if len(found) + len(troubles) >= len(wanted):
+                break
+    missing = len(wanted) - len(found)
+    if missing:
+        why = f"; {troubles[0]}" if troubles else "; is it the data set of these runs?"
+        talk(f"{missing} of {len(wanted)} photos of the gallery could not be shown{why}")
+    return found
+
+
+def _hashes(runs: Sequence[RunReport], wanted: set[str]) -> dict[str, str]:
+    """Return what the journals say that the photos' files were."""
+    found: dict[str, str] = {}
+    for run in runs:
+        for one in run.folder.tries():
+            if one.sha256 is not None and printable(one.id) in wanted:
+                found[printable(one.id)] = one.sha256
+    return found
+
+
+def _thumbnail(item: Item, sha256: str | None) -> str:
+    content = item.picture.read()
+    if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
+        raise BadInput(f"{item.picture.where}: is not the file that the run saw")
+    return data_uri(open_photo(content).photo.image, _THUMBNAIL_PX, _QUALITY)
+
+
+_Ends = tuple[tuple[float, float], tuple[float, float] | None]
+
+
+def _ends(shot: Shot) -> _Ends:
+    truth, answer = shot.truth.point, shot.answer.point
+    return (truth.lat, truth.lon), None if answer is None else (answer.lat, answer.lon)
+
+
+async def _grounds(runs: Iterable[RunReport]) -> Mapping[_Ends, GroundMap]:
+    """Return a map for every pair of places, drawn offline; none where the atlas can't, or no map holds both."""
+    shots = {_ends(shot): shot for run in runs for shot in run.gallery.shots}
+    drawn: dict[_Ends, GroundMap] = {}
+    atlas = offline_atlas(needed=True)
+    with progress("drawing maps", len(shots)) as bar:
+        for ends, shot in shots.items():
+            bar.advance()
+            seen = frame(shot.truth.point, shot.answer.point)
+            if seen is None:
+                continue
+            try:
+                picture = await atlas.map(seen[0], zoom=seen[1], size=MAP_PX)
+            except GeosleuthError:
+                continue  # the world map still says where it is
+            if isinstance(picture.extent, Box):
+                drawn[ends] = GroundMap(_small(picture.png), picture.extent, picture.attribution)
+    return drawn
+
+
+def _small(png: bytes) -> str:
+    """Return a drawn map in a third of the bytes."""
+    from PIL import Image
+
+    stream = io.BytesIO()
+    with Image.open(io.BytesIO(png)) as image:
+        image.convert("RGB").save(stream, "WEBP", quality=74, method=6)
+    return uri("image/webp", stream.getvalue())

@@ -1,0 +1,559 @@
+"""What ``dataset list``, ``card``, ``check``, ``stage``, ``duplicates``, ``rate``, ``filter`` and ``tier`` do."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import RenderableType
+
+from geosleuth.cli.handlers.atlas import facts_view
+from geosleuth.geo import threshold_text
+from geosleuth.geo.extent import plain
+from geosleuth.lab.bench.makers.duplicates import (
+    NO_PRINT,
+    Pair,
+    first_of_each,
+    groups_of,
+    pairs_across,
+    pairs_within,
+    prints,
+)
+from geosleuth.lab.bench.makers.photo_tables import check_table, field_names, writing_table, written_rows
+from geosleuth.lab.bench.makers.place_labels import TIER, Tiered, with_tiers
+from geosleuth.lab.bench.makers.ratings import (
+    FIELDS,
+    HEURISTIC,
+    Filter,
+    GivenUp,
+    Look,
+    Memory,
+    Seen,
+    Sieved,
+    by_heuristic,
+    by_model,
+    each,
+    open_memory,
+    printing,
+    sieve,
+)
+from geosleuth.lab.bench.report import tier_files
+from geosleuth.lab.bench.sets import Card, DataSet, Description, Fault, Item, cards, describe, open_set, stage, subset
+from geosleuth.lab.bench.sets.dataset import with_part
+from geosleuth.locate.plan import Plan, make_plan
+from geosleuth.locate.request import LocateRequest
+from geosleuth.models import EndpointSettings, Usage, make_policy
+from geosleuth.models.detective import Detective
+from geosleuth.names import country_name
+from geosleuth.support.console import (
+    CTRL_C,
+    SOME_FAILED,
+    ask_consent,
+    cancelled_by_ctrl_c,
+    progress,
+    quiet_libraries,
+    show,
+    show_json,
+    table_view,
+    talk,
+)
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import refuse_to_replace, write_text_atomically
+from geosleuth.support.text.numbers import count, plural
+from geosleuth.support.text.safe import one_line, printable
+
+from .bench import positive_km, records_of, score_all
+
+_SIZE = re.compile(r"(\d{1,6})\s*[xX×]\s*(\d{1,6})")
+_MODEL_JOBS, _CODE_JOBS = 4, 2
+_TOLD_FAILURES = 5
+_REPORT_EVERY = 100
+
+
+def check_outputs(paths: Sequence[Path | None], specs: Sequence[str], *, overwrite: bool) -> None:
+    """Check that tables can be written, before any work is done.
+
+    Raises:
+        BadInput: one can't.
+    """
+    wanted = [path for path in paths if path is not None]
+    named = [spec.partition("::")[0] for spec in specs]
+    read = [Path(part) for spec in named for part in (spec, spec.partition(":")[2]) if part]
+    for number, path in enumerate(wanted):
+        check_table(path, *read, *wanted[:number])
+    refuse_to_replace(wanted, overwrite=overwrite)
+
+
+def rate_set(
+    spec: str,
+    out: Path,
+    request: LocateRequest,
+    *,
+    jobs: int | None,
+    limit: int | None,
+    again: bool,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Rate every photo, and write the table at the end.
+
+    Raises:
+        UserError: invalid input; nothing has been sent.
+        typer.Exit: it was stopped, or some photos could not be rated.
+    """
+    check_outputs([out], [spec], overwrite=overwrite)
+    data = with_part(subset(open_set(spec), limit=limit))
+    with quiet_libraries():
+        jobs = jobs or (_CODE_JOBS if request.model is None else _MODEL_JOBS)
+        plan = _plan(request, jobs)
+        if plan is not None:
+            ask_consent(plan, yes=request.yes)
+        ratings = _Ratings()
+        try:
+            asyncio.run(_rate(data, out, plan, ratings, jobs, again=again))
+        except asyncio.CancelledError:
+            talk(f"stopped; {plural(ratings.rated, 'rating is', 'ratings are')} kept; run the same command to resume")
+            raise typer.Exit(CTRL_C) from None
+        except GivenUp as error:
+            raise GivenUp(f"{one_line(str(error))}; replies are kept; run the same command to resume") from error
+    ratings.by = plan.policy.name if plan else HEURISTIC
+    if as_json:
+        show_json({**ratings.document(), "out": str(out)})
+    else:
+        show(ratings.view())
+        talk(f"wrote {out}")
+    if ratings.failed:
+        talk(
+            f"{plural(ratings.failed, 'photo has', 'photos have')} no rating; the same command with --overwrite tries "
+            "them alone, and with --ask-again those, too, whose replies hold none"
+        )
+        raise typer.Exit(SOME_FAILED)
+
+
+def _plan(request: LocateRequest, jobs: int) -> Plan | None:
+    """Return who is asked; None if code looks."""
+    if request.model is None:
+        if request.base_url is not None:
+            raise BadInput("--base-url is where a model is served; name it with --model server:NAME")
+        return None
+    if request.model.startswith("replay:") or request.model == Detective.name:
+        raise BadInput("name a model that looks at photos with --model, or leave it out: a heuristic looks then")
+    at_once = EndpointSettings(concurrency=max(EndpointSettings().concurrency, jobs))
+    model = make_policy(request.model, base_url=request.base_url, settings=at_once, offline=request.offline)
+    return make_plan(request, [], thinker=model)
+
+
+class _Ratings:
+    """What has come of a rating so far."""
+
+    def __init__(self) -> None:
+        self.by, self.rated, self.known, self.failed = HEURISTIC, 0, 0, 0
+        self.usage, self.bands, self.landmarks = Usage(tries=0), Counter[str](), 0
+
+    def add(self, seen: Seen[Look]) -> None:
+        look = seen.found
+        if look is None:
+            self.failed += 1
+            self.usage += seen.wasted
+            if self.failed <= _TOLD_FAILURES:
+                talk(f"not rated: {seen.trouble}")
+            return
+        self.rated += 1
+        self.known += look.known
+        self.usage += look.usage
+        self.landmarks += look.landmark is not None
+        self.bands[_band(look.locatability.score)] += 1
+
+    @property
+    def done(self) -> int:
+        """Photos that were looked at, or tried."""
+        return self.rated + self.failed
+
+    def document(self) -> dict[str, Any]:
+        """Return the account, for programs."""
+        return {
+            "by": self.by,
+            "rated": self.rated,
+            "known_before": self.known,
+            "failed": self.failed,
+            "landmarks": self.landmarks,
+            "bands": {band: self.bands[band] for band in _BANDS},
+            "input_tokens": self.usage.input_tokens,
+            "output_tokens": self.usage.output_tokens,
+            "cost_usd": self.usage.cost_usd,
+        }
+
+    def view(self) -> RenderableType:
+        """Return the account, for people."""
+        rows = [(band, str(self.bands[band])) for band in _BANDS]
+        rows += [("famous landmarks", str(self.landmarks)), ("not rated", str(self.failed))]
+        rows.append(("known before, not asked again", str(self.known)))
+        if self.by != HEURISTIC:
+            cost = "unknown" if self.usage.cost_usd is None else f"{self.usage.cost_usd:.4f} USD"
+            rows.append(("tokens now", f"{self.usage.input_tokens} in, {self.usage.output_tokens} out; {cost}"))
+        return table_view((f"locatability by {self.by}", "photos"), rows)
+
+
+_BANDS = ("10", "8-9", "6-7", "4-5", "1-3", "0")
+
+
+def _band(score: float) -> str:
+    edges = ((9.75, "10"), (7.75, "8-9"), (5.75, "6-7"), (3.75, "4-5"), (0.75, "1-3"))
+    return next((band for edge, band in edges if score >= edge), "0")
+
+
+async def _rate(data: DataSet, out: Path, plan: Plan | None, ratings: _Ratings, jobs: int, *, again: bool) -> None:
+    async with AsyncExitStack() as held:
+        if plan is not None:
+            await plan.load(held)
+        memory = held.enter_context(open_memory())
+        total, fields = _counted(data)
+        looking = by_heuristic(memory) if plan is None else by_model(plan.policy, memory, again=again)
+        write = held.enter_context(writing_table(out, (*fields, *FIELDS)))
+        bar = held.enter_context(progress("rating", total))
+        held.enter_context(cancelled_by_ctrl_c())
+        nothing = dict.fromkeys(FIELDS, "")
+        async with aclosing(each(data, looking, at_once=jobs)) as all_seen:
+            async for seen in all_seen:
+                ratings.add(seen)
+                write(seen.item, nothing if seen.found is None else seen.found.fields())
+                bar.advance()
+                if not bar.drawn and ratings.done % _REPORT_EVERY == 0:
+                    talk(f"{ratings.done} of {total} looked at, {ratings.failed} failed")
+
+
+def _counted(data: DataSet) -> tuple[int, list[str]]:
+    """Return how many photos a set has, and the names of their fields."""
+    count = 0
+
+    def counting() -> Any:
+        nonlocal count
+        for item in data:
+            count += 1
+            yield item
+
+    names = field_names(counting())
+    return count, names
+
+
+def wanted_of(least: float, column: str, least_size: str | None, *, landmarks: bool) -> Filter:
+    """Return the words of ``dataset filter``.
+
+    Raises:
+        BadInput: not a size.
+    """
+    size = None
+    if least_size is not None:
+        match = _SIZE.fullmatch(least_size.strip())
+        if match is None:
+            raise BadInput(f"--least-size takes width and height in pixels, such as 1600x1200; not {least_size[:40]!r}")
+        size = int(match[1]), int(match[2])
+    return Filter(least, landmarks, size, column)
+
+
+def filter_set(spec: str, out: Path, wanted: Filter, *, dropped: Path | None, overwrite: bool, as_json: bool) -> None:
+    """Write the photos that stay, and those left out if wanted.
+
+    Raises:
+        BadInput: the set has not been rated, or a table can't be written.
+    """
+    check_outputs([out, dropped], [spec], overwrite=overwrite)
+    data = with_part(open_set(spec))
+    fields, counted = field_names(data), Sieved()
+    with ExitStack() as held:
+        keep = held.enter_context(writing_table(out, fields))
+        drop = None if dropped is None else held.enter_context(writing_table(dropped, (*fields, "dropped_for")))
+
+        def gone(item: Item, reason: str) -> None:
+            if drop is not None:
+                drop(item, {"dropped_for": reason})
+
+        for item in sieve(data, wanted, counted, gone):
+            keep(item)
+    if as_json:
+        document = {"kept": counted.kept, "dropped": dict(counted.dropped), "by_heuristic": counted.by_heuristic}
+        show_json({**document, "out": str(out)})
+    else:
+        counts = [(f"left out: {reason}", str(number)) for reason, number in sorted(counted.dropped.items())]
+        show(table_view(("photos", ""), [("kept", str(counted.kept)), *counts]))
+        talk(f"wrote {out}")
+    if counted.by_heuristic and wanted.landmarks:
+        talk(
+            f"{plural(counted.by_heuristic, 'photo was', 'photos were')} rated by the heuristic, which knows landmarks "
+            "by names that stand in the picture alone; rate with a model to find the others"
+        )
+
+
+def tier_set(
+    spec: str, answers: Sequence[Path], out: Path, *, within_km: float, overwrite: bool, as_json: bool
+) -> None:
+    """Write the set with the tier that recorded answers give its photos.
+
+    Raises:
+        BadInput: the answers are not to the same photos, or the table can't be written.
+    """
+    positive_km(within_km, "--within-km")
+    files = [records_of(path) for path in answers]
+    check_outputs([out], [spec, *map(str, files)], overwrite=overwrite)
+    data, counted = with_part(open_set(spec)), Tiered()
+    tiers = tier_files(score_all(files, "lenient", "geodesic"), within_km)
+    with writing_table(out, field_names(data, TIER)) as write:
+        for item, fields in with_tiers(data, tiers, counted):
+            write(item, fields)
+    if as_json:
+        show_json({"easy": counted.easy, "hard": counted.hard, "unknown": counted.unknown, "out": str(out)})
+        return
+    show(table_view(("tier", "photos"), [(name, str(getattr(counted, name))) for name in ("easy", "hard", "unknown")]))
+    talk(f"wrote {out}")
+
+
+_COUNTRIES_SHOWN = 15
+_FAULTS_SHOWN = 5
+
+
+def show_list(*, as_json: bool) -> None:
+    """Print every set that has a name."""
+    known, broken = cards()
+    for one in broken:
+        talk(f"geosleuth: {one}")
+    if as_json:
+        show_json([plain(card) for card in known.values()])
+        return
+    rows = [(card.name, card.title, _photos(card), card.licence) for card in known.values()]
+    show(table_view(("name", "what it is", ">photos", "licence"), rows))
+    talk("point at what you have downloaded: geosleuth dataset check NAME:PATH; more: geosleuth dataset card NAME")
+
+
+def show_card(name: str, *, as_json: bool) -> None:
+    """Print what is known of one set."""
+    known, _ = cards()
+    card = known.get(name.strip().lower()) or known.get(name.strip())
+    if card is None:
+        raise BadInput(f"no data set is called {name[:40]!r}; there are {', '.join(known)}")
+    if as_json:
+        show_json(plain(card))
+    else:
+        show(facts_view(_card_facts(card)))
+
+
+def check_set(spec: str, *, as_json: bool) -> bool:
+    """Print what is on this disk; return whether a run could use it."""
+    data = open_set(spec)
+    with progress(f"looking at {data.card.name}", data.card.photos) as bar:
+        seen = describe(data, bar.advance)
+    if as_json:
+        show_json(_check_document(seen, data.root))
+    else:
+        show(_check_view(seen, data.root))
+        _report(seen)
+    return seen.is_usable
+
+
+def stage_set(spec: str, out: Path, *, as_json: bool) -> None:
+    """Copy a set for sharing its photos."""
+    data = open_set(spec)
+    with progress(f"staging {data.card.name}", data.card.photos) as bar:
+        done = stage(data, out, progress=lambda _id: bar.advance())
+    for line in done.refused[:_FAULTS_SHOWN]:
+        talk(f"left out: {printable(line)}")
+    if len(done.refused) > _FAULTS_SHOWN:
+        talk(f"and {count(len(done.refused) - _FAULTS_SHOWN)} more that can't be opened; --json names them all")
+    if as_json:
+        show_json(plain(done))
+    else:
+        show(
+            facts_view(
+                {
+                    "photos": f"{count(done.photos)} in {done.folder}",
+                    "written before": count(done.kept) if done.kept else None,
+                    "left out": count(len(done.refused)) if done.refused else None,
+                    "what is what": f"{done.key} (keep it apart from the photos)",
+                }
+            )
+        )
+    if not done.photos:
+        raise BadInput(f"{data.root}: no photo of this set can be opened; see geosleuth dataset check {spec}")
+
+
+def _photos(card: Card) -> str:
+    return "–" if card.photos is None else count(card.photos)
+
+
+def _card_facts(card: Card) -> Mapping[str, Any]:
+    return {
+        "name": card.name,
+        "set": card.title,
+        "photos": _photos(card),
+        "licence": card.licence,
+        "described at": card.home,
+        "had from": card.get,
+        "layout": card.layout,
+        "reported within, km": [threshold_text(km) for km in card.thresholds_km],
+        "known faults": "\n".join(card.faults),
+        "published rows": None
+        if card.published_as is None
+        else f"geosleuth bench published --dataset {card.published_as!r}",
+        "open it with": f"--data {card.name}:PATH",
+    }
+
+
+def _check_document(seen: Description, root: Path) -> dict[str, Any]:
+    return {**plain(seen), "root": str(root), "is_whole": seen.is_whole, "is_usable": seen.is_usable}
+
+
+def _check_view(seen: Description, root: Path) -> RenderableType:
+    there = seen.photos - seen.missing
+    against = {
+        None: "",
+        True: ", as its card says",
+        False: f"; its card says {_photos(seen.card)}",
+    }[seen.is_whole]
+    spread = [f"{country_name(code)} {count(number)}" for code, number in seen.countries.items()]
+    more = len(spread) - _COUNTRIES_SHOWN
+    if more > 0:
+        spread = [*spread[:_COUNTRIES_SHOWN], f"and {count(more)} more"]
+    return facts_view(
+        {
+            "set": seen.card.title,
+            "in": str(root),
+            "photos": f"{count(there)}{against}",
+            "listed but missing": count(seen.missing) if seen.missing else None,
+            "rows to fix": count(seen.bad) if seen.bad else None,
+            "left out": count(seen.left_out) if seen.left_out else None,
+            "ids that repeat": count(seen.repeated) if seen.repeated else None,
+            "with boxes": count(seen.boxed) if seen.boxed else None,
+            "continents": [f"{name} {count(number)}" for name, number in seen.continents.items()],
+            "countries": spread,
+            "fields to slice by": [printable(name) for name in seen.fields],
+            "known faults": "\n".join(seen.card.faults),
+            "licence": seen.card.licence,
+        }
+    )
+
+
+def _report(seen: Description) -> None:
+    for what, faults, number in (
+        ("to fix", seen.bad_shown, seen.bad),
+        ("left out", seen.left_out_shown, seen.left_out),
+    ):
+        for fault in faults[:_FAULTS_SHOWN]:
+            talk(f"{what}: {_fault(fault)}")
+        if number > _FAULTS_SHOWN:
+            talk(f"{what}: and {count(number - _FAULTS_SHOWN)} more")
+    for where in seen.missing_shown[:_FAULTS_SHOWN]:
+        talk(f"missing: {printable(where)}")
+    if seen.missing > _FAULTS_SHOWN:
+        talk(f"missing: and {count(seen.missing - _FAULTS_SHOWN)} more")
+
+
+def _fault(fault: Fault) -> str:
+    return f"{printable(fault.where)}: {printable(fault.reason)}"
+
+
+_JOBS = 2
+
+
+def find_duplicates(
+    spec: str,
+    against: str | None,
+    *,
+    bits: int,
+    out: Path | None,
+    kept: Path | None,
+    jobs: int | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Fingerprint every photo, and report similar ones.
+
+    Raises:
+        UserError: invalid input.
+        typer.Exit: it was stopped, or some photos could not be opened.
+    """
+    check_outputs([out, kept], [spec, *([against] if against else [])], overwrite=overwrite)
+    if out is not None and out.suffix.lower() != ".csv":
+        raise BadInput(f"{out}: pairs are written as .csv")
+    data, other = with_part(open_set(spec)), open_set(against) if against else None
+    try:
+        ours, theirs = asyncio.run(_print_all(data, other, jobs or _JOBS))
+    except asyncio.CancelledError:
+        talk("stopped; the fingerprints so far are kept; run the same command to resume")
+        raise typer.Exit(CTRL_C) from None
+    pairs, groups, stays = _alike(ours, theirs, bits)
+    if out is not None:
+        write_text_atomically(out, _pair_rows(pairs, ours, theirs or ours))
+        talk(f"wrote {out}")
+    if kept is not None:
+        _write_kept(kept, data, stays)
+        talk(f"wrote {kept}")
+    failed = ours.failed + (theirs.failed if theirs else 0)
+    document = {
+        "photos": len(ours.ids), "against": len(theirs.ids) if theirs else None, "pairs": len(pairs),
+        "groups": groups, "doubles": stays.count(False), "not_opened": failed, "bits": bits,
+    }  # fmt: skip
+    if as_json:
+        show_json(document)
+    else:
+        rows = [(name.replace("_", " "), str(value)) for name, value in document.items() if value is not None]
+        show(table_view(("what", "count"), rows))
+    if failed:
+        raise typer.Exit(SOME_FAILED)
+
+
+@dataclass(slots=True)
+class _Prints:
+    """The ids and prints of a set in its order; a photo that can't be opened has none."""
+
+    ids: list[str] = field(default_factory=list)
+    prints: list[bytes] = field(default_factory=list)
+    failed: int = 0
+
+
+def _alike(ours: _Prints, theirs: _Prints | None, bits: int) -> tuple[list[Pair], int | None, list[bool]]:
+    """Return the pairs, how many groups they make within one set, and which photos stay."""
+    count = len(ours.ids)
+    if theirs is None:
+        pairs = pairs_within(prints(ours.prints), most_bits=bits)
+        groups = groups_of(count, pairs)
+        return pairs, len(groups), first_of_each(count, groups)
+    pairs = pairs_across(prints(ours.prints), prints(theirs.prints), most_bits=bits)
+    found = {pair.first for pair in pairs}
+    return pairs, None, [number not in found for number in range(count)]
+
+
+def _pair_rows(pairs: Sequence[Pair], ours: _Prints, theirs: _Prints) -> str:
+    rows = ((ours.ids[one.first], theirs.ids[one.second], one.bits) for one in pairs)
+    return written_rows(("id", "like", "bits"), rows)
+
+
+def _write_kept(path: Path, data: DataSet, stays: Sequence[bool]) -> None:
+    with writing_table(path, field_names(data)) as write:
+        for stay, item in zip(stays, data, strict=True):
+            if stay:
+                write(item)
+
+
+async def _print_all(data: DataSet, other: DataSet | None, jobs: int) -> tuple[_Prints, _Prints | None]:
+    with cancelled_by_ctrl_c(), open_memory() as memory:
+        ours = await _printed(data, memory, jobs)
+        return ours, None if other is None else await _printed(other, memory, jobs)
+
+
+async def _printed(data: DataSet, memory: Memory, jobs: int) -> _Prints:
+    found = _Prints()
+    with progress("taking prints", sum(1 for _ in data)) as bar:
+        async with aclosing(each(data, printing(memory), at_once=jobs)) as all_seen:
+            async for seen in all_seen:
+                found.ids.append(seen.item.id)
+                found.prints.append(seen.found or NO_PRINT)
+                if seen.found is None:
+                    found.failed += 1
+                    if found.failed <= _TOLD_FAILURES:
+                        talk(f"left out: {seen.trouble}")
+                bar.advance()
+    return found

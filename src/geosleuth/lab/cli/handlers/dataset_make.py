@@ -1,0 +1,578 @@
+"""What ``dataset sample``, ``label``, ``split``, ``panorama``, ``mosaic``, ``pois``, ``gallery`` and ``digests`` do."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, aclosing
+from dataclasses import asdict, astuple, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import typer
+
+from geosleuth.atlas import OfflineAtlas, regions_dir
+from geosleuth.atlas.regions import Regions
+from geosleuth.cli.handlers.atlas import facts_view
+from geosleuth.geo import CellGrid, FloatArray
+from geosleuth.lab.bench.makers.duplicates import HEADER, Digest, digests
+from geosleuth.lab.bench.makers.galleries import make_gallery
+from geosleuth.lab.bench.makers.mosaics import Mosaics, MosaicSettings, find_scenes, make_mosaics
+from geosleuth.lab.bench.makers.panoramas import Panoramas, find_tiles, make_panoramas
+from geosleuth.lab.bench.makers.photo_tables import (
+    TablePlace,
+    field_names,
+    place_at,
+    read_places,
+    writing_table,
+    written_rows,
+)
+from geosleuth.lab.bench.makers.place_labels import (
+    FIELDS,
+    LEFT_OUT,
+    LEVELS,
+    Labelled,
+    Placed,
+    label,
+    leave_strips,
+    read_shares,
+    split,
+)
+from geosleuth.lab.bench.makers.pois import AtlasPois, PoiSource, TablePois, choose_pois, write_pois
+from geosleuth.lab.bench.makers.ratings import in_order
+from geosleuth.lab.bench.makers.sampling import (
+    ATLAS_FIGURES,
+    ATLAS_PEOPLE,
+    CELL_DEG,
+    By,
+    Draw,
+    DrawRules,
+    Weights,
+    atlas_figures,
+    atlas_people,
+    countries_at,
+    coverage_of,
+    draw,
+    place_of,
+    read_figures,
+    read_people,
+)
+from geosleuth.lab.bench.sets import DataSet, Item, open_set
+from geosleuth.lab.bench.sets.dataset import with_part
+from geosleuth.locate.area import parse_point
+from geosleuth.models.baselines.gallery import is_code
+from geosleuth.names import country_name
+from geosleuth.support.console import (
+    CTRL_C,
+    SOME_FAILED,
+    building,
+    cancelled_by_ctrl_c,
+    offline_atlas,
+    progress,
+    show,
+    show_json,
+    table_view,
+    talk,
+)
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import write_text_atomically
+from geosleuth.support.text.numbers import plural
+from geosleuth.support.text.safe import printable
+
+from .dataset import check_outputs
+
+if TYPE_CHECKING:
+    from geosleuth.lab.cli.dataset import MosaicOptions, PanoramaOptions, PoisOptions
+
+_SHOWN_COUNTRIES = 20
+_LABELS_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """The words of ``dataset sample``."""
+
+    count: int
+    seed: int
+    weights: str
+    figures: Path | None
+    people: Path | None
+    least_people: float
+    present: bool
+    refill: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Splitting:
+    """The words of ``dataset split``."""
+
+    parts: str
+    by: By
+    cell_deg: float
+    strip_km: float | None
+    seed: int
+    ending: str
+
+
+def sample_set(spec: str, out: Path, asked: Sampling, *, report: Path | None, overwrite: bool, as_json: bool) -> None:
+    """Draw photos, and print each country's quota and draw.
+
+    Raises:
+        UserError: invalid input.
+    """
+    weights = _weights(asked.weights)
+    check_outputs([out, report], [spec], overwrite=overwrite)
+    if report is not None and report.suffix.lower() != ".csv":
+        raise BadInput(f"{report}: the report is written as .csv")
+    figures, grid = atlas_figures(), CellGrid(CELL_DEG)
+    if asked.figures is not None:
+        figures = read_figures(asked.figures, figures)
+    data = with_part(open_set(spec))
+    lats, lons = _points(data)
+    countries = countries_at(lats, lons)
+    if asked.present:
+        figures = {code: one for code, one in figures.items() if code in set(countries)}
+    drawn = draw(
+        countries,
+        grid.cell_of(lats, lons).tolist(),
+        _people(asked.people, grid),
+        figures,
+        total=asked.count,
+        seed=asked.seed,
+        rules=DrawRules(weights=weights, least_people=asked.least_people, refill=asked.refill),
+    )
+    chosen = set(drawn.chosen)
+    with writing_table(out, field_names(data)) as write:
+        for number, item in enumerate(data):
+            if number in chosen:
+                write(item)
+    talk(f"wrote {out}")
+    rows = [dict(zip(_ACCOUNT, astuple(one), strict=True)) for one in drawn.countries]
+    if report is not None:
+        write_text_atomically(report, written_rows(_ACCOUNT, (row.values() for row in rows)))
+        talk(f"wrote {report}")
+    summary = {
+        "wanted": drawn.wanted, "drawn": len(drawn.chosen), "at_sea": countries.count(""),
+        "countries_without_roads": sum(one.road_km is None for one in figures.values()),
+        "figures": str(asked.figures or ATLAS_FIGURES), "people": str(asked.people or ATLAS_PEOPLE),
+    }  # fmt: skip
+    if as_json:
+        show_json({**summary, "countries": rows})
+    else:
+        _show_draw(drawn)
+        _report(summary, drawn, refilled=asked.refill)
+
+
+_ACCOUNT = ("country", "quota", "available", "without_people", "drawn")
+
+
+def _people(path: Path | None, grid: CellGrid) -> dict[tuple[str, int], float]:
+    if path is not None:
+        return read_people(path, grid)
+    with building() as report:
+        return atlas_people(grid, report)
+
+
+def _report(summary: Mapping[str, Any], drawn: Draw, *, refilled: bool) -> None:
+    sources = f"figures from {summary['figures']}; people from {summary['people']}"
+    talk(f"{summary['drawn']} of {summary['wanted']} drawn; {sources}")
+    if count := summary["countries_without_roads"]:
+        talk(f"{plural(count, 'country has', 'countries have')} no length of roads and count with 0")
+    if count := summary["at_sea"]:
+        talk(f"{plural(count, 'photo lies', 'photos lie')} in no country and were left out")
+    if drawn.short:
+        why = (
+            "the countries with a quota have no more photos, or none where people are known to live; --least-people 1 "
+            "gives all a chance"
+            if refilled
+            else "countries have too few photos; --refill lets the others give more"
+        )
+        talk(f"{drawn.short} fewer than wanted: {why}")
+
+
+def _show_draw(drawn: Draw) -> None:
+    names = ("quota", "available", "unpeopled", "drawn")
+    rows = [
+        (country_name(one.country), *(str(getattr(one, name)) for name in names))
+        for one in drawn.countries[:_SHOWN_COUNTRIES]
+    ]
+    rest = drawn.countries[_SHOWN_COUNTRIES:]
+    if rest:
+        sums = (str(sum(getattr(one, name) for one in rest)) for name in names)
+        rows.append((plural(len(rest), "further country", "further countries"), *sums))
+    show(table_view(("country", "quota", "available", "without people", "drawn"), rows))
+
+
+def _weights(text: str) -> Weights:
+    try:
+        roads, population, area = (float(word) for word in text.split(","))
+    except ValueError:
+        raise BadInput(f"--weights takes three numbers such as 0.5,0.2,0.3; not {text[:40]!r}") from None
+    return Weights(roads, population, area)
+
+
+def _points(data: DataSet) -> tuple[FloatArray, FloatArray]:
+    found = np.array([(item.truth.point.lat, item.truth.point.lon) for item in data], dtype=np.float64).reshape(-1, 2)
+    if not len(found):
+        raise BadInput("the set has no photos")
+    return found[:, 0], found[:, 1]
+
+
+def compare_sets(train: str, test: str, *, by: By, cell_deg: float, as_json: bool) -> None:
+    """Print coverage and consistency.
+
+    Raises:
+        BadInput: a set can't be read, or the cell size is invalid.
+    """
+    _grid(cell_deg)
+    found = coverage_of(open_set(train), open_set(test), by=by, cell_deg=cell_deg)
+    unnamed = found.first_unnamed + found.second_unnamed
+    if not found.first_places or not found.second_places:
+        raise BadInput(f"a set names no {by}; run geosleuth dataset label first, or use --by cell")
+    if as_json:
+        show_json(
+            {
+                "by": by,
+                "coverage": found.coverage,
+                "consistency": found.consistency,
+                "places": {"train": found.first_places, "test": found.second_places, "common": found.common},
+                "photos": {
+                    "train": found.first_photos,
+                    "test": found.second_photos,
+                    "test_in_common_places": found.second_photos_in_common,
+                },
+                "unnamed": {"train": found.first_unnamed, "test": found.second_unnamed},
+            }
+        )
+        return
+    words = f"cells of {cell_deg:g}°" if by == "cell" else {"city": "cities", "country": "countries"}.get(by, "regions")
+    rows = [
+        ("places", str(found.first_places), str(found.second_places), str(found.common)),
+        ("photos", str(found.first_photos), str(found.second_photos), str(found.second_photos_in_common)),
+    ]
+    show(table_view((words, "train", "test", "both"), rows))
+    talk("photos in both: the test set's, in places that the training set has")
+    show(f"coverage {found.coverage:.2%}, consistency {found.consistency:.2%}")
+    if unnamed:
+        talk(f"{plural(unnamed, 'photo has', 'photos have')} no {by} and count nowhere; dataset label names them")
+
+
+def _grid(cell_deg: float, *, equal_area: bool = False) -> CellGrid:
+    try:
+        return CellGrid(cell_deg, equal_area=equal_area)
+    except ValueError as error:
+        raise BadInput(f"--cell: {error}") from error
+
+
+def label_set(spec: str, out: Path, *, over: bool, within_km: float | None, overwrite: bool, as_json: bool) -> None:
+    """Write the set with place names.
+
+    Raises:
+        UserError: invalid input.
+        typer.Exit: stopped with Ctrl-C.
+    """
+    check_outputs([out], [spec], overwrite=overwrite)
+    data = with_part(open_set(spec))
+    filled, photos = Counter[str](), 0
+    try:
+        photos = asyncio.run(_label(data, out, filled, over=over, within_km=within_km))
+    except asyncio.CancelledError:
+        talk("stopped; nothing was written")
+        raise typer.Exit(CTRL_C) from None
+    if as_json:
+        show_json({"photos": photos, "named": {level: filled[level] for level in LEVELS}, "out": str(out)})
+        return
+    show(table_view(("level", "named now"), [(level, f"{filled[level]} of {photos}") for level in LEVELS]))
+    talk(f"wrote {out}")
+
+
+async def _label(data: DataSet, out: Path, filled: Counter[str], *, over: bool, within_km: float | None) -> int:
+    atlas, photos = offline_atlas(needed=True), sum(1 for _ in data)
+
+    async def work(item: Item) -> Labelled:
+        return await label(item, atlas, over=over, within_km=within_km)
+
+    with (
+        progress("labelling", photos) as bar,
+        writing_table(out, (*field_names(data), *FIELDS)) as write,
+        cancelled_by_ctrl_c(),
+    ):
+        async with aclosing(in_order(data, work, at_once=_LABELS_AT_ONCE)) as all_done:
+            async for done in all_done:
+                filled.update(done.fields["labelled"].split())
+                write(done.item, done.fields)
+                bar.advance()
+    return photos
+
+
+def split_set(spec: str, out: Path, asked: Splitting, *, overwrite: bool, as_json: bool) -> None:
+    """Write a table for each part.
+
+    Raises:
+        UserError: invalid input.
+    """
+    shares = read_shares(asked.parts)
+    if not out.is_dir():
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"{out}: can't be made: {error.strerror or error}") from error
+    files = {part: out / f"{part}.{asked.ending}" for part in shares}
+    check_outputs(list(files.values()), [spec], overwrite=overwrite)
+    data = open_set(spec)
+    lats, lons = _points(data)
+    parts = _parts(data, lats, lons, asked, list(shares), shares)
+    # Training refuses photos that say themselves that they are for testing.
+    fields = field_names(data, "split")
+    with ExitStack() as held:
+        writers = {part: held.enter_context(writing_table(path, fields)) for part, path in files.items()}
+        for part, item in zip(parts, data, strict=True):
+            if part != LEFT_OUT:
+                writers[part](item, {"split": part})
+    counts = Counter(parts)
+    if empty := [part for part in shares if not counts[part]]:
+        few = plural(len(parts), "photo", "photos")
+        talk(f"{' and '.join(empty)} got no photo: {few} in too few places for these parts; see --parts, --by, --strip")
+    if as_json:
+        document = {"parts": {part: counts[part] for part in shares}, "left_out": counts[LEFT_OUT]}
+        show_json({**document, "out": [str(path) for path in files.values()]})
+        return
+    wanted = {part: f"{share:.1%}" for part, share in shares.items()}
+    if asked.strip_km is not None:
+        wanted[LEFT_OUT] = ""
+    rows = [
+        ("left out between" if part == LEFT_OUT else part, str(counts[part]), f"{counts[part] / len(parts):.1%}", share)
+        for part, share in wanted.items()
+    ]
+    show(table_view(("part", "photos", "share", "wanted"), rows))
+    for path in files.values():
+        talk(f"wrote {path}")
+
+
+def _parts(
+    data: DataSet,
+    lats: FloatArray,
+    lons: FloatArray,
+    asked: Splitting,
+    order: Sequence[str],
+    shares: dict[str, float],
+) -> list[str]:
+    grid = _grid(asked.cell_deg, equal_area=True)
+    places = [place_of(item, asked.by, grid) for item in data]
+    if unnamed := places.count(None):
+        photos = plural(unnamed, "photo has", "photos have")
+        raise BadInput(f"{photos} no {asked.by}; run geosleuth dataset label first, or use --by cell")
+    placed = [Placed(code, place) for code, place in zip(countries_at(lats, lons), places, strict=True)]
+    parts = split(placed, shares, seed=asked.seed)
+    if asked.strip_km is None:
+        return parts
+    return leave_strips(parts, lats.tolist(), lons.tolist(), order, gap_km=asked.strip_km)
+
+
+_LARGEST_SIDE = 65_000
+_PAIR = re.compile(r"\s*(\d{1,6})\s*[xX\u00d7]\s*(\d{1,6})\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which cities: a table, names that the atlas knows, or a point."""
+
+    table: Path | None
+    names: tuple[str, ...]
+    at: str | None
+
+
+def make_panorama_files(options: "PanoramaOptions") -> None:
+    """Stitch panoramas.
+
+    Raises:
+        BadInput: invalid input.
+        typer.Exit: some failed.
+    """
+    wanted = _pair(options.size, "--size")
+    sets = find_tiles(options.folder, options.pattern, None if options.grid is None else _pair(options.grid, "--grid"))
+    known = None if options.places is None else read_places(options.places)
+    with progress("panoramas") as bar:
+        made = make_panoramas(
+            sets,
+            options.out,
+            places=known,
+            size=wanted,
+            full=None if options.full is None else _pair(options.full, "--full"),
+            most_missing=options.missing,
+            overwrite=options.overwrite,
+            progress=bar.at,
+        )
+    for one in made.refused:
+        talk(f"not made: {one.reason}")
+    if made.unplaced:
+        named = ", ".join(printable(name) for name in made.unplaced[:5])
+        talk(f"{plural(len(made.unplaced), 'panorama stands', 'panoramas stand')} in no table of places: {named}")
+    if options.as_json:
+        document = {**asdict(made), "table": None if made.table is None else str(made.table)}
+        show_json(document)
+    else:
+        _show_made(made, "none: give --places to make a data set")
+    if made.refused:
+        raise typer.Exit(SOME_FAILED)
+
+
+def make_mosaic_files(options: "MosaicOptions") -> None:
+    """Build mosaics.
+
+    Raises:
+        UserError: invalid input.
+        typer.Exit: some failed.
+    """
+    cities = _cities(Where(options.cities, tuple(options.city or ()), options.at))
+    scenes = find_scenes(options.scenes)
+    talk(f"{plural(len(scenes), 'scene', 'scenes')} for {plural(len(cities), 'city', 'cities')}")
+    with progress("mosaics") as bar:
+        made = make_mosaics(
+            cities,
+            scenes,
+            options.out,
+            settings=MosaicSettings(
+                side_px=options.side,
+                metres=options.metres,
+                brightest=options.brightest,
+                most_empty=options.empty,
+                georeferenced=options.tif,
+            ),
+            overwrite=options.overwrite,
+            progress=bar.at,
+        )
+    for name, reason in made.refused.items():
+        talk(f"not made: {name}: {reason}")
+    if options.as_json:
+        show_json({**asdict(made), "table": None if made.table is None else str(made.table)})
+    else:
+        _show_made(made, "none")
+    if made.refused:
+        raise typer.Exit(SOME_FAILED)
+
+
+def _show_made(made: Panoramas | Mosaics, no_table: str) -> None:
+    counts = {"made": made.made, "were there": made.kept, "refused": made.refused}
+    facts = {name: str(len(found)) for name, found in counts.items()}
+    show(facts_view({**facts, "table": no_table if made.table is None else str(made.table)}))
+
+
+def make_poi_set(options: "PoisOptions") -> None:
+    """Choose photos of points of interest and write them as a table.
+
+    Raises:
+        BadInput: invalid input.
+    """
+    check_outputs(
+        [options.out], [options.data, *([str(options.table)] if options.table else [])], overwrite=options.overwrite
+    )
+    data = with_part(open_set(options.data))
+    source: PoiSource
+    if options.table is not None:
+        if options.category is not None:
+            raise BadInput("--category is for the atlas's own points of interest; leave it out with --pois")
+        source = TablePois(read_places(options.table).values())
+    else:
+        regions = Regions(regions_dir())
+        if not regions.store.names():
+            raise BadInput("no region has been added to the atlas; run geosleuth atlas get PLACE, or give --pois")
+        source = AtlasPois(regions, options.category)
+    with progress("photos") as bar:
+        found = choose_pois(
+            data, source, within_m=options.within, cities=options.cities, per_city=options.per_city, seed=options.seed,
+            progress=lambda done: bar.at(done, None),
+        )  # fmt: skip
+        write_pois(options.out, found)
+    summary = {
+        "photos": len(found.photos),
+        "per_city": found.per_city,
+        "at_hand": found.at_hand,
+        "out": str(options.out),
+    }
+    if options.as_json:
+        show_json(summary)
+    else:
+        shown = [f"{count} of {found.at_hand[city]} in {printable(city)}" for city, count in found.per_city.items()]
+        show(facts_view({"photos": str(len(found.photos)), "cities": shown, "table": str(options.out)}))
+
+
+def make_gallery_folder(spec: str, encoder: str, out: Path, *, trust_code: bool, as_json: bool) -> None:
+    """Write the features of photos for the nearest-photo baseline.
+
+    Raises:
+        UserError: invalid input.
+        typer.Exit: some photos can't be opened.
+    """
+    with progress("photos") as bar:
+        made = make_gallery(open_set(spec), encoder, out, lambda done: bar.at(done, None), trust_code=trust_code)
+    for reason in made.left_out:
+        talk(f"left out: {reason}")
+    if as_json:
+        show_json({**asdict(made), "out": str(out)})
+    else:
+        # A gallery alone must not run code: its user names the code, too.
+        named = f",encoder={encoder},trust_code=yes" if is_code(encoder) else ""
+        talk(f"{plural(made.photos, 'photo', 'photos')} in {out}; use it with --model nearest:{out}{named}")
+    if made.left_out:
+        raise typer.Exit(SOME_FAILED)
+
+
+def write_digests(spec: str, out: Path, *, overwrite: bool, as_json: bool) -> None:
+    """Write a table of the photos' digests.
+
+    Raises:
+        BadInput: invalid input.
+        typer.Exit: some photos can't be opened.
+    """
+    if out.suffix.lower() != ".csv":
+        raise BadInput(f"{out}: this table is CSV; let its name end in .csv")
+    check_outputs([out], [spec], overwrite=overwrite)
+    rows: list[Digest] = []
+    failed = 0
+    with progress("photos") as bar:
+        for number, one in enumerate(digests(open_set(spec)), 1):
+            bar.at(number, None)
+            if isinstance(one, Digest):
+                rows.append(one)
+            else:
+                failed += 1
+                bar.say(f"left out: {one}")
+    write_text_atomically(out, written_rows(HEADER, map(astuple, rows)))
+    if as_json:
+        show_json({"photos": len(rows), "failed": failed, "out": str(out)})
+    else:
+        talk(f"wrote {plural(len(rows), 'line', 'lines')} to {out}")
+    if failed:
+        raise typer.Exit(SOME_FAILED)
+
+
+def _cities(where: Where) -> list[TablePlace]:
+    found = [] if where.table is None else list(read_places(where.table).values())
+    if where.at is not None:
+        found.append(place_at(where.at.replace(" ", ""), parse_point(where.at)))
+    if where.names:
+        atlas = offline_atlas(needed=True)
+        found += asyncio.run(_geocoded(atlas, where.names))
+    if not found:
+        raise BadInput("no city is given; name one with --city, --at LAT,LON, or a table with --cities")
+    return found
+
+
+async def _geocoded(atlas: OfflineAtlas, names: Sequence[str]) -> list[TablePlace]:
+    found = []
+    for name in names:
+        hits = await atlas.geocode(name, limit=1)
+        if not hits:
+            raise BadInput(f"{name[:60]!r} is unknown to the atlas; give its centre with --at LAT,LON")
+        place = hits[0].place
+        found.append(place_at(name, place.point, place.name, country_name(place.country) if place.country else None))
+    return found
+
+
+def _pair(text: str, option: str) -> tuple[int, int]:
+    match = _PAIR.fullmatch(text)
+    if match is None or not all(1 <= int(part) <= _LARGEST_SIDE for part in match.groups()):
+        raise BadInput(f"{option} is {text[:40]!r}; write two numbers such as 4096x2048")
+    return int(match[1]), int(match[2])

@@ -1,0 +1,371 @@
+"""What the ``world`` commands do; imported only when one runs."""
+
+import io
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import typer
+from PIL import Image, ImageDraw
+
+from geosleuth.atlas import regions_dir
+from geosleuth.atlas.maps.labels import line, stencil
+from geosleuth.cli.handlers.atlas import facts_view
+from geosleuth.geo.extent import plain
+from geosleuth.lab.bench.sets import Item, open_set, subset
+from geosleuth.lab.bench.sets.dataset import refuse_test, with_part
+from geosleuth.lab.scenes.builder import KindWish, MadeScene, kind_of, make_scenes, read_scenes
+from geosleuth.lab.scenes.design import address_of, design_scene
+from geosleuth.lab.scenes.environment.episode import setting_of
+from geosleuth.lab.scenes.scene import Mark, Scene, Split, mark_to_dict, scene_to_dict
+from geosleuth.lab.scenes.world import open_world
+from geosleuth.names import country_name
+from geosleuth.support.console import Bar, progress, show, show_json, table_view, talk
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import refuse_to_replace, write_bytes_atomically
+from geosleuth.support.text.numbers import count as counted
+
+if TYPE_CHECKING:
+    from geosleuth.lab.cli.world import MakeOptions, SheetOptions
+
+_CELL, _GAP, _CAPTION = (448, 336), 12, 46
+_GROUND, _INK, _FAINT = (250, 249, 246), (28, 28, 30), (110, 110, 114)
+_FRAMES = {"plain": (22, 120, 60), "small": (20, 80, 190), "hidden": (120, 120, 120)}
+_MISLEADING = (200, 30, 40)
+
+
+class Caption(NamedTuple):
+    """Two lines below a picture."""
+
+    place: str
+    facts: str
+
+
+def sheet_of(cells: Sequence[tuple[Image.Image, Caption]], columns: int) -> Image.Image:
+    """Return all pictures in a grid, each in a cell of the same size."""
+    columns = max(1, min(columns, len(cells)))
+    rows = -(-len(cells) // columns)
+    wide, tall = _CELL[0] + _GAP, _CELL[1] + _CAPTION + _GAP
+    sheet = Image.new("RGB", (columns * wide + _GAP, max(1, rows) * tall + _GAP), _GROUND)
+    for number, (image, caption) in enumerate(cells):
+        left, top = _GAP + number % columns * wide, _GAP + number // columns * tall
+        fitted = image.copy()
+        fitted.thumbnail(_CELL, Image.Resampling.LANCZOS)
+        at = (left + (_CELL[0] - fitted.width) // 2, top + (_CELL[1] - fitted.height) // 2)
+        sheet.paste(fitted, at)
+        _write(sheet, (left, top + _CELL[1] + 2), caption.place, 16, _INK, bold=True)
+        _write(sheet, (left, top + _CELL[1] + 23), caption.facts, 13, _FAINT)
+    return sheet
+
+
+def framed(image: Image.Image, marks: Sequence[Mark], scene: Scene) -> Image.Image:
+    """Return the picture with a frame around each clue: green plain, blue small, grey hidden, red misleading."""
+    clues = {clue.id: clue for clue in scene.clues}
+    drawing = ImageDraw.Draw(image)
+    width = max(2, image.width // 500)
+    for mark in marks:
+        clue = clues.get(mark.clue)
+        if mark.line is None and clue is not None:
+            colour = _MISLEADING if clue.misleading else _FRAMES[clue.visibility]
+            drawing.rectangle(mark.box, outline=colour, width=width)
+    return image
+
+
+def _write(
+    sheet: Image.Image, at: tuple[int, int], text: str, size_px: int, ink: tuple[int, int, int], *, bold: bool = False
+) -> None:
+    if line(text, bold=bold) is None:
+        text = text.encode("ascii", "replace").decode()
+    mask = stencil([text], size_px, bold=bold)
+    mask = mask.crop((0, 0, min(mask.width, _CELL[0]), mask.height))
+    sheet.paste(ink, (at[0], at[1], at[0] + mask.width, at[1] + mask.height), mask)
+
+
+_LINE_EVERY_S = 5.0
+
+
+def make(options: "MakeOptions") -> None:
+    """Draw scenes into a folder."""
+    regions = [_region(name) for name in options.region]
+    there = open_world(options.world_seed, regions, noise=options.noise, pages=options.web_pages)
+    try:
+        with progress("drawing scenes", options.count) as bar:
+            made = make_scenes(
+                options.out,
+                there,
+                count=options.count,
+                seed=options.seed,
+                split=options.split,
+                kinds=options.kind,
+                workers=options.workers or os.cpu_count() or 1,
+                progress=_MakeProgress(bar),
+            )
+    except (KeyboardInterrupt, SystemExit):
+        talk(f"stopped; run the same command to continue {options.out}")
+        raise
+    if options.as_json:
+        show_json(
+            {
+                "folder": str(made.folder),
+                "scenes": made.scenes,
+                "kept": made.kept,
+                "set": str(options.out / "set.jsonl"),
+            }
+        )
+        return
+    show(
+        facts_view(
+            {
+                "scenes": f"{counted(made.scenes)} in {made.folder}",
+                "drawn before": counted(made.kept) if made.kept else None,
+                "data set": f"{options.out / 'set.jsonl'} (geosleuth bench run --data {options.out / 'set.jsonl'})",
+                "what they are": str(options.out / "card.md"),
+            }
+        )
+    )
+
+
+class _MakeProgress:
+    """Progress of drawing: in the bar, or as a line now and then without a terminal."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar, self._said_at = bar, time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        self._bar.at(done, total)
+        now = time.monotonic()
+        if not self._bar.drawn and now - self._said_at >= _LINE_EVERY_S:
+            self._said_at = now
+            self._bar.say(f"{done}/{total} scenes drawn")
+
+
+def _region(name: str) -> Path:
+    from geosleuth.atlas.regions import RegionStore
+    from geosleuth.atlas.regions.region_file import region_path
+
+    given = Path(name)
+    if given.is_file():
+        return given
+    known = {item.name for item in RegionStore(regions_dir()).list()}
+    if name not in known:
+        raise BadInput(f"no added region is called {name[:40]!r}; see geosleuth atlas list")
+    return region_path(regions_dir(), name)
+
+
+def show_folder(folder: Path, *, as_json: bool) -> None:
+    """Print what a folder holds, counted."""
+    counts: dict[str, Counter[str]] = {
+        name: Counter() for name in ("kind", "tells", "country", "weather", "layout", "misleading", "visibility")
+    }
+    total = zoom = 0
+    for made in read_scenes(folder):
+        scene, total = made.scene, total + 1
+        zoom += scene.needs_zoom
+        counts["kind"][scene.kind] += 1
+        counts["tells"][scene.finest or "nothing"] += 1
+        counts["country"][scene.spot.country] += 1
+        counts["weather"][scene.sky.weather] += 1
+        counts["layout"][scene.look.layout] += 1
+        counts["misleading"].update(clue.sort for clue in scene.clues if clue.misleading)
+        counts["visibility"].update({clue.visibility for clue in scene.clues if clue.lines})
+    if as_json:
+        document = {name: dict(found) for name, found in counts.items()}
+        show_json({"folder": str(folder), "scenes": total, "need_zoom": zoom, **document})
+        return
+    facts: dict[str, Any] = {"scenes": counted(total), "need zoom": counted(zoom)}
+    facts |= {name: [f"{key} {counted(many)}" for key, many in found.most_common(20)] for name, found in counts.items()}
+    show(facts_view(facts))
+    talk("look at one: geosleuth world show FOLDER ID; at many: geosleuth world sheet FOLDER --out sheet.png")
+
+
+def show_scene(folder: Path, name: str, out: Path | None, *, overwrite: bool, as_json: bool) -> None:
+    """Print one scene, and its picture with the clues framed where that is wanted."""
+    if out is not None:
+        _check_ending(out)
+        refuse_to_replace([out], overwrite=overwrite)
+    made = next((one for one in read_scenes(folder) if one.scene.id == name), None)
+    if made is None:
+        raise BadInput(f"{folder}: no scene is called {name[:60]!r}; FOLDER/set.jsonl has their ids")
+    if out is not None:
+        _save(framed(_picture(made), made.marks, made.scene), out)
+    if as_json:
+        marks = [mark_to_dict(mark) for mark in made.marks]
+        show_json({"scene": scene_to_dict(made.scene), "marks": marks, "address": plain(address_of(made.scene))})
+        return
+    _show_facts(made)
+
+
+def _show_facts(made: MadeScene) -> None:
+    scene, spot, address = made.scene, made.scene.spot, address_of(made.scene)
+    show(
+        facts_view(
+            {
+                "scene": f"{scene.id} ({scene.kind}, {scene.size[0]} x {scene.size[1]})",
+                "picture": str(made.path),
+                "place": f"{spot.town}, {spot.region or '–'}, {country_name(spot.country) or spot.country}",
+                "point": f"{spot.point.lat}, {spot.point.lon}",
+                "business": scene.business.name if scene.business else None,
+                "light": f"{scene.sky.at:%Y-%m-%d %H:%M} UTC, {scene.sky.weather}, {scene.sky.season}, "
+                f"sun {scene.sky.sun_elevation_deg:.0f}° high at {scene.sky.sun_azimuth_deg:.0f}°",
+                "locatability": f"{scene.locatability:g}",
+                "clues show": str(address) or "nothing",
+            }
+        )
+    )
+    rows = [
+        (
+            clue.id, clue.sort, clue.level, "misleads" if clue.misleading else clue.visibility,
+            " / ".join(clue.lines) or "–", clue.says,
+        )
+        for clue in scene.clues
+    ]  # fmt: skip
+    if rows:
+        show(table_view(("clue", "sort", "level", "seen", "written", "says"), rows))
+
+
+def sheet(options: "SheetOptions") -> None:
+    """Draw several scenes on one sheet."""
+    _check_ending(options.out)
+    refuse_to_replace([options.out], overwrite=options.overwrite)
+    cells: list[tuple[Any, Caption]] = []
+    with progress("drawing the sheet", options.count) as bar:
+        found = (
+            _made_cells(options.folder)
+            if options.folder
+            else _fresh_cells(options.seed, options.split, options.kind, options.world_seed)
+        )
+        for cell in islice(found, options.count):
+            cells.append(cell)
+            bar.advance()
+    _save(sheet_of(cells, options.columns), options.out)
+    if options.as_json:
+        show_json({"scenes": len(cells), "file": str(options.out)})
+    talk(f"{counted(len(cells))} scenes on {options.out}")
+
+
+def _made_cells(folder: Path) -> Iterator[tuple[Any, Caption]]:
+    for made in read_scenes(folder):
+        yield _picture(made), _caption(made.scene)
+
+
+def _fresh_cells(seed: int, split: Split, kinds: KindWish, world_seed: int) -> Iterator[tuple[Any, Caption]]:
+    from geosleuth.lab.scenes.drawing import draw_scene
+
+    there = open_world(world_seed)
+    number = 0
+    while True:
+        scene = design_scene(there, seed, number, split=split, kind=kind_of(seed, number, kinds))
+        yield draw_scene(scene).image, _caption(scene)
+        number += 1
+
+
+def _picture(made: MadeScene) -> Any:
+    from PIL import Image
+
+    try:
+        with Image.open(made.path, formats=("JPEG",)) as opened:
+            return opened.convert("RGB")
+    except (OSError, Image.DecompressionBombError) as error:
+        raise BadInput(f"{made.path}: can't be opened; make the folder again") from error
+
+
+def _caption(scene: Scene) -> Caption:
+    odd = [
+        word
+        for word, is_so in (
+            ("zoom", scene.needs_zoom),
+            ("misleading", any(clue.misleading for clue in scene.clues)),
+            ("hidden", any(clue.visibility == "hidden" for clue in scene.clues)),
+        )
+        if is_so
+    ]
+    place = f"{scene.spot.town}, {country_name(scene.spot.country) or scene.spot.country}"
+    return Caption(place, " · ".join([scene.finest or "nothing tells", f"{scene.locatability:g}/10", *odd]))
+
+
+_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
+
+
+def _check_ending(out: Path) -> None:
+    if out.suffix.lower() not in _FORMATS:
+        raise BadInput(f"{out}: pictures are written as {', '.join(_FORMATS)}; give --out such an ending")
+
+
+def _save(image: Any, out: Path) -> None:
+    stored = io.BytesIO()
+    image.save(stored, _FORMATS[out.suffix.lower()], quality=80)
+    write_bytes_atomically(out, stored.getvalue())
+
+
+_HOST = "127.0.0.1"
+
+
+def words_of(
+    *, method: str, reward: str, tools: str | None, turns: int | None, boxes: str, world_seed: int | None
+) -> dict[str, Any]:
+    """Return how episodes are played, as files hold it; what was left out is not in it."""
+    names = None if tools is None else [name.strip() for name in tools.split(",") if name.strip()]
+    # Files that name another file must find it from wherever they are read.
+    earns = str(Path(reward).absolute()) if Path(reward).is_file() else reward
+    words = {"method": method, "reward": earns, "tools": names, "turns": turns, "box_scale": boxes, "world": world_seed}
+    return {name: value for name, value in words.items() if value is not None}
+
+
+def photos_of(spec: str, limit: int | None, *, allow_test: bool) -> Iterator[Item]:
+    """Yield the photos that an environment is made of; those of a test part say so in their field ``split``.
+
+    Raises:
+        BadInput: the set can't be opened, or is for testing.
+    """
+    data = subset(with_part(open_set(spec)), limit=limit)
+    for item in data:
+        if not allow_test:
+            refuse_test(data.card, item, ", or add --allow-test, which keeps that mark")
+        yield item
+
+
+def serve(photos: Iterable[Item], words: dict[str, Any], *, port: int, sessions: int) -> None:
+    """Serve until stopped.
+
+    Raises:
+        UserError: OpenEnv is not installed, or a word or a photo can't be used.
+    """
+    from geosleuth.lab.scenes.environment.episode import row_of
+    from geosleuth.lab.scenes.environment.for_openenv import openenv_app
+
+    rows = [row_of(item) for item in photos]
+    app = openenv_app(setting_of({**words, "answer_by": "reply"}), rows, sessions=sessions)
+    import uvicorn
+
+    typer.echo(f"{len(rows)} photos; an OpenEnv client connects to http://{_HOST}:{port} (Ctrl-C stops)", err=True)
+    uvicorn.run(app, host=_HOST, port=port, log_level="warning")
+
+
+def export(
+    library: Literal["verl", "verifiers"],
+    photos: Iterable[Item],
+    words: dict[str, Any],
+    *,
+    out: Path,
+    as_json: bool,
+) -> None:
+    """Write the files and list them.
+
+    Raises:
+        UserError: a word or a photo can't be used, or something is not installed.
+    """
+    from geosleuth.lab.scenes.environment.for_verl import write_verl
+    from geosleuth.lab.scenes.environment.verifiers_package import write_verifiers
+
+    write = write_verl if library == "verl" else write_verifiers
+    try:
+        count = write(out, photos, words)
+    except OSError as error:
+        raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
+    if as_json:
+        show_json({"photos": count, "folder": str(out), "for": library})
+    typer.echo(f"{count} photos written to {out} for {library}", err=True)

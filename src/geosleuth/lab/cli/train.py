@@ -1,0 +1,429 @@
+"""``geosleuth train``: policies from recipes, stage by stage."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, Optional
+
+import typer
+
+from geosleuth.cli.options import JsonFlag, Overwrite, PolicyCardFile, PromptsFolder, takes
+
+train = typer.Typer(no_args_is_help=True)
+
+Config = Annotated[
+    str,
+    typer.Option("--config", "-c", metavar="RECIPE", help="A YAML file, or a name of geosleuth train recipes."),
+]
+Out = Annotated[
+    Path,
+    typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; a run of this recipe there is resumed."),
+]
+Changes = Annotated[
+    list[str],
+    typer.Option("--set", metavar="NAME=VALUE", help="Change a value of the recipe: --set optim.learning_rate=1e-5"),
+]
+NoResume = Annotated[bool, typer.Option("--no-resume", help="Refuse a folder that holds a run already.")]
+Seconds = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=1.0, metavar="S", help="Stop after about so long, with a checkpoint to resume from."),
+]
+
+
+AllowTest = Annotated[
+    bool, typer.Option("--allow-test", help="Take test parts of data sets too; all later scores are marked.")
+]
+
+
+@train.command()
+def sft(
+    *,
+    config: Config,
+    out: Out,
+    changes: Changes = [],  # noqa: B006 -- typer copies it
+    no_resume: NoResume = False,
+    seconds: Seconds = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Fine-tune on questions about scenes, or on a store of trajectories.
+
+    An estimate is printed before it starts. If stopped or killed, the same command resumes from the last checkpoint.
+    The policy ends up in RUN/policy: geosleuth locate photo.jpg --model hf:RUN/policy
+
+    Examples:
+
+      geosleuth train sft --config recipe.yaml --out runs/sft/
+
+      geosleuth train sft --config recipe.yaml --out runs/try/ --set optim.steps=10 --set model.tuned=lora
+    """
+    from geosleuth.lab.cli.handlers import train as work
+
+    work.run_stage("sft", config, out, changes, resume=not no_resume, seconds=seconds, as_json=as_json)
+
+
+@train.command()
+def coldstart(
+    *,
+    config: Config,
+    out: Out,
+    changes: Changes = [],  # noqa: B006 -- typer copies it
+    no_resume: NoResume = False,
+    seconds: Seconds = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Learn to use tools from a store of trajectories; only the assistant's own words carry a loss.
+
+    Examples:
+
+      geosleuth train coldstart --config recipe.yaml --out runs/cold/ --set model.path=runs/sft/policy
+
+      geosleuth train coldstart --config recipe.yaml --out runs/cold/ --set data.store=trajectories/
+    """
+    from geosleuth.lab.cli.handlers import train as work
+
+    work.run_stage("coldstart", config, out, changes, resume=not no_resume, seconds=seconds, as_json=as_json)
+
+
+@train.command()
+def grpo(
+    *,
+    config: Config,
+    out: Out,
+    changes: Changes = [],  # noqa: B006 -- typer copies it
+    no_resume: NoResume = False,
+    seconds: Seconds = None,
+    allow_test: AllowTest = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Reinforce what answers well: groups of replies with tools in the world, or over photos, rewarded by the recipe.
+
+    Examples:
+
+      geosleuth train grpo --config recipe.yaml --out runs/grpo/ --set model.path=runs/cold/policy
+
+      accelerate launch $(command -v geosleuth) train grpo --config recipe.yaml --out runs/grpo/
+    """
+    from geosleuth.lab.cli.handlers import train as work
+
+    changes = [*changes, *(["data.allow_test=true"] if allow_test else [])]
+    work.run_stage("grpo", config, out, changes, resume=not no_resume, seconds=seconds, as_json=as_json)
+
+
+@train.command("dry-run")
+def dry_run(
+    recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="A YAML file, or a name of geosleuth train recipes.")],
+    *,
+    changes: Changes = [],  # noqa: B006 -- typer copies it
+    allow_test: AllowTest = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Build all of a run but the weights, hold its values against the paper's, and say what it will take.
+
+    Ends with 1 where something can't work or differs from the paper without being marked.
+
+    Examples:
+
+      geosleuth train dry-run spotagent-grpo
+
+      geosleuth train dry-run recipe.yaml --set run.devices=8 --json
+    """
+    from geosleuth.lab.cli.handlers import train as work
+
+    work.dry_run(recipe, [*changes, *(["data.allow_test=true"] if allow_test else [])], as_json=as_json)
+
+
+@train.command()
+def recipes(
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(metavar="[NAME]", help="One of them: print its YAML, to copy and change."),
+    ] = None,
+    *,
+    as_json: JsonFlag = False,
+) -> None:
+    """List the recipes that come with geosleuth: stage, model, whose hyper-parameters. Or print one.
+
+    Examples:
+
+      geosleuth train recipes
+
+      geosleuth train recipes twm-grpo > mine.yaml
+    """
+    from geosleuth.lab.cli.handlers import train as work
+
+    if name is None:
+        work.list_recipes(as_json=as_json)
+    else:
+        work.show_recipe(name, as_json=as_json)
+
+
+@train.command()
+def show(
+    run: Annotated[Path, typer.Argument(metavar="RUN/", help="The folder of a run, under way or finished.")],
+    *,
+    watch: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            "--watch", min=1.0, metavar="S", help="Repeat every S seconds until the run has ended or stopped."
+        ),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Sum up a run and redraw its page, RUN/run.html.
+
+    Examples:
+
+      geosleuth train show runs/grpo/
+
+      geosleuth train show runs/grpo/ --watch 30
+    """
+    from geosleuth.lab.cli.handlers import train as work
+
+    work.show_run(run, watch=watch, as_json=as_json)
+
+
+@train.command()
+def chart(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE.json", help="Lines or bars with intervals; see docs/training.md.")
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.svg", help="The picture.")],
+    overwrite: Overwrite = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Draw results as a picture for documents, in light and dark.
+
+    Examples:
+
+      geosleuth train chart stages.json --out stages.svg
+    """
+    from geosleuth.lab.cli.handlers import train as work
+
+    work.draw_chart(source, out, overwrite=overwrite, as_json=as_json)
+
+
+__all__ = ["train"]
+
+pieces = typer.Typer(help="Cut a folder into pieces with checksums, and put it together again.", no_args_is_help=True)
+train.add_typer(pieces, name="pieces")
+
+_SCENES, _PLAY, _REPLIES, _RUNS = "Scenes", "How it is played", "Replies", "Every saved policy of a run"
+
+
+@train.command()
+def tries(
+    *,
+    config: Config,
+    policy: Annotated[
+        Path,
+        typer.Option("--policy", "-p", metavar="POLICY/", help="Who tries: a folder with weights, such as RUN/policy."),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE.jsonl", help="Rows that are in it already are left alone.")
+    ],
+    each: Annotated[int, typer.Option("--tries", "-k", min=2, metavar="K", help="Replies drawn for a row.")] = 8,
+    at_once: Annotated[int, typer.Option(min=1, metavar="N", help="Rows of one generation.")] = 8,
+    changes: Changes = [],  # noqa: B006 -- typer copies it
+    as_json: JsonFlag = False,
+) -> None:
+    """Let a policy try the rows of a recipe several times, for choosing those that teach something.
+
+    The recipe is one of reinforcement learning; name the file in it as data.tries. The same command resumes.
+
+    Examples:
+
+      geosleuth train tries --config recipe.yaml --policy runs/sft/policy --out tries.jsonl
+
+      geosleuth traces filter tries.jsonl --out filtered/
+    """
+    from .handlers import train as work
+
+    work.make_tries(policy, config, changes, out, tries=each, at_once=at_once, as_json=as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """The options of ``evaluate``."""
+
+    policy: Annotated[
+        str, typer.Argument(metavar="POLICY/", help="A folder with weights, such as RUN/policy; a RUN/; or: detective")
+    ]
+    scenes: Annotated[int, typer.Option(min=1, rich_help_panel=_SCENES, help="So many, drawn on the spot.")] = 1000
+    seed: Annotated[int, typer.Option(rich_help_panel=_SCENES, help="The seed of the scenes.")] = 7
+    split: Annotated[
+        Literal["held-out", "train"], typer.Option(rich_help_panel=_SCENES, help="Which places and designs.")
+    ] = "held-out"
+    world: Annotated[int, typer.Option(metavar="SEED", rich_help_panel=_SCENES, help="Which world.")] = 1
+    start: Annotated[int, typer.Option(min=0, rich_help_panel=_SCENES, help="The number of the first scene.")] = 0
+    no_tools: Annotated[bool, typer.Option("--no-tools", rich_help_panel=_PLAY, help="Switch all tools off.")] = False
+    method: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=_PLAY,
+            show_default="as the policy was trained; default where nobody knows",
+            help="Whose words, tools and budget.",
+        ),
+    ] = None
+    prompts: PromptsFolder = None
+    policy_card: PolicyCardFile = None
+    reward: Annotated[
+        str,
+        typer.Option(metavar="NAME", rich_help_panel=_PLAY, help="What answers are scored by, beside the distance."),
+    ] = "ours"
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", rich_help_panel=_PLAY, help="Count only an answer's own point: an answer in words is unlocated."
+        ),
+    ] = False
+    reading: Annotated[
+        Literal["clue boxes", "pixels"], typer.Option(rich_help_panel=_PLAY, help="What read_text reads with.")
+    ] = "clue boxes"
+    control: Annotated[
+        Literal["none", "blank image", "other image", "other tools"],
+        typer.Option(rich_help_panel=_PLAY, help="Show or read another scene, to see what the policy needs."),
+    ] = "none"
+    turns: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, metavar="N", rich_help_panel=_PLAY, help="In place of the method's own."),
+    ] = None
+    each: Annotated[
+        int,
+        typer.Option(
+            "--tries", "-k", min=1, metavar="K", rich_help_panel=_REPLIES, help="With several, a verifier decides."
+        ),
+    ] = 1
+    temperature: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            min=0.0, rich_help_panel=_REPLIES, show_default="0; 1 for several tries", help="Of drawing replies."
+        ),
+    ] = None
+    max_new_tokens: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, metavar="N", rich_help_panel=_REPLIES, help="How long a reply may get."),
+    ] = None
+    workers: Annotated[int, typer.Option(min=0, rich_help_panel=_PLAY, help="Processes that draw scenes.")] = 0
+    batch: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, metavar="N", rich_help_panel=_REPLIES, help="Replies drawn together."),
+    ] = None
+    within: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="KM,KM,…", rich_help_panel=_RUNS, help="Distances of the table over saved policies."),
+    ] = None
+    k: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--k", metavar="NUMBERS", rich_help_panel=_RUNS, help="The K of pass@K; by default 1, 2, 4 ... N."
+        ),
+    ] = None
+    follow: Annotated[
+        bool, typer.Option("--follow", rich_help_panel=_RUNS, help="Wait for further policies until the run has ended.")
+    ] = False
+    keep_best: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="FIGURE", rich_help_panel=_RUNS, help="Copy the best policy to RUN/best, by within_25km or another."
+        ),
+    ] = None
+    data: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="SET", rich_help_panel=_SCENES, help="Photos of a data set instead, the first --scenes."),
+    ] = None
+    at_once: Annotated[
+        int, typer.Option(min=1, metavar="N", rich_help_panel=_PLAY, help="Tries that are under way at once.")
+    ] = 64
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            "--out", "-o", metavar="FOLDER", help="Store results scene by scene; an interrupted run resumes there."
+        ),
+    ] = None
+    as_json: JsonFlag = False
+
+
+@train.command()
+@takes(EvaluateOptions)
+def evaluate(options: EvaluateOptions) -> None:
+    """Play a policy on held-out scenes of the world and say how near it comes, with 95 % intervals.
+
+    Examples:
+
+      geosleuth train evaluate runs/grpo/policy --scenes 1000 --out evaluations/grpo/
+
+      geosleuth train evaluate runs/grpo/policy --scenes 1000 --no-tools --out evaluations/grpo-no-tools/
+
+      geosleuth train evaluate detective --scenes 100
+
+    The folder of a whole run plays every policy that it saved, with pass@K, best@N and range@N at any distances:
+
+      geosleuth train evaluate runs/grpo/ --scenes 200 --tries 4 --within 1,25,200 --follow --out evaluations/grpo/
+    """
+    from .handlers import train as work
+
+    words = {
+        "scenes": options.scenes,
+        "seed": options.seed,
+        "split": options.split,
+        "world": options.world,
+        "start": options.start,
+        "with_tools": not options.no_tools,
+        "method": options.method,
+        "prompts": options.prompts,
+        "policy_card": options.policy_card,
+        "reward": options.reward,
+        "strict": options.strict,
+        "reading": options.reading,
+        "control": options.control,
+        "turns": options.turns,
+        "tries": options.each,
+        "workers": options.workers,
+        "batch": options.batch,
+        "folder": options.out,
+        "max_new_tokens": options.max_new_tokens,
+        "photos": options.data,
+        "at_once": options.at_once,
+    }
+    over = work.OverPolicies(options.within, options.k, options.follow, options.keep_best)
+    work.evaluate(options.policy, words, over, temperature=options.temperature, as_json=options.as_json)
+
+
+@pieces.command("split")
+def split_pieces(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A checkpoint, a policy or any other folder.")],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="PIECES/", help="A new folder.")],
+    most_mb: Annotated[
+        float, typer.Option("--mb", min=0.001, metavar="MB", help="The largest piece, in millions of bytes.")
+    ] = 16.0,
+    as_json: JsonFlag = False,
+) -> None:
+    """Cut a folder into pieces of at most 16 MB, with checksums.
+
+    Examples:
+
+      geosleuth train pieces split runs/grpo/checkpoints/checkpoint-100 --out pieces/
+    """
+    from .handlers import train as work
+
+    work.split_pieces(folder, out, most_mb, as_json=as_json)
+
+
+@pieces.command("join")
+def join_pieces(
+    folder: Annotated[Path, typer.Argument(metavar="PIECES/", help="What geosleuth train pieces split wrote.")],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="A new folder.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Put a folder together from its pieces; every one is checked.
+
+    Examples:
+
+      geosleuth train pieces join pieces/ --out runs/grpo/checkpoints/checkpoint-100
+    """
+    from .handlers import train as work
+
+    work.join_pieces(folder, out, as_json=as_json)

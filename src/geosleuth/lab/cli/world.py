@@ -1,0 +1,261 @@
+"""``geosleuth world``: street scenes drawn from real geography, to train and to measure with."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal, Optional
+
+import typer
+
+from geosleuth.cli.options import JsonFlag, Overwrite, takes
+
+world = typer.Typer(no_args_is_help=True)
+
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Another one gives other scenes.")]
+WorldSeed = Annotated[
+    int, typer.Option("--world-seed", min=0, metavar="N", help="Another one gives other towns, streets and businesses.")
+]
+SplitName = Annotated[
+    Literal["train", "held-out"], typer.Option(help="Which places and designs: the two share neither.")
+]
+Kind = Annotated[Literal["street", "panorama", "satellite", "mixed"], typer.Option(help="Which kind of picture.")]
+Noise = Annotated[
+    Literal["none", "chains", "homonyms", "both"],
+    typer.Option(help="Which businesses' names stand in several towns."),
+]
+WebPages = Annotated[
+    bool,
+    typer.Option("--web-pages", help="Businesses have pages on a made-up web, and a quarter of scenes needs one."),
+]
+RegionNames = Annotated[
+    list[str],
+    typer.Option("--region", metavar="NAME", help="An added region whose real businesses join; may be repeated."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MakeOptions:
+    """The options of ``make``."""
+
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="A new folder, or one to continue.")]
+    count: Annotated[int, typer.Option(min=1, max=10_000_000, metavar="N", help="How many scenes.")] = 100
+    seed: Seed = 1
+    split: SplitName = "train"
+    kind: Kind = "street"
+    workers: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, max=256, metavar="N", help="Processes that draw at the same time; left out, one a core."),
+    ] = None
+    region: RegionNames = field(default_factory=list)
+    noise: Noise = "both"
+    web_pages: WebPages = False
+    world_seed: WorldSeed = 1
+    as_json: JsonFlag = False
+
+
+@world.command()
+@takes(MakeOptions)
+def make(options: MakeOptions) -> None:
+    """Draw scenes into a folder: pictures, truths, clue boxes, and a card that says what they are.
+
+    FOLDER/set.jsonl is a data set (geosleuth bench run --data FOLDER/set.jsonl), FOLDER/scenes.jsonl has every scene
+    whole. Stop it whenever you like: the same command resumes, and a larger --count adds to it.
+    The same words give the same bytes, on any machine and with any number of workers.
+
+    Examples:
+
+      geosleuth world make --count 1000 --seed 7 --split held-out --out scenes
+
+      geosleuth world make --count 50 --kind panorama --out panoramas --workers 2
+    """
+    from geosleuth.lab.cli.handlers import world as work
+
+    work.make(options)
+
+
+@world.command()
+def show(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder that world make filled.")],
+    scene: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(metavar="[ID]", help="A scene of it; left out, what the folder holds."),
+    ] = None,
+    *,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", metavar="FILE", help="Also write the picture with its clues framed."),
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show what a folder holds, or one scene: where it is, every clue and what it says, the address that follows.
+
+    Examples:
+
+      geosleuth world show scenes
+
+      geosleuth world show scenes held-out-7-000012 --out framed.png
+    """
+    from geosleuth.lab.cli.handlers import world as work
+
+    if scene is None:
+        work.show_folder(folder, as_json=as_json)
+    else:
+        work.show_scene(folder, scene, out, overwrite=overwrite, as_json=as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SheetOptions:
+    """The options of ``sheet``."""
+
+    folder: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Argument(metavar="[FOLDER]", help="A folder that world make filled; left out, scenes are drawn afresh."),
+    ] = None
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The sheet: .png, .jpg or .webp.")]
+    count: Annotated[int, typer.Option(min=1, max=200, metavar="N", help="How many scenes.")] = 24
+    columns: Annotated[int, typer.Option(min=1, max=12, metavar="N", help="How many side by side.")] = 4
+    seed: Seed = 1
+    split: SplitName = "train"
+    kind: Kind = "street"
+    world_seed: WorldSeed = 1
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@world.command()
+@takes(SheetOptions)
+def sheet(options: SheetOptions) -> None:
+    """Put scenes on one sheet, each with its town, country, level and what is odd about it.
+
+    Examples:
+
+      geosleuth world sheet --seed 3 --out sheet.png
+
+      geosleuth world sheet scenes --count 12 --columns 3 --out sheet.png
+    """
+    from geosleuth.lab.cli.handlers import world as work
+
+    work.sheet(options)
+
+
+__all__ = ["world"]
+
+Data = Annotated[
+    str,
+    typer.Option("--data", metavar="SET", help="The photos, as for geosleuth bench run: a path, or NAME:PATH."),
+]
+MethodName = Annotated[str, typer.Option("--method", metavar="NAME", help="Whose words, tools and budget.")]
+RewardName = Annotated[
+    str, typer.Option("--reward", metavar="NAME", help="What answers earn: a preset's name, or a YAML file.")
+]
+ToolNames = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--tools", metavar="A,B", help="Only these tools; left out, the method's own that work offline."),
+]
+Turns = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option("--turns", min=1, metavar="N", help="In place of the method's own."),
+]
+Boxes = Annotated[Literal["pixels", "thousandths", "fractions"], typer.Option("--boxes", help="How models give boxes.")]
+MapSeed = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option("--world-seed", min=0, metavar="N", help="Ask the map of this world, where its scenes stand."),
+]
+Limit = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option("--limit", min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
+]
+
+
+AllowTest = Annotated[
+    bool, typer.Option("--allow-test", help="Take test parts of data sets too; what is written keeps that mark.")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """The options of ``serve``."""
+
+    data: Data
+    method: MethodName = "default"
+    reward: RewardName = "ours"
+    tools: ToolNames = None
+    turns: Turns = None
+    boxes: Boxes = "pixels"
+    world_seed: MapSeed = None
+    limit: Limit = None
+    allow_test: AllowTest = False
+    port: Annotated[int, typer.Option(min=0, max=65_535, metavar="N", help="0 takes any that is free.")] = 8000
+    sessions: Annotated[int, typer.Option(min=1, max=1024, metavar="N", help="Clients at once.")] = 16
+
+
+@world.command()
+@takes(ServeOptions)
+def serve(options: ServeOptions) -> None:
+    """Serve the training environment to OpenEnv clients, on this machine alone.
+
+    Needs openenv, which is no part of geosleuth; without it, one line says how to get it.
+
+    Examples:
+
+      geosleuth world serve --data scenes/set.jsonl --world-seed 1
+
+      geosleuth world serve --data photos.csv --method spotagent --reward spotagent --port 8123
+    """
+    from geosleuth.lab.cli.handlers import world as work
+
+    words = work.words_of(
+        method=options.method,
+        reward=options.reward,
+        tools=options.tools,
+        turns=options.turns,
+        boxes=options.boxes,
+        world_seed=options.world_seed,
+    )
+    photos = work.photos_of(options.data, options.limit, allow_test=options.allow_test)
+    work.serve(photos, words, port=options.port, sessions=options.sessions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """The options of ``export``."""
+
+    library: Annotated[Literal["verl", "verifiers"], typer.Option("--for", help="Whose files to write.")]
+    data: Data
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Files of the same names are replaced.")]
+    method: MethodName = "default"
+    reward: RewardName = "ours"
+    tools: ToolNames = None
+    turns: Turns = None
+    boxes: Boxes = "pixels"
+    world_seed: MapSeed = None
+    limit: Limit = None
+    allow_test: AllowTest = False
+    as_json: JsonFlag = False
+
+
+@world.command()
+@takes(ExportOptions)
+def export(options: ExportOptions) -> None:
+    """Write the training environment for verl (tools.yaml, rows.parquet) or verifiers (a task set to install).
+
+    Photos stay where they are and must be files of their own; the files written name their paths.
+
+    Examples:
+
+      geosleuth world export --for verl --data scenes/set.jsonl --world-seed 1 --out verl --boxes thousandths
+
+      geosleuth world export --for verifiers --data scenes/set.jsonl --world-seed 1 --out tasks
+    """
+    from geosleuth.lab.cli.handlers import world as work
+
+    words = work.words_of(
+        method=options.method,
+        reward=options.reward,
+        tools=options.tools,
+        turns=options.turns,
+        boxes=options.boxes,
+        world_seed=options.world_seed,
+    )
+    photos = work.photos_of(options.data, options.limit, allow_test=options.allow_test)
+    work.export(options.library, photos, words, out=options.out, as_json=options.as_json)

@@ -1,0 +1,312 @@
+"""Inspect's model as a policy in our loop with our tools, and conversations as Inspect's messages.
+
+Every image comes right after its handle and its size in pixels, since that is what boxes refer to. Inspect itself moves
+images out of the results of tools for providers that take none there.
+"""
+
+import asyncio
+import json
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+    Content,
+    ContentImage,
+    ContentReasoning,
+    ContentText,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+)
+from inspect_ai.tool import ToolCall as InspectCall
+from inspect_ai.tool import ToolCallError, ToolInfo, ToolParams
+
+from geosleuth.models import Conversation, Finish, Observed, Prompt, Sampling, Step, Usage
+from geosleuth.models.protocol import thinking_tokens
+from geosleuth.models.tagged import caption, next_call_number, read_reply, system_text, turns
+from geosleuth.photo import View, encode
+from geosleuth.tools import Tool, ToolCall
+
+Pack = Callable[[View], str]
+"""Makes a data URL of a view."""
+
+Recall = Callable[[Step], ChatMessageAssistant | None]
+"""Gives the model's own message of a step, which may hold signed thoughts that its provider wants back."""
+
+_NEVER_CARRIED_OUT = "This call was not carried out."
+_FINISH: Mapping[str, Finish] = {"max_tokens": "length", "model_length": "length", "content_filter": "filtered"}
+
+
+def tool_infos(tools: Sequence[Tool]) -> list[ToolInfo]:
+    """What a model must know of the tools."""
+    return [
+        ToolInfo(name=one.name, description=one.description, parameters=ToolParams(**one.schema()["parameters"]))
+        for one in tools
+    ]
+
+
+def native_messages(conversation: Conversation, pack: Pack, recall: Recall) -> list[ChatMessage]:
+    """The conversation for a model's own tool calling; every call has its result, and every result its call."""
+
+    def pictures(handles: Iterable[str]) -> list[Content]:
+        views = [conversation.picture(handle) for handle in handles]
+        return [part for view in views for part in (_text(caption(view)), ContentImage(image=pack(view)))]
+
+    messages: list[ChatMessage] = []
+    # What is said to the model between two replies, and the calls of the last reply that have no result yet.
+    asked: list[ChatMessage] = []
+    open_calls: dict[str, str] = {}
+    if conversation.system:
+        messages.append(ChatMessageSystem(content=_clean(conversation.system)))
+    for message in conversation.messages:
+        if isinstance(message, Prompt):
+            asked.append(ChatMessageUser(content=[*pictures(message.images), _text(message.text)]))
+        elif isinstance(message, Observed):
+            asked += _observed(message, open_calls, pictures)
+        elif message.text.strip() or message.thinking.strip() or message.calls:
+            messages += [*_closed(asked, open_calls), _spoken(message, recall)]
+            asked, open_calls = [], {call.id: call.name for call in message.calls}
+    return [*messages, *_closed(asked, open_calls)]
+
+
+def tagged_messages(conversation: Conversation, pack: Pack) -> list[ChatMessage]:
+    """The conversation as plain text and images."""
+    messages: list[ChatMessage] = [ChatMessageSystem(content=_clean(system_text(conversation)))]
+    for side, said in turns(conversation):
+        if side == "assistant":
+            messages.append(ChatMessageAssistant(content=_clean("".join(one for one in said if isinstance(one, str)))))
+            continue
+        parts: list[Content] = [_text(one) if isinstance(one, str) else ContentImage(image=pack(one)) for one in said]
+        messages.append(ChatMessageUser(content=parts))
+    return messages
+
+
+def step_of(output: ModelOutput, conversation: Conversation) -> Step:
+    """What the model said."""
+    if output.empty:
+        return Step(usage=usage_of(output), finish="filtered" if output.error else "error", model=output.model)
+    said = output.message
+    parts = said.content_list
+    text = "".join(part.text for part in parts if isinstance(part, ContentText)).strip()
+    thinking = _joined(*(_thought(part) for part in parts if isinstance(part, ContentReasoning)))
+    calls = _calls(said, conversation) if conversation.wire == "native" else ()
+    # Servers without a reader for their model's own tags pass them through as words.
+    tags = ("</think", "<tool_call") if conversation.tools and not calls else ("</think",)
+    if conversation.wire == "tagged" or any(tag in text for tag in tags):
+        read = read_reply(text, first_id=next_call_number(conversation))
+        text, thinking, calls = read.text, _joined(thinking, read.thinking), calls or read.calls
+    finish = _FINISH.get(output.stop_reason) or ("calls" if calls else "stop")
+    return Step(text, thinking, calls, usage_of(output), finish, output.model)
+
+
+def usage_of(output: ModelOutput) -> Usage:
+    """What a reply cost; Inspect counts tokens from a cache apart from the others."""
+    used = output.usage
+    if used is None:
+        return Usage(cost_usd=None, seconds=output.time or 0.0)
+    cached = used.input_tokens_cache_read or 0
+    return Usage(
+        input_tokens=used.input_tokens + cached + (used.input_tokens_cache_write or 0),
+        output_tokens=used.output_tokens,
+        cached_tokens=cached,
+        cost_usd=used.total_cost,
+        seconds=output.time or 0.0,
+        thinking_tokens=used.reasoning_tokens,
+    )
+
+
+def memory_key(step: Step) -> tuple[object, ...]:
+    """What a step is recognised by when it comes back in a conversation, whoever numbers its calls."""
+    calls = tuple((call.name, json.dumps(_plain(call.arguments), sort_keys=True, default=str)) for call in step.calls)
+    return step.text, step.thinking, calls
+
+
+def _spoken(step: Step, recall: Recall) -> ChatMessageAssistant:
+    known = recall(step)
+    if known is not None:
+        renamed = [
+            InspectCall(id=ours.id, function=theirs.function, arguments=theirs.arguments, type=theirs.type)
+            for theirs, ours in zip(known.tool_calls or (), step.calls, strict=True)
+        ]
+        return known.model_copy(update={"tool_calls": renamed or None})
+    content: list[Content] = []
+    if step.thinking.strip():
+        content.append(ContentReasoning(reasoning=_clean(step.thinking)))
+    if step.text.strip():
+        content.append(_text(step.text))
+    calls = [InspectCall(id=call.id, function=call.name, arguments=_object(call.arguments)) for call in step.calls]
+    return ChatMessageAssistant(content=content, tool_calls=calls or None)
+
+
+def _observed(
+    message: Observed, open_calls: dict[str, str], pictures: Callable[[Iterable[str]], list[Content]]
+) -> list[ChatMessage]:
+    results: list[ChatMessage] = []
+    following: list[Content] = []
+    for one in message.observations:
+        shown = pictures(image.handle for image in one.images)
+        name = open_calls.pop(one.call_id, None)
+        if name is None:
+            # The step that called was left out of the conversation.
+            told = f"Error: {one.text}" if one.failure else one.text
+            following += [_text(f"Result of {one.name}: {told}"), *shown]
+            continue
+        text = one.text.strip() or "(nothing)"
+        results.append(
+            ChatMessageTool(
+                content=[_text(text), *shown],
+                tool_call_id=one.call_id,
+                function=name,
+                error=ToolCallError("unknown", _clean(text)) if one.failure else None,
+            )
+        )
+    return [*results, ChatMessageUser(content=following)] if following else results
+
+
+def _closed(asked: list[ChatMessage], open_calls: Mapping[str, str]) -> list[ChatMessage]:
+    """Results first, as providers want them, with one for each call."""
+    made_up = [
+        ChatMessageTool(
+            content=_NEVER_CARRIED_OUT,
+            tool_call_id=call_id,
+            function=name,
+            error=ToolCallError("unknown", _NEVER_CARRIED_OUT),
+        )
+        for call_id, name in open_calls.items()
+    ]
+    results = [one for one in asked if isinstance(one, ChatMessageTool)]
+    return [*results, *made_up, *(one for one in asked if not isinstance(one, ChatMessageTool))]
+
+
+def _calls(said: ChatMessageAssistant, conversation: Conversation) -> tuple[ToolCall, ...]:
+    taken = {call.id for message in conversation.messages if isinstance(message, Step) for call in message.calls}
+    number = next_call_number(conversation)
+    calls = []
+    for one in said.tool_calls or ():
+        call_id = one.id
+        # Some servers count from zero in every reply; results must find their call.
+        while not call_id or call_id in taken:
+            call_id, number = f"call-{number}", number + 1
+        taken.add(call_id)
+        calls.append(ToolCall(call_id, one.function, one.parse_error or one.arguments))
+    return tuple(calls)
+
+
+def _thought(part: ContentReasoning) -> str:
+    return (part.summary or "") if part.redacted else part.reasoning
+
+
+def _plain(arguments: Mapping[str, Any] | str) -> dict[str, Any] | str:
+    return arguments if isinstance(arguments, str) else dict(arguments)
+
+
+def _object(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
+    return {"unreadable": arguments} if isinstance(arguments, str) else dict(arguments)
+
+
+def _text(words: str) -> ContentText:
+    return ContentText(text=_clean(words))
+
+
+def _clean(text: str) -> str:
+    """Half characters, which some programs make, can't be sent."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+# As base64 this is 4 MB, the least that any provider takes for one image.
+_MAX_IMAGE_BYTES = 3_000_000
+
+
+class NobodyYet:
+    """Stands in a plan until a sample's own policy takes its place; it is never asked."""
+
+    name = "inspect"
+    hosts: frozenset[str] = frozenset()
+
+    async def step(self, conversation: Conversation) -> NoReturn:
+        """Not to be called."""
+        raise NotImplementedError(f"nobody thinks here yet, with {len(conversation.messages)} messages waiting")
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""
+
+
+class InspectPolicy:
+    """Asks a model through Inspect, which sees to retries, limits, caching and the log. Made for one photo.
+
+    What Inspect raises comes out as it is: an error of a model is an error of the sample, not a wrong answer.
+    ``messages`` and ``output`` are the newest request with its reply, for the state of the sample.
+    """
+
+    hosts: frozenset[str] = frozenset()
+    """Inspect decides where requests go; whoever named the model to it has agreed to that."""
+
+    def __init__(self, model: Model) -> None:
+        """Prepare to ask; nothing is sent before the first step."""
+        self._model = model
+        self._packed: dict[tuple[object, ...], str] = {}
+        self._replies: dict[tuple[object, ...], ChatMessageAssistant] = {}
+        self._thinks = False
+        self.messages: list[ChatMessage] = []
+        self.output: ModelOutput | None = None
+
+    @property
+    def name(self) -> str:
+        """What Inspect calls the model."""
+        return str(self._model)
+
+    async def step(self, conversation: Conversation) -> Step:
+        """The next step."""
+        messages = await asyncio.to_thread(self._messages, conversation)
+        native = conversation.wire == "native"
+        output = await self._model.generate(
+            messages,
+            tools=tool_infos(conversation.tools) if native else [],
+            # The tools stay declared: some providers refuse a history with calls of tools that they don't know.
+            tool_choice="auto" if conversation.may_call else "none",
+            config=_config(conversation.sampling, thinks=self._thinks),
+        )
+        step = step_of(output, conversation)
+        self._thinks = self._thinks or thinking_tokens(step) > 0
+        if not output.empty:
+            self.messages, self.output = [*messages, output.message], output
+            if native and len(step.calls) == len(output.message.tool_calls or ()):
+                self._replies[memory_key(step)] = output.message
+        return step
+
+    async def aclose(self) -> None:
+        """Nothing to let go of: the model is Inspect's."""
+
+    def _messages(self, conversation: Conversation) -> list[ChatMessage]:
+        if conversation.wire == "tagged":
+            return tagged_messages(conversation, self._pack)
+        return native_messages(conversation, self._pack, lambda step: self._replies.get(memory_key(step)))
+
+    def _pack(self, view: View) -> str:
+        key = (view.photo_handle, view.box_in_original, view.size)
+        if key not in self._packed:
+            data = encode(view, "jpeg", max_bytes=_MAX_IMAGE_BYTES)
+            self._packed[key] = f"data:image/jpeg;base64,{b64encode(data).decode('ascii')}"
+        return self._packed[key]
+
+
+def _config(sampling: Sampling, *, thinks: bool) -> GenerateConfig:
+    """Only what the method asks for: the rest is left to Inspect's own options."""
+    given: dict[str, Any] = {
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "top_k": sampling.top_k,
+        "max_tokens": sampling.longest(thinks=thinks),
+        "seed": sampling.seed,
+    }
+    return GenerateConfig(**{name: value for name, value in given.items() if value is not None})

@@ -1,0 +1,475 @@
+"""The clues of a scene, written and unwritten: each is true of the place and explained, or is meant to mislead.
+
+Written down for made-up scenes alone, and not taken from the tables by which clues are read. A number tells the
+country's way of numbering; that just this road passes the town is not said.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import floor
+from typing import TypeVar
+
+from geosleuth.atlas.facts import all_countries, by_postcode, country_facts, describe_climate, phone
+from geosleuth.geo import distance_km
+from geosleuth.lab.scenes.businesses import phones_of, postcode_of
+from geosleuth.lab.scenes.drawing.lettering import designs_for, drawable
+from geosleuth.lab.scenes.locales import COACHES, CUES, NAMED_AFTER_TOWNS, Cue
+from geosleuth.lab.scenes.scene import Board, Business, Clue, ClueLevel, Look, SceneKind, Sky, Sort, Split, Spot
+from geosleuth.lab.scenes.towns import WorldTown
+from geosleuth.names import fold
+from geosleuth.tools.ranges import KM_A_MILE
+
+from .appearance import codes, number_plate, style_of
+
+_FORMS = {
+    "AR": "RN {3|7|9|11|34|40}", "AT": "B {1|70|83|127|138|158}", "AU": "{A1|M1|A8|B100|C155|M31}",
+    "BE": "N {4|9|43|50|60}", "BG": "I/{1|5|6|8}", "BR": "BR-{101|116|153|262|277|376}", "CA": "HWY {2|7|16|17}",
+    "CL": "Ruta {5|68|78|152}", "CN": "G{104|107|205|312|318|324}", "CZ": "I/{3|7|35|43|50}",
+    "DE": "B {3|6|27|31|96|105|184}", "EE": "T{1|2|4|6}", "ES": "{N-340|N-122|A-92|N-630|A-66}",
+    "FI": "VT {3|4|5|9}", "FR": "D {17|96|437|610|906|974}", "GB": "{A38|A47|A61|A82|A64|B1108|A1074}",
+    "GR": "EO{1|3|7|9}", "HR": "D{1|8|10|66}", "HU": "M{3|5|6|7}", "IE": "{N6|N17|N20|R336|R445}",
+    "IN": "NH {44|48|66|19|27}", "IT": "{SS9|SS16|SS64|SS106|SP569}", "JP": "国道{1|2|4|8|16|171}号",
+    "KR": "국도 {1|2|7|17|35}호", "KZ": "M{32|36|38|51}", "LT": "A{1|2|5|11}", "LV": "A{1|2|7|9}",
+    "MA": "N{1|6|8|9}", "MX": "MEX {15|57|85|95|180|200}", "NL": "N {201|237|361|470}", "NO": "RV {4|7|13|15}",
+    "NZ": "SH {1|2|6|8}", "PL": "{DK7|DK8|DK9|DW780|S7}", "PT": "{EN1|EN109|IP3|IC2|EN125}",
+    "RO": "{DN1|DN6|DN15|DJ107A|DN79}", "RU": "{М-4|М-7|М-10|Р-22}", "SE": "RV {23|40|55|70}", "SK": "I/{18|64|66|68}",
+    "TH": "ทางหลวงหมายเลข {1|2|4|11}", "TR": "D{100|200|400|650|750}", "TW": "台{1|3|9|11}線",
+    "UA": "{М-06|М-05|Н-01|М-03}", "US": "{I-5|I-35|US 101|US 20|US 80|I-94}", "VN": "QL{1A|3|5|13|20}",
+    "ZA": "{N1|N2|N3|R61|R102|R304}",
+}  # fmt: skip
+
+
+def road_number(country: str, chance: random.Random) -> str | None:
+    """Return a road's number as the country writes it, None if it is not known here."""
+    form = _FORMS.get(country)
+    if form is None:
+        return None
+    before, _, rest = form.partition("{")
+    choices, _, after = rest.partition("}")
+    return f"{before}{chance.choice(choices.split('|'))}{after}"
+
+
+_FROM_ABROAD_SHARE = 0.6
+_STATE_NAMES = (
+    "AL Alabama|AK Alaska|AZ Arizona|AR Arkansas|CA California|CO Colorado|CT Connecticut|DE Delaware|FL Florida|"
+    "GA Georgia|HI Hawaii|ID Idaho|IL Illinois|IN Indiana|IA Iowa|KS Kansas|KY Kentucky|LA Louisiana|ME Maine|"
+    "MD Maryland|MA Massachusetts|MI Michigan|MN Minnesota|MS Mississippi|MO Missouri|MT Montana|NE Nebraska|"
+    "NV Nevada|NH New Hampshire|NJ New Jersey|NM New Mexico|NY New York|NC North Carolina|ND North Dakota|OH Ohio|"
+    "OK Oklahoma|OR Oregon|PA Pennsylvania|RI Rhode Island|SC South Carolina|SD South Dakota|TN Tennessee|"
+    "TX Texas|UT Utah|VT Vermont|VA Virginia|WA Washington|WV West Virginia|WI Wisconsin|WY Wyoming|"
+    "AB Alberta|BC British Columbia|MB Manitoba|NB New Brunswick|NL Newfoundland and Labrador|NS Nova Scotia|"
+    "ON Ontario|PE Prince Edward Island|QC Quebec|SK Saskatchewan"
+)
+_STATES = {part[:2]: part[3:] for part in _STATE_NAMES.split("|")}
+"""North America's numbering plan names towns with the letters of their state or province."""
+
+
+def area_of(number: str, town: WorldTown) -> str | None:
+    """Return what the numbering plan says a number belongs to, the empty text where it names no area.
+
+    None if it names one that is not the town's: such a number would be a false clue. The area that the table of
+    lands gives a town is taken to be right.
+    """
+    info = phone(number, town.country)
+    place = info.place if info.place and info.place != country_facts(town.country).name else ""
+    if not place or not info.valid:
+        return ""
+    if town.area and f"{info.e164 or ''}".startswith(f"+{_calling_code(town.country)}{town.area.lstrip('0')}"):
+        return place
+    _, _, state = place.rpartition(", ")
+    if state in _STATES:
+        return place if fold(_STATES[state]) == fold(town.region or "") else None
+    named = fold(place)
+    wanted = [fold(name) for name in (town.name, town.name_on_signs, town.region or "") if name]
+    return place if any(name in named or named in name for name in wanted) else None
+
+
+def number_of_area(town: WorldTown, chance: random.Random) -> str | None:
+    """Return a number that begins as the town's do, as dialled at home or from abroad; None if no area is known."""
+    import phonenumbers
+    from phonenumbers import PhoneNumberFormat
+
+    number = next(phones_of(town, chance.randrange(1 << 30)))
+    abroad = chance.random() < _FROM_ABROAD_SHARE
+    if not area_of(number, town):
+        return None
+    parsed = phonenumbers.parse(number, None)
+    return number if abroad else phonenumbers.format_number(parsed, PhoneNumberFormat.NATIONAL)
+
+
+@cache
+def _calling_code(country: str) -> int:
+    import phonenumbers
+
+    return phonenumbers.country_code_for_region(country)
+
+
+_NAMES = (
+    "DE; EDEKA; Sparkasse; Rewe | AT; Hofer; Lagerhaus; Bipa | CH; Denner; Volg; Coop Pronto"
+    " | FR; Monoprix; Franprix; Crédit Agricole | NL; Albert Heijn; Etos; Gall & Gall | BE; Delhaize; Colruyt; Belfius"
+    " | IT; Esselunga; Conad; Poste Italiane | ES; Mercadona; Caprabo; Correos | PT; Continente; Minipreço; CTT"
+    " | GB; Greggs; Boots; Sainsbury's | IE; SuperValu; Centra; Supermac's | US; Walgreens; Dollar General; Chick-fil-A"
+    " | CA; Canadian Tire; Shoppers Drug Mart; Rexall | AU; Coles; Bunnings; Chemist Warehouse"
+    " | NZ; Countdown; The Warehouse; Kiwibank | ZA; Pick n Pay; Checkers; Capitec Bank | PL; Żabka; Biedronka; Orlen"
+    " | SE; ICA; Systembolaget; Pressbyrån | NO; Rema 1000; Vinmonopolet; Narvesen | DK; Føtex; Irma; Matas"
+    " | FI; K-Market; Alko; R-kioski | IS; Bónus; Vínbúðin; Krónan | TR; BİM; A101; Ziraat Bankası"
+    " | JP; すき家; 吉野家; ゆうちょ銀行 | KR; 이디야커피; 올리브영; 우리은행 | CN; 中国工商银行; 瑞幸咖啡; 中国邮政"
+    " | TW; 全聯福利中心; 台灣銀行; 中華郵政 | BR; Casas Bahia; Drogasil; Caixa | MX; OXXO; Soriana; Banorte"
+    " | AR; YPF; Farmacity; Banco Nación | CL; Copec; Cruz Verde; BancoEstado | CO; Éxito; Drogas La Rebaja; Davivienda"
+    " | PE; Inkafarma; Plaza Vea; Interbank | RU; Пятёрочка; Магнит; Сбербанк | UA; АТБ; Нова Пошта; Ощадбанк"
+    " | IN; State Bank of India; Apollo Pharmacy; Amul | PH; Mercury Drug; Chowking; Metrobank"
+    " | ID; Indomaret; Alfamart; Bank Mandiri | MY; 99 Speedmart; Maybank; Petronas | VN; Vietcombank; Điện Máy Xanh"
+    " | KE; Naivas; M-Pesa; Equity Bank | NG; GTBank; Zenith Bank; Chicken Republic | EE; Selver; Apollo; Omniva"
+    " | HU; CBA; OTP Bank; Magyar Posta | RO; Mega Image; Dedeman; Banca Transilvania | GR; Σκλαβενίτης; ΟΠΑΠ; ΕΛΤΑ"
+    " | IL; שופרסל; בנק הפועלים; דואר ישראל | HR; Konzum; Tisak; INA | SI; Mercator; Petrol; Pošta Slovenije"
+    " | BG; Фантастико; Банка ДСК; Български пощи | SK; COOP Jednota; Slovnaft; Slovenská pošta"
+    " | CZ; Česká pošta; Sazka; Benzina | LT; Iki; Senukai; Lietuvos paštas | LV; Drogas; Rimi; Latvijas Pasts"
+    " | TH; ธนาคารกรุงไทย; ไปรษณีย์ไทย | MA; Attijariwafa bank; Marjane | RS; Пошта Србије; Макси"
+    " | KZ; Қазпошта; Magnum; Halyk Bank | GE; ლიბერთი ბანკი; საქართველოს ბანკი | LK; Keells; Cargills Food City"
+)  # fmt: skip
+
+
+def _read(text: str) -> Mapping[str, tuple[str, ...]]:
+    found = {}
+    for part in text.split("|"):
+        country, *names = (word.strip() for word in part.split(";"))
+        found[country] = tuple(names)
+    return found
+
+
+NATIONAL = _read(_NAMES)
+"""Names over doors by country."""
+
+
+_T = TypeVar("_T")
+_BY_ROAD = 1.25
+"""Roads are so much longer than the straight line, as a rule."""
+_NEAR_KM, _FAR_KM = 12.0, 220.0
+_STATES_ON_PLATES = frozenset({"US", "CA", "AU"})
+POSTCODE_LAST = codes("US CA AU GB NZ ZA IN PH MY ID LK KE NG BD NP PK IE")
+_NUMBER_FIRST = codes("US CA AU GB NZ IE ZA FR IN PH MY LK KE NG")
+_WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Czech Republic", "Dominican Republic")
+_SLUGS = ("nova", "aurora", "stella", "primo", "orion", "delta", "alfa", "luna", "vega", "sol")
+
+
+def half_of(things: Sequence[_T], split: Split) -> Sequence[_T]:
+    """Return one split's half of a list of words: what is seen in training is not asked for again."""
+    return things[1 if split == "held-out" else 0 :: 2] or things
+
+
+def within_sentence(country: str) -> str:
+    """Return a country's name with its article: "the Netherlands"."""
+    country = country.removeprefix("The ")
+    return f"the {country}" if country.startswith(_WITH_ARTICLE) else country
+
+
+@dataclass(frozen=True, slots=True)
+class Pen:
+    """Writes clues for one spot. What can't be written there is None."""
+
+    spot: Spot
+    town: WorldTown
+    split: Split
+    chance: random.Random
+
+    @property
+    def land(self) -> str:
+        """The country's name as it stands within a sentence."""
+        return within_sentence(self.spot.country_name)
+
+    def clue(
+        self, sort: Sort, level: ClueLevel, says: str, board: Board, *lines: str, place: str | None = None
+    ) -> Clue:
+        """Return a clue about this spot, pointing as far as its level goes."""
+        return Clue(
+            id="", sort=sort, level=level, says=says, board=board, lines=lines, country=self.spot.country,
+            region=self.spot.region if level != "country" else None, place=place if level == "precise" else None,
+            design=self.chance.choice(designs_for(board, self.split)),
+        )  # fmt: skip
+
+    def business(self, one: Business) -> Clue:
+        """Return the name over the door of a business that the map knows."""
+        town = self.spot.town
+        if one.chain:
+            says = f"The shop is called {one.name}; it is one of a chain that the map knows in several towns."
+            return self.clue("chain", "country", says, "shop_front", one.name)
+        says = f"The shop is called {one.name}; the map knows one in {town}."
+        if one.homonym:
+            says = f"The shop is called {one.name}; the map knows one in {town}, and an unrelated one elsewhere."
+        return self.clue("business", "precise", says, "shop_front", one.name, place=f"{one.name}, {town}")
+
+    def founded(self, year: int) -> Clue:
+        """Return the year that a shop was founded in, on a poster; its pages tell it, and the map does not."""
+        says = f"The shop dates from {year}: of the shops of its name, pages tell that of the one in {self.spot.town}."
+        return self.clue("founded", "precise", says, "poster", str(year), place=self.spot.town)
+
+    def street_name(self, street: str) -> Clue:
+        """Return a street's name plate."""
+        says = f"The plate names the street, {street}; the map knows a street of that name in {self.spot.town}."
+        return self.clue("street_name", "precise", says, "street_plate", street, place=f"{street}, {self.spot.town}")
+
+    def house_number(self, one: Business) -> Clue | None:
+        """Return the number beside the door."""
+        if not one.house_number or not one.street:
+            return None
+        says = f"The house has the number {one.house_number}, which fixes the spot once the street is known."
+        place = f"{one.street} {one.house_number}, {self.spot.town}"
+        return self.clue("house_number", "precise", says, "house_number", one.house_number, place=place)
+
+    def bus_stop(self, stop: str) -> Clue:
+        """Return what the stop is called."""
+        says = f"The bus stop is called {stop}; there is one in {self.spot.town}."
+        return self.clue("bus_stop", "precise", says, "bus_stop", stop, place=f"{stop}, {self.spot.town}")
+
+    def town_name(self) -> Clue:
+        """Return the sign where the town begins."""
+        name = self.spot.town_on_signs
+        says = f"The sign names the town: {name} is {self.spot.town} in {self.land}."
+        return self.clue("town_name", "precise", says, "town_sign", name, place=self.spot.town)
+
+    def address(self, one: Business) -> Clue:
+        """Return a notice with street, town and postcode, as the map has them."""
+        name, code = self.spot.town_on_signs, one.postcode or ""
+        place = f"{name} {code}" if self.town.country in POSTCODE_LAST else f"{code} {name}"
+        lines = [*([street_line(self.town.country, one)] if one.street else []), place.strip()]
+        says = f"The notice gives the address: {', '.join(lines)}, which is in {self.spot.town}."
+        return self.clue("town_name", "precise", says, "notice", *lines, place=", ".join(lines))
+
+    def phone(self, one: Business) -> Clue | None:
+        """Return the shop's own telephone number, where it says nothing wrong about the region."""
+        if not one.phone:
+            return None
+        lines = [self._labelled(one.phone)]
+        if one.domain and self.chance.random() < 0.3:
+            lines.append(one.domain)
+        area = area_of(one.phone, self.town)
+        if area is None:
+            return None
+        if area:
+            return self._area_clue(one.phone, area, lines)
+        says = f"The number {one.phone} has the form of numbers in {self.land}."
+        return self.clue("phone", "country", says, "notice", *lines)
+
+    def area_code(self) -> Clue | None:
+        """Return a phone number with the area code of the town or its region; of no business on the map."""
+        number = number_of_area(self.town, self.chance)
+        area = area_of(number, self.town) if number else None
+        if number is None or not area:
+            return None
+        return self._area_clue(number, area, [self._labelled(number)])
+
+    def _area_clue(self, number: str, area: str, lines: Sequence[str]) -> Clue:
+        says = f"The number {number} belongs to {area} by the numbering plan of {self.land}."
+        return self.clue("phone", "region", says, "notice", *lines)
+
+    def _labelled(self, number: str) -> str:
+        return f"Tel. {number}" if self.town.land.words[0].isascii() and self.chance.random() < 0.5 else number
+
+    def postcode(self, world_seed: int) -> Clue | None:
+        """Return a postcode without its town, if the atlas knows its region."""
+        code = postcode_of(self.town, self.chance.randrange(3), world_seed)
+        if not code or not (self.town.postcode or self.spot.country in by_postcode(code).regions):
+            return None
+        says = f"{code} is a postcode of {self.land}, of {self.spot.region or 'one region'} there."
+        return self.clue("postcode", "region", says, "notice", code)
+
+    def region_name(self) -> Clue | None:
+        """Return a banner of the region, if nothing else shows it."""
+        region = self.spot.region
+        if region is None or not drawable(region):
+            return None
+        return self.clue("town_name", "region", f"The banner names the region: {region}.", "banner", region)
+
+    def distances(self, towns: Sequence[WorldTown]) -> Clue | None:
+        """Return a road sign with two or three other towns and how far they are by road."""
+        here = self.spot.point
+        near = sorted(
+            (round(distance_km(here, town.point), 3), town.name_on_signs)
+            for town in towns
+            if town.country == self.spot.country and town.name_on_signs != self.spot.town_on_signs
+        )
+        named = Counter(name for _, name in near)
+        fit = [(km, name) for km, name in near if _NEAR_KM <= km <= _FAR_KM and named[name] == 1][:6]
+        if len(fit) < 2:
+            return None
+        shown = sorted(self.chance.sample(fit, min(len(fit), self.chance.choice((2, 2, 3)))))
+        by_miles = country_facts(self.spot.country).distance_unit == "mi"
+        unit = "" if by_miles or self.chance.random() < 0.6 else " km"
+        per = KM_A_MILE if by_miles else 1.0
+        lines = [f"{name} {floor(km * _BY_ROAD / per + 0.5)}{unit}" for km, name in shown]
+        says = (
+            f"The sign says how far it is to {' and '.join(name for _, name in shown)}, "
+            f"{'in miles' if by_miles else 'in kilometres'}: the place lies where these distances meet."
+        )
+        return self.clue("distance", "region", says, "direction_sign", *lines)
+
+    def language(self, *, board: Board = "shop_front") -> Clue:
+        """Return what a shop sells, in the language of the place."""
+        words = half_of(self.town.land.words, self.split)
+        word = self.chance.choice(words)
+        says = f"The sign reads {word}, in a language and a script that signs in {self.land} have."
+        return self.clue("language", "country", says, board, word)
+
+    def price(self) -> Clue | None:
+        """Return a price in the country's money."""
+        prices = self.town.land.prices
+        if not prices:
+            return None
+        price = self.chance.choice(prices)
+        says = f"{price} is written as prices are in {self.land}."
+        word = self.chance.choice(half_of(self.town.land.words, self.split))
+        return self.clue("price", "country", says, "poster", word, price)
+
+    def web_address(self) -> Clue | None:
+        """Return a web address under the country's own domain."""
+        domain = self.town.land.domain
+        if domain == "com":
+            return None
+        address = f"www.{self.chance.choice(_SLUGS)}{self.chance.randrange(10, 100)}.{domain}"
+        says = f"{address} is under .{domain}, the domain of {self.land}."
+        return self.clue("web_address", "country", says, self.chance.choice(("notice", "banner")), address)
+
+    def brand(self) -> Clue | None:
+        """Return a chain that is at home in the country."""
+        names = NATIONAL.get(self.spot.country)
+        if not names:
+            return None
+        name = self.chance.choice(names)
+        says = f"{name} is a firm of {self.land}, hardly seen elsewhere."
+        return self.clue("brand", "country", says, self.chance.choice(("shop_front", "billboard")), name)
+
+    def plate(self) -> Clue | None:
+        """Return a car's number plate; some countries write the state on it."""
+        plate = number_plate(self.spot.country, self.chance)
+        if plate is None:
+            return None
+        says = f"The number plate {plate} has the form and the colours of plates in {self.land}."
+        region = self.spot.region
+        if self.spot.country in _STATES_ON_PLATES and region and self.chance.random() < 0.5:
+            says = f"The number plate names the state it is from: {region}."
+            return self.clue("number_plate", "region", says, "number_plate", plate, region)
+        return self.clue("number_plate", "country", says, "number_plate", plate)
+
+    def road(self) -> Clue | None:
+        """Return a road's number."""
+        number = road_number(self.spot.country, self.chance)
+        if number is None:
+            return None
+        says = f"{number} is how {self.land} numbers its roads."
+        return self.clue("road_number", "country", says, "road_shield", number)
+
+
+def street_line(country: str, one: Business) -> str:
+    """Return street and number in the country's order; empty without a street."""
+    if not one.house_number:
+        return one.street or ""
+    return f"{one.house_number} {one.street}" if country in _NUMBER_FIRST else f"{one.street} {one.house_number}"
+
+
+_SORTS: dict[str, tuple[Sort, tuple[Board, ...]]] = {
+    "airline": ("airline", ("billboard", "poster")),
+    "foreign chain": ("foreign_chain", ("shop_front",)),
+    "imported product": ("imported_product", ("poster", "banner")),
+    "foreign kitchen": ("foreign_kitchen", ("shop_front",)),
+    "shop called after a town": ("foreign_kitchen", ("shop_front",)),
+}
+_WHAT: dict[Sort, str] = {
+    "airline": "advertises an airline, which flies from home to many countries",
+    "foreign_chain": "is a chain that has shops in other countries, too",
+    "imported_product": "advertises something that is sold all over the world",
+    "foreign_kitchen": "is a restaurant or shop called after another country",
+}
+_BUS_SHARE = 0.35
+_RICH_SHARE = 0.6
+"""Of tour buses: those that carry the address and number of their firm."""
+
+
+def misleading_clue(pen: Pen, town: WorldTown, street: Callable[[], str]) -> Clue:
+    """Return something from another country.
+
+    Args:
+        pen: writes for the scene's spot.
+        town: where a tour bus may come from.
+        street: gives the name of a street there.
+    """
+    chance = pen.chance
+    if chance.random() < _BUS_SHARE:
+        return _tour_bus(pen, town, street)
+    kinds = [*half_of(CUES, pen.split), *half_of(NAMED_AFTER_TOWNS, pen.split)]
+    cue: Cue = chance.choice([cue for cue in kinds if cue.country != pen.spot.country])
+    sort, boards = _SORTS[cue.sort]
+    text = " / ".join(cue.lines)
+    there = within_sentence(country_facts(cue.country).name)
+    says = f"{text} {_WHAT[sort]}: it points to {there}, where the scene is not."
+    clue = pen.clue(sort, "country", says, chance.choice(boards), *cue.lines)
+    return _elsewhere(clue, cue.country)
+
+
+def _tour_bus(pen: Pen, town: WorldTown, street: Callable[[], str]) -> Clue:
+    name = town.name_on_signs
+    title = f"{name} {COACHES[town.country]}" if town.country in COACHES else f"{town.name} Tours"
+    lines = [title]
+    level: ClueLevel = "region"
+    if pen.chance.random() < _RICH_SHARE:
+        place = f"{name} {town.postcode}" if town.country in POSTCODE_LAST else f"{town.postcode} {name}"
+        lines.append(f"{street()}, {place.strip()}")
+        level = "precise"
+    number = number_of_area(town, pen.chance)
+    if number:
+        lines.append(phone(number, town.country).international or number)
+    country = within_sentence(country_facts(town.country).name)
+    says = f"The bus is from {town.name} in {country}: tour buses travel, and this one is far from home."
+    clue = pen.clue("tour_bus", level, says, "bus", *lines)
+    return _elsewhere(clue, town.country, town.region, town.name if level == "precise" else None)
+
+
+def _elsewhere(clue: Clue, country: str, region: str | None = None, place: str | None = None) -> Clue:
+    return Clue(
+        id="", sort=clue.sort, level=clue.level, says=clue.says, board=clue.board, lines=clue.lines, misleading=True,
+        country=country, region=region, place=place, design=clue.design,
+    )  # fmt: skip
+
+
+_SUNNY = ("clear", "cloudy")
+_FROM_ABOVE = frozenset({"architecture", "vegetation", "terrain", "sun"})
+
+
+def unwritten_clues(kind: SceneKind, spot: Spot, look: Look, sky: Sky) -> tuple[Clue, ...]:
+    """Return what a street shows without text. None of it names one country, so ``country`` is left open."""
+    found: list[tuple[Sort, str]] = []
+    if look.centre_line != "none":
+        side = sum(facts.driving_side == look.drives_on for facts in all_countries().values())
+        found.append(
+            ("driving_side", f"Traffic keeps to the {look.drives_on}, as in {side} countries and territories.")
+        )
+        pair = "A pair of lines" if look.centre_double else "A line"
+        edge = "" if look.edge_line == "none" else f", with {look.edge_line} lines at the edges"
+        found.append(("road_marking", f"{pair} in {look.centre_line} runs down the middle of the road{edge}."))
+    if look.poles != "none":
+        wires = "with wires overhead" if look.wires else "without wires"
+        found.append(("pole", f"Poles of {look.poles} stand along the street, {wires}."))
+    found.append(("architecture", f"The houses are of a style: {style_of(spot.country).words}."))
+    if look.plant != "none":
+        climate = describe_climate(spot.climate)
+        found.append(("vegetation", f"Plants ({look.plant}) fit the climate: {climate}."))
+    if look.terrain != "flat":
+        there = {"hills": "Hills rise", "mountains": "Mountains rise", "coast": "The sea lies"}[look.terrain]
+        found.append(("terrain", f"{there} behind the houses."))
+    if sky.weather in _SUNNY:
+        found.append(("sun", _shadows(sky)))
+    return tuple(
+        Clue(id="", sort=sort, level="country", says=says)
+        for sort, says in found
+        if kind != "satellite" or sort in _FROM_ABOVE
+    )
+
+
+def _shadows(sky: Sky) -> str:
+    length = "short" if sky.sun_elevation_deg > 50 else "long" if sky.sun_elevation_deg < 20 else "of middling length"
+    return (
+        f"Shadows are {length}: the sun stands {sky.sun_elevation_deg:.0f} degrees high, "
+        f"{sky.sun_azimuth_deg:.0f} degrees from north."
+    )

@@ -1,0 +1,1 @@
+"""Teams that learn whom to trust, and their rivals."""

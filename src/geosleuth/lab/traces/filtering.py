@@ -1,0 +1,633 @@
+"""Spatially-aware dynamic filtering: which photos teach something at which distance, in which order; and its report.
+
+A photo is tried K times. It teaches at a distance where some tries are within it and some are not: if all or none
+succeed, every try gets the same reward and there is nothing to learn. Each distance is a regime; a photo may be kept at
+several. SpotAgent chooses its photos for reinforcement learning this way.
+"""
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geosleuth.agent import read_trajectory
+from geosleuth.answer import Answer, ParserName
+from geosleuth.geo import LatLon, threshold_name, threshold_text
+from geosleuth.lab.bench.records import read_records, text_lines
+from geosleuth.lab.bench.run.folder import JOURNAL, RESULTS, RunFolder
+from geosleuth.lab.bench.run.results import errors_km
+from geosleuth.report.charts import Plot, n
+from geosleuth.report.markup import Html, clean, el
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import write_text_atomically
+from geosleuth.support.text.numbers import count, percent, threshold
+
+from .trajectory_store import make_folder
+
+REGIMES_KM = (1.0, 25.0, 200.0, 750.0)
+"""Street, city, region, country."""
+
+PAPER_TRIES = 8
+PAPER_PHOTOS = 206_106
+PAPER_KEPT: Mapping[float, int] = {1.0: 22_766, 25.0: 42_764, 200.0: 76_367, 750.0: 91_060}
+"""The share of photos that SpotAgent kept in each regime, with eight tries of its fine-tuned model each."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tries:
+    """The distance error of every try at every photo.
+
+    ``distances_km`` has a row per photo and a column per try. A try without a place is NaN, and never within any
+    distance. ``made`` says which tries exist: photos need not have equally many.
+    """
+
+    ids: tuple[str, ...]
+    distances_km: NDArray[np.float64]
+    made: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        shape = self.distances_km.shape
+        if self.made.shape != shape or len(shape) != 2 or shape[0] != len(self.ids):
+            raise ValueError("expected a row per photo and a column per try")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Return how many tries each photo had."""
+        return np.asarray(self.made.sum(axis=1), dtype=np.int64)
+
+
+def tries_of(distances_km: Mapping[str, Sequence[float | None]], *, tries: int | None = None) -> Tries:
+    """Build the table of tries by photo; None and NaN are tries without a place.
+
+    Args:
+        distances_km: the error of each try, by photo.
+        tries: use only the first so many of each photo; photos with fewer are left out.
+
+    Raises:
+        BadInput: a distance is negative.
+    """
+    chosen = {
+        one: list(values[:tries]) for one, values in distances_km.items() if tries is None or len(values) >= tries
+    }
+    columns = max((len(values) for values in chosen.values()), default=0)
+    table = np.full((len(chosen), columns), np.nan)
+    made = np.zeros((len(chosen), columns), dtype=np.bool_)
+    for row, values in enumerate(chosen.values()):
+        table[row, : len(values)] = [np.nan if value is None else value for value in values]
+        made[row, : len(values)] = True
+    if np.any(table < 0):
+        raise BadInput("a distance can't be below 0 km")
+    return Tries(tuple(chosen), table, made)
+
+
+def passes(distances_km: NDArray[np.float64], thresholds_km: Sequence[float] = REGIMES_KM) -> NDArray[np.int64]:
+    """Count the tries at each photo within each distance: a row per photo, a column per distance.
+
+    A try exactly at a distance counts as within it, as everywhere in this package.
+    """
+    limits = np.asarray(thresholds_km, dtype=np.float64)
+    # One distance at a time: all at once would multiply the memory of the table.
+    return np.stack([(distances_km <= limit).sum(axis=1, dtype=np.int64) for limit in limits], axis=1)
+
+
+def teaches(within: NDArray[np.int64], tries: NDArray[np.int64] | int) -> NDArray[np.bool_]:
+    """Return whether some tries pass and some don't, for counts from `passes`: 0 < passes < tries."""
+    made = np.asarray(tries, dtype=np.int64)
+    return np.asarray((within > 0) & (within < (made[:, None] if made.ndim else made)), dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class Regime:
+    """One distance: ``kept`` photos teach something, ``never`` and ``always`` are too hard and too easy.
+
+    ``by_passes`` counts photos by how many of their tries are within, from 0 to the largest number of tries.
+    """
+
+    km: float
+    kept: int
+    never: int
+    always: int
+    by_passes: tuple[int, ...]
+
+    @property
+    def photos(self) -> int:
+        """Return the number of photos tried."""
+        return self.kept + self.never + self.always
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filtered:
+    """The result of filtering: ``within`` and ``kept`` have a row per photo and a column per regime."""
+
+    tries: Tries
+    thresholds_km: tuple[float, ...]
+    within: NDArray[np.int64]
+    kept: NDArray[np.bool_]
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Return the figures of every distance."""
+        counts = self.tries.counts
+        most = int(counts.max(initial=0))
+        found = []
+        for column, km in enumerate(self.thresholds_km):
+            within = self.within[:, column]
+            kept = int(self.kept[:, column].sum())
+            never = int((within == 0).sum())
+            by_passes = tuple(int(one) for one in np.bincount(within, minlength=most + 1))
+            found.append(Regime(km, kept, never, len(self.tries) - kept - never, by_passes))
+        return tuple(found)
+
+    @property
+    def single_tries(self) -> int:
+        """Return how many photos were tried only once, and so can't teach anything."""
+        return int((self.tries.counts < 2).sum())
+
+
+def filtered(tries: Tries, thresholds_km: Sequence[float] = REGIMES_KM) -> Filtered:
+    """Return which photos teach something at which distance.
+
+    Raises:
+        BadInput: the distances are not positive and ascending.
+    """
+    limits = tuple(float(km) for km in thresholds_km)
+    if not limits or limits[0] <= 0 or any(one >= other for one, other in pairwise(limits)):
+        raise BadInput("the distances of the regimes must be positive and ascending")
+    within = passes(tries.distances_km, limits)
+    return Filtered(tries, limits, within, teaches(within, tries.counts))
+
+
+_TRY = re.compile(r"\.try([0-9]{1,4})\.jsonl")
+_TRY_COLUMN = re.compile(r"(?:try|distance|km|d)[ _-]?([0-9]{1,4})(?:[ _-]?km)?", re.IGNORECASE)
+_NO_PLACE = frozenset(("", "nan", "none", "null", "-", "–"))
+
+Progress = Callable[[int], None]
+Pair = tuple[str, LatLon, LatLon | None]
+"""A photo's id, its true place, and the place of one try."""
+
+
+def _no_progress(_photos: int) -> None:
+    """Ignore progress."""
+
+
+def read_tries(
+    paths: Iterable[Path], *, parser: ParserName = "lenient", progress: Progress = _no_progress
+) -> dict[str, list[float]]:
+    """Read the error of every try at every photo; several sources of one photo are added in their order.
+
+    A folder is a run: all members' tries if it has a team, else its answers, one per photo. A file holds recorded
+    answers, where photos may appear several times, or a table of distances: CSV with a column ``id`` and columns
+    ``try_1``, ``try_2`` and so on, or one ``distance_km`` with a line per try; or JSON lines
+    ``{"id": ..., "distances_km": [...]}``. A try without a place is NaN.
+
+    Raises:
+        BadInput: a source can't be read; the message says why.
+    """
+    found: dict[str, list[float]] = {}
+    for path in paths:
+        if path.is_dir():
+            pairs = _run_pairs(path)
+        elif (table := _table(path)) is not None:
+            for one, values in table:
+                found.setdefault(one, []).extend(values)
+                progress(len(found))
+            continue
+        else:
+            pairs = ((record.id, record.truth.point, record.read(parser).point) for record in read_records(path))
+        _add_pairs(found, pairs, progress)
+    if not found:
+        raise BadInput("no tries found; give runs on photos with truths")
+    return found
+
+
+def _add_pairs(found: dict[str, list[float]], pairs: Iterable[Pair], progress: Progress, at_once: int = 4096) -> None:
+    waiting: list[Pair] = []
+
+    def count() -> None:
+        placed = [
+            (point.lat if point else math.nan, point.lon if point else math.nan, truth.lat, truth.lon)
+            for _, truth, point in waiting
+        ]
+        for (one, *_), km in zip(waiting, errors_km(placed).tolist() if placed else (), strict=True):
+            found.setdefault(one, []).append(km)
+        waiting.clear()
+        progress(len(found))
+
+    for pair in pairs:
+        waiting.append(pair)
+        if len(waiting) >= at_once:
+            count()
+    count()
+
+
+def _run_pairs(path: Path) -> Iterator[Pair]:
+    """Yield every answered try of a run, photo by photo, with the truths of its results.
+
+    A team's try counts once per member; failed or cut-off tries don't count.
+    """
+    if not (path / JOURNAL).is_file() or not (path / RESULTS).is_file():
+        raise BadInput(f"{path}: no {RESULTS} here; give the folder of a finished or stopped run")
+    with RunFolder.read(path) as run:
+        truths = {record.id: record.truth.point for record in read_records(run.results)}
+        points: dict[str, list[LatLon | None]] = {one: [] for one in truths}
+        for made in run.tries():
+            if made.outcome != "answered" or made.id not in points:
+                continue
+            files = run.files_of(made.image, made.number)
+            own = sorted((int(named[1]), file) for file in files if (named := _TRY.search(file.name)))
+            points[made.id] += [_point(read_trajectory(file).answer) for _, file in own] or [made.answer.point]
+    for one, found in points.items():
+        yield from ((one, truths[one], point) for point in found)
+
+
+def _point(answer: Answer | None) -> LatLon | None:
+    return None if answer is None else answer.point
+
+
+def _table(path: Path) -> Iterator[tuple[str, list[float]]] | None:
+    """Return the rows of a table of distances; None if the file is something else."""
+    try:
+        with path.open("rb") as stream:
+            first = stream.readline(1 << 20).decode("utf-8-sig", "replace").strip()
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+    if path.suffix.lower() == ".csv":
+        try:
+            own = [name.strip() for name in next(csv.reader([first]), [])]
+        except csv.Error:
+            return None
+        if "id" in own and "true_lat" not in own and (_try_columns(own) or "distance_km" in own):
+            return _csv_rows(path)
+        if "true_lat" not in own:
+            raise BadInput(
+                f"{path}: not a table of tries; a table of distances has id and try_1, try_2 and "
+                "so on, or id and distance_km; recorded answers have true_lat and true_lon"
+            )
+    elif '"distances_km"' in first:
+        return _json_rows(path)
+    return None
+
+
+def _try_columns(names: Iterable[str]) -> list[str]:
+    """Return the columns of tries, ordered by their numbers."""
+    numbered = [(int(found[1]), name) for name in names if (found := _TRY_COLUMN.fullmatch(name))]
+    return [name for _, name in sorted(numbered)]
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[str, list[float]]]:
+    with path.open("rb") as stream:
+        reader = csv.DictReader(text_lines(path, stream.readline, "row"), skipinitialspace=True)
+        try:
+            yield from _rows_of(path, reader)
+        except csv.Error as error:
+            # The reader's own count: DictReader's is still at the row before.
+            raise BadInput(f"{path}:{reader.reader.line_num}: not CSV: {error}") from error
+
+
+def _rows_of(path: Path, reader: "csv.DictReader[str]") -> Iterator[tuple[str, list[float]]]:
+    reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
+    columns = _try_columns(reader.fieldnames) or ["distance_km"]
+    for row in reader:
+        one = (row.get("id") or "").strip()
+        if not one:
+            raise BadInput(f"{path}:{reader.line_num}: the id is missing")
+        # Photos with fewer tries have fewer cells; an empty cell among others is a try without a place.
+        cells = [cell for name in columns if (cell := row.get(name)) is not None]
+        while len(cells) > 1 and not cells[-1].strip():
+            cells.pop()
+        yield one, [_km(cell, f"{path}:{reader.line_num}") for cell in cells]
+
+
+def _json_rows(path: Path) -> Iterator[tuple[str, list[float]]]:
+    with path.open("rb") as stream:
+        for number, line in enumerate(text_lines(path, stream.readline, "row"), 1):
+            if not line.strip():
+                continue
+            where = f"{path}:{number}"
+            try:
+                row: Any = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise BadInput(f"{where}: not JSON") from error
+            values = row.get("distances_km") if isinstance(row, Mapping) else None
+            if not isinstance(values, list) or not isinstance(row.get("id"), str | int):
+                raise BadInput(f'{where}: a row is {{"id": ..., "distances_km": [...]}}')
+            yield str(row["id"]), [_km(value, where) for value in values]
+
+
+def _km(value: object, where: str) -> float:
+    if value is None or (isinstance(value, str) and value.strip().lower() in _NO_PLACE):
+        return math.nan
+    try:
+        km = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.inf
+    except ValueError:
+        km = math.inf
+    if not 0 <= km < math.inf and not math.isnan(km):
+        raise BadInput(f"{where}: {str(value)[:40]!r} is not a distance in km")
+    return km
+
+
+PHASES_KM = ((1.0, 25.0), (1.0, 25.0, 200.0, 750.0))
+"""SpotAgent's two phases: the first trains on streets and cities, the second adds regions and countries."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Phase:
+    """A phase of training: the photos that teach something at one of its distances.
+
+    ``photos`` are row numbers in the table of tries. ``pairs`` counts photos once for every distance that keeps them;
+    the paper does not say whether its phases count that way.
+    """
+
+    number: int
+    thresholds_km: tuple[float, ...]
+    photos: NDArray[np.int64]
+    pairs: int
+
+    def __len__(self) -> int:
+        return len(self.photos)
+
+
+def curriculum(found: Filtered, phases_km: Sequence[Sequence[float]] = PHASES_KM) -> tuple[Phase, ...]:
+    """Return the phases over the photos that were kept.
+
+    Raises:
+        BadInput: a phase names a distance without a regime.
+    """
+    phases = []
+    for number, thresholds_km in enumerate(phases_km, 1):
+        unknown = [km for km in thresholds_km if km not in found.thresholds_km]
+        if unknown:
+            known = ", ".join(f"{km:g}" for km in found.thresholds_km)
+            raise BadInput(f"phase {number} wants {unknown[0]:g} km; the regimes are {known} km")
+        kept = found.kept[:, [found.thresholds_km.index(km) for km in thresholds_km]]
+        photos = np.flatnonzero(kept.any(axis=1)).astype(np.int64)
+        phases.append(Phase(number, tuple(thresholds_km), photos, int(kept.sum())))
+    return tuple(phases)
+
+
+_WIDTH, _HEIGHT = 920.0, 560.0
+_BARS = Plot(_WIDTH, 336, left=64, top=96, right=44, bottom=34)
+_INK, _PAPER, _GREY, _RULE = "#1b2530", "#ffffff", "#5f6a76", "#d9dee4"
+_HARD, _KEPT, _EASY, _THEIRS = "#c9ced6", "#2463a8", "#9cc3ee", "#b3541e"
+_KEYS = (
+    (_HARD, "no try is within: too hard"),
+    (_KEPT, "some are: kept"),
+    (_EASY, "all are: too easy"),
+)
+
+
+def regimes_svg(regimes: Sequence[Regime], title: str) -> Html:
+    """Draw how many photos each distance keeps, beside the paper's share, and how many tries were within it."""
+    words = ", ".join(f"{threshold(one.km)}: {count(one.kept)} of {count(one.photos)} kept" for one in regimes)
+    return el(
+        "svg",
+        {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {n(_WIDTH)} {n(_HEIGHT)}", "role": "img",
+         "aria-label": f"{clean(title, 120)}. {words}.", "font-family": "system-ui, sans-serif", "font-size": "13",
+         "fill": _INK},
+        el("rect", {"width": n(_WIDTH), "height": n(_HEIGHT), "fill": _PAPER}),
+        _text(24, 32, clean(title, 90), size=17, weight=600),
+        *_key(),
+        *_shares(),
+        *(part for number, one in enumerate(regimes) for part in _bar(number, len(regimes), one)),
+        _text(24, 372, "Photos by how many of their tries were within the distance", weight=600),
+        *(part for number, one in enumerate(regimes) for part in _histogram(number, len(regimes), one)),
+    )  # fmt: skip
+
+
+def _text(
+    x: float, y: float, words: object, *, anchor: str = "start", size: int = 13, weight: int = 400, ink: str = _INK
+) -> Html:
+    return el(
+        "text",
+        {"x": n(x), "y": n(y), "text-anchor": anchor, "font-size": size, "font-weight": weight, "fill": ink},
+        words,
+    )
+
+
+def _rect(x: float, y: float, width: float, height: float, fill: str, *, title: str = "") -> Html:
+    inside = [el("title", None, title)] if title else []
+    return el(
+        "rect", {"x": n(x), "y": n(y), "width": n(width), "height": n(max(0.0, height)), "fill": fill}, *inside
+    )  # fmt: skip
+
+
+def _key() -> list[Html]:
+    parts: list[Html] = []
+    x = 24.0
+    for colour, words in _KEYS:
+        parts += [_rect(x, 48, 12, 12, colour), _text(x + 18, 58, words)]
+        x += 34 + 6.6 * len(words)
+    theirs = f"SpotAgent's kept share of {count(PAPER_PHOTOS)} photos, {PAPER_TRIES} tries each"
+    parts += [_line(x, 54, x + 14, 54), _text(x + 20, 58, theirs)]
+    return parts
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, ink: str = _THEIRS, width: float = 2.5) -> Html:
+    return el("line", {"x1": n(x1), "y1": n(y1), "x2": n(x2), "y2": n(y2), "stroke": ink, "stroke-width": width})
+
+
+def _shares() -> list[Html]:
+    parts: list[Html] = []
+    for share in (0, 25, 50, 75, 100):
+        y = _BARS.y(share / 100)
+        parts += [
+            _line(_BARS.x(0), y, _BARS.x(1), y, _RULE, 1),
+            _text(_BARS.x(0) - 8, y + 4, f"{share} %", anchor="end", ink=_GREY),
+        ]
+    return parts
+
+
+def _bar(number: int, bars: int, regime: Regime) -> list[Html]:
+    middle, width = _BARS.x((number + 0.5) / bars), min(110.0, 0.5 * (_BARS.x(1) - _BARS.x(0)) / bars)
+    left = middle - width / 2
+    parts: list[Html] = []
+    below = 0.0
+    # Kept photos form the bottom of each bar, so that they can be compared at a glance.
+    for colour, photos, words in (
+        (_KEPT, regime.kept, "kept"), (_EASY, regime.always, "too easy"), (_HARD, regime.never, "too hard"),
+    ):  # fmt: skip
+        share = photos / regime.photos if regime.photos else 0.0
+        top = _BARS.y(below + share)
+        parts.append(_rect(left, top, width, _BARS.y(below) - top, colour, title=f"{words}: {count(photos)}"))
+        below += share
+    kept = 100 * regime.kept / regime.photos if regime.photos else 0.0
+    name = threshold_name(regime.km)
+    parts.append(
+        _text(middle, _BARS.y(0) + 20, f"{threshold(regime.km)}{f' ({name})' if name else ''}", anchor="middle")
+    )
+    label = f"{count(regime.kept)} kept, {kept:.1f} %"
+    parts.append(_text(middle, _BARS.y(1) - 8, label, anchor="middle", weight=600))
+    if (theirs := PAPER_KEPT.get(regime.km)) is not None:
+        y = _BARS.y(theirs / PAPER_PHOTOS)
+        parts.append(_line(left - 12, y, left + width + 12, y))
+        parts.append(_text(left + width + 16, y + 4, f"{100 * theirs / PAPER_PHOTOS:.1f} %", ink=_THEIRS))
+    return parts
+
+
+def _histogram(number: int, plots: int, regime: Regime) -> list[Html]:
+    room = (_BARS.x(1) - _BARS.x(0)) / plots
+    left, width, bottom, height = _BARS.x(0) + room * number + 0.09 * room, 0.82 * room, 520.0, 120.0
+    most = max((*regime.by_passes, 1))
+    step = width / max(1, len(regime.by_passes))
+    parts = [_line(left, bottom, left + width, bottom, _RULE, 1)]
+    last = len(regime.by_passes) - 1
+    every = max(1, len(regime.by_passes) // 9)
+    for tries, photos in enumerate(regime.by_passes):
+        x, tall = left + step * tries, height * photos / most
+        colour = _HARD if tries == 0 else _EASY if tries == last else _KEPT
+        parts.append(_rect(x + 1, bottom - tall, step - 2, tall, colour, title=f"{tries} of {last}: {count(photos)}"))
+        if tries % every == 0:
+            parts.append(_text(x + step / 2, bottom + 15, tries, anchor="middle", size=11, ink=_GREY))
+    parts.append(_text(left + width / 2, bottom + 32, threshold(regime.km), anchor="middle"))
+    return parts
+
+
+FORMAT = "geosleuth-filter"
+VERSION = 1
+DOCUMENT, TABLE, PHOTOS, DRAWING = "filter.json", "filter.md", "photos.csv", "regimes.svg"
+
+
+def phase_file(number: int) -> str:
+    """Return the file name of a phase's list of photos."""
+    return f"phase-{number}.csv"
+
+
+def file_names(phases: int) -> list[str]:
+    """Return the names of all files that `write_filtered` writes."""
+    return [DOCUMENT, TABLE, PHOTOS, DRAWING, *(phase_file(number) for number in range(1, phases + 1))]
+
+
+def filter_document(found: Filtered, phases: Sequence[Phase], left_out: int = 0) -> dict[str, Any]:
+    """Return the figures as data; ``left_out`` photos had too few tries and were not examined."""
+    counts = found.tries.counts
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "photos": len(found.tries),
+        "left_out": left_out,
+        "tries": {
+            "all": int(counts.sum()),
+            "least": int(counts.min(initial=counts.max(initial=0))),
+            "most": int(counts.max(initial=0)),
+            "tried_once": found.single_tries,
+        },
+        "regimes": [
+            {
+                "km": one.km,
+                "kept": one.kept,
+                "never": one.never,
+                "always": one.always,
+                "by_passes": list(one.by_passes),
+                "paper_kept": PAPER_KEPT.get(one.km),
+            }
+            for one in found.regimes
+        ],
+        "phases": [
+            {"phase": phase.number, "km": list(phase.thresholds_km), "photos": len(phase), "pairs": phase.pairs}
+            for phase in phases
+        ],
+        "paper": {"name": "SpotAgent", "photos": PAPER_PHOTOS, "tries": PAPER_TRIES},
+    }
+
+
+def filter_table(found: Filtered, phases: Sequence[Phase], left_out: int = 0) -> str:
+    """Return the figures as Markdown, beside the paper's."""
+    photos = len(found.tries)
+    counts = found.tries.counts
+    least, most = int(counts.min(initial=counts.max(initial=0))), int(counts.max(initial=0))
+    each = str(least) if least == most else f"{least} to {most}"
+    lines = [
+        "# Which photos teach something",
+        "",
+        f"{count(photos)} photos, {each} tries each. At a distance a photo is kept where some of its tries are "
+        "within it and some are not (0 < passes < tries). Each distance is filtered on its own: a photo may be kept at "
+        "several.",
+        "",
+        "| distance | kept | % | no try within | all within | SpotAgent kept | % |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for one in found.regimes:
+        theirs = PAPER_KEPT.get(one.km)
+        paper = ("–", "–") if theirs is None else (count(theirs), percent(100 * theirs / PAPER_PHOTOS))
+        lines.append(
+            f"| {threshold(one.km)} | {count(one.kept)} | {_share(one.kept, photos)} | {count(one.never)} | "
+            f"{count(one.always)} | {' | '.join(paper)} |"
+        )
+    lines += [
+        "",
+        f"SpotAgent's counts are of {count(PAPER_PHOTOS)} photos with {PAPER_TRIES} tries of its fine-tuned model. "
+        "Other photos, other tries and another model: the two columns show the same rule, and are no contest.",
+        "",
+        "| phase | learns from | photos | % | photo and distance |",
+        "| ---: | --- | ---: | ---: | ---: |",
+    ]
+    for phase in phases:
+        wanted = ", ".join(threshold(km) for km in phase.thresholds_km)
+        lines.append(
+            f"| {phase.number} | {wanted} | {count(len(phase))} | {_share(len(phase), photos)} | {count(phase.pairs)} |"
+        )
+    if left_out:
+        lines += ["", f"{count(left_out)} photos had fewer tries than were asked for, and are left out."]
+    if found.single_tries:
+        lines += ["", f"{count(found.single_tries)} photos were tried only once: they can't be kept at any distance."]
+    return "\n".join(lines) + "\n"
+
+
+def _share(part: int, whole: int) -> str:
+    return percent(100 * part / whole if whole else float("nan"))
+
+
+def write_filtered(folder: Path, found: Filtered, phases: Sequence[Phase], left_out: int = 0) -> list[Path]:
+    """Write all files into a folder, each atomically.
+
+    Raises:
+        BadInput: it can't be written there.
+    """
+    make_folder(folder)
+    texts = {
+        PHOTOS: photos_csv(found),
+        DRAWING: f"{regimes_svg(found.regimes, f'Photos that teach something, of {count(len(found.tries))}')}\n",
+        TABLE: filter_table(found, phases, left_out),
+        DOCUMENT: f"{json.dumps(filter_document(found, phases, left_out), indent=1)}\n",
+    }
+    texts |= {phase_file(phase.number): _phase_csv(found, phase) for phase in phases}
+    for name, text in texts.items():
+        write_text_atomically(folder / name, text)
+    return [folder / name for name in texts]
+
+
+def photos_csv(found: Filtered) -> str:
+    """Return a CSV line per photo: its tries, how many are within each distance, and where it is kept."""
+    names = [threshold_text(km) for km in found.thresholds_km]
+    head = ["id", "tries", *(f"within_{name}_km" for name in names), *(f"kept_{name}_km" for name in names)]
+    rows = zip(found.tries.ids, found.tries.counts.tolist(), found.within.tolist(), found.kept.tolist(), strict=True)
+    return _csv(head, ([one, tries, *within, *map(int, kept)] for one, tries, within, kept in rows))
+
+
+def _phase_csv(found: Filtered, phase: Phase) -> str:
+    columns = [found.thresholds_km.index(km) for km in phase.thresholds_km]
+    rows = []
+    for row in phase.photos.tolist():
+        kept = [threshold_text(found.thresholds_km[column]) for column in columns if found.kept[row, column]]
+        rows.append([found.tries.ids[row], " ".join(kept)])
+    return _csv(["id", "kept_at_km"], rows)
+
+
+def _csv(head: Sequence[str], rows: Any) -> str:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(head)
+    table.writerows(rows)
+    return text.getvalue()

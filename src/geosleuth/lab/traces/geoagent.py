@@ -1,0 +1,232 @@
+"""GeoAgent's records: three levels of reasoning, written from a scene's truth and limited to what can be seen.
+
+In section 3.1 of the paper, people's notes are put into one form; here the notes come from the scene. The method has no
+zoom, so only what is legible in the first view counts. A level that nothing legible supports stays open.
+"""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from geosleuth.agent import Method
+from geosleuth.agent.locate import Finding, locate
+from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup, Resources
+from geosleuth.answer import Address, Level
+from geosleuth.atlas import Atlas, OfflineAtlas
+from geosleuth.lab.scenes import Clue, Mark, Scene
+from geosleuth.lab.scenes.design import address_of
+from geosleuth.lab.scenes.scene_reader import LEGIBLE_PX
+from geosleuth.lab.traces.standins.caller_notes import country_odds
+from geosleuth.lab.traces.standins.observer import plants, seen_sorts
+from geosleuth.models import Conversation, Step
+from geosleuth.names import country_name
+from geosleuth.photo import OpenedPhoto
+from geosleuth.tools import Toolset
+
+METHOD = "geoagent"
+Grade = Literal["low", "moderate", "high"]
+LEVELS = ("CountryIdentification", "RegionalGuess", "PreciseLocalization")
+"""Names of the three levels in the record."""
+
+_BOARDS = {
+    "shop_front": ("a shop front that says {text}", "the shop sign {text}", "{text} over a shop"),
+    "street_plate": ("a street plate with {text}", "the street name {text}"),
+    "house_number": ("the house number {text}", "{text} beside a door"),
+    "bus_stop": ("a bus stop called {text}", "the stop {text}"),
+    "notice": ("a notice that says {text}", "{text} on a notice"),
+    "poster": ("a poster with {text}", "{text} on a poster"),
+    "billboard": ("a billboard with {text}", "large letters: {text}"),
+    "bus": ("a bus with the words {text}", "{text} on the side of a bus"),
+    "number_plate": ("a number plate, {text}", "a car with the plate {text}"),
+    "town_sign": ("a town sign: {text}", "the sign of {text}"),
+    "direction_sign": ("a signpost: {text}", "a signpost with {text}"),
+    "road_shield": ("the road number {text}", "a shield with {text}"),
+    "banner": ("a banner: {text}", "{text} on a banner"),
+}
+
+
+_SAID_WITHOUT_MAP = {
+    "business": "The shop is called {text}.",
+    "chain": "The shop is called {text}.",
+    "street_name": "The plate names the street, {text}.",
+    "house_number": "The house has the number {text}.",
+    "bus_stop": "The stop is called {text}.",
+    "founded": "A poster gives the year {text}.",
+}
+"""Facts in those clues that only a map or a page could turn into a place."""
+
+_BY_TOWN_ALONE = "The country follows from the town's name alone, and other countries may have such a town."
+_LEAST_ODDS, _SURE_ODDS = 0.4, 0.85
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record of three levels in the method's form; a level without a conclusion says why in its reasoning."""
+
+    country: Mapping[str, Any]
+    region: Mapping[str, Any]
+    precise: Mapping[str, Any]
+
+    @property
+    def conclusions(self) -> tuple[str, str, str]:
+        """Return the three names; empty where a level is open."""
+        return self.country["Conclusion"], self.region["Conclusion"], self.precise["Conclusion"]
+
+    def reply(self) -> str:
+        """Return the record as the method's reply."""
+        levels = dict(zip(LEVELS, (self.country, self.region, self.precise), strict=True))
+        document = {"ChainOfThought": levels, "FinalAnswer": "; ".join(name for name in self.conclusions if name)}
+        return json.dumps(document, ensure_ascii=False, indent=1)
+
+
+def seen_at_once(scene: Scene, marks: Sequence[Mark], view_width: int) -> Scene:
+    """Return the scene with only the clues that are visible in a view of this width.
+
+    Clues without text are visible where they have a mark. Sun angles and climate names can't be seen: the sun is left
+    out, and plants are described by their form.
+    """
+    scale = view_width / scene.size[0]
+    tallest: dict[str, float] = {}
+    for mark in marks:
+        if mark.line is not None:
+            tallest[mark.clue] = max(tallest.get(mark.clue, 0.0), mark.letter_px * scale)
+    unwritten = seen_sorts(scene, marks) - {"sun"}
+    legible = [
+        clue
+        for clue in scene.clues
+        if (tallest.get(clue.id, 0.0) >= LEGIBLE_PX if clue.lines else clue.sort in unwritten)
+    ]
+    described = (
+        replace(one, says=f"Plants: {plants(scene.look)}.") if one.sort == "vegetation" else one for one in legible
+    )
+    return replace(scene, clues=tuple(clue for clue in described if clue.visibility == "plain"))
+
+
+def honest_address(scene: Scene) -> Address:
+    """Return what can be concluded without a map: made-up shops and streets count by their words alone.
+
+    Expects a scene from `seen_at_once`. A country is concluded where the text favours it above all others, or where
+    the town is named.
+    """
+    knows_town = _names_town(scene)
+    plain = replace(scene, clues=tuple(_without_map(clue, knows_town=knows_town) for clue in scene.clues))
+    address = address_of(plain)
+    lines = tuple((clue.board or "", line) for clue in plain.clues for line in clue.lines)
+    sees_side = any(clue.sort == "driving_side" for clue in scene.clues)
+    side = scene.look.drives_on if sees_side else None
+    (first, share), (second, _) = list(country_odds(lines, side).items())[:2]
+    country = address.country
+    if first != scene.spot.country or share < _LEAST_ODDS:
+        if knows_town:
+            return replace(address, country=replace(country, uncertainty=_BY_TOWN_ALONE))
+        doubt = f"{country_name(first)} or {country_name(second)} would fit as well as others."
+        open_ = Level(None, address.region.clues, address.region.reasoning, address.region.uncertainty)
+        return Address(replace(country, conclusion=None, uncertainty=doubt), open_, address.precise)
+    doubtful = f"{country_name(second)} is possible too." if share < _SURE_ODDS else None
+    return replace(address, country=replace(country, uncertainty=doubtful))
+
+
+def _names_town(scene: Scene) -> bool:
+    return any(clue.sort == "town_name" and not clue.misleading for clue in scene.clues)
+
+
+def _without_map(clue: Clue, *, knows_town: bool) -> Clue:
+    """Return the clue as it reads without a map at hand."""
+    words = _SAID_WITHOUT_MAP.get(clue.sort)
+    if words is None or clue.misleading:
+        return clue
+    says = words.format(text=" / ".join(clue.lines))
+    return replace(clue, says=says, level=clue.level if knows_town else "country")
+
+
+def record_of(scene: Scene, address: Address, chance: random.Random) -> Record:
+    """Return a record of the address that a scene's legible clues allow, see `honest_address`."""
+    knows_town = _names_town(scene)
+    honest = [_without_map(clue, knows_town=knows_town) for clue in scene.clues if not clue.misleading]
+    levels = (address.country, address.region, address.precise)
+    country, region, precise = (
+        level_of(level, _clue_words(honest, name, chance), chance)
+        for level, name in zip(levels, ("country", "region", "precise"), strict=True)
+    )
+    return Record(country, region, precise)
+
+
+def level_of(level: Level, clues: Sequence[str], chance: random.Random) -> dict[str, Any]:
+    """Return one level in the method's form; its uncertainty follows from the level itself."""
+    conclusion = level.conclusion or ""
+    reasoning = [level.reasoning or "", level.uncertainty or ""]
+    if not conclusion:
+        reasoning = [*reasoning, chance.choice(_LEFT_OPEN)]
+    return {
+        "Clues": list(clues or level.clues) if conclusion or level.clues else [],
+        "Reasoning": " ".join(part.strip() for part in reasoning if part.strip()),
+        "Conclusion": conclusion,
+        "Uncertainty": grade_of(level),
+    }
+
+
+def grade_of(level: Level) -> Grade:
+    """Return how uncertain a level is: high if it is open, moderate if something contradicts it."""
+    return "high" if not level.conclusion else "moderate" if level.uncertainty else "low"
+
+
+_LEFT_OPEN = ("I leave this level open.", "No conclusion here.", "More than that would be a guess.")
+
+
+def _clue_words(clues: Sequence[Clue], level: str, chance: random.Random) -> list[str]:
+    own = [clue for clue in clues if clue.level == level]
+    words = [_one(clue, chance) for clue in own]
+    if len(words) > 1 and chance.random() < 0.5:
+        chance.shuffle(words)
+    return words
+
+
+def _one(clue: Clue, chance: random.Random) -> str:
+    if not clue.lines or clue.board is None:
+        return clue.says.rstrip(".")
+    text = json.dumps(" / ".join(clue.lines), ensure_ascii=False)
+    return chance.choice(_BOARDS[clue.board]).format(text=text)
+
+
+class WrittenReply:
+    """A policy that gives one reply, written beforehand; its name says from what."""
+
+    hosts: frozenset[str] = frozenset()
+
+    def __init__(self, name: str, reply: str) -> None:
+        """Store the reply."""
+        self.name, self._reply = name, reply
+
+    async def step(self, conversation: Conversation) -> Step:  # noqa: ARG002  (it is written already)
+        """Return the reply."""
+        return Step(text=self._reply, model=self.name)
+
+    async def aclose(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+
+async def recorded(
+    photo: OpenedPhoto, record: Record, *, by: str, atlas: Atlas | None = None, way: str | Method = METHOD
+) -> Finding:
+    """Run the method on the photo with the record as its only reply.
+
+    Raises:
+        BadInput: the photo is missing.
+    """
+    return await replied(photo, record.reply(), way, by=by, atlas=atlas)
+
+
+async def replied(photo: OpenedPhoto, reply: str, way: str | Method, *, by: str, atlas: Atlas | None = None) -> Finding:
+    """Run a method without tools on the photo, with a written reply as its only one.
+
+    Raises:
+        BadInput: the photo is missing.
+    """
+    return await locate(
+        [photo],
+        AgentSetup(method=method(way), policy=WrittenReply(by, reply), toolset=Toolset(())),
+        Resources(OfflineAtlas() if atlas is None else atlas),
+    )

@@ -1,0 +1,427 @@
+"""The card of a store, computed from its contents, and the check that a store is complete."""
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import write_text_atomically
+from geosleuth.support.text.numbers import count, distance, percent
+
+from .rows import SMALL_COLUMNS, About, sample_of
+from .trajectory_store import CARD, IMAGES, SHARDS, Store, image_name, read_batches, sha_of
+
+_MOST_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How a figure is distributed over the samples; all None where no sample has it."""
+
+    count: int
+    least: float | None = None
+    median: float | None = None
+    p95: float | None = None
+    most: float | None = None
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Spread":
+        """Return the distribution of these values."""
+        if not values:
+            return cls(0)
+        found = np.quantile(np.asarray(values, dtype=np.float64), (0.0, 0.5, 0.95, 1.0))
+        return cls(len(values), *(round(float(one), 6) for one in found))
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A store in figures.
+
+    ``calls`` counts policies' calls by tool. ``rejected`` counts by source, then by reason. ``shares`` of samples
+    within a distance are in percent.
+    """
+
+    samples: int
+    scenes: int
+    countries: int
+    image_files: int
+    image_bytes: int
+    splits: Mapping[str, int]
+    sources: Mapping[str, int]
+    ends: Mapping[str, int]
+    answered_by: Mapping[str, int]
+    by_country: Mapping[str, int]
+    calls: Mapping[str, int]
+    failed_calls: int
+    without_calls: int
+    turns: Mapping[int, int]
+    spreads: Mapping[str, Spread]
+    rejected: Mapping[str, Mapping[str, int]]
+    scenes_in_several_splits: int = 0
+
+    @property
+    def rejections(self) -> int:
+        """Return how many trajectories were rejected."""
+        return sum(sum(reasons.values()) for reasons in self.rejected.values())
+
+
+@dataclass(slots=True)
+class _Counting:
+    """Counts rows in one pass and keeps only a few numbers of each."""
+
+    splits: Counter[str] = field(default_factory=Counter)
+    sources: Counter[str] = field(default_factory=Counter)
+    ends: Counter[str] = field(default_factory=Counter)
+    answered_by: Counter[str] = field(default_factory=Counter)
+    by_country: Counter[str] = field(default_factory=Counter)
+    calls: Counter[str] = field(default_factory=Counter)
+    turns: Counter[int] = field(default_factory=Counter)
+    failed_calls: int = 0
+    without_calls: int = 0
+    scenes: dict[str, set[str]] = field(default_factory=dict)
+    images: dict[str, int] = field(default_factory=dict)
+    values: dict[str, list[float]] = field(
+        default_factory=lambda: {name: [] for name in ("turns", "calls", "characters", "images", "error_km")}
+    )
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        self.splits[row["split"]] += 1
+        self.sources[row["source"]] += 1
+        self.ends[row["end"] or "broke off"] += 1
+        self.answered_by[row["answered_by"] or "nobody"] += 1
+        self.turns[row["turns"]] += 1
+        self.calls.update(row["tools"])
+        self.failed_calls += row["failed_calls"]
+        self.without_calls += not row["tools"]
+        self.scenes.setdefault(row["scene"], set()).add(row["split"])
+        if row["truth_country"]:
+            self.by_country[row["truth_country"]] += 1
+        self.images |= {image["sha256"]: image["bytes"] for image in row["images"]}
+        for name in ("turns", "calls", "characters", "error_km"):
+            if row[name] is not None:
+                self.values[name].append(row[name])
+        self.values["images"].append(len(row["images"]))
+
+
+def figures_of(store: Store) -> Figures:
+    """Compute a store's figures with one row in memory at a time.
+
+    Raises:
+        BadInput: the store is damaged.
+    """
+    counting = _Counting()
+    for row in store.rows(SMALL_COLUMNS):
+        counting.add(row)
+    rejected: dict[str, Counter[str]] = {}
+    for one in store.rejected():
+        rejected.setdefault(one.source, Counter())[one.reason] += 1
+    return Figures(
+        samples=counting.splits.total(),
+        scenes=len(counting.scenes),
+        countries=len(counting.by_country),
+        image_files=len(counting.images),
+        image_bytes=sum(counting.images.values()),
+        splits=_ranked(counting.splits),
+        sources=_ranked(counting.sources),
+        ends=_ranked(counting.ends),
+        answered_by=_ranked(counting.answered_by),
+        by_country=_ranked(counting.by_country),
+        calls=_ranked(counting.calls),
+        failed_calls=counting.failed_calls,
+        without_calls=counting.without_calls,
+        turns=dict(sorted(counting.turns.items())),
+        spreads={name: Spread.of(values) for name, values in counting.values.items()},
+        rejected={source: _ranked(reasons) for source, reasons in sorted(rejected.items())},
+        scenes_in_several_splits=sum(len(splits) > 1 for splits in counting.scenes.values()),
+    )
+
+
+def _ranked(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+
+def write_card(store: Store) -> None:
+    """Write the card into the store.
+
+    Raises:
+        BadInput: the store is damaged, or can't be written.
+    """
+    write_text_atomically(store.path / CARD, card_text(store.about, figures_of(store)))
+
+
+def card_text(about: About, figures: Figures) -> str:
+    """Return the card as Markdown."""
+    parts = [
+        f"# {about.title}",
+        about.how_made,
+        _table(
+            ("what", "how many"),
+            [
+                ("trajectories", count(figures.samples)),
+                ("scenes or photos", count(figures.scenes)),
+                ("countries", count(figures.countries)),
+                ("pictures", f"{count(figures.image_files)} files, {figures.image_bytes / 1e6:,.1f} MB"),
+                ("licence", about.licence),
+            ],
+        ),
+        "## Where it comes from",
+        _bullets(about.sources, "Not stated."),
+        _counts("how it was made", figures.sources),
+        "## Splits",
+        _counts("split", figures.splits),
+        *(
+            [f"{count(figures.scenes_in_several_splits)} scenes stand in more than one split."]
+            if figures.scenes_in_several_splits
+            else ["No scene is in more than one split."]
+        ),
+        "## What was rejected",
+        _rejections(figures),
+        "## What the trajectories are like",
+        _spreads(figures),
+        _counts("turns", {str(turns): number for turns, number in figures.turns.items()}),
+        "### Tools",
+        _tools(figures),
+        "### How they end",
+        _counts("end", figures.ends),
+        _counts("who gave the answer", figures.answered_by),
+        "### Countries",
+        _counts("country", figures.by_country) if figures.by_country else "No truth names a country.",
+        "## Settings",
+        _table(("setting", "value"), [(name, _setting(value)) for name, value in about.settings.items()])
+        if about.settings
+        else "None are noted.",
+        "## Known faults",
+        _bullets(about.faults, "None are noted, which does not mean that there are none."),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _setting(value: Any) -> str:
+    """Format a setting: pairs as words, lists with commas, lists of pairs with semicolons."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {one}" for name, one in value.items())
+    if isinstance(value, list):
+        between = "; " if any(isinstance(one, Mapping) for one in value) else ", "
+        return between.join(map(_setting, value)) or "none"
+    return str(value)
+
+
+def _rejections(figures: Figures) -> str:
+    if not figures.rejections:
+        return "Nothing, or rejections were not recorded."
+    made = figures.samples + figures.rejections
+    rows = []
+    for source, reasons in figures.rejected.items():
+        whole = figures.sources.get(source, 0) + sum(reasons.values())
+        rows += [(source, reason, count(number), percent(100 * number / whole)) for reason, number in reasons.items()]
+        kept = figures.sources.get(source, 0)
+        rows.append((source, "(kept)", count(kept), percent(100 * kept / whole)))
+    said = f"{count(figures.samples)} of {count(made)} were kept, {percent(100 * figures.samples / made)} %."
+    return f"{said}\n\n{_table(('made by', 'why not', 'how many', '% of what it made'), rows)}"
+
+
+def _spreads(figures: Figures) -> str:
+    names = {
+        "turns": "turns",
+        "calls": "calls carried out",
+        "characters": "characters said and thought",
+        "images": "pictures",
+        "error_km": "distance of the answer from the truth",
+    }
+    rows = []
+    for key, name in names.items():
+        spread = figures.spreads[key]
+        values = (spread.least, spread.median, spread.p95, spread.most)
+        rows.append((name, count(spread.count), *(_number(value, km=key == "error_km") for value in values)))
+    return _table(("", "trajectories", "least", "median", "95 %", "most"), rows)
+
+
+def _number(value: float | None, *, km: bool) -> str:
+    if value is None:
+        return "–"
+    return distance(value) if km else f"{value:,.6g}"
+
+
+def _tools(figures: Figures) -> str:
+    if not figures.calls:
+        return "No trajectory calls a tool."
+    total = sum(figures.calls.values())
+    rows = [(tool, count(number), percent(100 * number / total)) for tool, number in figures.calls.items()]
+    said = (
+        f"{count(figures.failed_calls)} of the calls that were carried out failed; "
+        f"{count(figures.without_calls)} trajectories call nothing."
+    )
+    return f"{_table(('tool', 'calls', '%'), rows)}\n\n{said}"
+
+
+def _counts(title: str, counts: Mapping[str, int]) -> str:
+    total = sum(counts.values())
+    rows = [(name, count(number), percent(100 * number / total)) for name, number in counts.items()]
+    if len(rows) > _MOST_LINES:
+        rest = sum(list(counts.values())[_MOST_LINES:])
+        others = f"({count(len(rows) - _MOST_LINES)} others)"
+        rows = [*rows[:_MOST_LINES], (others, count(rest), percent(100 * rest / total))]
+    return _table((title, "trajectories", "%"), rows)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def _bullets(lines: Sequence[str], without: str) -> str:
+    return "\n".join(f"- {' '.join(line.split())}" for line in lines) or without
+
+
+Progress = Callable[[int], None]
+
+
+def _no_progress(_rows: int) -> None:
+    """Ignore progress."""
+
+
+def check_store(store: Store, progress: Progress = _no_progress) -> Iterator[str]:
+    """Yield what is wrong with a store, one line each; nothing if it is complete.
+
+    Shards must have the bytes that the manifest states; rows must parse as trajectories and describe them correctly;
+    keys must be unique; pictures must exist, be JPEG files of the size that the trajectory states, match their checksum
+    and carry no metadata.
+    """
+    keys: set[str] = set()
+    seen: dict[str, tuple[int, int] | None] = {}
+    rows, read_all = 0, True
+    for shard in store.manifest.shards:
+        trouble = _shard_trouble(store.path / shard.file, shard.sha256)
+        if trouble:
+            yield f"{shard.file}: {trouble}"
+            read_all = False
+            continue
+        found = 0
+        try:
+            for row in _rows_of(store, shard.file):
+                found, rows = found + 1, rows + 1
+                yield from _row_troubles(store, row, keys, seen)
+                progress(rows)
+        except BadInput as error:
+            yield str(error)
+            read_all = False
+            continue
+        if found != shard.rows:
+            yield f"{shard.file}: holds {found} rows, and the manifest counts {shard.rows}"
+    try:
+        for row in store.pending():
+            rows += 1
+            yield from _row_troubles(store, row, keys, seen)
+            progress(rows)
+    except BadInput as error:
+        yield f"what waits for its shard can't be read: {error}"
+        read_all = False
+    yield from _rejection_troubles(store, keys)
+    yield from _stray_shards(store)
+    # A picture may belong to a row that can't be read.
+    if read_all:
+        yield from _stray_pictures(store, seen)
+
+
+def _shard_trouble(path: Path, digest: str) -> str | None:
+    try:
+        found = sha_of(path)
+    except OSError as error:
+        return f"can't be read: {error.strerror or error}"
+    return None if found == digest else "was changed after it was written"
+
+
+def _rows_of(store: Store, file: str) -> Iterator[dict[str, Any]]:
+    for batch in read_batches(store.path / file):
+        yield from batch
+
+
+def _row_troubles(
+    store: Store, row: Mapping[str, Any], keys: set[str], seen: dict[str, tuple[int, int] | None]
+) -> Iterator[str]:
+    key = str(row.get("key"))
+    if key in keys:
+        yield f"{key}: appears twice"
+    keys.add(key)
+    try:
+        sample = sample_of(row, {})
+    except BadInput as error:
+        yield str(error)
+        return
+    run = sample.trajectory
+    stated = (row["trajectory_id"], row["turns"], row["calls"])
+    if stated != (run.id, run.spent.turns, run.spent.calls):
+        yield f"{key}: its columns don't say what its trajectory says"
+    sizes = {image.handle: image.size for image in run.images}
+    kept = {image["handle"] for image in row["images"]}
+    if missing := sorted(sizes.keys() - kept):
+        yield f"{key}: has no picture for {', '.join(missing[:5])}"
+    for image in row["images"]:
+        digest = image["sha256"]
+        if digest not in seen:
+            try:
+                path = store.path / image_name(digest)
+            except BadInput as error:
+                yield f"{key}: {error}"
+                continue
+            seen[digest], trouble = _picture(path, digest)
+            if trouble:
+                yield f"{image_name(digest)}: {trouble}"
+        size = seen[digest]
+        if size is not None and size != sizes.get(image["handle"]):
+            yield f"{key}: {image['handle']} has {size[0]} x {size[1]} pixels, which is not what its trajectory says"
+
+
+def _picture(path: Path, digest: str) -> tuple[tuple[int, int] | None, str | None]:
+    """Return the size of a picture and what is wrong with it."""
+    from PIL import Image
+
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        return None, f"can't be read: {error.strerror or error}"
+    if sha256(data).hexdigest() != digest:
+        return None, "was changed after it was written"
+    try:
+        with Image.open(io.BytesIO(data), formats=("JPEG",)) as image:
+            metadata = sorted(name for name in ("exif", "xmp", "comment", "photoshop") if image.info.get(name))
+            return image.size, f"carries metadata ({', '.join(metadata)})" if metadata else None
+    except (OSError, ValueError, Image.DecompressionBombError):
+        return None, "is not a JPEG file"
+
+
+def _rejection_troubles(store: Store, keys: set[str]) -> Iterator[str]:
+    try:
+        twice = sorted({one.key for one in store.rejected()} & keys)
+    except BadInput as error:
+        yield f"what was rejected can't be read: {error}"
+        return
+    if twice:
+        yield f"{twice[0]}: was both kept and rejected"
+
+
+def _stray_shards(store: Store) -> Iterator[str]:
+    shards = {shard.file for shard in store.manifest.shards}
+    for path in sorted((store.path / SHARDS).glob("*")):
+        if f"{SHARDS}/{path.name}" not in shards:
+            yield f"{SHARDS}/{path.name}: not in the manifest; a killed writer left it, and the next replaces it"
+
+
+def _stray_pictures(store: Store, seen: Mapping[str, object]) -> Iterator[str]:
+    wanted = {image_name(digest) for digest in seen}
+    strays = [
+        path for path in sorted((store.path / IMAGES).rglob("*"))
+        if path.is_file() and path.relative_to(store.path).as_posix() not in wanted
+    ]  # fmt: skip
+    if strays:
+        yield f"{strays[0].relative_to(store.path).as_posix()}: belongs to no trajectory ({len(strays)} such files)"

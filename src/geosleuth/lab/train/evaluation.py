@@ -1,0 +1,695 @@
+"""How good a policy is: held-out scenes with or without tools, kept scene by scene, and figures of them.
+
+Scenes are the unit of chance. With one try a scene, shares have Wilson's interval; with several, the shares of scenes
+are averaged and have a normal one. Differences between two policies are taken scene by scene.
+
+    from geosleuth.lab.train.evaluation import EvaluationSettings, evaluate
+
+    found = evaluate(Path("run/policy"), EvaluationSettings(scenes=1000, seed=7), folder=Path("evaluations/grpo"))
+    print(found.figures["within"]["25 km"])
+
+A folder holds ``asked.json`` (what was asked for), ``scenes.jsonl`` (a line a scene, added as each gets done) and, at
+the end, ``evaluation.json`` (the figures). A stopped evaluation resumes in its folder.
+"""
+
+import asyncio
+import json
+import math
+import os
+import platform
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geosleuth import __version__
+from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.policy_card import card_beside
+from geosleuth.agent.prompt_files import read_prompts
+from geosleuth.geo import THRESHOLD_SETS, threshold_text
+from geosleuth.lab.scenes import Split
+from geosleuth.lab.scenes.environment import Control, Reading
+from geosleuth.lab.score.metrics import Accuracy, Estimate, mcnemar_p, mean_estimate, median_estimate, sign_flip_p
+from geosleuth.lab.teams.measures import best_at_n, mean_single, pass_at_k, range_at_n, right, verifier_at_n
+from geosleuth.models import Sampling
+from geosleuth.models.box_scale import box_scale_for
+from geosleuth.photo import BoxScale
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import lock_file, write_text_atomically
+
+from .generator import MAX_NEW_TOKENS, Generate, Replier
+from .play import AT_ONCE, MakeSetting, PlayedScene, PlayedTry, Replies, SceneTable, Stage, play
+from .prompts import prompt_rows
+from .recipe import DataPart
+from .run_folder import Progress, RunFolder, no_progress
+
+WITHIN_KM = THRESHOLD_SETS["thinking-with-map"].km
+"""Half a kilometre to 750: fine, local, district, city, region, country."""
+
+Figures = dict[str, Any]
+Floats = NDArray[np.float64]
+
+SLICES: Mapping[str, Callable[[PlayedScene], str]] = {
+    "needs zoom": lambda scene: _yes(scene.needs_zoom),
+    "misleading text": lambda scene: _yes(scene.misleading),
+    "zoom or misleading": lambda scene: _yes(scene.needs_zoom or scene.misleading),
+    "locatability": lambda scene: band(scene.locatability),
+    "finest clue": lambda scene: scene.finest or "none",
+}
+"""The properties by which results are broken down."""
+
+_BANDS = ((8.0, "8-10"), (6.0, "6-7"), (4.0, "4-5"))
+
+
+def distance_name(km: float) -> str:
+    """Return what figures call a distance, such as "0.5 km"."""
+    return f"{threshold_text(km)} km"
+
+
+def band(locatability: float) -> str:
+    """Return the step of the locatability scale, as the world's own benchmark has them."""
+    return next((name for least, name in _BANDS if locatability >= least), "0-3")
+
+
+def _yes(value: bool) -> str:  # noqa: FBT001  (a word for it)
+    return "yes" if value else "no"
+
+
+def figures_of(scenes: Sequence[PlayedScene]) -> Figures:
+    """Return all figures of a set of scenes for JSON; shares in percent, None for unknown or infinite values."""
+    tries = [one for scene in scenes for one in scene.tries]
+    errors = errors_km(scenes)
+    failures = Counter[str]()
+    for one in tries:
+        failures.update(one.failures)
+    made = sum(sum(one.tools.values()) for one in tries)
+    strictly = failures.total() + sum(one.mended for one in tries)
+    found: Figures = {
+        "scenes": len(scenes),
+        "tries": errors.shape[1],
+        "within": {distance_name(km): _told(_share(right(errors, km))) for km in WITHIN_KM},
+        "median_km": _told(_median(errors)),
+        "answered": _told(_share(_tries(scenes, lambda one: one.answered))),
+        "located": _told(_share(~np.isnan(errors))),
+        "placed": dict(Counter(one.placed for one in tries if one.placed is not None)),
+        "called": _told(_share(_tries(scenes, lambda one: bool(one.tools)))),
+        "calls": _told(_mean(scenes, lambda one: sum(one.tools.values()))),
+        "failed": {
+            "percent": _number(100 * failures.total() / made) if made else None,
+            "strict_percent": _number(100 * strictly / made) if made else None,
+            "calls": made,
+            "by": dict(sorted(failures.items())),
+        },
+        "tools": dict(Counter(name for one in tries for name, count in one.tools.items() for _ in range(count))),
+        "turns": _told(_mean(scenes, lambda one: one.turns)),
+        "reward": _told(_mean(scenes, lambda one: one.reward)),
+        "input_tokens": _told(_mean(scenes, lambda one: one.input_tokens)),
+        "output_tokens": _told(_mean(scenes, lambda one: one.output_tokens)),
+        "seconds": _told(_mean(scenes, lambda one: one.seconds)),
+        "ended": dict(Counter(one.reason for one in tries)),
+        "troubles": sum(one.trouble is not None for one in tries),
+    }
+    if scenes and all(scene.verified for scene in scenes):
+        found["parallel"] = parallel_of(scenes)
+    return found
+
+
+def sliced(scenes: Sequence[PlayedScene]) -> dict[str, dict[str, Figures]]:
+    """Return the same for the scenes of each kind."""
+    found: dict[str, dict[str, Figures]] = {}
+    for name, kind in SLICES.items():
+        kinds = sorted({kind(scene) for scene in scenes})
+        found[name] = {one: figures_of([scene for scene in scenes if kind(scene) == one]) for one in kinds}
+    return found
+
+
+def parallel_of(scenes: Sequence[PlayedScene]) -> dict[str, Figures]:
+    """Return, per distance: one try on average, the verifier, the best of all tries, and differences in points."""
+    errors = errors_km(scenes)
+    verified = np.array([_km(scene.verified) for scene in scenes])
+    found: dict[str, Figures] = {}
+    for km in WITHIN_KM:
+        hits, chosen = right(errors, km), right(verified, km)
+        single, best = hits.mean(axis=1), hits.any(axis=1)
+        found[distance_name(km)] = {
+            "single": _number(100 * mean_single(errors, km)),
+            "verifier": _number(100 * verifier_at_n(verified, km)),
+            "best": _number(100 * best_at_n(errors, km)),
+            "verifier_over_single": _told(_points(chosen - single)),
+            "best_over_verifier": _told(_points(best.astype(np.float64) - chosen)),
+        }
+    return found
+
+
+def measures_of(
+    scenes: Sequence[PlayedScene], thresholds_km: Sequence[float] = WITHIN_KM, ks: Sequence[int] = ()
+) -> dict[str, list[float]]:
+    """Return shares in percent at any distances: one try on average, pass@K, best@N, range@N and verifier@N.
+
+    Without ``ks``, K is 1, 2, 4 and so on up to N.
+
+    Raises:
+        BadInput: a K is more than there are tries.
+    """
+    errors = errors_km(scenes)
+    count = errors.shape[1]
+    if any(not 1 <= k <= count for k in ks):
+        raise BadInput(f"pass@K needs K from 1 to the {count} tries that there are")
+    chosen = ks or [1 << power for power in range(count.bit_length()) if 1 << power <= count]
+    rows: dict[str, Callable[[float], float]] = {"mean single": lambda km: mean_single(errors, km)}
+    if count > 1:
+        rows |= {f"pass@{k}": partial(_passed, errors, k) for k in chosen}
+        rows[f"best@{count}"] = lambda km: best_at_n(errors, km)
+        rows[f"range@{count}"] = lambda km: range_at_n(errors, km)
+    if count > 1 and all(scene.verified for scene in scenes):
+        verified = np.array([_km(scene.verified) for scene in scenes])
+        rows[f"verifier@{count}"] = lambda km: verifier_at_n(verified, km)
+    return {name: [round(100 * share(km), 4) for km in thresholds_km] for name, share in rows.items()}
+
+
+def _passed(errors: Floats, k: int, km: float) -> float:
+    return pass_at_k(errors, km, k)
+
+
+def compared(first: Sequence[PlayedScene], second: Sequence[PlayedScene]) -> Figures:
+    """Return the second less the first, in points, on the scenes that both played.
+
+    ``p`` is that of McNemar's exact test where each scene was tried once, and of a sign-flip test otherwise.
+
+    Raises:
+        ValueError: the two have no scene in common.
+    """
+    theirs = {scene.number: scene for scene in second}
+    pairs = [(scene, theirs[scene.number]) for scene in first if scene.number in theirs]
+    if not pairs:
+        raise ValueError("the two have no scene in common")
+    if any(one.id != two.id for one, two in pairs):
+        raise ValueError("the scenes of the two are not the same: they differ in seed or split")
+    before, after = (errors_km([pair[side] for pair in pairs]) for side in (0, 1))
+    within: dict[str, Figures] = {}
+    for km in WITHIN_KM:
+        one, two = right(before, km), right(after, km)
+        difference = two.mean(axis=1) - one.mean(axis=1)
+        if before.shape[1] == after.shape[1] == 1:
+            p = mcnemar_p(int((difference < 0).sum()), int((difference > 0).sum()))
+        else:
+            p = sign_flip_p(difference)
+        within[distance_name(km)] = {**_told(_points(difference)), "p": p}
+    return {"scenes": len(pairs), "within": within}
+
+
+def errors_km(scenes: Sequence[PlayedScene]) -> Floats:
+    """Return a row a scene, a column a try; not a number where there is no point."""
+    if not scenes:
+        return np.zeros((0, 1))
+    fewest = min(len(scene.tries) for scene in scenes)
+    return np.array([[_km(one) for one in scene.tries[:fewest]] for scene in scenes], dtype=np.float64)
+
+
+def _km(one: PlayedTry | None) -> float:
+    return math.nan if one is None or one.distance_km is None else one.distance_km
+
+
+def _tries(scenes: Sequence[PlayedScene], what: Callable[[PlayedTry], bool]) -> NDArray[np.bool_]:
+    fewest = min((len(scene.tries) for scene in scenes), default=1)
+    rows = [[what(one) for one in scene.tries[:fewest]] for scene in scenes]
+    return np.array(rows, dtype=np.bool_).reshape(len(scenes), fewest)
+
+
+def _share(hits: NDArray[np.bool_]) -> Estimate:
+    """Return a share in percent."""
+    if hits.shape[1] == 1:
+        return Accuracy.of(int(hits.sum()), len(hits)).percent
+    share = mean_estimate(hits.mean(axis=1), lowest=0.0, highest=1.0)
+    return Estimate(100 * share.value, 100 * share.low, 100 * share.high)
+
+
+def _points(differences: Floats) -> Estimate:
+    found = mean_estimate(np.asarray(differences, dtype=np.float64), lowest=-1.0, highest=1.0)
+    return Estimate(100 * found.value, 100 * found.low, 100 * found.high)
+
+
+def _median(errors: Floats) -> Estimate:
+    """Return the median over all tries; without interval if scenes have several tries, which are not independent."""
+    found = median_estimate(np.nan_to_num(errors, nan=math.inf).ravel())
+    return found if errors.shape[1] == 1 else Estimate(found.value, math.nan, math.nan)
+
+
+def _mean(scenes: Iterable[PlayedScene], what: Callable[[PlayedTry], float]) -> Estimate:
+    """Return the mean over scenes of the mean over their tries."""
+    return mean_estimate(np.array([np.mean([what(one) for one in scene.tries]) for scene in scenes], dtype=np.float64))
+
+
+def _told(estimate: Estimate) -> dict[str, float | None]:
+    return {name: _number(getattr(estimate, name)) for name in ("value", "low", "high")}
+
+
+def _number(value: float) -> float | None:
+    return round(float(value), 4) if math.isfinite(value) else None
+
+
+Player = Literal["batched", "alone"]
+"""Many scenes at once with batches of replies; or one scene after the other, as `geosleuth locate` would."""
+
+DETECTIVE = "detective"
+ASKED, SCENES, SUMMARY = "asked.json", "scenes.jsonl", "evaluation.json"
+_PRINT_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What was asked, what was played, and where it ran. Figures are worked out from the scenes."""
+
+    asked: Mapping[str, Any]
+    scenes: tuple[PlayedScene, ...] = field(repr=False)
+    machine: str = ""
+    wall_seconds: float = 0.0
+
+    @property
+    def figures(self) -> Figures:
+        """Of all scenes."""
+        return figures_of(self.scenes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary, for JSON."""
+        return {
+            "format": "geosleuth-evaluation",
+            "geosleuth": __version__,
+            "asked": dict(self.asked),
+            "machine": self.machine,
+            "wall_seconds": self.wall_seconds,
+            "figures": self.figures,
+            "measures": measures_of(self.scenes) if self.scenes else {},
+            "slices": sliced(self.scenes),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationSettings:
+    """What is played, and by which rules.
+
+    Attributes:
+        scenes: how many.
+        seed: of the scenes; training must have used another one, or the other split.
+        split: which places and designs may occur.
+        with_tools: False switches all tools off.
+        strict: count only an answer's own point; otherwise an answer in words is measured from the place it names.
+        method: a preset of `geosleuth.agent`; "default" if left out, and the detective's own for it.
+        reward: a preset, or a file, by which answers are scored too.
+        reading: what read_text reads with.
+        control: what is taken from the policy, to see what it needs; see `geosleuth.lab.scenes.environment.controls`.
+        turns: the most turns of a try; None is the method's own.
+        calls: the most calls of a try; None is the method's own.
+        tools: in place of the method's own.
+        prompts: a folder with words of the user's own for the method (`geosleuth.agent.prompt_files`).
+        policy_card: how the policy was trained, where its folder does not say or another way is wanted: a file, or
+            "none". Method, tools, words, wire and turns are those of the card; others are refused.
+        setting: a function of a module that makes a setting, in place of all these words, or an object that does and
+            has a ``name``.
+        photos: a data set whose first photos are played in place of scenes.
+        world: the world's seed.
+        start: the number of the first scene.
+        tries: how many tries at each scene.
+        verified: whether the rule-based verifier decides among several of them; what only filters scenes needs none.
+        sampling: how replies are drawn: greedily if left out, and at temperature 1 for several tries.
+        max_new_tokens: how long a reply may get.
+    """
+
+    scenes: int
+    seed: int = 7
+    split: Split = "held-out"
+    with_tools: bool = True
+    strict: bool = False
+    method: str | None = None
+    reward: str = "ours"
+    reading: Reading = "clue boxes"
+    control: Control = "none"
+    turns: int | None = None
+    calls: int | None = None
+    tools: Iterable[str] | None = None
+    prompts: Path | None = None
+    policy_card: str | None = None
+    setting: MakeSetting | None = None
+    photos: str | None = None
+    world: int = 1
+    start: int = 0
+    tries: int = 1
+    verified: bool = True
+    sampling: Sampling | None = None
+    max_new_tokens: int = MAX_NEW_TOKENS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaySettings:
+    """How scenes are played; it changes the time that takes, and no figure.
+
+    Attributes:
+        player: both come to the same where replies are drawn greedily.
+        workers: processes that hold the scenes; 0 for none.
+        at_once: how many tries are under way at the same time.
+        batch: how many replies are drawn together.
+        patience_s: see `geosleuth.lab.train.play.play`.
+        generate: in place of the model's own ``generate``.
+    """
+
+    player: Player = "batched"
+    workers: int = 0
+    at_once: int = AT_ONCE
+    batch: int | None = None
+    patience_s: float | None = None
+    generate: Generate | None = None
+
+
+_USUAL = PlaySettings()
+
+
+def evaluate(
+    policy: Path | str | Replies,
+    settings: EvaluationSettings,
+    *,
+    playing: PlaySettings = _USUAL,
+    folder: Path | None = None,
+    keep_trajectories: bool = False,
+    pictures: Path | None = None,
+    progress: Progress = no_progress,
+) -> Evaluation:
+    """Play a policy on scenes of the world and score it.
+
+    Args:
+        policy: a folder with weights, as `--model hf:DIR` takes it; a model in memory, see `Replier`; or "detective".
+        settings: what is played.
+        playing: how it is played.
+        folder: where results are written; an unfinished run of the same evaluation there is resumed.
+        keep_trajectories: keep them too, in ``folder``.
+        pictures: a folder of pictures that were drawn before; those that are not there yet are drawn and put there.
+        progress: hears how many scenes are done, and of how many.
+
+    Raises:
+        BadInput: the policy can't be used, a word is unknown, or the folder holds another evaluation.
+    """
+    if keep_trajectories and folder is None:
+        raise BadInput("trajectories are kept in the evaluation's folder; name one")
+    if playing.player == "alone" and not isinstance(policy, Path):
+        raise BadInput('only a folder with weights can be played alone; take player="batched"')
+    keep = folder / "trajectories" if folder and keep_trajectories else None
+    stage, asked = _asked_of(policy, settings, playing.player, keep, pictures)
+    start, scenes = settings.start, len(stage.photos) or settings.scenes
+    wanted = range(start, start + scenes)
+    with closing(_Kept(folder, asked)) as kept:
+        left = [number for number in wanted if number not in kept.scenes]
+        progress(scenes - len(left), scenes)
+        begun = time.monotonic()
+        if left:
+            if playing.player == "alone" and isinstance(policy, Path):
+                played = _alone(left, stage, policy, settings.max_new_tokens)
+            else:
+                played = play(
+                    left,
+                    stage,
+                    _model(policy, settings.max_new_tokens, playing.generate),
+                    workers=playing.workers,
+                    at_once=playing.at_once,
+                    batch=playing.batch,
+                    patience_s=playing.patience_s,
+                )
+            for done, scene in enumerate(played, scenes - len(left) + 1):
+                kept.add(scene)
+                progress(done, scenes)
+        found = tuple(kept.scenes[number] for number in wanted)
+        result = Evaluation(asked, found, machine_name(), round(kept.seconds + time.monotonic() - begun, 1))
+        kept.finish(result)
+        return result
+
+
+def _asked_of(
+    policy: Path | str | Replies, asked_for: EvaluationSettings, player: Player, keep: Path | None, kept: Path | None
+) -> tuple[Stage, dict[str, Any]]:
+    """Return where scenes are played, and what ``asked.json`` says of it."""
+    one = asked_for
+    if one.control != "none" and one.reading != "clue boxes":
+        raise BadInput(f"the control {one.control!r} needs signs that are read by clue boxes")
+    drawn = one.sampling or Sampling(temperature=0.0 if one.tries == 1 else 1.0, top_p=1.0)
+    words: dict[str, Any] = {
+        "method": one.method or (DETECTIVE if policy == DETECTIVE else "default"),
+        "reward": one.reward,
+        "turns": one.turns,
+        "calls": one.calls,
+        "tools": None if one.tools is None else [*one.tools],
+    }
+    scale = _box_scale(policy)
+    if method_of(words["method"], box_scale=scale).box_scale != method_of(words["method"]).box_scale:
+        words["box_scale"] = scale
+    card = card_beside(policy, one.policy_card) if isinstance(policy, Path) and one.setting is None else None
+    if card is not None:
+        played = card.played(method=one.method, tools=one.tools, prompts=one.prompts)
+        words |= {
+            "method": card.method, "tools": [*played.tools], "turns": one.turns or card.turns, "wire": card.wire,
+            "box_scale": played.box_scale,
+        }  # fmt: skip
+    if one.prompts is not None:
+        words["prompts"] = str(one.prompts.absolute())
+    stage = Stage(
+        setting=one.setting or words, seed=one.seed, split=one.split, world=one.world, reading=one.reading,
+        control=one.control, tries=one.tries, verified=one.verified, sampling=drawn, with_tools=one.with_tools,
+        strict=one.strict, keep=keep, kept=kept, photos=photo_rows(one),
+    )  # fmt: skip
+    asked = {
+        "policy": _name(policy),
+        "weights": fingerprint(policy) if isinstance(policy, Path) else getattr(policy, "fingerprint", None),
+        **({"setting": _setting_name(one.setting)} if one.setting else {**words, **_prompts_of(one, words)}),
+        **({"photos": one.photos} if one.photos else {}),
+        "scenes": one.scenes, "seed": one.seed, "split": one.split, "world": one.world, "start": one.start,
+        "reading": one.reading, "with_tools": one.with_tools, "tries": one.tries, "sampling": asdict(drawn),
+        "max_new_tokens": one.max_new_tokens, "player": player,
+        # Folders from before words were placed have only strict figures, and are resumed with strict ones alone.
+        **({} if one.strict else {"places_words": True}),
+        # Stored only if not the default, so that folders from before this option existed can be resumed.
+        **({} if one.verified else {"verified": False}),
+        **({} if one.control == "none" else {"control": one.control}),
+        # A method that quotes lines has other prompts than before.
+        **({"quotes_lines": True} if not one.setting and method_of(str(words["method"])).quotes_lines else {}),
+    }  # fmt: skip
+    return stage, asked
+
+
+def _prompts_of(settings: EvaluationSettings, words: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fingerprint of the user's own words, under which results keep them."""
+    return {} if settings.prompts is None else {"prompts": read_prompts(settings.prompts, words["method"]).sha256}
+
+
+def _setting_name(setting: MakeSetting) -> str:
+    return str(getattr(setting, "name", None) or f"{setting.__module__}.{setting.__qualname__}")
+
+
+def photo_rows(settings: EvaluationSettings) -> tuple[Mapping[str, Any], ...]:
+    """Return the rows of the photos that are played; none where scenes are.
+
+    Raises:
+        BadInput: the data set can't be opened, or is empty.
+    """
+    if settings.photos is None:
+        return ()
+    if settings.control != "none":
+        raise BadInput("control conditions are for drawn scenes; leave out the photos or the condition")
+    # Nothing is learned here, so that test parts may be played.
+    rows = prompt_rows(DataPart(photos=(settings.photos,), limit=settings.scenes, allow_test=True))
+    if not rows:
+        raise BadInput(f"{settings.photos}: has no photos to play")
+    return tuple(rows)
+
+
+def read_evaluation(folder: Path) -> Evaluation:
+    """Read an evaluation's folder, finished or not.
+
+    Raises:
+        BadInput: it holds none.
+    """
+    asked = _read_json(folder / ASKED)
+    summary = _read_json(folder / SUMMARY) if (folder / SUMMARY).is_file() else {}
+    try:
+        with (folder / SCENES).open("rb") as stream:
+            scenes = dict(_lines(folder / SCENES, stream))
+    except OSError as error:
+        raise BadInput(f"{folder / SCENES}: can't be read: {error.strerror or error}") from error
+    ordered = tuple(scenes[number] for number in sorted(scenes))
+    return Evaluation(asked, ordered, str(summary.get("machine", "")), float(summary.get("wall_seconds", 0.0)))
+
+
+def summary_figures(summary: Mapping[str, Any]) -> dict[str, float]:
+    """Return the figures of a summary by which policies of a run are compared; shares from 0 to 1.
+
+    ``within_25km`` has its interval as ``within_25km/low`` and ``/high``; ``pass@4_25km`` is there with several tries.
+    """
+    figures, found = summary["figures"], dict[str, float | None]()
+    for km in WITHIN_KM:
+        one = figures["within"][distance_name(km)]
+        name = f"within_{km:g}km"
+        found |= {name: _of_one(one["value"]), f"{name}/low": _of_one(one["low"]), f"{name}/high": _of_one(one["high"])}
+    for name, values in (summary.get("measures") or {}).items():
+        if name.startswith("pass@") and name != "pass@1":
+            found |= {f"{name}_{km:g}km": _of_one(value) for km, value in zip(WITHIN_KM, values, strict=True)}
+    found |= {name: figures[name]["value"] for name in ("reward", "median_km", "calls")}
+    found["answered"] = _of_one(figures["answered"]["value"])
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _of_one(percent: float | None) -> float | None:
+    return None if percent is None else percent / 100
+
+
+def evaluated_steps(run: RunFolder) -> dict[int, dict[str, float]]:
+    """Return the figures of a run's finished evaluations, by step; what can't be read is left out."""
+    found: dict[int, dict[str, float]] = {}
+    for path in run.evaluations.glob(f"step-*/{SUMMARY}"):
+        number = path.parent.name.removeprefix("step-")
+        with suppress(BadInput, KeyError, TypeError, ValueError):
+            found[int(number)] = summary_figures(_read_json(path))
+    return dict(sorted(found.items()))
+
+
+def machine_name() -> str:
+    """Return what figures about time were taken on."""
+    torch = sys.modules.get("torch")
+    cuda = torch.cuda if torch is not None else None
+    gpu = f", {cuda.get_device_name()}" if cuda is not None and cuda.is_available() else ""
+    return f"{platform.machine()}, {os.cpu_count()} cores{gpu}, Python {platform.python_version()}"
+
+
+def fingerprint(folder: Path) -> str:
+    """Return a number that changes with the weights: sizes, and both ends of every file of them."""
+    seen = sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        size = path.stat().st_size
+        with path.open("rb") as stream:
+            ends = stream.read(_PRINT_BYTES)
+            stream.seek(max(0, size - _PRINT_BYTES))
+            ends += stream.read()
+        seen.update(f"{path.name} {size} ".encode() + ends)
+    return seen.hexdigest()[:16]
+
+
+def _box_scale(policy: Path | str | Replies) -> BoxScale:
+    if isinstance(policy, Path):
+        return box_scale_for(f"hf:{policy}")
+    return getattr(policy, "box_scale", "pixels")
+
+
+def _name(policy: Path | str | Replies) -> str:
+    if isinstance(policy, Path):
+        return f"hf:{policy.absolute().name}"
+    return policy if isinstance(policy, str) else f"hf:{policy.words.name}"
+
+
+def _model(policy: Path | str | Replies, max_new_tokens: int, generate: Generate | None) -> Replies | None:
+    if isinstance(policy, Path):
+        return Replier.from_folder(policy, max_new_tokens=max_new_tokens, generate=generate)
+    if not isinstance(policy, str):
+        return policy
+    if policy != DETECTIVE:
+        raise BadInput(f"there is no policy {policy!r} to evaluate; give a folder with weights, or {DETECTIVE}")
+    return None
+
+
+def _alone(numbers: Iterable[int], stage: Stage, folder: Path, max_new_tokens: int) -> Iterator[PlayedScene]:
+    from geosleuth.models.weights import WeightsPolicy
+
+    policy = WeightsPolicy(folder, max_new_tokens=max_new_tokens)
+    if stage.keep is not None:
+        stage.keep.mkdir(parents=True, exist_ok=True)
+    table = SceneTable(stage)
+    with asyncio.Runner() as runner:
+        try:
+            for number in numbers:
+                yield runner.run(table.play(number, policy))
+        finally:
+            runner.run(policy.aclose())
+
+
+class _Kept:
+    """The folder of an evaluation, or nothing but memory."""
+
+    def __init__(self, folder: Path | None, asked: Mapping[str, Any]) -> None:
+        self.scenes: dict[int, PlayedScene] = {}
+        self.seconds = 0.0
+        self._folder = folder
+        self._stream: IO[bytes] | None = None
+        if folder is None:
+            return
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._stream = (folder / SCENES).open("a+b")
+        except OSError as error:
+            raise BadInput(f"{folder}: can't be used for an evaluation: {error.strerror or error}") from error
+        try:
+            self._resume(folder, self._stream, asked)
+        except BaseException:
+            self.close()
+            raise
+
+    def _resume(self, folder: Path, stream: IO[bytes], asked: Mapping[str, Any]) -> None:
+        """Check that the settings match the stored ones, and read the stored scenes."""
+        if lock_file(stream.fileno()) is False:
+            raise BadInput(f"{folder}: another process is evaluating there; wait, or choose another folder")
+        # Numbers and tuples as JSON gives them back.
+        now: dict[str, Any] = json.loads(json.dumps(asked))
+        if (folder / ASKED).is_file():
+            before = _read_json(folder / ASKED)
+            same = {"scenes"} if before.get("weights") else {"scenes", "weights"}
+            names = sorted(name for name in {*before, *now} - same if before.get(name) != now.get(name))
+            if names:
+                raise BadInput(f"{folder}: holds an evaluation with another {names[0]}; choose another folder")
+        write_text_atomically(folder / ASKED, json.dumps(now, indent=1, ensure_ascii=False) + "\n")
+        stream.seek(0)
+        end = 0
+        for number, scene in _lines(folder / SCENES, stream):
+            self.scenes[number] = scene
+            end = stream.tell()
+        # A line that was cut off in the middle is played again.
+        stream.truncate(end)
+        if (folder / SUMMARY).is_file():
+            self.seconds = float(_read_json(folder / SUMMARY).get("wall_seconds", 0.0))
+
+    def add(self, scene: PlayedScene) -> None:
+        self.scenes[scene.number] = scene
+        if self._stream is not None:
+            self._stream.write(json.dumps(scene.to_dict(), ensure_ascii=False).encode() + b"\n")
+            self._stream.flush()
+
+    def finish(self, found: Evaluation) -> None:
+        if self._folder is not None:
+            text = json.dumps(found.to_dict(), indent=1, ensure_ascii=False)
+            write_text_atomically(self._folder / SUMMARY, text + "\n")
+
+    def close(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
+
+def _lines(path: Path, stream: IO[bytes]) -> Iterator[tuple[int, PlayedScene]]:
+    while line := stream.readline():
+        if not line.endswith(b"\n"):
+            return
+        try:
+            scene = PlayedScene.from_dict(json.loads(line))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise BadInput(f"{path}: a line is not a scene; remove the file to start over") from error
+        yield scene.number, scene
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: can't be read; give the folder of an evaluation") from error
+    if not isinstance(found, dict):
+        raise BadInput(f"{path}: not written by an evaluation")
+    return found

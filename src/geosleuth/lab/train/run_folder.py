@@ -1,0 +1,601 @@
+"""A run's folder: its files, its lock, the checkpoint a killed run resumes from, and splitting into pieces.
+
+    RUN/recipe.yaml      the resolved recipe; another one is refused once there is something to resume
+    RUN/policy_card.json how the policy is shown its tasks; every policy of the run gets a copy
+    RUN/scenes/          pictures of scenes, where fine-tuning asks about them
+    RUN/metrics.jsonl    figures, one JSON object a line
+    RUN/checkpoints/     checkpoint-N, as transformers writes them
+    RUN/policy/          the finished policy, for `--model hf:RUN/policy`
+    RUN/evaluations/     step-N, where the recipe evaluates while it trains: see `geosleuth.lab.train.evaluation`
+    RUN/best/            the best policy by these, and best.json: which step, by what
+    RUN/run.html         the page
+    RUN/tensorboard/
+    RUN/done.json        written last: the figures of the run
+
+A checkpoint counts as whole once its `trainer_state.json` can be read: that file is written after all others, and
+before an older checkpoint is removed, so there is always one to resume from. A damaged one is renamed `damaged-N`,
+and the run resumes from the one before it.
+
+    OUT/pieces.json      every file with its size, its checksum and its pieces with theirs; written last
+    OUT/00000.piece      at most 16 MB each
+
+Both ways stream, so memory does not matter, and the result is complete or absent.
+"""
+
+import json
+import logging
+import os
+import re
+import shutil
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib import import_module
+from math import isfinite
+from pathlib import Path, PurePosixPath
+from typing import Any
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from geosleuth.agent.policy_card import card_beside
+from geosleuth.lab.bench.sets import CARDS
+from geosleuth.models.training_mark import learned_tests, write_learned_tests
+from geosleuth.models.weights import check_safetensors
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import lock_file, plain_yaml_values, read_json, write_text_atomically
+
+from .recipe import Recipe
+from .recipe_files import as_mapping, recipe_of
+
+_ZIPS = (".pt", ".pth", ".bin")
+# Up to here all checksums are compared. Of larger files only those that say how the rest is to be read are: reading
+# the optimiser's state of a large model to its end takes minutes.
+_MOST_CHECKED_BYTES = 256_000_000
+_BLOCK = 1 << 20
+# What json and zipfile raise when they read nonsense; NotImplementedError and RecursionError are RuntimeErrors.
+_READ_ERRORS = (
+    BadInput, OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, BadZipFile,
+    struct.error, zlib.error,
+)  # fmt: skip
+
+
+def damaged_file(checkpoint: Path) -> str | None:
+    """Return the first file of a checkpoint that is cut short or can't be read; None if all are well."""
+    for path in sorted(checkpoint.rglob("*")):
+        if not path.is_file():
+            continue
+        try:
+            _check(path)
+        except _READ_ERRORS:
+            return path.relative_to(checkpoint).as_posix()
+    return None
+
+
+def _check(path: Path) -> None:
+    """Raise one of `_READ_ERRORS` where a file is damaged."""
+    if path.suffix == ".safetensors":
+        check_safetensors(path)
+    elif path.suffix in _ZIPS:
+        _check_zip(path)
+    elif path.suffix == ".json":
+        json.loads(path.read_bytes())
+
+
+def _check_zip(path: Path) -> None:
+    """Check a file that torch saved: a zip file with checksums."""
+    small = path.stat().st_size <= _MOST_CHECKED_BYTES
+    with ZipFile(path) as archive:
+        for one in archive.infolist():
+            _check_entry(archive, one, whole=small or one.filename.endswith(".pkl"))
+
+
+def _check_entry(archive: ZipFile, one: ZipInfo, *, whole: bool) -> None:
+    with archive.open(one) as stream:  # compares the names at both places
+        while whole and stream.read(_BLOCK):
+            pass
+
+
+Progress = Callable[[int, int], None]
+"""Called with how much is done, and of how much."""
+
+_log = logging.getLogger(__name__)
+
+STATE = "trainer_state.json"
+_CHECKPOINT = re.compile(r"checkpoint-([0-9]+)")
+_WEIGHTS = ("*.safetensors", "pytorch_model_fsdp*", "global_step*")
+
+
+def no_progress(_done: int, _total: int) -> None:
+    """Ignore progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The files of a run."""
+
+    path: Path
+
+    @property
+    def recipe(self) -> Path:
+        """The resolved recipe."""
+        return self.path / "recipe.yaml"
+
+    @property
+    def scenes(self) -> Path:
+        """Pictures of scenes that questions are asked about."""
+        return self.path / "scenes"
+
+    @property
+    def metrics(self) -> Path:
+        """Figures by step."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of checkpoints."""
+        return self.path / "checkpoints"
+
+    @property
+    def policy(self) -> Path:
+        """The finished policy."""
+        return self.path / "policy"
+
+    @property
+    def evaluations(self) -> Path:
+        """Evaluations of what it saved, in a folder for each step."""
+        return self.path / "evaluations"
+
+    @property
+    def best(self) -> Path:
+        """The best policy by its evaluations."""
+        return self.path / "best"
+
+    @property
+    def chosen(self) -> Path:
+        """The file that says which step the best policy is of."""
+        return self.path / "best.json"
+
+    @property
+    def page(self) -> Path:
+        """The page of the run."""
+        return self.path / "run.html"
+
+    @property
+    def tensorboard(self) -> Path:
+        """Event files."""
+        return self.path / "tensorboard"
+
+    @property
+    def done(self) -> Path:
+        """The file that is written last."""
+        return self.path / "done.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The result of a run; ``policy`` is a folder of weights.
+
+    ``complete`` is False if the run stopped early: there is a checkpoint to resume from, and no policy yet.
+    """
+
+    folder: Path
+    policy: Path
+    steps: int
+    figures: Mapping[str, float] = field(default_factory=dict, hash=False)
+    complete: bool = True
+
+
+@contextmanager
+def held_run(folder: Path, recipe: Recipe, *, resume: bool = True) -> Iterator[RunFolder]:
+    """Lock a run's folder, new or to be resumed; half-written checkpoints are removed.
+
+    If several processes train together, the first of them does this.
+
+    Raises:
+        BadInput: it holds a run of another recipe, or any run without ``resume``, or only damaged checkpoints, or
+            another process trains there.
+    """
+    run = RunFolder(folder)
+    if not is_first_process():
+        yield run
+        return
+    try:
+        run.checkpoints.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise BadInput(f"{folder}: can't be used for a run: {error.strerror or error}") from error
+    try:
+        if lock_file(handle) is False:
+            raise BadInput(f"{folder}: another process trains here; wait for it, or give another folder")
+        _claim(run, recipe, resume=resume)
+        _drop_cut(run)
+        if not run.done.exists():
+            _set_damaged_aside(run)
+        yield run
+    finally:
+        os.close(handle)
+
+
+def is_first_process() -> bool:
+    """Return whether this process writes the files of a run that may have several."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def last_checkpoint(run: RunFolder) -> Path | None:
+    """Return the newest whole checkpoint; None if there is none."""
+    return next((path for _, path in sorted(checkpoints_of(run), reverse=True) if is_whole(path)), None)
+
+
+def step_of(checkpoint: Path) -> int:
+    """Return after how many steps a checkpoint was made."""
+    found = _CHECKPOINT.fullmatch(checkpoint.name)
+    if found is None:
+        raise BadInput(f"{checkpoint}: not a checkpoint of a run")
+    return int(found[1])
+
+
+def is_whole(checkpoint: Path) -> bool:
+    """Return whether a checkpoint is complete, and its files have the right length and can be read.
+
+    Weights that were changed in place are not detected: their format has no checksums.
+    """
+    return not _is_cut(checkpoint) and _damage(checkpoint) is None
+
+
+def _is_cut(checkpoint: Path) -> bool:
+    """Return whether writing a checkpoint was interrupted: its last file is missing or half-written."""
+    try:
+        text = (checkpoint / STATE).read_text(encoding="utf-8").strip()
+        json.loads(text)
+    except FileNotFoundError:
+        return True
+    except json.JSONDecodeError as error:
+        return not error.doc or error.doc.startswith("{")
+    except (OSError, ValueError, RecursionError):
+        return False
+    return False
+
+
+def _damage(checkpoint: Path) -> str | None:
+    """Return the damaged part of a complete checkpoint; None if there is none."""
+    if (found := damaged_file(checkpoint)) is not None:
+        return found
+    state = json.loads((checkpoint / STATE).read_bytes())
+    if not isinstance(state, dict) or state.get("global_step") != step_of(checkpoint):
+        return STATE
+    return None if any(next(checkpoint.glob(pattern), None) for pattern in _WEIGHTS) else _WEIGHTS[0]
+
+
+def write_done(run: RunFolder, steps: int, figures: Mapping[str, float]) -> Finished:
+    """Mark a run as finished; everything else must be written by then. Only finite figures are kept."""
+    plain = {name: float(value) for name, value in figures.items() if isfinite(value)}
+    mark_policy(run, run.policy)
+    write_text_atomically(run.done, json.dumps({"steps": steps, "figures": plain}, indent=1) + "\n")
+    return Finished(run.path, run.policy, steps, plain)
+
+
+def mark_policy(run: RunFolder, policy: Path) -> None:
+    """Say in a policy's folder how it was trained, and whose test photos it learned by this run or the one before."""
+    if not run.recipe.is_file() or not policy.is_dir():
+        return
+    if (card := card_beside(run.path)) is not None:
+        card.write(policy)
+    recipe = recipe_of(plain_yaml_values(run.recipe), str(run.recipe))
+    names = {spec.partition(":")[0].partition("@")[0].strip().lower(): spec for spec in recipe.data.photos or ()}
+    tests = [name for name in names if name in CARDS and CARDS[name].part == "test"] or list(names.values())
+    write_learned_tests(policy, [*learned_tests(Path(recipe.model.path)), *(tests if recipe.data.allow_test else ())])
+
+
+def finished(run: RunFolder) -> Finished | None:
+    """Return the result of a run; None if it has not ended.
+
+    Raises:
+        BadInput: its last file is damaged.
+    """
+    if not run.done.is_file():
+        return None
+    try:
+        record = json.loads(run.done.read_text(encoding="utf-8"))
+        figures = {str(name): float(value) for name, value in record["figures"].items()}
+        return Finished(run.path, run.policy, int(record["steps"]), figures)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise BadInput(f"{run.done}: damaged; remove it, and resume the run to write it again") from error
+
+
+_LOWER_IS_BETTER = frozenset({"median_km"})
+
+
+def keep_best(run: RunFolder, step: int, figure: str, value: float, save: Callable[[Path], object]) -> bool:
+    """Have a policy saved as the best of its run, where its figure is better than that of the best so far.
+
+    ``save`` writes it to a folder, complete or not at all. Returns whether it was better.
+    """
+    before = read_best(run)
+    sign = -1 if figure in _LOWER_IS_BETTER else 1
+    if before is not None and before["figure"] == figure and sign * value <= sign * before["value"]:
+        return False
+    save(run.best)
+    mark_policy(run, run.best)
+    # Written last: what a killed process has not noted is chosen again from the same step.
+    write_text_atomically(run.chosen, json.dumps({"step": step, "figure": figure, "value": value}) + "\n")
+    return True
+
+
+def read_best(run: RunFolder) -> dict[str, Any] | None:
+    """Return which step the best policy is of, by which figure, and its value; None if there is none."""
+    with suppress(OSError, ValueError):
+        found = json.loads(run.chosen.read_bytes())
+        if isinstance(found, dict) and {"step", "figure", "value"} <= set(found) and run.best.is_dir():
+            return found
+    return None
+
+
+def checkpoints_of(run: RunFolder) -> Iterator[tuple[int, Path]]:
+    """Yield the checkpoints of a run with their steps, whole or not, in no order."""
+    for path in run.checkpoints.iterdir() if run.checkpoints.is_dir() else ():
+        if path.is_dir() and (found := _CHECKPOINT.fullmatch(path.name)):
+            yield int(found[1]), path
+
+
+def _claim(run: RunFolder, recipe: Recipe, *, resume: bool) -> None:
+    wanted = as_mapping(recipe)
+    if not run.recipe.exists():
+        if any(checkpoints_of(run)) or run.done.exists():
+            raise BadInput(f"{run.path}: holds a run without its recipe; give another folder")
+        _write_recipe(run, wanted)
+        return
+    there = _completed(plain_yaml_values(run.recipe))
+    if _is_vacant(run, there, wanted):
+        _write_recipe(run, wanted)
+        return
+    if not resume:
+        raise BadInput(f"{run.path}: holds a run already; resume it, or give another folder")
+    if there != wanted:
+        raise BadInput(f"{run.path}: holds a run of another recipe ({_difference(there, wanted)}); give another folder")
+
+
+def _write_recipe(run: RunFolder, wanted: Mapping[str, Any]) -> None:
+    yaml: Any = import_module("yaml")
+    text = yaml.safe_dump(dict(wanted), sort_keys=False, allow_unicode=True, width=120)
+    write_text_atomically(run.recipe, text)
+
+
+def _completed(there: Any) -> Any:
+    """Return a stored recipe with settings that did not exist when it was written."""
+    try:
+        return as_mapping(recipe_of(there))
+    except BadInput:
+        return there
+
+
+def _is_vacant(run: RunFolder, there: Any, wanted: Mapping[str, Any]) -> bool:
+    """Return whether a run died here before its first checkpoint: the folder may be reused."""
+    if run.done.exists() or run.policy.exists() or not all(_is_cut(path) for _, path in checkpoints_of(run)):
+        return False
+    same_data = isinstance(there, Mapping) and there.get("data") == wanted["data"]
+    return same_data or not run.scenes.exists()
+
+
+def _difference(there: Any, wanted: Any, at: str = "") -> str:
+    """Return the first difference as text."""
+    if isinstance(there, Mapping) and isinstance(wanted, Mapping):
+        for key in [*wanted, *(key for key in there if key not in wanted)]:
+            if there.get(key) != wanted.get(key):
+                return _difference(there.get(key), wanted.get(key), f"{at}.{key}" if at else str(key))
+    return f"{at or 'all of it'} was {str(there)[:60]} and is {str(wanted)[:60]}"
+
+
+def _drop_cut(run: RunFolder) -> None:
+    """Remove checkpoints that a killed process left half-written: they count against how many are kept."""
+    for _, path in list(checkpoints_of(run)):
+        if _is_cut(path):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _set_damaged_aside(run: RunFolder) -> None:
+    """Move damaged checkpoints out of the way; they would count against how many are kept.
+
+    Raises:
+        BadInput: all are damaged; the user decides whether to start over.
+    """
+    found = sorted(checkpoints_of(run), reverse=True)
+    damaged = {path: trouble for _, path in found if (trouble := _damage(path)) is not None}
+    if not damaged:
+        return
+    whole = next((path for _, path in found if path not in damaged), None)
+    if whole is None:
+        path, trouble = next(iter(damaged.items()))
+        raise BadInput(
+            f"{path / trouble}: damaged, and no older checkpoint is complete;"
+            f" delete {run.checkpoints} to start over, or give another folder"
+        )
+    for path, trouble in damaged.items():
+        aside = path.with_name(f"damaged-{step_of(path)}")
+        shutil.rmtree(aside, ignore_errors=True)
+        path.replace(aside)
+        _log.warning("%s is damaged; resuming from %s; you may delete %s", path / trouble, whole.name, aside)
+
+
+MOST_BYTES = 16_000_000
+MANIFEST = "pieces.json"
+_FORMAT, _VERSION = "geosleuth-pieces", 1
+# A list of a million pieces, 16 TB of them, has about as many bytes.
+_MOST_MANIFEST_BYTES = 160_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """What was written or joined: where, how many files and pieces, and how many bytes."""
+
+    folder: Path
+    files: int
+    pieces: int
+    size: int
+
+
+def split(folder: Path, out: Path, *, most_bytes: int = MOST_BYTES, progress: Progress = no_progress) -> Pieces:
+    """Split the files of a folder and its subfolders into pieces.
+
+    Args:
+        folder: what to split; it is not changed.
+        out: a new folder for the pieces.
+        most_bytes: the size of the largest piece.
+        progress: called with the bytes done.
+
+    Raises:
+        BadInput: the folder is empty, holds something that is not a plain file, or ``out`` can't be written.
+    """
+    if most_bytes < 1:
+        raise BadInput("pieces must have at least one byte")
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise BadInput(f"{out}: lies within {folder}; give a folder outside of it")
+    paths = list(_plain_files(folder))
+    if not paths:
+        raise BadInput(f"{folder}: holds no files to split")
+    total = sum(path.stat().st_size for path in paths)
+    files: list[dict[str, Any]] = []
+    done = count = 0
+    with _staged(out) as part:
+        for path in paths:
+            whole = sha256()
+            pieces: list[dict[str, Any]] = []
+            with path.open("rb") as stream:
+                while True:
+                    name = f"{count:05d}.piece"
+                    size, digest = _copied(stream.read, part / name, most_bytes, whole)
+                    if not size:
+                        (part / name).unlink()
+                        break
+                    pieces.append({"name": name, "size": size, "sha256": digest})
+                    count, done = count + 1, done + size
+                    progress(done, total)
+            own = sum(piece["size"] for piece in pieces)
+            name = path.relative_to(folder).as_posix()
+            files.append({"path": name, "size": own, "sha256": whole.hexdigest(), "pieces": pieces})
+        manifest = {"format": _FORMAT, "version": _VERSION, "files": files}
+        (part / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    return Pieces(out, len(files), count, done)
+
+
+def join(pieces: Path, out: Path, *, progress: Progress = no_progress) -> Pieces:
+    """Join a folder from its pieces.
+
+    Args:
+        pieces: the folder that `split` wrote.
+        out: a new folder.
+        progress: called with the bytes done.
+
+    Raises:
+        BadInput: a piece or the manifest is missing or damaged, or the folder can't be written.
+    """
+    files = _manifest(pieces / MANIFEST)
+    total = sum(file["size"] for file in files)
+    done = count = 0
+    with _staged(out) as part:
+        for file in files:
+            path, whole = part / file["path"], sha256()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("xb") as stream:
+                for piece in file["pieces"]:
+                    for block in _checked(pieces / piece["name"], piece):
+                        stream.write(block)
+                        whole.update(block)
+                    count, done = count + 1, done + piece["size"]
+                    progress(done, total)
+                stream.flush()
+                os.fsync(stream.fileno())
+            if whole.hexdigest() != file["sha256"]:
+                raise BadInput(f"{pieces}: the pieces of {file['path']} do not belong together; copy them again")
+    return Pieces(out, len(files), count, done)
+
+
+def _plain_files(folder: Path) -> Iterator[Path]:
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: not a folder")
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            raise BadInput(f"{path}: not a plain file; only plain files can be split")
+        if path.is_file():
+            yield path
+
+
+def _copied(read: Callable[[int], bytes], path: Path, most: int, whole: Any) -> tuple[int, str]:
+    """Write the next piece of a stream; return its size and checksum."""
+    own, size = sha256(), 0
+    with path.open("xb") as stream:
+        while size < most and (block := read(min(_BLOCK, most - size))):
+            stream.write(block)
+            own.update(block)
+            whole.update(block)
+            size += len(block)
+        stream.flush()
+        os.fsync(stream.fileno())
+    return size, own.hexdigest()
+
+
+def _checked(path: Path, piece: Mapping[str, Any]) -> Iterator[bytes]:
+    found, size = sha256(), 0
+    try:
+        with path.open("rb") as stream:
+            while block := stream.read(_BLOCK):
+                found.update(block)
+                size += len(block)
+                if size > piece["size"]:
+                    break
+                yield block
+    except FileNotFoundError:
+        raise BadInput(f"{path}: missing; copy it again") from None
+    if size != piece["size"] or found.hexdigest() != piece["sha256"]:
+        raise BadInput(f"{path}: damaged; copy it again")
+
+
+def _manifest(path: Path) -> list[dict[str, Any]]:
+    try:
+        manifest = read_json(path, _MOST_MANIFEST_BYTES)
+    except FileNotFoundError:
+        raise BadInput(
+            f"{path.parent}: holds no {MANIFEST}; give a folder that geosleuth train pieces split wrote"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: can't be read; copy it again") from error
+    try:
+        if (manifest["format"], manifest["version"]) != (_FORMAT, _VERSION):
+            raise BadInput(f"{path}: another format or version than {_FORMAT} {_VERSION}")
+        files = [_file(path, file) for file in manifest["files"]]
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise BadInput(f"{path}: damaged; copy it again") from error
+    if len({file["path"] for file in files}) != len(files):
+        raise BadInput(f"{path}: names a file twice")
+    return files
+
+
+def _file(manifest: Path, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a file's entry of the manifest, refusing names outside of the folder."""
+    where = PurePosixPath(entry["path"])
+    pieces: list[dict[str, Any]] = [
+        {"name": str(one["name"]), "size": int(one["size"]), "sha256": str(one["sha256"])} for one in entry["pieces"]
+    ]
+    names = [*where.parts, *(piece["name"] for piece in pieces)]
+    unsafe = any(name in ("", ".", "..") or "/" in name or "\\" in name or "\0" in name for name in names)
+    if unsafe or not where.parts or where.is_absolute():
+        raise BadInput(f"{manifest}: names files outside of its folder; copy it from a trusted source")
+    return {"path": where.as_posix(), "size": int(entry["size"]), "sha256": str(entry["sha256"]), "pieces": pieces}
+
+
+@contextmanager
+def _staged(out: Path) -> Iterator[Path]:
+    """Give a temporary folder that becomes ``out`` if the block succeeds, and is removed otherwise."""
+    if out.exists():
+        raise BadInput(f"{out}: already exists; give another folder, or remove it")
+    part = out.with_name(f".{out.name}.part")
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        yield part
+        part.replace(out)
+    except OSError as error:
+        raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)

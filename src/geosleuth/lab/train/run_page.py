@@ -1,0 +1,611 @@
+"""A run read from its folder, and its page ``run.html``: one file, no network, no script."""
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shlex import quote
+from statistics import fmean
+from typing import Any
+
+from geosleuth import __version__
+from geosleuth.lab.bench.page import NO_SCRIPT, page_head
+from geosleuth.report.markup import Html, caption, el, join, name
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import lock_file, plain_yaml_values, write_text_atomically
+from geosleuth.support.text.numbers import count, percent_sign, plural, threshold
+
+from .curves import STYLE, Axis, LineChart, Point, chart_on_page, key_of
+from .curves import Line as ChartLine
+from .evaluation import evaluated_steps
+from .rollouts import ANSWERED, CALL_RATE, CALLS, FAILURE_RATE
+from .run_folder import Finished, RunFolder, finished, read_best
+from .training_log import (
+    EVALUATION,
+    GPU_MEMORY,
+    GPU_UTILISATION,
+    MFU,
+    TOKENS_PER_SECOND,
+    Line,
+    part_of,
+    read_metrics,
+    within_name,
+    within_of,
+)
+
+_WITHIN, _PASS = f"{EVALUATION}within_", f"{EVALUATION}pass@"
+_ENDS = ("/low", "/high")
+_HEADLINE_KM = 25.0
+INSTEAD = {"tools/call_frequency": CALLS, "tools/failure_frequency": FAILURE_RATE}
+"""Figures of TRL's that charts leave out where ours are there: TRL counts as failed only what reached no tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A chart.
+
+    Attributes:
+        identifier: one of its own on the page.
+        title: above it.
+        pick: what a figure is called in it; None leaves the figure out.
+        said: below it.
+        unit: of the figures, where it is not plain.
+        percent: whether they are shares.
+        least: with fewer lines the chart is left out.
+    """
+
+    identifier: str
+    title: str
+    pick: Callable[[str], str | None]
+    said: str
+    unit: str = ""
+    percent: bool = False
+    least: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Charts under one heading."""
+
+    identifier: str
+    heading: str
+    charts: tuple[Spec, ...]
+
+
+def trl_reward(figure: str) -> str | None:
+    """Return the name of a reward function, as TRL has it."""
+    middle = figure.removeprefix("rewards/").removesuffix("/mean")
+    return middle if figure == f"rewards/{middle}/mean" else None
+
+
+def distance_words(figure: str) -> str | None:
+    """Return which distance an accuracy is about."""
+    km = within_of(figure)
+    return None if km is None else f"within {threshold(km)}"
+
+
+def evaluated_within(figure: str) -> str | None:
+    """Return which distance a figure of held-out scenes or photos is about."""
+    return distance_words(f"accuracy/{figure.removeprefix(_WITHIN)}") if figure.startswith(_WITHIN) else None
+
+
+def evaluated_passes(figure: str) -> str | None:
+    """Return of how many tries a figure is about, at the distance of the headlines."""
+    if figure == f"{_WITHIN}{_HEADLINE_KM:g}km":
+        return "one try"
+    k, _, km = figure.removeprefix(_PASS).partition("_")
+    return f"pass@{k}" if figure.startswith(_PASS) and km == f"{_HEADLINE_KM:g}km" else None
+
+
+SECTIONS = (
+    Section(
+        "evaluation",
+        "Held-out evaluation",
+        (
+            Spec(
+                "evaluation-within",
+                "Accuracy by distance",
+                evaluated_within,
+                "The share of tries at held-out scenes or photos whose point lies within the distance, with its 95 %"
+                " interval.",
+                percent=True,
+            ),
+            Spec(
+                "evaluation-pass",
+                f"Pass@K within {threshold(_HEADLINE_KM)}",
+                evaluated_passes,
+                "How likely at least one of K tries lies within the distance.",
+                percent=True,
+                least=2,
+            ),
+            Spec(
+                "evaluation-reward",
+                "Reward of the answers",
+                {f"{EVALUATION}reward": "mean reward"}.get,
+                "The mean over tries, by the evaluation's reward.",
+            ),
+        ),
+    ),
+    Section(
+        "reward",
+        "What replies earn",
+        (
+            Spec(
+                "reward-total",
+                "Reward",
+                {"reward": "mean reward", "reward_std": "its spread"}.get,
+                "The mean over the replies of a step, and their standard deviation.",
+            ),
+            Spec(
+                "reward-parts",
+                "Parts of the reward",
+                part_of,
+                "The mean of each part over the replies of a step, before its weight.",
+            ),
+            Spec("reward-functions", "Reward functions", trl_reward, "The mean of each, as TRL reports it.", least=2),
+            Spec(
+                "reward-alike",
+                "Groups that teach nothing",
+                {"frac_reward_zero_std": "replies all alike"}.get,
+                "The share of groups whose replies all earn the same: they have no gradient.",
+                percent=True,
+            ),
+        ),
+    ),
+    Section(
+        "accuracy",
+        "Where the answers lie",
+        (
+            Spec(
+                "accuracy-within",
+                "Accuracy by distance",
+                distance_words,
+                "The share of replies in training whose point lies within the distance. It is no measure on held-out"
+                " photos: geosleuth train evaluate makes that.",
+                percent=True,
+            ),
+        ),
+    ),
+    Section(
+        "tools",
+        "How tools are used",
+        (
+            Spec(
+                "tools-calls",
+                "Tool calls",
+                {CALLS: "calls a reply", "tools/call_frequency": "calls a reply"}.get,
+                "Calls of one reply, on average.",
+            ),
+            Spec(
+                "tools-failures",
+                "Failed calls",
+                {FAILURE_RATE: "failed", "tools/failure_frequency": "failed"}.get,
+                "The share of calls that gave nothing: bad, refused and repeated ones, and those that can't be read.",
+                percent=True,
+            ),
+            Spec(
+                "tools-used",
+                "Replies",
+                {CALL_RATE: "call a tool", ANSWERED: "give an answer of their own"}.get,
+                "The share of replies that call a tool at all, and of those that end with an answer.",
+                percent=True,
+            ),
+        ),
+    ),
+    Section(
+        "length",
+        "How long replies are",
+        (
+            Spec(
+                "length-tokens",
+                "Length",
+                {
+                    "completions/mean_length": "mean",
+                    "completions/min_length": "shortest",
+                    "completions/max_length": "longest",
+                }.get,
+                "Tokens of a reply.",
+                "tokens",
+            ),
+            Spec(
+                "length-cut",
+                "Cut replies",
+                {"completions/clipped_ratio": "cut"}.get,
+                "The share of replies that were cut before their end.",
+                percent=True,
+            ),
+        ),
+    ),
+    Section(
+        "policy",
+        "How far the policy moves",
+        (
+            Spec(
+                "policy-kl",
+                "Divergence",
+                {"kl": "KL"}.get,
+                "From the model that training began with, mean over tokens.",
+            ),
+            Spec("policy-entropy", "Entropy", {"entropy": "entropy"}.get, "Of the next token, mean over tokens."),
+            Spec(
+                "policy-clip",
+                "Clipped ratios",
+                {"clip_ratio/region_mean": "clipped"}.get,
+                "The share of tokens whose ratio had left the trusted range.",
+                percent=True,
+            ),
+        ),
+    ),
+    Section(
+        "loss",
+        "What is minimised",
+        (
+            Spec("loss-loss", "Loss", {"loss": "training", "eval_loss": "held out"}.get, "The trainer's own loss."),
+            Spec(
+                "loss-tokens",
+                "Tokens foretold",
+                {"mean_token_accuracy": "right tokens"}.get,
+                "The share of the assistant's tokens that were the likeliest.",
+                percent=True,
+            ),
+            Spec("loss-gradient", "Gradient", {"grad_norm": "norm"}.get, "Its norm before it is clipped."),
+            Spec("loss-rate", "Learning rate", {"learning_rate": "rate"}.get, "As the schedule has it."),
+        ),
+    ),
+    Section(
+        "throughput",
+        "How fast it goes",
+        (
+            Spec(
+                "throughput-tokens",
+                "Tokens a second",
+                {TOKENS_PER_SECOND: "tokens a second"}.get,
+                "All tokens of a step over the time since the step before.",
+            ),
+            Spec(
+                "throughput-device",
+                "The device",
+                {GPU_UTILISATION: "GPU busy", MFU: "of its peak (MFU)"}.get,
+                "The share of the time in which the GPU was busy, and of its peak that the model's own passes come to.",
+                percent=True,
+            ),
+            Spec("throughput-step", "Time of a step", {"step_time": "seconds"}.get, "As the trainer has it.", "s"),
+            Spec("throughput-memory", "GPU memory", {GPU_MEMORY: "held"}.get, "The most that was held.", "GB"),
+        ),
+    ),
+)
+
+
+_NOT_FIGURES = frozenset({"step", "seconds", "stage", "epoch", "num_tokens"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """A run's folder, read.
+
+    Attributes:
+        folder: where it lies.
+        recipe: the resolved recipe, as its file has it.
+        lines: of figures, by step.
+        done: what it came to; None while it has not ended.
+    """
+
+    folder: Path
+    recipe: Mapping[str, Any]
+    lines: Sequence[Line]
+    done: Finished | None
+
+    @property
+    def name(self) -> str:
+        """The recipe's name, or else the folder's."""
+        return str(self.recipe.get("name") or self.folder.resolve().name)
+
+    @property
+    def stage(self) -> str:
+        """Which stage it is."""
+        return str(self.recipe.get("stage") or next((line["stage"] for line in self.lines if "stage" in line), "?"))
+
+    @property
+    def step(self) -> int:
+        """The last step that wrote figures."""
+        return int(self.lines[-1]["step"]) if self.lines else 0
+
+    @property
+    def seconds(self) -> float:
+        """Training time up to it, over all sessions."""
+        return max((float(line.get("seconds", 0.0)) for line in self.lines), default=0.0)
+
+    def names(self) -> list[str]:
+        """Return every figure that some line has, in the order of first appearance; ends of intervals are none."""
+        every = dict.fromkeys(name for line in self.lines for name in line)
+        return [name for name in every if name not in _NOT_FIGURES and not name.endswith(_ENDS)]
+
+    def values(self, name: str) -> list[tuple[int, float]]:
+        """Return the steps that have a figure, and the figure."""
+        return [(line["step"], float(line[name])) for line in self.lines if isinstance(line.get(name), (int, float))]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A figure at both ends of a run: means over the first and last tenth of its steps."""
+
+    first: float
+    last: float
+    steps: int
+
+
+def read_run(folder: Path) -> Reviewed:
+    """Read the folder of a run, under way or finished.
+
+    Raises:
+        BadInput: it holds no run, or a file of it can't be read.
+    """
+    kept = RunFolder(folder)
+    if not kept.recipe.is_file() and not kept.metrics.is_file():
+        raise BadInput(f"{folder}: holds no training run; give the folder that --out named")
+    recipe = plain_yaml_values(kept.recipe) if kept.recipe.is_file() else {}
+    if not isinstance(recipe, dict):
+        raise BadInput(f"{kept.recipe}: is no recipe")
+    return Reviewed(folder, recipe, _with_evaluations(read_metrics(kept.metrics), kept), finished(kept))
+
+
+def _with_evaluations(lines: Sequence[Line], run: RunFolder) -> list[Line]:
+    """Return the lines with the figures of evaluations that lie in the run's folder, whoever made them."""
+    by_step: dict[int, Line] = {line["step"]: dict(line) for line in lines}
+    for step, figures in evaluated_steps(run).items():
+        by_step.setdefault(step, {"step": step}).update({f"{EVALUATION}{name}": one for name, one in figures.items()})
+    return [by_step[step] for step in sorted(by_step)]
+
+
+def nobody_trains(folder: Path) -> bool:
+    """Return whether it is certain that no process trains in a run's folder: who does holds a lock on it.
+
+    A run that is begun in this very moment finds the folder taken; its command can be given again.
+    """
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return lock_file(handle) is True
+    finally:
+        os.close(handle)
+
+
+def change(values: Sequence[tuple[int, float]]) -> Change:
+    """Return how a figure moved. There must be a value."""
+    part = max(1, len(values) // 10)
+    return Change(fmean(v for _, v in values[:part]), fmean(v for _, v in values[-part:]), len(values))
+
+
+def changes(run: Reviewed) -> dict[str, Change]:
+    """Return the same of every figure."""
+    return {name: change(values) for name in run.names() if (values := run.values(name))}
+
+
+def review_document(run: Reviewed) -> dict[str, Any]:
+    """Return all of it for machines."""
+    return {
+        "run": str(run.folder),
+        "name": run.name,
+        "stage": run.stage,
+        "finished": run.done is not None,
+        "step": run.step,
+        "seconds": run.seconds,
+        "figures": {
+            name: {"first": one.first, "last": one.last, "steps": one.steps} for name, one in changes(run).items()
+        },
+        "done": None if run.done is None else dict(run.done.figures),
+    }
+
+
+_MOST_POINTS = 400
+_SMOOTHED_FROM = 40
+_HOW_TO_READ = (
+    "Before and after are means over the first and the last tenth of the steps. Where there are many steps, thick lines"
+    " are running means and thin ones the figures themselves."
+)
+# A chart that stands alone in its row is as wide as those in pairs, so that letters have one size.
+_ALIKE = "@media screen { .pair { grid-template-columns: repeat(auto-fill, minmax(min(100%, 29rem), 1fr)); } }\n"
+_STAGES = {
+    "sft": "fine-tuning",
+    "coldstart": "agentic cold start",
+    "grpo": "reinforcement learning",
+}
+
+
+def write_page(folder: Path, *, generated: str | None = None) -> Path:
+    """Redraw the page of a run's folder.
+
+    Raises:
+        BadInput: the folder holds no run, or the page can't be written.
+    """
+    path = RunFolder(folder).page
+    when = generated or time.strftime("%Y-%m-%d %H:%M")
+    write_text_atomically(path, render_run(read_run(folder), generated=when))
+    return path
+
+
+def render_run(run: Reviewed, *, generated: str) -> str:
+    """Return the whole page as text, to be written as UTF-8."""
+    title = f"{run.name}: {_STAGES.get(run.stage, run.stage)}"
+    moved = changes(run)
+    sections = [made for one in SECTIONS if (made := _section(run, one))]
+    if not sections:
+        sections = [el("section", None, el("p", {"class": "lead"}, "No step has been logged yet."))]
+    body = el(
+        "body",
+        None,
+        el("a", {"class": "skip", "href": "#main"}, "Skip to the charts"),
+        el(
+            "header",
+            None,
+            el("p", {"class": "kicker"}, f"geosleuth train · {generated}"),
+            el("h1", None, title),
+            el("ul", {"class": "headlines"}, *(el("li", None, words) for words in headlines(run, moved))),
+            el("div", {"class": "intro"}, el("p", None, _HOW_TO_READ)),
+        ),
+        el("main", {"id": "main"}, *sections, _figures(moved), _recipe(run), _again(run)),
+        el("footer", None, f"Made with geosleuth {__version__}, {generated}. This page is one file and loads nothing."),
+    )
+    return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, NO_SCRIPT, STYLE + _ALIKE), body)}\n"
+
+
+def headlines(run: Reviewed, moved: Mapping[str, Change]) -> list[str]:
+    """Return what is to be said first, in sentences."""
+    so_far = f"{plural(run.step, 'step', 'steps')} and {duration(run.seconds)} of training"
+    found = [f"Finished after {so_far}." if run.done is not None else f"{so_far} so far; the run has not ended."]
+    columns = (
+        ("reward", "The mean reward", "{:.3f}".format),
+        (CALLS, "Tool calls a reply", "{:.2f}".format),
+        (FAILURE_RATE, "The share of failed calls", _share),
+        ("loss", "The loss", "{:.4g}".format),
+    )
+    for figure, words, write in columns:
+        # In reinforcement learning the loss says little: advantages sum to nought.
+        if (one := moved.get(figure)) and one.steps > 1 and not (figure == "loss" and "reward" in moved):
+            found.append(f"{words} went from {write(one.first)} to {write(one.last)}.")
+    if one := moved.get(within_name(_HEADLINE_KM)):
+        near = threshold(_HEADLINE_KM)
+        found.append(f"Within {near} lay {_share(one.first)} of the first replies and {_share(one.last)} of the last.")
+    if best := read_best(RunFolder(run.folder)):
+        found.append(f"The best policy by {best['figure']} is that of step {best['step']}: {best['value']:.4g}.")
+    return found
+
+
+def _share(value: float) -> str:
+    return percent_sign(100 * value)
+
+
+def duration(seconds: float) -> str:
+    """Return a time span in the two largest units that it has."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{seconds:.3g} s" if seconds < 10 else f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def _section(run: Reviewed, section: Section) -> Html | None:
+    figures = [made for spec in section.charts if (made := _figure(run, spec))]
+    if not figures:
+        return None
+    return el(
+        "section",
+        {"id": section.identifier, "aria-labelledby": f"{section.identifier}-h"},
+        el("h2", {"id": f"{section.identifier}-h"}, section.heading),
+        el("div", {"class": "pair"}, *figures),
+    )
+
+
+def _figure(run: Reviewed, spec: Spec) -> Html | None:
+    # Distances are sorted; the others keep their order.
+    there = run.names()
+    shown = sorted((one for one in there if INSTEAD.get(one) not in there), key=lambda one: within_of(one) or 0.0)
+    lines = tuple(
+        _with_interval(_line(words, values), run, figure)
+        for figure in shown
+        if (words := spec.pick(figure)) is not None and (values := run.values(figure))
+    )
+    if len(lines) < spec.least:
+        return None
+    chart = LineChart(spec.title, Axis("optimiser step"), Axis("", percent=spec.percent), lines)
+    return el(
+        "figure",
+        None,
+        el("h3", None, f"{spec.title}, {spec.unit}" if spec.unit else spec.title),
+        chart_on_page(spec.identifier, chart),
+        el("figcaption", None, spec.said, " ", key_of(chart)),
+    )
+
+
+def _with_interval(line: ChartLine, run: Reviewed, figure: str) -> ChartLine:
+    """Return a line with the intervals of its points, where they were written down."""
+    low, high = (dict(run.values(f"{figure}{end}")) for end in _ENDS)
+    if not low or line.raw:
+        return line
+    return replace(line, points=tuple(replace(p, low=low.get(int(p.x)), high=high.get(int(p.x))) for p in line.points))
+
+
+def _line(words: str, values: Sequence[tuple[int, float]]) -> ChartLine:
+    points = [Point(float(step), value) for step, value in _thinned(values)]
+    if len(points) < _SMOOTHED_FROM:
+        return ChartLine(words, tuple(points))
+    # Centred, and narrower towards both ends: a straight line stays what it is.
+    half, last = max(1, len(points) // 40), len(points) - 1
+    smooth = []
+    for at, point in enumerate(points):
+        reach = min(half, at, last - at)
+        smooth.append(Point(point.x, fmean(one.y for one in points[at - reach : at + reach + 1])))
+    return ChartLine(words, tuple(smooth), tuple(points))
+
+
+def _thinned(values: Sequence[tuple[int, float]]) -> list[tuple[float, float]]:
+    """Return no more points than a chart can show: means of neighbours, at their last step."""
+    size = -(-len(values) // _MOST_POINTS)
+    return [
+        (float(part[-1][0]), fmean(value for _, value in part))
+        for part in (values[at : at + size] for at in range(0, len(values), max(1, size)))
+    ]
+
+
+def _figures(moved: Mapping[str, Change]) -> Html:
+    heads = ("figure", "first", "last", "steps")
+    rows = [
+        el("tr", None, el("th", {"scope": "row"}, el("code", None, figure)),
+           *(el("td", None, cell) for cell in (f"{one.first:,.5g}", f"{one.last:,.5g}", count(one.steps))))
+        for figure, one in moved.items()
+    ]  # fmt: skip
+    said = (
+        "Means over the first and the last tenth of the steps that have the figure. Names are those of metrics.jsonl."
+    )
+    table = el(
+        "table", None, caption(said),
+        el("thead", None, el("tr", None, *(el("th", {"scope": "col"}, head) for head in heads))),
+        el("tbody", None, *rows),
+    )  # fmt: skip
+    return el(
+        "section",
+        {"id": "figures", "aria-labelledby": "figures-h"},
+        el("h2", {"id": "figures-h"}, "All figures"),
+        el("details", {"open": len(rows) <= 24}, el("summary", None, f"{count(len(rows))} figures"),
+           el("div", {"class": "scroll", "tabindex": 0, "role": "region", "aria-label": "All figures"}, table)),
+    )  # fmt: skip
+
+
+def _recipe(run: Reviewed) -> Html:
+    if not run.recipe:
+        return join(())
+    terms = []
+    for key, value in _values(run.recipe):
+        terms += [el("dt", None, key), el("dd", None, name(value, 200))]
+    return el(
+        "section",
+        {"id": "recipe", "aria-labelledby": "recipe-h"},
+        el("h2", {"id": "recipe-h"}, "What was run"),
+        el("details", None, el("summary", None, "The resolved recipe"), el("dl", None, *terms)),
+    )
+
+
+def _values(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
+    """Return a recipe file's values as text under dotted names; it may be of another version."""
+    found: list[tuple[str, str]] = []
+    for key, value in values.items():
+        if isinstance(value, Mapping) and value:
+            found += _values(value, f"{before}{key}.")
+        elif isinstance(value, (list, tuple)):
+            found.append((f"{before}{key}", ", ".join(map(str, value)) or "none"))
+        else:
+            found.append((f"{before}{key}", "none" if value is None else str(value)))
+    return found
+
+
+def _again(run: Reviewed) -> Html:
+    return el(
+        "section",
+        {"id": "again", "aria-labelledby": "again-h"},
+        el("h2", {"id": "again-h"}, "To draw this page again"),
+        el("pre", {"tabindex": 0}, el("code", None, f"geosleuth train show {quote(str(run.folder))}")),
+    )

@@ -1,0 +1,154 @@
+"""From a baseline's name and options, such as ``nearest:GALLERY,k=10``, to the policy; and answers as steps."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geosleuth.answer import Answer, render
+from geosleuth.geo import FARTHEST_KM
+from geosleuth.models.protocol import Conversation, Policy, Prompt, Step, Usage
+from geosleuth.support.errors import BadInput
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Options by name, as they were written."""
+
+    given: Mapping[str, str]
+
+    def text(self, name: str, otherwise: str, choices: Sequence[str]) -> str:
+        """One of several words.
+
+        Raises:
+            BadInput: it is another.
+        """
+        found = self.given.get(name, otherwise)
+        if found not in choices:
+            raise BadInput(f"{name}={found[:40]} must be {' or '.join(choices)}")
+        return found
+
+    def km(self, name: str, otherwise: float) -> float:
+        """A distance.
+
+        Raises:
+            BadInput: it is none.
+        """
+        text = self.given.get(name)
+        try:
+            found = otherwise if text is None else float(text)
+        except ValueError:
+            found = float("nan")
+        if not (isfinite(found) and 0 < found <= FARTHEST_KM):
+            raise BadInput(f"{name}={(text or '')[:40]} must be a number of kilometres above 0, such as {name}=25")
+        return found
+
+    def count(self, name: str, otherwise: int, most: int) -> int:
+        """A number of things, from 1.
+
+        Raises:
+            BadInput: it is none.
+        """
+        text = self.given.get(name)
+        if text is None:
+            return otherwise
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= most):
+            raise BadInput(f"{name}={text[:40]} must be a whole number from 1 to {most}")
+        return int(text)
+
+
+def take_options(text: str, known: Sequence[str]) -> tuple[str, Options]:
+    """What stands before the options, and the options; a comma that no known option follows belongs to the name.
+
+    Raises:
+        BadInput: an option is given twice, or there is none of that name.
+    """
+    given: dict[str, str] = {}
+    rest = text
+    while True:
+        before, comma, last = rest.rpartition(",")
+        name, equals, value = (part.strip() for part in last.partition("="))
+        if not comma or not equals:
+            return rest.strip(), Options(given)
+        if name not in known:
+            raise BadInput(f"{name[:40]!r} is no option here; there are {', '.join(f'{one}=' for one in known)}")
+        if name in given:
+            raise BadInput(f"{name}= is given twice; give it once")
+        given[name] = value
+        rest = before
+
+
+def first_images(conversation: Conversation) -> "list[Image]":
+    """The photos of the task, as they were first shown; of a panorama the flat views cut from it."""
+    for message in conversation.messages:
+        if isinstance(message, Prompt) and message.images:
+            return [conversation.picture(handle).image for handle in message.images]
+    return []
+
+
+def picture_key(images: "Sequence[Image]") -> str:
+    """What a task's pictures are known by: the SHA-256 of their pixels, in hexadecimal; of several, of all of them."""
+    import hashlib
+
+    from geosleuth.tools.similar.index_file import pixel_digest
+
+    digests = [pixel_digest(image) for image in images]
+    return (digests[0] if len(digests) == 1 else hashlib.sha256(b"".join(digests)).digest()).hex()
+
+
+def seed_of(conversation: Conversation, images: "Sequence[Image]") -> bytes:
+    """All chance of one answer: the run's seed and the pictures."""
+    return f"{conversation.sampling.seed or 0} {picture_key(images)}".encode()
+
+
+def answering(name: str, answer: Answer, began: float) -> Step:
+    """An answer as the step that ends a run."""
+    return Step(text=render(answer), model=name, usage=Usage(seconds=round(time.perf_counter() - began, 6)))
+
+
+BASELINES = ("blind", "nearest", "geoclip")
+"""What the name of a baseline begins with, before a colon."""
+
+
+def is_baseline(spec: str) -> bool:
+    """Whether a name is that of a baseline: it uses no tools, no network and no words of a method."""
+    return spec.partition(":")[0].strip() in BASELINES
+
+
+def make_baseline(spec: str) -> Policy:
+    """The policy for a baseline's name. Files are checked; what takes longer is done when the first photo comes.
+
+    Args:
+        spec: ``blind:population``, ``blind:land``, ``blind:population-draw``, ``blind:land-draw`` or
+            ``blind:LAT,LON``; ``nearest:INDEX|FOLDER``; ``geoclip:FOLDER``. Options follow after commas, such as
+            ``,within=25``; docs/baselines.md has them all.
+
+    Raises:
+        BadInput: there is no such baseline, or what it needs is not there.
+        MissingExtra: what it needs is not installed.
+    """
+    prefix, colon, rest = (part.strip() for part in spec.partition(":"))
+    if prefix not in BASELINES or not colon or not rest:
+        known = "blind:population, blind:land, nearest:GALLERY, geoclip:FOLDER"
+        raise BadInput(f"{spec[:60]!r} names no baseline; write one of {known}")
+    if prefix == "blind":
+        from .blind import make_blind
+
+        return make_blind(spec, rest)
+    if prefix == "nearest":
+        from .nearest import make_nearest
+
+        return make_nearest(spec, rest)
+    name, options = take_options(rest, ("within",))
+    return _geoclip(spec, Path(name).expanduser(), options)
+
+
+def _geoclip(spec: str, folder: Path, options: Options) -> Policy:
+    from .geoclip import GeoClipPolicy
+
+    return GeoClipPolicy(spec, folder, within_km=options.km("within", 25.0))

@@ -1,0 +1,209 @@
+"""The candidates of an answer, best first, also where a person has ruled out the answer."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from geosleuth.evidence import Clue
+from geosleuth.evidence.decision import STATED, says_more
+from geosleuth.evidence.heartlands import heartland
+from geosleuth.evidence.posterior import Candidate, Contribution, Posterior
+from geosleuth.evidence.text_clue import said_of
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.names import country_name, fold
+
+from .evidence import evidence_line
+from .reasoning import Reasoning
+
+MOST_RIVALS = 4
+LEAST_PROBABILITY = 0.03
+LEAST_WHEN_SILENT = 0.05
+"""A finding that names no place lists only what is worth a look; less is noise that reads like a lead."""
+
+LEAST_WHERE_DISPUTED = 0.01
+"""Where signs point to different places, what the weaker one points to is worth a line as well."""
+
+LEAST_STATED: Final = 0.5
+"""The least log ratio with which the side of the road makes a country a candidate: most of the world keeps right."""
+
+_APART = 1.5
+_LEAST_APART_KM = 1.0
+_LINES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A place that it could be; ``country`` is an ISO code, the probability calibrated as the answer's is.
+
+    ``only_hinted`` is whether a hint speaks for it and nothing that was read well enough: then its probability is only
+    how often hints are right.
+    """
+
+    name: str
+    point: LatLon | None
+    radius_km: float | None
+    probability: float
+    country: str | None
+    evidence_for: tuple[str, ...]
+    evidence_against: tuple[str, ...]
+    only_hinted: bool = False
+
+
+def rivals(reasoning: Reasoning) -> list[Rival]:
+    """What it could be, the likeliest first; countries where the clues allow nothing finer."""
+    decision = reasoning.decision
+    if decision.level == "none":
+        # Whoever has ruled places out, or asked a prior, wants to see what is left.
+        asked = reasoning.known.rules_out or any(True for _ in reasoning.notebook.of("visual_prior"))
+        least = 0.0 if asked else LEAST_WHEN_SILENT
+        workings = reasoning.found.workings
+        worth_a_look = [
+            one
+            for one in _countries(reasoning, 1.0, reasoning.at_best)
+            if one.probability >= least and says_more(workings, one.country or "", one.probability)
+        ]
+        return sorted(worth_a_look, key=lambda one: one.only_hinted)
+    best = Rival(
+        full_name(decision.name or "", decision.country),
+        decision.point,
+        decision.radius_km,
+        reasoning.probability,
+        decision.country,
+        *_sides(decision.contributions, decision.country, None if decision.level == "country" else decision.point),
+    )
+    left, left_raw = 1 - reasoning.probability, max(1 - decision.probability_raw, 1e-6)
+    share = left / left_raw if left_raw > 1e-6 else 0.0
+    if reasoning.odds_among_photos == 1.0:
+        share = min(1.0, share)
+    if decision.level == "country":
+        return [best, *(one for one in _countries(reasoning, share) if one.country != decision.country)][:MOST_RIVALS]
+    return [best, *_places(reasoning, share)][:MOST_RIVALS]
+
+
+def full_name(name: str, country: str | None) -> str:
+    """A place with its country, unless it is the country or names it already."""
+    if country is None:
+        return name
+    of_country = country_name(country)
+    return name if not name or fold(of_country) in fold(name) else f"{name}, {of_country}"
+
+
+def _places(reasoning: Reasoning, share: float) -> list[Rival]:
+    decision = reasoning.decision
+    kept: list[Rival] = []
+    least = LEAST_WHERE_DISPUTED if reasoning.tested.disputed else LEAST_PROBABILITY
+    taken = [(decision.point, max(_LEAST_APART_KM, _APART * (decision.radius_km or 0.0)))]
+    for one in reasoning.found.candidates:
+        if one.probability * share < least or len(kept) >= MOST_RIVALS:
+            break
+        if any(point is not None and distance_km(point, one.point) <= reach for point, reach in taken):
+            continue
+        taken.append((one.point, max(_LEAST_APART_KM, _APART * one.radius_km)))
+        name = full_name(one.name, one.country)
+        kept.append(
+            Rival(
+                name,
+                one.point,
+                one.radius_km,
+                one.probability * share,
+                one.country,
+                *_sides(one.contributions, one.country, one.point),
+            )
+        )
+    for code, probability in reasoning.found.elsewhere.items():
+        if probability * share < least or len(kept) >= MOST_RIVALS:
+            break
+        rival = _country(reasoning, code, probability * share)
+        if code != decision.country and all(one.country != code for one in kept) and rival.evidence_for:
+            kept.append(rival)
+    return sorted(kept, key=lambda one: -one.probability)
+
+
+def _countries(reasoning: Reasoning, share: float, weighed: Posterior | None = None) -> list[Rival]:
+    found = weighed or reasoning.found
+    likely = [(code, p * share) for code, p in list(found.countries.items())[: MOST_RIVALS + 1]]
+    listed = [
+        _country(reasoning, code, p, found)
+        for code, p in likely
+        if p >= LEAST_PROBABILITY and _is_lead(found.country_contributions(code))
+    ]
+    return [one for one in listed if one.evidence_for and _writes_so(reasoning, one, found)][:MOST_RIVALS]
+
+
+def _is_lead(parts: Iterable[Contribution]) -> bool:
+    """Whether a clue makes a country a candidate: one that nothing or only daylight speaks for is a populous one."""
+    return any(
+        part.speaks_for
+        and part.clue.kind != "sun"
+        and (part.clue.kind != "driving_side" or part.log_ratio >= LEAST_STATED)
+        for part in parts
+    )
+
+
+def _only_hinted(clues: Iterable[Clue]) -> bool:
+    kinds = {clue.kind for clue in clues}
+    return not kinds or ("hint" in kinds and kinds <= STATED)
+
+
+def _writes_so(reasoning: Reasoning, one: Rival, found: Posterior) -> bool:
+    """Whether no doubtful line, where these count, is in a script that a country does not write."""
+    parts = found.country_contributions(one.country or "") if found is not reasoning.found else ()
+    return not any(part.speaks_against and part.clue in reasoning.doubted_scripts for part in parts)
+
+
+def _country(reasoning: Reasoning, code: str, probability: float, weighed: Posterior | None = None) -> Rival:
+    land = heartland(code, reasoning.known.within)
+    parts = (weighed or reasoning.found).country_contributions(code)
+    point, radius_km = (land.point, land.radius_km) if land else (None, None)
+    # What is weighed beside what was found has lines in it that are read too poorly to count.
+    counted = reasoning.found.country_contributions(code)
+    hinted = _only_hinted(part.clue for part in counted if part.speaks_for)
+    return Rival(country_name(code), point, radius_km, probability, code, *_sides(parts, code), hinted)
+
+
+def _sides(
+    parts: Iterable[Contribution], country: str | None, point: LatLon | None = None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What speaks for a place and what against it, in a few lines each, the strongest first."""
+    ordered = list(parts)
+    telling = [part.clue for part in ordered if part.speaks_for]
+    speaks_for = [evidence_line(said_of(clue, country, point) if country else clue) for clue in telling]
+    against = [evidence_line(part.clue) for part in reversed(ordered) if part.speaks_against]
+    return tuple(speaks_for[:_LINES]), tuple(against[:_LINES])
+
+
+def standing(reasoning: Reasoning) -> list[Rival]:
+    """What it could be, the likeliest first.
+
+    Where a person has ruled out the best place, the next ones come up, however unlikely they are: whoever has ruled out
+    one wants to see them, and not only the countries that they are in.
+    """
+    listed = rivals(reasoning)
+    if reasoning.decision.level != "none" or not reasoning.known.rules_out:
+        return listed
+    places: dict[str, Rival] = {}
+    for one in reasoning.found.candidates:
+        if one.probability < LEAST_PROBABILITY or len(places) >= MOST_RIVALS:
+            break
+        places.setdefault(full_name(one.name, one.country), _place(one))
+    taken = {one.country for one in places.values()}
+    others = [one for one in listed if one.country not in taken]
+    return sorted([*places.values(), *others], key=lambda one: (one.only_hinted, -one.probability))[:MOST_RIVALS]
+
+
+def odds_of(reasoning: Reasoning) -> dict[str, float]:
+    """How likely each place is by its full name, also such as are too unlikely to be listed."""
+    odds: dict[str, float] = {}
+    for one in reasoning.found.candidates:
+        name = full_name(one.name, one.country)
+        odds[name] = odds.get(name, 0.0) + one.probability
+    return {**odds, **{one.name: one.probability for one in standing(reasoning)}}
+
+
+def _place(one: Candidate) -> Rival:
+    sides = [
+        tuple(evidence_line(said_of(clue, one.country, one.point) if one.country else clue) for clue in clues[:_LINES])
+        for clues in (one.supporting, one.contradicting)
+    ]
+    name, hinted = full_name(one.name, one.country), _only_hinted(one.supporting)
+    return Rival(name, one.point, one.radius_km, one.probability, one.country, sides[0], sides[1], hinted)

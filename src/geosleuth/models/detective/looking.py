@@ -1,0 +1,188 @@
+"""Where a second, closer look pays: lettering that was too small to read well, and parts of large photos."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from geosleuth.evidence import TextSeen
+from geosleuth.geo import FloatArray
+from geosleuth.photo import MUCH_REDUCED, View
+
+from .notebook import Notebook
+
+Box = tuple[float, float, float, float]
+
+SMALL_LETTERS_PX = 14.0
+"""Lettering below this height reads better from the original, where the original has more pixels."""
+
+MORE_PIXELS = 1.2
+UNSURE = 0.85
+"""A line read less surely is looked at again whatever its size: alone and magnified, its script shows better."""
+
+MOST_LOOKS = 4
+MOST_PARTS = 3
+LEAST_WRITING = 0.1
+"""A part in which nothing looked like writing this much at first sight is not read: of 41 such parts none had any."""
+
+# The box of a line is at least so many times as tall as its letters; of small lettering it may be far taller.
+_BOX_HEIGHTS = 1.4
+_LETTER_WIDTHS = 0.6
+_FULL_WIDTHS = 1.0
+_MARGIN = 0.7
+_LEAST_MARGIN_PX = 8.0
+_GRID = 2
+_PART_OVERLAP = 0.08
+_LARGEST_SHARE = 0.5
+_LARGE_PX = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A part of a picture to magnify and read, in its pixels."""
+
+    image: str
+    box: Box
+
+    def arguments(self, view: View, *, thousandths: bool) -> dict[str, Any]:
+        """The arguments of a call, the box on the scale that the run uses."""
+        across, down = (1000 / view.size[0], 1000 / view.size[1]) if thousandths else (1.0, 1.0)
+        left, top, right, bottom = self.box
+        box = [round(left * across), round(top * down), round(right * across), round(bottom * down)]
+        return {"bbox_2d": box, "image": self.image}
+
+
+def at_small_text(notebook: Notebook) -> list[Look]:
+    """Parts around lines that are small or doubtful and may read better when magnified, neighbours together."""
+    looks: list[tuple[float, Look]] = []
+    read = _read_whole(notebook)
+    for handle in notebook.photos:
+        view = notebook.view(handle)
+        lines = read.get(handle)
+        if view is None or not lines:
+            continue
+        finer = view.reduction
+        boxes = [_grown(line.box, view) for line in lines if _worth_a_look(line, finer)]
+        most = _LARGEST_SHARE * view.size[0] * view.size[1]
+        looks.extend((_area(box), Look(handle, box)) for box in _merged(boxes) if _area(box) <= most)
+    looks.sort(key=lambda pair: (-pair[0], pair[1].image, pair[1].box))
+    return [look for _, look in looks[:MOST_LOOKS]]
+
+
+def at_parts(notebook: Notebook) -> list[Look]:
+    """Quarters of photos that are much larger than what was shown, those with most unread structure first.
+
+    Quarters in which nothing at all looked like writing are left out.
+    """
+    looks: list[tuple[float, Look]] = []
+    read = _read_whole(notebook)
+    for handle in notebook.photos:
+        view = notebook.view(handle)
+        if view is None or view.reduction < MUCH_REDUCED:
+            continue
+        structure = _structure(view, read.get(handle, []))
+        writing = notebook.writing(handle)
+        for box in _parts(view):
+            if writing.size and _most(writing, box, view) < LEAST_WRITING:
+                continue
+            left, top, right, bottom = map(round, box)
+            looks.append((float(structure[top:bottom, left:right].mean()), Look(handle, box)))
+    looks.sort(key=lambda pair: (-pair[0], pair[1].image, pair[1].box))
+    return [look for _, look in looks[:MOST_PARTS]]
+
+
+def _most(writing: FloatArray, box: Box, view: View) -> float:
+    """The largest value of a grid over a picture in the cells that a part of it touches."""
+    rows, columns = writing.shape
+    width, height = view.size
+    left, right = int(box[0] / width * columns), math.ceil(box[2] / width * columns)
+    top, bottom = int(box[1] / height * rows), math.ceil(box[3] / height * rows)
+    return float(writing[top:bottom, left:right].max())
+
+
+def _read_whole(notebook: Notebook) -> dict[str, list[TextSeen]]:
+    """The lines of each photo as they were read at first sight."""
+    found: dict[str, list[TextSeen]] = {}
+    for one in notebook.first_readings:
+        found.setdefault(one.image, []).append(one)
+    return found
+
+
+def _worth_a_look(line: TextSeen, finer: float) -> bool:
+    if _letters_px(line) < SMALL_LETTERS_PX and finer >= MORE_PIXELS:
+        return True
+    return line.confidence < UNSURE
+
+
+def _letters_px(line: TextSeen) -> float:
+    """How tall the letters of a line are, by its box and by how many there are in it."""
+    across, down = line.box[2] - line.box[0], line.box[3] - line.box[1]
+    widths = sum(_FULL_WIDTHS if "\u2e80" <= letter <= "\ud7af" else _LETTER_WIDTHS for letter in line.text)
+    return min(min(across, down) / _BOX_HEIGHTS, max(across, down) / max(widths, 1.0))
+
+
+def _grown(box: Box, view: View) -> Box:
+    left, top, right, bottom = box
+    margin = max(_LEAST_MARGIN_PX, _MARGIN * min(right - left, bottom - top))
+    return (
+        max(0.0, left - margin),
+        max(0.0, top - margin),
+        min(float(view.size[0]), right + margin),
+        min(float(view.size[1]), bottom + margin),
+    )
+
+
+def _merged(boxes: Sequence[Box]) -> list[Box]:
+    """Small boxes that touch become one; large ones read better alone."""
+    merged: list[Box] = [box for box in boxes if box[3] - box[1] > _LARGE_PX]
+    for box in boxes:
+        joined = box
+        if box in merged:
+            continue
+        while touching := [other for other in merged if other[3] - other[1] <= _LARGE_PX and _touch(joined, other)]:
+            for other in touching:
+                merged.remove(other)
+                joined = (
+                    min(joined[0], other[0]),
+                    min(joined[1], other[1]),
+                    max(joined[2], other[2]),
+                    max(joined[3], other[3]),
+                )
+        merged.append(joined)
+    return merged
+
+
+def _touch(one: Box, other: Box) -> bool:
+    return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
+
+
+def _area(box: Box) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def _parts(view: View) -> list[Box]:
+    width, height = view.size
+    across, down = width / _GRID, height / _GRID
+    return [
+        (
+            max(0.0, column * across - _PART_OVERLAP * width),
+            max(0.0, row * down - _PART_OVERLAP * height),
+            min(float(width), (column + 1) * across + _PART_OVERLAP * width),
+            min(float(height), (row + 1) * down + _PART_OVERLAP * height),
+        )
+        for row in range(_GRID)
+        for column in range(_GRID)
+    ]
+
+
+def _structure(view: View, lines: Sequence[TextSeen]) -> "np.ndarray[Any, np.dtype[np.float32]]":
+    """How much brightness changes from pixel to pixel, nothing where text was read already."""
+    grey = np.asarray(view.image.convert("L"), dtype=np.float32)
+    change = np.zeros_like(grey)
+    change[:, 1:] = np.abs(np.diff(grey, axis=1))
+    for line in lines:
+        left, top, right, bottom = (max(0, round(side)) for side in line.box)
+        change[top:bottom, left:right] = 0.0
+    return change

@@ -1,0 +1,117 @@
+"""What a person rules out: texts and clues that are not about the place, and ground where it was not taken."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from geosleuth.evidence import Clue, Lookup, TextSeen
+from geosleuth.evidence.country_prior import world_prior
+from geosleuth.evidence.posterior import NAME_KINDS, SEPARATOR
+from geosleuth.geo import Box, Extent, FloatArray, LatLon
+from geosleuth.geo.extent import BoolArray
+from geosleuth.names import fold
+
+BY_A_PERSON: Final = "a person has ruled it out"
+LESS_LIKELY: Final = "less likely with what a person has said since"
+SAME_PLACE_KM: Final = 5.0
+"""Notes so near each other are of one place."""
+
+
+_ID_DIGITS = 12
+_NAME = "name"
+_STATELESS = ""
+
+
+def clue_id(kind: str, seen: str) -> str:
+    """What a clue goes by, the same in every run: it tells the kind of clue and the text or thing seen.
+
+    Names go by one id whatever they turn out to be: a text is a street's name in one look-up and a shop's in another.
+    """
+    sort = _NAME if kind in NAME_KINDS else kind
+    return "clue-" + sha256(f"{sort}\n{_key(seen)}".encode()).hexdigest()[:_ID_DIGITS]
+
+
+class LeftOut:
+    """Texts, and ids of clues, that carry no weight."""
+
+    def __init__(self, given: Iterable[str]) -> None:
+        """Take in texts as they were read, and ids of clues, in any order."""
+        self._given = frozenset(given)
+        self._texts = frozenset(map(_key, self._given)) - {""}
+
+    def __bool__(self) -> bool:
+        return bool(self._given)
+
+    def line(self, line: TextSeen) -> bool:
+        """Whether nothing in a line counts."""
+        return _key(line.text) in self._texts
+
+    def name(self, text: str) -> bool:
+        """Whether a text counts for nothing as a name."""
+        return _key(text) in self._texts or clue_id(_NAME_KIND, text) in self._given
+
+    def lookup(self, wanted: Lookup) -> bool:
+        """Whether a text is not worth looking up."""
+        return self.name(wanted.text) or self.line(wanted.where)
+
+    def clue(self, clue: Clue) -> bool:
+        """Whether a clue carries no weight: it was ruled out itself, or the text it was seen in, or part of it."""
+        if clue_id(clue.kind, clue.seen) in self._given or _key(clue.seen) in self._texts:
+            return True
+        if clue.where is not None and self.line(clue.where):
+            return True
+        parts = clue.seen.split(SEPARATOR) if SEPARATOR in clue.seen else ()
+        return any(self.name(part) if clue.kind in NAME_KINDS else _key(part) in self._texts for part in parts)
+
+
+_NAME_KIND: Final = next(iter(sorted(NAME_KINDS)))
+
+
+@dataclass(frozen=True, slots=True)
+class Rest(Box):
+    """All of an area, or of the Earth, but for some extents; as a `Box` it is the whole before they were cut out."""
+
+    area: Extent | None
+    gaps: tuple[Extent, ...]
+
+    def __post_init__(self) -> None:
+        """The area was checked where it was made."""
+
+    @property
+    def centre(self) -> LatLon:
+        """The middle of the whole."""
+        return LatLon(0.0, 0.0) if self.area is None else self.area.centre
+
+    def contains(self, point: LatLon) -> bool:
+        """Whether the point lies in the area and in none of the gaps."""
+        inside = self.area is None or self.area.contains(point)
+        return inside and not any(gap.contains(point) for gap in self.gaps)
+
+    def holds(self, lats: FloatArray, lons: FloatArray) -> BoolArray:
+        """`contains` for many points at once."""
+        inside = (Box(-90.0, -180.0, 90.0, 180.0) if self.area is None else self.area).holds(lats, lons)
+        for gap in self.gaps:
+            inside = inside & ~gap.holds(lats, lons)
+        return inside
+
+
+def rest_of(area: Extent | None, not_at: Collection[Extent]) -> Extent | None:
+    """What is left of an area, or of the Earth where there is none, without some extents; None is everything."""
+    if not not_at:
+        return area
+    whole = area if isinstance(area, Box) else Box(-90.0, -180.0, 90.0, 180.0)
+    return Rest(whole.south, whole.west, whole.north, whole.east, area, tuple(not_at))
+
+
+def countries_left(countries: Collection[str] | None, not_in: Collection[str]) -> tuple[str, ...] | None:
+    """The codes of the countries that are still possible; None is all of them, and none of them too (at sea)."""
+    if not not_in:
+        return None if countries is None else tuple(countries)
+    gone = {code.upper() for code in not_in}
+    open_to = (*world_prior().codes, _STATELESS) if countries is None else tuple(countries)
+    return tuple(code for code in open_to if code.upper() not in gone)
+
+
+def _key(text: str) -> str:
+    return fold(text) or text.strip()

@@ -1,0 +1,244 @@
+"""From a target to pydantic-ai's model for it, over a client without redirects, endless replies or compression.
+
+Most providers' packages use httpx2, one still uses httpx; the two take the same arguments and hooks.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import httpx
+import httpx2
+from pydantic_ai.models import Model
+from pydantic_ai.profiles.openai import OpenAIModelProfile
+
+from geosleuth.models.endpoints import EndpointSettings
+from geosleuth.models.registry import Target, aws_region
+from geosleuth.support.errors import ServiceFault, require
+
+_REDIRECTS = range(300, 400)
+
+
+def new_client(target: Target, settings: EndpointSettings) -> httpx2.AsyncClient:
+    """A client for one target; whoever makes it closes it."""
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(settings.try_s, connect=settings.connect_s),
+        limits=httpx2.Limits(max_connections=settings.concurrency),
+        **_options(target, settings),
+    )
+
+
+def new_legacy_client(target: Target, settings: EndpointSettings) -> httpx.AsyncClient:
+    """The same for packages that have not moved to httpx2."""
+    return httpx.AsyncClient(
+        timeout=httpx.Timeout(settings.try_s, connect=settings.connect_s),
+        limits=httpx.Limits(max_connections=settings.concurrency),
+        **_options(target, settings),
+    )
+
+
+def _options(target: Target, settings: EndpointSettings) -> dict[str, Any]:
+    async def check(response: Any) -> None:
+        _check(response, target.host, settings.max_reply_bytes)
+
+    return {
+        "follow_redirects": False,
+        # No proxy and no .netrc of the environment: photos and keys go to the host that was named, and past no other.
+        "trust_env": False,
+        "verify": _certificates(target.host) if target.base_url.lower().startswith("https:") else True,
+        "headers": {"Accept-Encoding": "identity"},
+        "event_hooks": {"response": [check]},
+    }
+
+
+def _certificates(host: str) -> ssl.SSLContext:
+    """The system's, or those that SSL_CERT_FILE or SSL_CERT_DIR name: whom to trust sends nothing anywhere.
+
+    Raises:
+        ServiceFault: they can't be read.
+    """
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:
+        trouble = f"can't be asked: the certificates that SSL_CERT_FILE or SSL_CERT_DIR name can't be read: {error}"
+        raise ServiceFault(host, trouble) from error
+
+
+def _check(response: Any, host: str, max_bytes: int) -> None:
+    """Look at a reply before its body is read."""
+    if response.status_code in _REDIRECTS:
+        raise ServiceFault(
+            host, f"redirects (status {response.status_code}); photos are not sent on: give its new address"
+        )
+    if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise ServiceFault(host, "sends a compressed reply, which it was asked not to")
+    length = response.headers.get("content-length", "")
+    if length.isdecimal() and int(length[:18]) > max_bytes:
+        raise _too_long(host, max_bytes)
+    response.stream = _Capped(response.stream, host, max_bytes)
+
+
+class _Capped(httpx.AsyncByteStream, httpx2.AsyncByteStream):
+    """A body that breaks off with an error when it gets too long."""
+
+    def __init__(self, inner: Any, host: str, max_bytes: int) -> None:
+        self._inner = inner
+        self._host = host
+        self._left = self._max_bytes = max_bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._inner:
+            self._left -= len(piece)
+            if self._left < 0:
+                raise _too_long(self._host, self._max_bytes)
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def _too_long(host: str, max_bytes: int) -> ServiceFault:
+    return ServiceFault(host, f"sends a reply of more than {max_bytes} bytes; this is no model's reply")
+
+
+_LISTED = EndpointSettings(connect_s=2.0, try_s=5.0)
+
+
+async def listed_entry(target: Target) -> dict[str, Any]:
+    """What a server's own list of models says of one; empty where it has no list, or not this model in it."""
+    key = {"Authorization": f"Bearer {target.key.reveal()}"} if target.key else {}
+    try:
+        async with asyncio.timeout(_LISTED.try_s), new_client(target, _LISTED) as client:
+            reply = await client.get(f"{target.base_url}/models", headers={**key, "User-Agent": LISTING})
+            listed = reply.json()["data"]
+            return next((one for one in listed if isinstance(one, dict) and one.get("id") == target.model), {})
+    except (httpx2.HTTPError, ServiceFault, TimeoutError, ValueError, LookupError, TypeError, RecursionError):
+        return {}
+
+
+LISTING = "geosleuth-models"
+"""Who asks for a server's list of models."""
+Client = httpx2.AsyncClient | httpx.AsyncClient
+_NO_KEY = "no-key"
+# Servers that people run themselves know the older name of the length limit, and not all know the newer one.
+_OWN_SERVER = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
+
+
+def build_model(target: Target, settings: EndpointSettings) -> tuple[Model[Any], Client | None]:
+    """The model, and the client whose connections it uses; the caller closes it. No connection is opened yet."""
+    prefix = target.service.prefix
+    if prefix == "bedrock":
+        return _bedrock(target, settings), None
+    if prefix == "groq":
+        legacy = new_legacy_client(target, settings)
+        return _groq(target, legacy), legacy
+    client = new_client(target, settings)
+    return _BUILDERS.get(prefix, _own_server)(target, client), client
+
+
+def _key(target: Target) -> str:
+    return target.key.reveal() if target.key else _NO_KEY
+
+
+def _openai(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    if not target.at_its_makers:
+        # Most servers that speak as OpenAI does know chat completions alone.
+        return _own_server(target, client)
+    from pydantic_ai.models.openai import OpenAIResponsesModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    provider = OpenAIProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
+    return OpenAIResponsesModel(target.model, provider=provider)
+
+
+def _anthropic(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    provider = AnthropicProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
+    return AnthropicModel(target.model, provider=provider)
+
+
+def _google(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    provider = GoogleProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
+    return GoogleModel(target.model, provider=provider)
+
+
+def _mistral(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from pydantic_ai.models.mistral import MistralModel
+    from pydantic_ai.providers.mistral import MistralProvider
+
+    provider = MistralProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
+    return MistralModel(target.model, provider=provider)
+
+
+def _groq(target: Target, client: httpx.AsyncClient) -> Model[Any]:
+    from pydantic_ai.models.groq import GroqModel
+    from pydantic_ai.providers.groq import GroqProvider
+
+    provider = GroqProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
+    return GroqModel(target.model, provider=provider)
+
+
+def _openrouter(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from openai import AsyncOpenAI
+    from pydantic_ai.models.openrouter import OpenRouterModel
+    from pydantic_ai.providers.openrouter import OpenRouterProvider
+
+    spoken = AsyncOpenAI(base_url=target.base_url, api_key=_key(target), http_client=client)
+    return OpenRouterModel(target.model, provider=OpenRouterProvider(openai_client=spoken))
+
+
+def _ollama(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from pydantic_ai.models.ollama import OllamaModel
+    from pydantic_ai.providers.ollama import OllamaProvider
+
+    provider = OllamaProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
+    return OllamaModel(target.model, provider=provider)
+
+
+def _own_server(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles import merge_profile
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+    from pydantic_ai.providers.vllm import VLLMProvider
+
+    if target.service.prefix == "vllm":
+        vllm = VLLMProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
+        profile = merge_profile(VLLMProvider.model_profile(target.model), _OWN_SERVER)
+        return OpenAIChatModel(target.model, provider=vllm, profile=profile)
+    any_server = OpenAICompatibleProvider(
+        target.service.prefix, base_url=target.base_url, api_key=_key(target), http_client=client, profile=_OWN_SERVER
+    )
+    return OpenAIChatModel(target.model, provider=any_server)
+
+
+def _bedrock(target: Target, settings: EndpointSettings) -> Model[Any]:
+    from pydantic_ai.models.bedrock import BedrockConverseModel
+    from pydantic_ai.providers.bedrock import BedrockProvider
+
+    config = require("botocore.config", extra="models").Config(
+        retries={"total_max_attempts": 1},
+        # Left out, botocore takes the proxies of the environment.
+        proxies={},
+        connect_timeout=settings.connect_s,
+        read_timeout=settings.try_s,
+        max_pool_connections=settings.concurrency,
+    )
+    session = require("boto3", extra="models").Session(region_name=aws_region())
+    client = session.client("bedrock-runtime", config=config, endpoint_url=target.base_url)
+    return BedrockConverseModel(target.model, provider=BedrockProvider(bedrock_client=client))
+
+
+_BUILDERS: dict[str, Callable[[Target, httpx2.AsyncClient], Model[Any]]] = {
+    "openai": _openai,
+    "anthropic": _anthropic,
+    "google": _google,
+    "mistral": _mistral,
+    "openrouter": _openrouter,
+    "ollama": _ollama,
+}

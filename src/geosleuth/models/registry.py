@@ -1,0 +1,361 @@
+"""From a model's name, such as "openai:gpt-5" or "hf:DIRECTORY", to the policy that asks it; and who serves models.
+
+Nothing here reaches for the network or for a provider's package; it only says where a request would go.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+from geosleuth.support import plugins
+from geosleuth.support.errors import BadInput, BrokenPlugin, UserError, require
+from geosleuth.support.net import host_of, is_loopback, is_well_bracketed
+
+from .baselines import BASELINES, make_baseline
+from .endpoints import EndpointSettings
+from .protocol import Policy
+
+if TYPE_CHECKING:
+    from geosleuth.atlas.online.access import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One kind of model server.
+
+    Attributes:
+        prefix: what a model's name begins with, as in "openai:gpt-5".
+        title: what messages call it.
+        package: the module that speaks to it.
+        base_url: where it is; None where the user must say.
+        base_url_variable: the environment variable that says otherwise.
+        key_variables: where its key is looked for, in this order.
+        own: whether it is a server that the user runs: no key and no price, as far as we know.
+        images_in_results: whether the results of tools may hold images; elsewhere they follow in a message.
+        also_goes_to: whom the host passes photos on to, in words that go after "which passes them on to".
+        start_hint: what to do when nobody answers there.
+    """
+
+    prefix: str
+    title: str
+    package: str
+    base_url: str | None = None
+    base_url_variable: str | None = None
+    key_variables: tuple[str, ...] = ()
+    own: bool = False
+    images_in_results: bool = False
+    also_goes_to: str = ""
+    start_hint: str = ""
+
+
+KEYRING = "geosleuth"
+"""What entries in the system's keyring are called."""
+
+_OWN_KEY = ("GEOSLEUTH_SERVER_KEY",)
+SERVICES: dict[str, Service] = {
+    one.prefix: one
+    for one in (
+        Service("openai", "OpenAI", "openai", "https://api.openai.com/v1", "OPENAI_BASE_URL", ("OPENAI_API_KEY",),
+                images_in_results=True),
+        Service("anthropic", "Anthropic", "anthropic", "https://api.anthropic.com", "ANTHROPIC_BASE_URL",
+                ("ANTHROPIC_API_KEY",), images_in_results=True),
+        Service("google", "Google", "google.genai", "https://generativelanguage.googleapis.com",
+                "GOOGLE_GEMINI_BASE_URL", ("GOOGLE_API_KEY", "GEMINI_API_KEY")),
+        Service("mistral", "Mistral", "mistralai", "https://api.mistral.ai", None, ("MISTRAL_API_KEY",)),
+        Service("groq", "Groq", "groq", "https://api.groq.com", "GROQ_BASE_URL", ("GROQ_API_KEY",)),
+        Service("openrouter", "OpenRouter", "openai", "https://openrouter.ai/api/v1", None, ("OPENROUTER_API_KEY",),
+                also_goes_to="whoever serves the model"),
+        Service("bedrock", "Amazon Bedrock", "boto3", None, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+                ("AWS_BEARER_TOKEN_BEDROCK",)),
+        Service("ollama", "Ollama", "openai", "http://127.0.0.1:11434/v1", "OLLAMA_BASE_URL", ("OLLAMA_API_KEY",),
+                own=True, start_hint="run: ollama serve"),
+        Service("lmstudio", "LM Studio", "openai", "http://127.0.0.1:1234/v1", None, _OWN_KEY, own=True,
+                start_hint="run: lms server start"),
+        Service("vllm", "vLLM", "openai", None, "VLLM_BASE_URL", ("VLLM_API_KEY",), own=True,
+                start_hint="run: vllm serve MODEL"),
+        Service("server", "the server", "openai", None, None, _OWN_KEY, own=True),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A model at a place: all that is needed to ask it. Its text form does not give the key away."""
+
+    service: Service
+    model: str
+    base_url: str
+    key: "Secret | None" = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return f"{self.service.prefix}:{self.model}"
+
+    @property
+    def host(self) -> str:
+        """The host that is asked, with its port where the address names one."""
+        return urlsplit(self.base_url).netloc
+
+    @property
+    def at_its_makers(self) -> bool:
+        """Whether the address is the service's own, or a part of it such as a region's."""
+        home = urlsplit(self.service.base_url or "").hostname
+        host = urlsplit(self.base_url).hostname or ""
+        return home is not None and (host == home or host.endswith(f".{home}"))
+
+    @property
+    def images_in_results(self) -> bool:
+        """Whether the results of tools may hold images. Chat completions, which others speak as OpenAI, take none."""
+        return self.service.images_in_results and (self.service.prefix != "openai" or self.at_its_makers)
+
+    @property
+    def on_this_machine(self) -> bool:
+        """Whether the address is one of this machine's own."""
+        return is_loopback(urlsplit(self.base_url).hostname or "")
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The hosts that photos are sent to; empty for this machine's own addresses."""
+        if not self.on_this_machine:
+            return frozenset({urlsplit(self.base_url).hostname or ""})
+        # An Ollama on this machine hands models of this name to its makers' own machines.
+        if self.service.prefix == "ollama" and self.model.endswith("-cloud"):
+            return frozenset({"ollama.com"})
+        return frozenset()
+
+    def scrub(self, text: str) -> str:
+        """The text without the key."""
+        return self.key.scrub(text) if self.key else text
+
+
+def find_target(service: Service, model: str, base_url: str | None = None) -> Target:
+    """Where a model is asked, and with which key.
+
+    Raises:
+        BadInput: the address or the key is missing, or the address can't be used.
+    """
+    address = _checked(base_url or _address_of(service), service)
+    key = _key_of(service, needed=not (service.own or service.prefix == "bedrock" or _is_at_home(address)))
+    return Target(service, model, address, key)
+
+
+def _is_at_home(address: str) -> bool:
+    return is_loopback(urlsplit(address).hostname or "")
+
+
+def _address_of(service: Service) -> str:
+    from_environment = os.environ.get(service.base_url_variable or "", "").strip()
+    if from_environment or service.base_url:
+        return from_environment or service.base_url or ""
+    if service.prefix == "bedrock":
+        region = aws_region()
+        return f"https://bedrock-runtime.{region}.amazonaws.com{'.cn' if region.startswith('cn-') else ''}"
+    variable = f", or set {service.base_url_variable}" if service.base_url_variable else ""
+    raise BadInput(f"say where {service.title} is: --base-url http://127.0.0.1:8000/v1 or the like{variable}")
+
+
+def aws_region() -> str:
+    """The AWS region that the user's environment or configuration names.
+
+    Raises:
+        BadInput: it names none.
+    """
+    for variable in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        if os.environ.get(variable):
+            return os.environ[variable]
+    region = require("botocore.session", extra="models").Session().get_config_variable("region")
+    if not region:
+        raise BadInput("Amazon Bedrock needs a region: set the environment variable AWS_REGION, such as eu-central-1")
+    return str(region)
+
+
+def _checked(address: str, service: Service) -> str:
+    try:
+        parts = urlsplit(address)
+        host, port = host_of(address), parts.port
+    except ValueError as error:
+        raise BadInput(f"not a web address for {service.title}: {address[:100]!r}") from error
+    if parts.scheme not in ("http", "https") or not host or not is_well_bracketed(parts.netloc):
+        raise BadInput(
+            f"the address of {service.title} starts with http:// or https:// and a host, not {address[:80]!r}"
+        )
+    if parts.username is not None or parts.password is not None:
+        raise BadInput(f"the address of {service.title} holds a user name or password; leave them out")
+    if parts.query or parts.fragment:
+        raise BadInput(f"the address of {service.title} ends with a query; leave out what is after the path")
+    if parts.scheme == "http" and not (service.own or is_loopback(host)):
+        raise BadInput(f"{service.title} must be asked over https, since photos and a key travel there")
+    if parts.hostname != host:  # numbers, or a dot at its end: what is asked is what is shown
+        parts = parts._replace(netloc=host if port is None else f"{host}:{port}")
+    return urlunsplit(parts).rstrip("/")
+
+
+def _key_of(service: Service, *, needed: bool) -> "Secret | None":
+    from geosleuth.atlas.online.access import Secret, key_from_environment
+
+    for variable in service.key_variables:
+        if os.environ.get(variable, "").strip():
+            if needed:
+                return key_from_environment(variable, service.title)
+            value = os.environ[variable].strip()
+            return Secret(value, variable) if value.isascii() and value.isprintable() else None
+    if needed and service.key_variables and (kept := keyring_key(service.prefix)):
+        return Secret(kept, service.key_variables[0])
+    return key_from_environment(service.key_variables[0], service.title) if needed else None
+
+
+def keyring_key(prefix: str) -> str | None:
+    """Return the key of a service that the page's settings put into the system's keyring, if there is one."""
+    try:
+        import keyring
+
+        return keyring.get_password(KEYRING, prefix) if keyring.get_keyring().priority > 0 else None
+    except Exception:  # noqa: BLE001 -- absent, locked or broken: there is no key in it for us
+        return None
+
+
+_WEIGHTS = "hf"
+_REPLAY = "replay"
+PREFIXES = (*SERVICES, _WEIGHTS)
+"""What the name of a model may begin with, before a colon."""
+
+
+class UnknownModel(BadInput):
+    """No model that can be asked has such a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyKind:
+    """One kind of policy: all that is needed to make one by name.
+
+    Attributes:
+        prefix: what its names begin with, before a colon.
+        make: makes one, from what comes after the colon.
+        no_address: why it takes no address, in words; None where it takes one.
+        on_disk: whether it asks nobody beyond this machine's own disk.
+    """
+
+    prefix: str
+    make: Callable[[str, str | None, EndpointSettings | None], Policy] = field(repr=False)
+    no_address: str | None = None
+    on_disk: bool = True
+
+
+def make_policy(
+    spec: str, *, base_url: str | None = None, settings: EndpointSettings | None = None, offline: bool = False
+) -> Policy:
+    """The policy for a model's name. Nothing is sent and no connection is made before its first step.
+
+    Args:
+        spec: what serves it, a colon, and the name it is known by there: "openai:gpt-5", "ollama:qwen3-vl",
+            "server:NAME" for any server that speaks as OpenAI does, "hf:DIRECTORY" for weights on this machine. Or a
+            baseline, see `make_baseline`: "blind:population", "nearest:GALLERY", "geoclip:DIRECTORY". Or a policy of
+            another package, "PACKAGE:NAME" or "PACKAGE:NAME:ARGUMENT".
+        base_url: where it is served, if not at the usual place.
+        settings: tries, time limits and how many requests at once.
+        offline: refuse whatever is not on this machine's own disk.
+
+    Raises:
+        BadInput: there is no such prefix, no name, no key or no address; or it is not offline.
+        MissingExtra: what it needs is not installed.
+        BrokenPlugin: it is a plug-in that can't be loaded.
+    """
+    prefix, _, name = (part.strip() for part in spec.partition(":"))
+    if prefix == _REPLAY:
+        raise BadInput("a recording is played back by the agent, which knows the trajectory; it is no model to ask")
+    kind = _kinds().get(prefix)
+    if kind is None:
+        return _from_plugin(spec, base_url, offline=offline)
+    if base_url is not None and kind.no_address is not None:
+        raise BadInput(f"{kind.no_address} no address; leave out --base-url")
+    if not name and prefix not in BASELINES:
+        raise BadInput(f"{spec[:60]!r} lacks the model's name; write {prefix}:NAME")
+    if offline and not kind.on_disk:
+        raise BadInput(f"{prefix}:{name[:60]} is asked over the network, which --offline rules out; use hf:DIRECTORY")
+    return kind.make(name, base_url, settings)
+
+
+@cache
+def _kinds() -> Mapping[str, PolicyKind]:
+    found = [PolicyKind(one, partial(_hosted, one), on_disk=False) for one in SERVICES]
+    found.append(PolicyKind(_WEIGHTS, _weights, "weights on this machine have"))
+    found += [PolicyKind(one, partial(_baseline, one), "a baseline works on this machine and has") for one in BASELINES]
+    return {one.prefix: one for one in found}
+
+
+def _hosted(prefix: str, name: str, base_url: str | None, settings: EndpointSettings | None) -> Policy:
+    service = SERVICES[prefix]
+    require("pydantic_ai", extra="models")
+    require(service.package, extra="models")
+    from .hosted.policy import HostedPolicy
+
+    return HostedPolicy(find_target(service, name, base_url), settings)
+
+
+def _weights(name: str, _base_url: str | None, _settings: EndpointSettings | None) -> Policy:
+    from .weights import WeightsPolicy
+
+    return WeightsPolicy(Path(name).expanduser())
+
+
+def _baseline(prefix: str, name: str, _base_url: str | None, _settings: EndpointSettings | None) -> Policy:
+    return make_baseline(f"{prefix}:{name}")
+
+
+def _from_plugin(spec: str, base_url: str | None, *, offline: bool) -> Policy:
+    """The policy of another package: ``PACKAGE:NAME``, or ``PACKAGE:NAME:ARGUMENT``."""
+    package, _, rest = spec.partition(":")
+    name, _, argument = rest.partition(":")
+    plugin = plugins.find("policies", f"{package}:{name}")
+    if plugin is None:
+        known, others = (", ".join(f"{one}:" for one in names) for names in (PREFIXES, BASELINES))
+        added = f"; plug-ins: {', '.join(plugins.ids('policies'))}" if plugins.ids("policies") else ""
+        raise UnknownModel(
+            f"{spec[:60]!r} names no model that can be asked; a model's name begins with one of {known}, and a "
+            f"baseline's with {others}{added}"
+        )
+    if base_url is not None:
+        raise BadInput(f"{plugin.id} takes no address; leave out --base-url")
+
+    policy = _made(plugin, argument)
+    if offline and policy.hosts:
+        raise BadInput(f"{spec[:60]} is asked over the network, which --offline rules out; use hf:DIRECTORY")
+    return policy
+
+
+def _made(plugin: plugins.Plugin, argument: str) -> Policy:
+    make: Callable[[str], Any] = plugin.load(lambda given: given)
+    try:
+        made = make(argument)
+    except UserError:  # what follows the name must be mended, not the package
+        raise
+    except Exception as error:
+        raise BrokenPlugin(plugin.id, plugins.why(error)) from error
+    if not callable(getattr(made, "step", None)) or not isinstance(getattr(made, "hosts", None), frozenset):
+        raise BrokenPlugin(plugin.id, "it makes no Policy: one has a name, hosts and an async step")
+    policy: Policy = made
+    return policy
+
+
+def consent_line(
+    policy: Policy, *, told: str = "the photo, its crops and what tools find", kept: str = "the photo"
+) -> str:
+    """One line that says who gets to see the photos, or whatever else is ``told`` or ``kept``."""
+    target = getattr(policy, "target", None)
+    if not isinstance(target, Target):
+        where = " and ".join(sorted(policy.hosts))
+        return f"{policy.name} sends {told} to {where}" if where else f"{policy.name} keeps {kept} on this machine"
+    if not policy.hosts and target.service.own:
+        return f"{policy.name} keeps {kept} on this machine: the server at {target.host} gets it"
+    if not policy.hosts:
+        service = target.service.title
+        return f"{policy.name} sends {told} to {target.host} on this machine, which may pass them on to {service}"
+    where = " and ".join(sorted(policy.hosts))
+    bare = "" if target.on_this_machine or target.base_url.startswith("https:") else ", unencrypted"
+    further = f", which passes them on to {target.service.also_goes_to}" if target.service.also_goes_to else ""
+    return f"{policy.name} sends {told} to {where}{bare}{further}"

@@ -1,4 +1,0 @@
-"""Models that others serve, through pydantic-ai: its model classes speak to every provider, the loop is ours.
-
-The modules in here import pydantic-ai; `geosleuth.policies.registry` imports them only once it is known to be there.
-"""

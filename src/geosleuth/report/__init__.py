@@ -1,0 +1,29 @@
+"""A finding as people read it: one HTML page, a summary of many, a card for the terminal."""
+
+from typing import TYPE_CHECKING
+
+from geosleuth.support.lazy import exported
+
+if TYPE_CHECKING:
+    from .finding_page import report_html
+    from .pictures import pictures_of
+    from .summary import SummaryRow, small_jpeg, summary_html, summary_row
+
+# Who names a call or a photo's digest draws no page.
+__getattr__ = exported(
+    __name__,
+    {
+        "finding_page": ("report_html",),
+        "pictures": ("pictures_of",),
+        "summary": ("SummaryRow", "small_jpeg", "summary_html", "summary_row"),
+    },
+)
+
+__all__ = [
+    "SummaryRow",
+    "pictures_of",
+    "report_html",
+    "small_jpeg",
+    "summary_html",
+    "summary_row",
+]

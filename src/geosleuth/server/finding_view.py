@@ -1,0 +1,604 @@
+"""A finding as pages and programs get it: the answer, its clues, what the files claim, and how two runs differ."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from math import isfinite
+from typing import Any, TypeVar, cast
+
+from geosleuth import __version__
+from geosleuth.agent import Budget, EndReason, Hypothesis, Spent
+from geosleuth.agent.display import (
+    Seen,
+    first_views,
+    is_withheld,
+    shares_of,
+    tells_evidence_alone,
+    text_seen,
+)
+from geosleuth.agent.locate import Finding
+from geosleuth.agent.spoken_of import speaks_of
+from geosleuth.answer import Level
+from geosleuth.answer.answer import LevelName, is_wide, named_levels
+from geosleuth.answer.formats import area_geometry
+from geosleuth.atlas.suggestion import missing_map, missing_map_of
+from geosleuth.evidence import Clue
+from geosleuth.evidence.posterior import Contribution, Posterior
+from geosleuth.evidence.text_clue import named_there
+from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
+from geosleuth.locate.team import Voice, spent_together, voices
+from geosleuth.models.detective import KIND_WORDS, Reasoning, clue_id
+from geosleuth.models.detective.candidates import full_name, standing
+from geosleuth.names import country_code, country_name, fold, whole_country, with_article
+from geosleuth.photo import Claims
+from geosleuth.report.digest import Digest, Rival, away_km, digest_of
+from geosleuth.support.text.numbers import distance
+from geosleuth.tools import ImageInfo
+from geosleuth.tools.argument_types import writable
+from geosleuth.tools.viewer import one_line
+
+from .shapes import (
+    AddressView,
+    AnswerView,
+    BudgetView,
+    CandidateView,
+    ClaimView,
+    ClueView,
+    CompareView,
+    EndedView,
+    LevelView,
+    MapView,
+    OddsView,
+    ResultView,
+    RivalView,
+    SpentView,
+    SupportView,
+    TeamView,
+    TextView,
+    VoiceView,
+)
+
+MOST_CLUES = 80
+MOST_PLACES, MOST_COUNTRIES = 4, 3
+LEAST_PLACE, LEAST_COUNTRY = 0.01, 0.03
+"""Candidates and countries that are less likely are not worth a line in what a clue supports."""
+
+SAID = "said"
+"""The kind of a clue that a model gives in its own words."""
+
+_LEVEL_WORDS: Mapping[LevelName | None, str] = {
+    "precise": "place", "region": "region", "country": "country", None: "evidence",
+}  # fmt: skip
+
+_APART_KM = 1.0
+_SEEN_CHARS, _SAYS_CHARS = 200, 400
+
+
+def views_of_clues(
+    reasoning: Reasoning, images: Mapping[str, ImageInfo], firsts: Mapping[int, ImageInfo]
+) -> list[ClueView]:
+    """Return the clues that count, the strongest first, then those that a person has ruled out.
+
+    Args:
+        reasoning: what the detective made of a run.
+        images: every picture of the run, by its handle.
+        firsts: the photos' first views, by the photos' numbers.
+    """
+    supported: dict[Clue, list[SupportView]] = {}
+    for name, country, point, parts in _hypotheses(reasoning.found):
+        for part in parts:
+            if part.speaks_for or (part.speaks_against and part.log_ratio < 0):
+                supported.setdefault(part.clue, []).append(_support(name, country, point, part))
+    views: dict[str, ClueView] = {}
+    for clue in reasoning.found.clues[:MOST_CLUES]:
+        _add(views, _view(clue, supported.get(clue, ()), images, firsts, rejected=False))
+    counted = sorted(views.values(), key=lambda view: -_strength(view))
+    kept = {view["id"]: view for view in counted}
+    for clue in reasoning.ruled_out[:MOST_CLUES]:
+        view = _view(clue, (), images, firsts, rejected=True)
+        kept.setdefault(view["id"], view)
+    return list(kept.values())
+
+
+def _hypotheses(found: Posterior) -> Iterator[tuple[str, str | None, LatLon | None, Sequence[Contribution]]]:
+    """Yield the places that it may be, and the countries, with what each clue adds to them."""
+    taken: list[LatLon] = []
+    for one in found.candidates:
+        if one.probability < LEAST_PLACE or len(taken) >= MOST_PLACES:
+            break
+        if all(distance_km(one.point, other) > _APART_KM for other in taken):
+            taken.append(one.point)
+            yield full_name(one.name, one.country), one.country, one.point, one.contributions
+    for code, share in list(found.countries.items())[:MOST_COUNTRIES]:
+        if share >= LEAST_COUNTRY:
+            yield country_name(code), code, None, found.country_contributions(code)
+
+
+def _support(name: str, country: str | None, point: LatLon | None, part: Contribution) -> SupportView:
+    return {
+        "name": one_line(name, _SEEN_CHARS),
+        "country": country,
+        "lat": None if point is None else point.lat,
+        "lon": None if point is None else point.lon,
+        "log_ratio": round(part.log_ratio, 3),
+    }
+
+
+def _view(
+    clue: Clue,
+    supports: Sequence[SupportView],
+    images: Mapping[str, ImageInfo],
+    firsts: Mapping[int, ImageInfo],
+    *,
+    rejected: bool,
+) -> ClueView:
+    image = images.get(clue.where.image) if clue.where else None
+    first = firsts.get(image.photo) if image else None
+    box = shares_of(clue.where.box, image, first) if clue.where and image and first else None
+    return {
+        "id": clue_id(clue.kind, clue.seen),
+        "kind": clue.kind,
+        "kind_words": KIND_WORDS[clue.kind],
+        "seen": one_line(clue.seen, _SEEN_CHARS),
+        "says": one_line(_worded(clue, supports).says, _SAYS_CHARS),
+        "photo": first.photo if first and box else None,
+        "box": [round(side, 5) for side in box] if box else None,
+        "reliability": round(clue.reliability, 3),
+        "supports": sorted(supports, key=lambda one: -(one["log_ratio"] or 0.0)),
+        "caution": clue.caution,
+        "rejected": rejected,
+    }
+
+
+def _worded(clue: Clue, supports: Sequence[SupportView]) -> Clue:
+    """Return a clue worded for the likeliest place it supports: a name may be that of many places."""
+    best = next((one for one in supports if (one["log_ratio"] or 0.0) > 0), None)
+    if best is None or best["country"] is None:
+        return clue
+    lat, lon = best["lat"], best["lon"]
+    return named_there(clue, best["country"], None if lat is None or lon is None else LatLon(lat, lon))
+
+
+def _add(views: dict[str, ClueView], view: ClueView) -> None:
+    """Add a clue; clues of one id are shown as one, since they are rejected as one."""
+    known = views.get(view["id"])
+    if known is None or _strength(view) > _strength(known):
+        views[view["id"]] = view
+
+
+def _strength(view: ClueView) -> float:
+    return max((abs(one["log_ratio"] or 0.0) for one in view["supports"]), default=0.0)
+
+
+T = TypeVar("T")
+
+SAME_PLACE_KM = 1.0
+MOST_TEXT = 10_000
+_MOST_ODDS = 12
+
+
+def clue_views(reasoning: Reasoning | None, finding: Finding, digest: Digest, seen: Sequence[Seen]) -> list[ClueView]:
+    """Return the clues of a run, the strongest first, and those that a person has ruled out.
+
+    A model's are the evidence of its answer, level by level; how much each weighs it does not say.
+    """
+    trajectory = finding.trajectory
+    if reasoning is not None:
+        images = {image.handle: image for image in trajectory.images}
+        return views_of_clues(reasoning, images, first_views(trajectory.task.images))
+    if tells_evidence_alone(trajectory):
+        return []
+    level_of = {
+        line.strip(): (name, level) for name, level in named_levels(digest.answer.address) for line in level.clues
+    }
+    views: dict[str, ClueView] = {}
+    for line in (*digest.evidence, *digest.rejected)[:MOST_CLUES]:
+        name, level = level_of.get(line, (None, Level()))
+        view = _said_clue(line, name, level, digest.answer.point, seen)
+        views.setdefault(view["id"], view | {"rejected": line not in digest.evidence})
+    return list(views.values())
+
+
+def _said_clue(line: str, name: LevelName | None, level: Level, point: LatLon | None, seen: Sequence[Seen]) -> ClueView:
+    read = next((one for one in seen if speaks_of(line, one.text)), None)
+    line = one_line(line, _SAYS_CHARS)
+    at = point if name == "precise" else None
+    support: SupportView = {
+        "name": one_line(level.conclusion or "", _SEEN_CHARS),
+        "country": country_code(level.conclusion or "") if name == "country" else None,
+        "lat": lat_of(at),
+        "lon": lon_of(at),
+        "log_ratio": None,
+    }
+    return {
+        "id": clue_id(SAID, line),
+        "kind": SAID,
+        "kind_words": _LEVEL_WORDS[name],
+        "seen": line,
+        "says": "",
+        "photo": read.photo if read else None,
+        "box": list(read.box) if read else None,
+        "reliability": None,
+        "supports": [support] if level.conclusion else [],
+        "caution": None,
+        "rejected": False,
+    }
+
+
+def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -> AnswerView:
+    """Return the answer, no finer than the finding's granularity.
+
+    Args:
+        finding: what came of it.
+        radii_km: radii of candidates by folded name; answers state only that of the best.
+    """
+    digest = digest_of(finding)
+    answer, account = digest.answer, digest.account
+    levels = answer.address
+    explanation = answer.explanation or ""
+    address: AddressView = {
+        "country": levels.country.conclusion,
+        "region": levels.region.conclusion,
+        "precise": levels.precise.conclusion,
+    }
+    return {
+        "place": digest.place,
+        "located": digest.located,
+        "address": address,
+        "lat": lat_of(answer.point),
+        "lon": lon_of(answer.point),
+        "radius_km": answer.radius_km,
+        "probability": answer.probability,
+        "sure": digest.sure,
+        "why": "" if is_withheld(digest.own_words) else digest.own_words[:MOST_TEXT],
+        "levels": [_level(name, one) for name, one in digest.levels],
+        "explanation": "" if is_withheld(explanation) else explanation[:MOST_TEXT],
+        "evidence": list(digest.evidence),
+        "candidates": [_rival(one, finding, digest, radii_km or {}) for one in digest.rivals],
+        "against": account.against,
+        "hangs_on": account.hangs_on,
+        "would_help": account.would_help or missing_map(answer),
+        "verdict": digest.verdict,
+        "conflicts": list(finding.conflicts),
+        "area": digest.area,
+        "outline": None if digest.outline is None else area_geometry(digest.outline.polygons),
+        "map": _map_wanted(finding),
+    }
+
+
+def _level(name: LevelName, level: Level) -> LevelView:
+    return {
+        "level": name,
+        "name": level.conclusion,
+        "reasoning": (level.reasoning or "")[:MOST_TEXT],
+        "uncertainty": level.uncertainty or "",
+    }
+
+
+def _map_wanted(finding: Finding) -> MapView | None:
+    """Return the map that a model asked for last, or else the one that the answer lacks."""
+    asked = [one.data for one in finding.trajectory.observations if one.name == "request_map" and not one.failure]
+    wanted = [str(data["place"]) for data in asked if isinstance(data, dict) and data.get("command")]
+    if wanted and finding.granularity == "exact":
+        return {"place": wanted[-1], "size_bytes": None}
+    missing = missing_map_of(finding.answer)
+    return None if missing is None else {"place": missing.place, "size_bytes": missing.size_bytes}
+
+
+def candidate_view(one: Hypothesis, radius_km: float | None = None) -> CandidateView:
+    """Return a candidate of the pool; ``radius_km`` where the pool does not know it."""
+    return {
+        "id": one.id,
+        "name": one.place,
+        "lat": lat_of(one.point),
+        "lon": lon_of(one.point),
+        "radius_km": radius_km if one.radius_km is None else one.radius_km,
+        "probability": one.confidence,
+        "for": [line for line in one.evidence_for if not is_withheld(line)],
+        "against": [line for line in one.evidence_against if not is_withheld(line)],
+        "fate": one.fate,
+    }
+
+
+def radii_of(reasoning: Reasoning | None) -> dict[str, float]:
+    """Return how large the detective takes its candidates to be, by their folded names."""
+    found = [] if reasoning is None else standing(reasoning)
+    return {fold(one.name): round(one.radius_km, 3) for one in found if one.radius_km is not None}
+
+
+def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultView:
+    """Return all of a finding.
+
+    Args:
+        finding: the result, already capped.
+        reasoning: the detective's, see `geosleuth.locate.result.reasoning_of`; its clues are shown at ``exact`` only.
+    """
+    trajectory = finding.trajectory
+    shown_run = finding.picked or trajectory
+    exact = finding.granularity == "exact"
+    radii_km = radii_of(reasoning) if exact else {}
+    answer, digest = answer_view(finding, radii_km), digest_of(finding)
+    started, task, ended = trajectory.started, trajectory.task, trajectory.ended
+    seen = text_seen(shown_run, answer["evidence"]) if exact else ()
+    result: ResultView = {
+        "answer": answer,
+        "answered_by": trajectory.answered.by if trajectory.answered else "nobody",
+        "ended": None if ended is None else ended_view(ended.reason, ended.trouble),
+        "clues": clue_views(reasoning, finding, digest, seen) if exact else [],
+        "claims": [_claim(number, one, finding, digest) for number, one in enumerate(finding.claims, 1)],
+        "spent": spent_view(spent_together(finding), started.budget),
+        "model": started.policy,
+        "method": started.method,
+        "tools": list(started.tools),
+        "hint": shown(task.hint),
+        "area": shown(task.area),
+        "granularity": finding.granularity,
+        "pool": [candidate_view(one, radii_km.get(fold(one.place))) for one in shown_run.pool],
+        "team": _team(finding) if finding.team else None,
+        "text": [_text(line) for line in seen],
+        "versions": {"run": trajectory.geosleuth, "told_by": __version__},
+        "trajectory": trajectory.id,
+    }
+    return for_the_wire(result)
+
+
+def compare_view(left: ResultView, right: ResultView) -> CompareView:
+    """Return what differs between two results."""
+    ours, theirs = left["answer"], right["answer"]
+    away_km = _apart_km(ours, theirs)
+    same = _mean_same(ours, theirs, away_km) if ours["located"] and theirs["located"] else None
+    counted, others = _counted(left["clues"]), _counted(right["clues"])
+    return {
+        "left": ours,
+        "right": theirs,
+        "words": _difference(ours, theirs, away_km, same=same),
+        "same": same,
+        "distance_km": away_km,
+        "only_left": _only(left["clues"], counted - others, right["clues"]),
+        "only_right": _only(right["clues"], others - counted, left["clues"]),
+        "candidates": _odds(ours["candidates"], theirs["candidates"]),
+        "spent": {"left": left["spent"], "right": right["spent"]},
+        "models": {"left": left["model"], "right": right["model"]},
+    }
+
+
+def budget_view(budget: Budget) -> BudgetView:
+    """Return a budget."""
+    return {
+        "turns": budget.turns,
+        "calls": budget.calls,
+        "tokens": budget.tokens,
+        "seconds": budget.seconds,
+        "usd": budget.usd,
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    """Return sums of what odd services say they took may pass all bounds, which JSON can't say."""
+    return value if value is not None and isfinite(value) else None
+
+
+def spent_view(spent: Spent, budget: Budget) -> SpentView:
+    """Return what was used, and of how much."""
+    return {
+        "turns": spent.turns,
+        "calls": spent.calls,
+        "failed_calls": spent.failed_calls,
+        "tokens": spent.usage.input_tokens + spent.usage.output_tokens,
+        "seconds": round(_finite(spent.seconds) or 0.0, 3),
+        "usd": _finite(spent.usage.cost_usd),
+        "of": budget_view(budget),
+    }
+
+
+def ended_view(reason: EndReason, trouble: str | None) -> EndedView:
+    """Return how a run ended."""
+    return {"reason": reason, "trouble": shown(trouble)}
+
+
+def for_the_wire(view: T) -> T:
+    """Return a view whose texts any file and wire can hold: a model may write half a surrogate pair."""
+    return cast("T", _written(view))
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, str):
+        return writable(value)
+    if isinstance(value, dict):
+        return {key: _written(inner) for key, inner in value.items()}
+    return [_written(inner) for inner in value] if isinstance(value, list) else value
+
+
+def shown(text: str | None) -> str | None:
+    """Return a text; None if there is none, or if granularity left it out."""
+    return None if text is None or is_withheld(text) else text
+
+
+def lat_of(point: LatLon | None) -> float | None:
+    """Return degrees north, where there is a point."""
+    return None if point is None else point.lat
+
+
+def lon_of(point: LatLon | None) -> float | None:
+    """Return degrees east, where there is a point."""
+    return None if point is None else point.lon
+
+
+def _rival(one: Rival, finding: Finding, digest: Digest, radii_km: Mapping[str, float]) -> RivalView:
+    noted = _noted(one, finding.trajectory.pool)
+    radius_km = finding.answer.radius_km if one.is_answer else radii_km.get(fold(one.name))
+    if radius_km is None and noted is not None:
+        radius_km = noted.radius_km
+    speaks_for = [one.speaks_for] if one.speaks_for else list(digest.evidence) if one.is_answer else []
+    return {
+        "id": noted.id if noted else _rival_id(one),
+        "letter": one.letter,
+        "name": one.name,
+        "lat": lat_of(one.point),
+        "lon": lon_of(one.point),
+        "radius_km": radius_km,
+        "probability": one.probability,
+        "for": [line for line in speaks_for if not is_withheld(line)],
+        "against": [one.against] if one.against and not is_withheld(one.against) else [],
+        "is_answer": one.is_answer,
+    }
+
+
+def _noted(one: Rival, pool: Iterable[Hypothesis]) -> Hypothesis | None:
+    """Return the candidate of the pool that this place is, where it was noted."""
+    for noted in pool:
+        if one.is_answer and noted.fate == "answered":
+            return noted
+    return next((noted for noted in pool if _is_same(noted.place, noted.point, one.name, one.point)), None)
+
+
+def _is_same(name: str, point: LatLon | None, other: str, at: LatLon | None) -> bool:
+    """Return whether two candidates are one place; a country differs from its largest town on the map."""
+    if fold(name) and fold(name) == fold(other):
+        return True
+    near = point is not None and at is not None and distance_km(point, at) <= SAME_PLACE_KM
+    return near and whole_country(name) == whole_country(other)
+
+
+def _rival_id(one: Rival) -> str:
+    where = "" if one.point is None else f"{one.point.lat:.4f},{one.point.lon:.4f}"
+    return "place-" + sha256(f"{fold(one.name) or one.name}\n{where}".encode()).hexdigest()[:12]
+
+
+def _claim(number: int, claims: Claims, finding: Finding, digest: Digest) -> ClaimView:
+    point, far = claims.point, away_km(digest, claims.point)
+    camera = " ".join(part for part in (claims.camera_make, claims.camera_model) if part)
+    exact = finding.granularity == "exact"
+    width, height = claims.size_px
+    return {
+        "photo": number,
+        "lat": lat_of(point if exact else None),
+        "lon": lon_of(point if exact else None),
+        "conflict": finding.conflicts[number - 1],
+        "estimated": claims.estimated,
+        "distance_km": None if far is None else round(far, 3),
+        "taken_at": claims.taken_at.isoformat() if claims.taken_at else None,
+        "heading_deg": claims.heading_deg if exact else None,
+        "camera": camera or None,
+        "software": claims.software or None,
+        "format": claims.format,
+        "width": width,
+        "height": height,
+        "bytes": claims.file_bytes,
+        "sha256": claims.sha256,
+        "notes": list(claims.notes) if exact else [],
+    }
+
+
+def _text(line: Seen) -> TextView:
+    return {
+        "text": line.text,
+        "photo": line.photo,
+        "box": list(line.box),
+        "confidence": line.confidence,
+        "number": line.number,
+    }
+
+
+def _team(finding: Finding) -> TeamView:
+    # Late: it brings whatever draws and teaches teams, and most runs have none.
+    from geosleuth.lab.teams.team_page import agreement_line
+
+    return {"words": agreement_line(finding), "voices": [_voice(one, finding) for one in voices(finding)]}
+
+
+def _voice(one: Voice, finding: Finding) -> VoiceView:
+    own, point = finding.answer, one.answer.point
+    if point is not None and own.point is not None:
+        won = distance_km(point, own.point) <= SAME_PLACE_KM
+    else:
+        won = bool(one.answer.address) and str(one.answer.address) == str(own.address)
+    return {
+        "name": one.who,
+        "place": one.place,
+        "lat": lat_of(point),
+        "lon": lon_of(point),
+        "probability": one.answer.probability,
+        "answered": not one.failed,
+        "failed": one.failed,
+        "won": won,
+    }
+
+
+def _whole(one: AnswerView) -> str | None:
+    """Return the code of the country that is a whole finding, whose point says nothing of where in it; else None."""
+    wide = one["area"] == "country" and is_wide(one["radius_km"], one["area"])
+    return country_code(one["address"]["country"] or "") if wide else None
+
+
+def _country_around(one: AnswerView, other: AnswerView) -> str | None:
+    """Return the code of the country that one answer is and the other answer's point lies in; else None."""
+    from geosleuth.atlas.borders import Borders
+
+    for code, point in ((_whole(one), _at(other)), (_whole(other), _at(one))):
+        region = Borders.load().at(point) if code and point else None
+        if region is not None and region.country == code:
+            return code
+    return None
+
+
+def _apart_km(one: AnswerView, other: AnswerView) -> float | None:
+    if _whole(one) or _whole(other):
+        return None
+    here, there = _at(one), _at(other)
+    return None if here is None or there is None else round(distance_km(here, there), 3)
+
+
+def _mean_same(one: AnswerView, other: AnswerView, away_km: float | None) -> bool:
+    """Return whether two answers mean the same: at one spot, or of one name with areas that meet."""
+    if _whole(one) or _whole(other):
+        return _whole(one) == _whole(other)
+    if away_km is None or away_km <= SAME_SPOT_KM:
+        return away_km is not None or one["place"] == other["place"]
+    return one["place"] == other["place"] and away_km <= max(SAME_PLACE_KM, _reach_km(one, other))
+
+
+def _reach_km(one: AnswerView, other: AnswerView) -> float:
+    return (one["radius_km"] or 0.0) + (other["radius_km"] or 0.0)
+
+
+def _difference(one: AnswerView, other: AnswerView, away_km: float | None, *, same: bool | None) -> str:
+    if same is None:
+        either = one["located"] or other["located"]
+        return "Only one of the runs found a place." if either else "Neither run found a place."
+    if same:
+        return "Both runs mean the same place."
+    if not (_whole(one) and _whole(other)) and (code := _country_around(one, other)) is not None:
+        return f"One run means a place in {with_article(country_name(code))}, the other the whole country."
+    if away_km is not None and away_km <= _reach_km(one, other):
+        return f"The areas overlap; the points are {distance(away_km)} apart."
+    return "The runs mean different places" + ("." if away_km is None else f", {distance(away_km)} apart.")
+
+
+def _counted(clues: Iterable[ClueView]) -> set[str]:
+    return {clue["id"] for clue in clues if not clue["rejected"]}
+
+
+def _only(ours: Iterable[ClueView], ids: Collection[str], theirs: Iterable[ClueView]) -> list[ClueView]:
+    """Return the clues of one run alone; those that a person has ruled out of the other are marked."""
+    gone = {clue["id"] for clue in theirs if clue["rejected"]}
+    return [clue | {"rejected": clue["id"] in gone} for clue in ours if clue["id"] in ids]
+
+
+def _odds(ours: Sequence[RivalView], theirs: Sequence[RivalView]) -> list[OddsView]:
+    """Return candidates of both runs, the likeliest in either first."""
+    rows: list[OddsView] = [
+        {"name": one["name"], "lat": one["lat"], "lon": one["lon"], "left": one["probability"], "right": None}
+        for one in ours
+    ]
+    for one in theirs:
+        row = next((row for row in rows if _is_same(row["name"], _at(row), one["name"], _at(one))), None)
+        if row is None:
+            row = {"name": one["name"], "lat": one["lat"], "lon": one["lon"], "left": None, "right": None}
+            rows.append(row)
+        row["right"] = one["probability"]
+    return sorted(rows, key=lambda row: -max(row["left"] or 0.0, row["right"] or 0.0))[:_MOST_ODDS]
+
+
+def _at(one: AnswerView | RivalView | OddsView) -> LatLon | None:
+    lat, lon = one["lat"], one["lon"]
+    return None if lat is None or lon is None else LatLon(lat, lon)

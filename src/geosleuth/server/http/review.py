@@ -1,0 +1,347 @@
+"""Findings of a batch under review, where the server was started for one. For the person at this machine only."""
+
+from hmac import compare_digest
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Path as InPath
+from fastapi.concurrency import run_in_threadpool
+from pydantic import Field
+
+from geosleuth.geo import LatLon
+from geosleuth.report.digest import account_of
+from geosleuth.server.review import VERDICTS, Decision, Review, Verdict
+from geosleuth.server.shapes import AreaKind
+from geosleuth.support.errors import BadInput
+
+from .responses import REPORT_POLICY, Refused
+from .routes import SIDES_PX
+from .schemas import LATITUDE, LONGITUDE, REFUSALS, Asked, Name, Shown, binary
+from .setup import is_local
+from .state import State
+
+PhotoId = Annotated[str, InPath(pattern="^[0-9a-f]{16}$", examples=["0123456789abcdef"])]
+Least = Annotated[float, Field(ge=0, le=1)]
+MOST_IDS = 20_000
+
+
+class NewReview(Asked):
+    """The folder of a batch; ``key`` is in a file that only this machine's user can read, so it is they who ask."""
+
+    key: Annotated[str, Field(max_length=100)]
+    folder: Annotated[str, Field(max_length=4096)]
+    photos: Annotated[list[Annotated[str, Field(max_length=4096)]], Field(max_length=1_000_000)] | None = None
+
+
+class Selection(Asked):
+    """All photos of a verdict that are found as probably as this."""
+
+    verdict: Verdict | None = None
+    least: Least | None = None
+
+
+class NewDecision(Asked):
+    """What to decide, of which photos; a corrected place has a point, and names where it has some."""
+
+    ids: Annotated[list[Annotated[str, Field(pattern="^[0-9a-f]{16}$")]], Field(max_length=MOST_IDS)] | None = None
+    all: Selection | None = None
+    verdict: Verdict
+    lat: Annotated[float, LATITUDE] | None = None
+    lon: Annotated[float, LONGITUDE] | None = None
+    country: Name | None = None
+    region: Name | None = None
+    precise: Name | None = None
+
+    def decision(self) -> Decision:
+        """Return the same for the review."""
+        point = None if self.lat is None or self.lon is None else LatLon(self.lat, self.lon)
+        if self.verdict != "corrected":
+            return Decision(self.verdict)
+        return Decision(self.verdict, point, self.country or None, self.region or None, self.precise or None)
+
+
+class PlaceQuestion(Asked):
+    """A place in words, or a point to name."""
+
+    query: Name = ""
+    lat: Annotated[float, LATITUDE] | None = None
+    lon: Annotated[float, LONGITUDE] | None = None
+
+
+class NewFiles(Asked):
+    """What to write for confirmed places."""
+
+    sidecars: bool
+    copies: bool
+
+
+class PlaceFound(Shown):
+    """A place that was meant, perhaps; ``kind`` says what it is, such as city or region."""
+
+    lat: float
+    lon: float
+    words: str
+    country: str | None
+    region: str | None
+    precise: str | None
+    kind: str | None = None
+
+
+class PlacesFound(Shown):
+    """Places, the likeliest first."""
+
+    places: list[PlaceFound]
+
+
+class ReviewedShown(Shown):
+    """A photo: what was found, and what a person decided; ``at`` is a corrected place."""
+
+    id: str
+    name: str
+    copies: int
+    status: str
+    place: str
+    lat: float | None
+    lon: float | None
+    radius_km: float | None
+    probability: float | None
+    area: AreaKind | None
+    conflicts: bool
+    verdict: Verdict
+    at: PlaceFound | None
+
+
+class ClaimShown(Shown):
+    """What the file or a sidecar says; no evidence."""
+
+    source: Literal["file", "sidecar"]
+    lat: float | None
+    lon: float | None
+    place: str | None
+    estimated: bool
+    trouble: str | None
+
+
+class ReviewedWhole(ReviewedShown):
+    """The same with why, and with what files claim."""
+
+    explanation: str
+    claims: list[ClaimShown]
+    report: bool
+
+
+class CountsShown(Shown):
+    """How many photos have which verdict."""
+
+    open: int
+    confirmed: int
+    corrected: int
+    rejected: int
+
+
+class ReviewShown(Shown):
+    """A part of the batch; ``matching`` is how many there are of the kind that was asked for."""
+
+    name: str
+    total: int
+    matching: int
+    counts: CountsShown
+    photos: list[ReviewedShown]
+
+
+class FilesShown(Shown):
+    """What was written, what is not ours and was left as it is, what was removed, and what went wrong."""
+
+    sidecars: int
+    copies: int
+    kept: int
+    removed: int
+    left: list[str]
+    troubles: list[str]
+
+
+async def reviewed(request: Request) -> Review:
+    """Return the batch under review.
+
+    Raises:
+        Refused: there is none, or the request comes from another machine.
+    """
+    if not is_local(request):
+        raise Refused(403, "local", "findings are reviewed on the machine itself; run there: geosleuth review DIR")
+    found = State.of(request).review
+    if found is None:
+        raise Refused(404, "missing", "no batch is under review; start one with: geosleuth review DIR")
+    return found
+
+
+UnderReview = Annotated[Review, Depends(reviewed)]
+router = APIRouter(prefix="/api/review", tags=["review"], responses=REFUSALS)
+
+
+@router.post("/folder")
+async def review_folder(asked: NewReview, request: Request) -> CountsShown:
+    """Put another batch under review; ``geosleuth review DIR`` asks this of a server that is running."""
+    state = State.of(request)
+    if not is_local(request) or not compare_digest(asked.key.encode(), state.handover_key.encode()):
+        raise Refused(403, "local", "findings are reviewed on the machine itself; run there: geosleuth review DIR")
+    state.review = found = await run_in_threadpool(_opened, state.review, asked)
+    return CountsShown(**found.counts())
+
+
+@router.get("")
+async def review_batch(
+    batch: UnderReview,
+    verdict: Annotated[Verdict | None, Query(description="Only photos of this verdict.")] = None,
+    least: Annotated[float | None, Query(ge=0, le=1, description="Only findings as probable as this.")] = None,
+    offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    limit: Annotated[int, Query(ge=1, le=500)] = 60,
+) -> ReviewShown:
+    """Photos of the batch, in its order."""
+    return await run_in_threadpool(_part, batch, batch.ids(verdict, least), offset, limit)
+
+
+@router.post("/decisions")
+async def review_decide(asked: NewDecision, batch: UnderReview) -> CountsShown:
+    """Decide of photos, by their ids or all of a kind; all of them or none are changed."""
+    if (asked.ids is None) == (asked.all is None):
+        raise BadInput("name photos by ids, or all of a kind")
+    ids = asked.ids
+    if ids is None and asked.all is not None:
+        ids = batch.ids(asked.all.verdict, asked.all.least)
+        if asked.verdict == "confirmed":
+            ids = [one for one in ids if batch.photo(one).lat is not None]
+    await run_in_threadpool(batch.decide, ids or [], asked.decision())
+    return CountsShown(**batch.counts())
+
+
+@router.post("/places")
+async def review_places(asked: PlaceQuestion, request: Request, batch: UnderReview) -> PlacesFound:  # noqa: ARG001
+    """Look a place up in the offline atlas by its name, or name a point."""
+    return PlacesFound.model_validate(await State.of(request).service.places(asked.model_dump()))
+
+
+@router.post("/files")
+async def review_write(asked: NewFiles, batch: UnderReview) -> FilesShown:
+    """Write sidecars or copies for confirmed and corrected places, and for nothing else."""
+    done = await run_in_threadpool(batch.write, sidecars=asked.sidecars, copies=asked.copies)
+    return FilesShown(
+        sidecars=done.sidecars,
+        copies=done.copies,
+        kept=done.kept,
+        removed=done.removed,
+        left=done.left,
+        troubles=done.troubles,
+    )
+
+
+@router.get("/{photo}")
+async def reviewed_photo(photo: PhotoId, batch: UnderReview) -> ReviewedWhole:
+    """A photo with why, and with what files claim."""
+    return await run_in_threadpool(_whole, batch, photo)
+
+
+@router.get("/{photo}/picture", response_class=Response, responses=binary("image/jpeg", description="A JPEG."))
+async def reviewed_picture(
+    photo: PhotoId,
+    request: Request,
+    batch: UnderReview,
+    size: Annotated[Literal["thumb", "view"], Query(description="How large.")] = "view",
+) -> Response:
+    """A photo's pixels, upright, without any of its metadata."""
+    path = await run_in_threadpool(batch.path, photo)
+    data = await State.of(request).service.picture_of_file(path, most_px=SIDES_PX[size])
+    return Response(data, 200, {"Cache-Control": "private, max-age=3600"}, "image/jpeg")
+
+
+@router.get("/{photo}/report", response_class=Response, responses=binary("text/html", description="The report."))
+async def reviewed_report(photo: PhotoId, batch: UnderReview) -> Response:
+    """The report of a finding."""
+    found = await run_in_threadpool(batch.report, photo)
+    if found is None:
+        raise Refused(404, "missing", "the report of this photo is not in the batch's folder")
+    return Response(found, 200, {"Content-Security-Policy": REPORT_POLICY}, "text/html")
+
+
+def _opened(before: Review | None, asked: NewReview) -> Review:
+    """Return the batch of a folder; the one that was under review stays so if it is the same, or if this one fails."""
+    folder, photos = Path(asked.folder), None if asked.photos is None else [Path(one) for one in asked.photos]
+    if before is not None and before.folder.resolve() == folder.resolve():
+        if photos is None:
+            return before
+        before.close()
+    found = Review.open(folder, photos)
+    if before is not None:
+        before.close()
+    return found
+
+
+def _part(batch: Review, ids: list[str], offset: int, limit: int) -> ReviewShown:
+    counts = batch.counts()
+    return ReviewShown(
+        name=batch.folder.resolve().name,
+        total=sum(counts.values()),
+        matching=len(ids),
+        counts=CountsShown(**{verdict: counts[verdict] for verdict in VERDICTS}),
+        photos=[ReviewedShown(**_row(batch, one)) for one in ids[offset : offset + limit]],
+    )
+
+
+def _row(batch: Review, one: str) -> dict[str, Any]:
+    found, decision = batch.photo(one), batch.decision(one)
+    at = None
+    if decision.point is not None:
+        at = PlaceFound(
+            lat=decision.point.lat, lon=decision.point.lon, words=decision.place,
+            country=decision.country, region=decision.region, precise=decision.precise,
+        )  # fmt: skip
+    return {
+        "id": one,
+        "name": Path(found.path).name,
+        "copies": batch.copies(one),
+        "status": found.status,
+        "place": found.place,
+        "lat": found.lat,
+        "lon": found.lon,
+        "radius_km": found.radius_km,
+        "probability": found.probability,
+        "area": found.area,
+        "conflicts": found.conflicts,
+        "verdict": decision.verdict,
+        "at": at,
+    }
+
+
+def _whole(batch: Review, one: str) -> ReviewedWhole:
+    document = batch.details(one)
+    answer, photos = document.get("answer") or {}, document.get("photos") or [{}]
+    return ReviewedWhole(
+        **_row(batch, one),
+        explanation="\n\n".join(filter(None, (_why(str(answer.get("explanation") or "")), batch.photo(one).lead))),
+        claims=list(_claims(photos[0])),
+        report=batch.report(one) is not None,
+    )
+
+
+def _why(explanation: str) -> str:
+    """Return an explanation without its advice, which is for the command line; the page gives its own."""
+    return explanation.replace(account_of(explanation).would_help, "").strip()
+
+
+def _claims(photo: dict[str, Any]) -> list[ClaimShown]:
+    own = {"point": photo.get("claimed_point"), "estimated": photo.get("claim_estimated")}
+    told = [("file", own)] if own["point"] else []
+    told += [("sidecar", one) for one in photo.get("sidecar_claims") or ()]
+    return [_claim(source, one) for source, one in told]
+
+
+def _claim(source: str, one: dict[str, Any]) -> ClaimShown:
+    point = one.get("point") or {}
+    return ClaimShown(
+        source="file" if source == "file" else "sidecar",
+        lat=point.get("lat"),
+        lon=point.get("lon"),
+        place=one.get("place"),
+        estimated=bool(one.get("estimated")),
+        trouble=one.get("trouble"),
+    )

@@ -1,0 +1,671 @@
+"""What requests may say and what answers hold: the types that the OpenAPI document promises.
+
+A run's events and results are in `geosleuth.server.finding_view`, made from the service's own shapes.
+"""
+
+from dataclasses import fields
+from datetime import datetime
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from fastapi import Path
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+
+from geosleuth.answer.granularity import Granularity
+from geosleuth.evidence.guide import MOST_SIGHTINGS
+from geosleuth.server import CaseRow, Feedback, PhotoRow, RunRequest, RunRow, RunState, shapes
+from geosleuth.support.errors import BadInput
+
+from .responses import Refused
+
+LATITUDE, LONGITUDE = Field(ge=-90, le=90), Field(ge=-180, le=180)
+Words = Annotated[str, Field(max_length=2000)]
+Name = Annotated[str, Field(max_length=300)]
+Address = Annotated[str, Field(max_length=500)]
+Host = Annotated[str, Field(max_length=253)]
+Noted = Annotated[str, Field(max_length=200)]
+_MOST = 2**31
+_PLACES = 100_000
+
+
+class Asked(BaseModel):
+    """Whatever is not named is refused: a misspelt option must not pass for one that was left out."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
+
+
+class Geometry(Asked):
+    """A drawn area: a GeoJSON Polygon or MultiPolygon, longitude before latitude."""
+
+    type: Literal["Polygon", "MultiPolygon"]
+    coordinates: list[Any]
+
+
+class NewCase(Asked):
+    """A case to begin."""
+
+    title: Annotated[str, Field(max_length=200)] = ""
+    notes: Annotated[str, Field(max_length=20_000)] = ""
+
+
+class CaseChange(Asked):
+    """What is to change; the rest stays."""
+
+    title: Annotated[str, Field(max_length=200)] | None = None
+    notes: Annotated[str, Field(max_length=20_000)] | None = None
+
+
+class RunFields(Asked):
+    """What a run is to do; the words are those of ``geosleuth locate``. What is left out, the settings say."""
+
+    model: Name | None = None
+    base_url: Address | None = None
+    method: Annotated[str, Field(max_length=100)] | None = None
+    parallel: Annotated[int, Field(ge=1, le=64)] = 1
+    verifier: Name | None = None
+    within: Name | None = None
+    hint: Words | None = None
+    taken: Annotated[str, Field(max_length=60)] | None = None
+    drives_on: Literal["left", "right"] | None = None
+    seen: Words | None = None
+    granularity: Granularity | None = None
+    turns: Annotated[int, Field(ge=1, le=_MOST)] | None = None
+    calls: Annotated[int, Field(ge=0, le=_MOST)] | None = None
+    tokens: Annotated[int, Field(ge=1, le=_MOST)] | None = None
+    seconds: Annotated[float, Field(ge=0.1, le=_MOST)] | None = None
+    usd: Annotated[float, Field(ge=0, le=_MOST)] | None = None
+    force_answer: bool = False
+    send_to: Annotated[list[Host], Field(max_length=32)] = []
+
+    def request(self, area: Geometry | None = None) -> RunRequest:
+        """Return the same for the service.
+
+        Raises:
+            BadInput: the area is no outline.
+        """
+        values = _values(self, RunRequest)
+        values["send_to"] = tuple(self.send_to)
+        values["granularity"] = self.granularity or "exact"
+        return RunRequest(**values, **_area(self.within, area))
+
+
+class NewRun(RunFields):
+    """What a run is to do, with a drawn area where there is one."""
+
+    area: Geometry | None = None
+
+
+class NewRunOnPhotos(NewRun):
+    """The same on some photos of the case; on all where none are named."""
+
+    photos: Annotated[list[Annotated[int, Field(ge=1, le=_MOST)]], Field(min_length=1, max_length=1000)] | None = None
+
+
+class OneCall(RunFields):
+    """The same in an address, for a photo that is sent as the body; ``keep`` keeps the case afterwards."""
+
+    # Everything in an address is text.
+    model_config = ConfigDict(strict=False)
+
+    name: Annotated[str, Field(max_length=255, description="What the file is called.")] = ""
+    keep: bool = False
+
+
+class PartOfPhoto(Asked):
+    """A part of a photo: left, top, right, bottom in shares of it."""
+
+    box: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=4, max_length=4)]
+
+    @model_validator(mode="after")
+    def _check_sides(self) -> "PartOfPhoto":
+        left, top, right, bottom = self.box
+        if left >= right or top >= bottom:
+            raise Refused(400, "input", "the box has no width or no height; send left, top, right, bottom")
+        return self
+
+
+class NewReading(PartOfPhoto):
+    """What a person reads in a part of a photo of a run, photos counted from 1; ``was`` is what was read before."""
+
+    text: Annotated[str, Field(min_length=1, max_length=200)]
+    photo: Annotated[int, Field(ge=1, le=1000)]
+    was: Noted = ""
+
+
+class NewFeedback(Asked):
+    """What a person says about a run: what is wrong in it, and what else they know."""
+
+    reject_clues: Annotated[list[Noted], Field(max_length=500)] = []
+    reject_candidates: Annotated[list[Noted], Field(max_length=500)] = []
+    reject_texts: Annotated[list[Noted], Field(max_length=500)] = []
+    readings: Annotated[list[NewReading], Field(max_length=200)] = []
+    hint: Words | None = None
+    area: Geometry | None = None
+    within: Name | None = None
+    send_to: Annotated[list[Host], Field(max_length=32)] = []
+
+    def feedback(self) -> Feedback:
+        """Return the same for the service.
+
+        Raises:
+            BadInput: the area is no outline.
+        """
+        values = _values(self, Feedback)
+        values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        return Feedback(**values, **_area(self.within, self.area))
+
+
+class Claim(Asked):
+    """A place to check a finding against."""
+
+    lat: Annotated[float, LATITUDE]
+    lon: Annotated[float, LONGITUDE]
+
+
+class StandMark(Claim):
+    """A feature of the map that the photo shows: its column, from 0 (left edge) to 1 (right edge), and its place."""
+
+    column: Annotated[float, Field(ge=0, le=1)]
+
+
+class NewStand(Asked):
+    """Two or more features, and the horizontal field of view in degrees where it is known."""
+
+    marks: Annotated[list[StandMark], Field(min_length=2, max_length=20)]
+    fov_deg: Annotated[float, Field(ge=1, le=170)] | None = None
+
+
+class NewShadow(Asked):
+    """A shadow and when it was seen: its length by the object's height, or the sun's height; a bearing of either."""
+
+    time: Annotated[str, Field(min_length=1, max_length=60)]
+    time_end: Annotated[str, Field(max_length=60)] = ""
+    ratio: Annotated[float, Field(ge=0, le=1000)] | None = None
+    elevation_deg: Annotated[float, Field(ge=0, le=90)] | None = None
+    direction_deg: Annotated[float, Field(ge=0, le=360)] | None = None
+    azimuth_deg: Annotated[float, Field(ge=0, le=360)] | None = None
+
+
+class NewShadows(Asked):
+    """Shadows of one place, and the place where it is to be tested."""
+
+    shadows: Annotated[list[NewShadow], Field(min_length=1, max_length=12)]
+    place: Claim | None = None
+    country: Name = ""
+    tolerance_deg: Annotated[float, Field(ge=0.5, le=30)] = 2.0
+    direction_tolerance_deg: Annotated[float, Field(ge=1, le=90)] = 10.0
+
+
+class NewOutlines(Asked):
+    """Names of candidates, however long a model made them: one that is no country is left out."""
+
+    names: Annotated[list[Annotated[str, Field(max_length=20_000)]], Field(max_length=100)]
+
+
+class NewSightings(Asked):
+    """What somebody sees, in free words or as ATTRIBUTE=VALUE."""
+
+    seen: Annotated[list[Words], Field(max_length=MOST_SIGHTINGS)] = []
+
+
+class NewSettings(Asked):
+    """The settings, whole: what is left out is set back to what it is at first."""
+
+    model: Name | None = None
+    base_url: Address | None = None
+    offline: bool = True
+    granularity: Granularity = "exact"
+    retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
+    quota_mb: Annotated[int, Field(ge=1, le=10**9)] | None = None
+    online_tiles: Address | None = None
+
+
+class Wipe(Asked):
+    """The words that make sure that nobody wipes by mistake."""
+
+    confirm: Literal["delete all cases"]
+
+
+class NewKey(Asked):
+    """A key, and where it is kept."""
+
+    key: Annotated[str, Field(min_length=1, max_length=4096, repr=False)]
+    keep: Literal["memory", "keyring"] = "memory"
+
+
+class SignIn(Asked):
+    """The server's token."""
+
+    token: Annotated[str, Field(min_length=1, max_length=4096, repr=False)]
+
+
+def _values(asked: Asked, target: type[Any]) -> dict[str, Any]:
+    """Return what the service has fields for, as it was given, less the area."""
+    wanted = {one.name for one in fields(target)} - {"area", "within"}
+    return {name: value for name, value in asked.model_dump().items() if name in wanted}
+
+
+def _area(within: str | None, area: Geometry | None) -> dict[str, Any]:
+    if within is not None and area is not None:
+        raise Refused(400, "input", "give the area in words or as an outline, not both")
+    drawn = None if area is None else area.model_dump()
+    if drawn is not None:
+        _check_rings(drawn)
+    return {"within": (within or "").strip() or None, "area": drawn}
+
+
+def _check_rings(drawn: dict[str, Any]) -> None:
+    """Complain about what is no outline before anything is built of it."""
+    polygons = [drawn["coordinates"]] if drawn["type"] == "Polygon" else drawn["coordinates"]
+    count = 0
+    for polygon in polygons:
+        if not isinstance(polygon, list) or not polygon:
+            raise BadInput("the area is no outline; send rings of [longitude, latitude] pairs")
+        for ring in polygon:
+            if not isinstance(ring, list) or len(ring) < 4 or ring[0] != ring[-1] or not all(map(_is_place, ring)):
+                raise BadInput("the area is no outline; send closed rings of [longitude, latitude] pairs")
+            count += len(ring)
+    if not polygons or count > _PLACES:
+        raise BadInput(f"the area has no corner, or more than {_PLACES:,}")
+
+
+def _is_place(pair: Any) -> bool:
+    if not (isinstance(pair, list) and len(pair) in (2, 3)):
+        return False
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) and abs(one) <= _MOST for one in pair):
+        return False
+    return bool(abs(pair[0]) <= 180 and abs(pair[1]) <= 90)
+
+
+class Shown(BaseModel):
+    """Just what is named."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class View(BaseModel):
+    """At least what is named."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Trouble(Shown):
+    """Why a request was refused."""
+
+    kind: str
+    message: str
+    hosts: list[str] | None = Field(default=None, exclude_if=lambda value: value is None)
+
+
+class Failure(Shown):
+    """The one shape of every refusal."""
+
+    error: Trouble
+
+
+class Health(Shown):
+    """We live."""
+
+    status: Literal["ok"]
+    version: str
+
+
+class GuideValue(Shown):
+    """A form that something in the field guide has."""
+
+    value: str
+    label: str
+
+
+class GuideAttribute(Shown):
+    """Something that streets show, what a checklist asks about it, and its forms, the most widespread first."""
+
+    attribute: str
+    label: str
+    question: str
+    group: str
+    values: list[GuideValue]
+
+
+class GuideShown(Shown):
+    """The checklist of the field guide."""
+
+    attributes: list[GuideAttribute]
+
+
+class CountryOdds(Shown):
+    """A country and its odds; it lies around its largest city. Without a city it has no place on the map."""
+
+    code: str
+    name: str
+    share: float
+    lat: float | None
+    lon: float | None
+    radius_km: float | None
+
+
+class SightingShown(Shown):
+    """What was understood, and by what factor it moved which countries most."""
+
+    words: str
+    label: str
+    moved: dict[str, float]
+
+
+class SightingsShown(Shown):
+    """The odds that follow from what was seen, the likeliest country first."""
+
+    countries: list[CountryOdds]
+    sightings: list[SightingShown]
+    not_understood: list[str]
+
+
+class OutlinesShown(Shown):
+    """GeoJSON geometries of the countries among some names; other names are left out."""
+
+    outlines: dict[str, dict[str, Any]]
+
+
+class PhotoShown(Shown):
+    """A photo of a case; the pictures themselves have addresses of their own."""
+
+    number: int
+    name: str
+    bytes: int
+    width: int
+    height: int
+    format: str
+    kind: str
+    sha256: str
+    added: float
+
+    @classmethod
+    def of(cls, row: PhotoRow) -> "PhotoShown":
+        """Return the model of the service's row."""
+        return cls(
+            number=row.number, name=row.name, bytes=row.bytes, width=row.width, height=row.height,
+            format=row.format, kind=row.kind, sha256=row.sha256, added=row.added.timestamp(),
+        )  # fmt: skip
+
+
+class Summary(View):
+    """A run's answer in short."""
+
+    place: str | None = None
+    lat: float | None = None
+    lon: float | None = None
+    radius_km: float | None = None
+    probability: float | None = None
+    area: shapes.AreaKind | None = None
+
+
+class Wanted(View):
+    """What a run was asked to do."""
+
+    model: str | None = None
+    within: str | None = None
+    area: dict[str, Any] | None = None
+    hint: str | None = None
+    granularity: Granularity = "exact"
+
+
+class RunShown(Shown):
+    """A run; times are seconds since 1970."""
+
+    id: str
+    case: str
+    parent: str | None
+    state: RunState
+    request: Wanted
+    granularity: Granularity
+    photos: list[int]
+    created: float
+    started: float | None
+    ended: float | None
+    answer: Summary | None
+    trouble: str | None
+    position: int | None
+    rejected: dict[str, Any]
+
+    @classmethod
+    def of(cls, row: RunRow) -> "RunShown":
+        """Return the model of the service's row."""
+        return cls(
+            id=row.id, case=row.case, parent=row.parent, state=row.state, request=_wanted(row),
+            granularity=row.granularity, photos=list(row.photos), created=row.created.timestamp(),
+            started=_seconds(row.started), ended=_seconds(row.ended),
+            answer=None if row.answer is None else Summary.model_validate(row.answer),
+            trouble=row.trouble, position=row.position, rejected=dict(row.rejected),
+        )  # fmt: skip
+
+
+class CaseShown(Shown):
+    """A case; times are seconds since 1970."""
+
+    id: str
+    title: str
+    notes: str
+    created: float
+    changed: float
+    photos: list[PhotoShown]
+    runs: list[RunShown]
+
+    @classmethod
+    def of(cls, row: CaseRow) -> "CaseShown":
+        """Return the model of the service's row."""
+        return cls(
+            id=row.id, title=row.title, notes=row.notes,
+            created=row.created.timestamp(), changed=row.changed.timestamp(),
+            photos=[PhotoShown.of(one) for one in row.photos], runs=[RunShown.of(one) for one in row.runs],
+        )  # fmt: skip
+
+
+class CaseList(Shown):
+    """Cases, newest first; ask again with ``before`` set to the last one's id for more."""
+
+    cases: list[CaseShown]
+
+
+class PointShown(View):
+    """A point on the earth."""
+
+    lat: float
+    lon: float
+
+
+class CheckShown(View):
+    """What a finding says about a claimed place."""
+
+    claimed: PointShown
+    verdict: Literal["for", "against", "undecided"]
+    reason: str
+    speaks_for: list[str] = []
+    speaks_against: list[str] = []
+
+
+class LimitsShown(Shown):
+    """What is taken in at most."""
+
+    photo_bytes: int
+    photo_pixels: int
+    photos: int
+    json_bytes: int
+    title_characters: int
+    notes_characters: int
+
+
+class ModelShown(Shown):
+    """A model that could be asked as things stand, and where it is."""
+
+    model: str
+    base_url: str | None
+    words: str
+
+
+class AboutShown(Shown):
+    """What this server is, has and takes.
+
+    ``setup`` says whether no model was chosen yet, ``review`` whether a batch is under review.
+    """
+
+    version: str
+    offline: bool
+    token: bool
+    keyring: bool
+    limits: LimitsShown
+    models: list[ModelShown]
+    methods: list[str]
+    services: list[str]
+    regions: list[str]
+    granularities: list[Granularity]
+    formats: list[str]
+    setup: bool
+    review: bool
+
+
+class SettingsShown(Shown):
+    """What holds for all runs; keys are no part of it."""
+
+    model: str | None
+    base_url: str | None
+    offline: bool
+    granularity: Granularity
+    retention_days: int | None
+    quota_mb: int | None
+    online_tiles: str | None
+
+
+class DiskShown(Shown):
+    """What all cases take on the disk, and what they may take."""
+
+    bytes: int
+    quota_mb: int | None
+
+
+class Wiped(Shown):
+    """How many cases were deleted."""
+
+    cases: int
+
+
+class KeyShown(Shown):
+    """Whether a service's key is there, and where it is kept; never the key."""
+
+    service: str
+    title: str
+    set: bool
+    keep: Literal["memory", "keyring", "environment"] | None
+
+
+class KeyList(Shown):
+    """Every service that takes a key, and whether this system has a keyring."""
+
+    keyring: bool
+    keys: list[KeyShown]
+
+
+def _seconds(when: datetime | None) -> float | None:
+    return None if when is None else when.timestamp()
+
+
+def _wanted(row: RunRow) -> Wanted:
+    from dataclasses import asdict
+
+    return Wanted.model_validate({**asdict(row.request), "send_to": list(row.request.send_to)})
+
+
+_TOLD: dict[str, Any] = {
+    "started": shapes.StartedView,
+    "resumed": shapes.ResumedView,
+    "said": shapes.SaidView,
+    "observed": shapes.ObservedView,
+    "candidate": shapes.CandidateView,
+    "clues": shapes.CluesView,
+    "spent": shapes.SpentView,
+    "answer": shapes.AnswerView,
+    "ended": shapes.EndedView,
+}
+
+
+@cache
+def model_of(shape: Any) -> type[BaseModel]:
+    """Return a model with the keys of a typed dictionary, and of those inside it."""
+    # Runs that an older service has kept lack what was added since, which may be null; what a newer one has kept
+    # besides is left out. Neither is a reason to fail.
+    named: dict[str, Any] = {
+        name: (_mapped(hint), None if type(None) in get_args(hint) else ...)
+        for name, hint in get_type_hints(shape).items()
+    }
+    settings = ConfigDict(extra="ignore")
+    return create_model(shape.__name__, __config__=settings, __doc__=shape.__doc__, **named)
+
+
+def _mapped(hint: Any) -> Any:
+    if is_typeddict(hint):
+        return model_of(hint)
+    if get_origin(hint) is list:
+        return list[_mapped(get_args(hint)[0])]  # type: ignore[misc]
+    if get_origin(hint) in (UnionType, Union):
+        return Union[tuple(map(_mapped, get_args(hint)))]  # noqa: UP007 -- made while we run
+    return hint
+
+
+def event_schema(*more: str) -> dict[str, Any]:
+    """Return what a stream is made of: for each kind of event what its data, a text of JSON, holds."""
+    kinds = (*get_args(shapes.EventKind), *more)
+    return {
+        "type": "object",
+        "required": ["id", "event", "data"],
+        "properties": {"id": {"type": "string", "pattern": "^[0-9]+$"}, "event": {"type": "string", "enum": [*kinds]}},
+        "oneOf": [{"properties": {"event": {"const": kind}, "data": _json_text(_TOLD.get(kind))}} for kind in kinds],
+    }
+
+
+def _json_text(shape: Any) -> dict[str, Any]:
+    text = {"type": "string", "contentMediaType": "application/json"}
+    if shape is None:
+        return text
+    whole = model_of(shape).model_json_schema(mode="serialization")
+    return {**text, "contentSchema": _in_place(whole, whole.pop("$defs", {}))}
+
+
+def _in_place(schema: Any, named: dict[str, Any]) -> Any:
+    """Return a schema with what it refers to put in its place: references inside a text's schema lead nowhere."""
+    if isinstance(schema, list):
+        return [_in_place(one, named) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if reference := schema.get("$ref"):
+        return _in_place(named[reference.rpartition("/")[2]], named)
+    return {key: _in_place(value, named) for key, value in schema.items()}
+
+
+_WHY = {
+    400: "The request is invalid; the message says what to change.",
+    401: "The token is missing or wrong.",
+    403: "The host does not match, or the request came from another site's page.",
+    404: "Not found.",
+    408: "The request's body stopped arriving.",
+    409: "The current state does not allow it, or consent to send photos is missing.",
+    413: "The body is too large.",
+    415: "The media type is not that of a photo.",
+    422: "The request does not match the schema.",
+    429: "Too many requests, streams or runs.",
+    503: "A service is unavailable at the moment.",
+}
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Failure, "description": why} for status, why in _WHY.items()
+}
+EMPTY: dict[int | str, dict[str, Any]] = {**REFUSALS, 204: {"description": "Done."}}
+
+_ID = Path(pattern="^[0-9a-f]{16}$", examples=["0123456789abcdef"])
+CaseId = Annotated[str, _ID]
+RunId = Annotated[str, _ID]
+PhotoNumber = Annotated[int, Path(ge=0, le=100_000)]
+
+
+def binary(*media_types: str, description: str) -> dict[int | str, dict[str, Any]]:
+    """Return what a route promises that sends bytes."""
+    content = {name: {"schema": {"type": "string", "format": "binary"}} for name in media_types}
+    return {**REFUSALS, 200: {"description": description, "content": content}}

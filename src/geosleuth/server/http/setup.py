@@ -1,0 +1,206 @@
+"""The page's set-up of a model. For the person at this machine only: it writes the default of all commands."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
+from pydantic import Field
+
+from geosleuth.locate.defaults import NONE
+from geosleuth.locate.plan import DETECTIVE
+from geosleuth.models.local_models import fitting_models
+from geosleuth.models.registry import SERVICES
+from geosleuth.server.model_trial import cost_of
+from geosleuth.server.ollama import ollama_root
+from geosleuth.server.reach import PATIENT_SECONDS, Reachable, hosted, look_around
+from geosleuth.server.setup import PullJob, PullState
+from geosleuth.support.net import is_loopback
+
+from .keys import Keys
+from .responses import Refused
+from .schemas import EMPTY, REFUSALS, Address, Asked, Host, Name, SettingsShown, Shown
+from .state import State
+
+
+class NewDefault(Asked):
+    """A model for everything that names none; ``none`` is the detective."""
+
+    model: Annotated[Name, Field(min_length=1, examples=["ollama:qwen3.5:4b"])]
+    base_url: Address | None = None
+
+
+class NewTrial(NewDefault):
+    """A model to try, and the hosts that may get the example photo."""
+
+    send_to: list[Host] = Field(default_factory=list, max_length=8)
+
+
+class NewPull(Asked):
+    """The host that a model may be fetched from."""
+
+    host: Host = ""
+
+
+class ReachableShown(Shown):
+    """A model within reach. ``sees`` is null where nobody says; ``sent_to`` where photos stay on this machine."""
+
+    model: str
+    where: str
+    base_url: str | None
+    sees: bool | None
+    sent_to: str | None
+    cost: str
+
+    @classmethod
+    def of(cls, one: Reachable) -> "ReachableShown":
+        """Return the model of what was found."""
+        return cls(**asdict(one), cost=cost_of(one))
+
+
+class BrokenShown(Shown):
+    """A server on this machine that does not do what it should."""
+
+    title: str
+    where: str
+    trouble: str
+
+
+class OfferShown(Shown):
+    """The model for this machine's memory that Ollama could fetch; ``runs`` says whether Ollama does."""
+
+    model: str
+    size_gb: float
+    memory_gb: float
+    licence: str
+    host: str
+    runs: bool
+
+
+class PullShown(Shown):
+    """The model that Ollama fetches, or fetched last."""
+
+    model: str
+    state: PullState
+    done_bytes: int
+    size_bytes: int
+    trouble: str | None
+
+    @classmethod
+    def of(cls, job: PullJob) -> "PullShown":
+        """Return the model of the service's job."""
+        return cls(**asdict(job))
+
+
+class SetupShown(Shown):
+    """What is within reach. ``asked`` says whether servers on this machine were asked, ``offer`` is null until then."""
+
+    default: str | None
+    asked: bool
+    models: list[ReachableShown]
+    broken: list[BrokenShown]
+    offer: OfferShown | None
+    pull: PullShown | None
+
+
+class TriedShown(Shown):
+    """What a model said about the example photo, and whether it is right."""
+
+    answer: str
+    right: bool
+    seconds: float
+    turns: int
+    usd: float | None
+
+
+async def local_user(request: Request) -> None:
+    """Refuse other machines.
+
+    Raises:
+        Refused: the request comes from another machine.
+    """
+    if not is_local(request):
+        raise Refused(403, "local", "a model is set up on the machine itself; run there: geosleuth setup")
+
+
+def is_local(request: Request) -> bool:
+    """Return whether a request comes from this machine."""
+    return request.client is not None and is_loopback(request.client.host)
+
+
+router = APIRouter(prefix="/api/setup", tags=["setup"], responses=REFUSALS, dependencies=[Depends(local_user)])
+
+
+@router.get("")
+async def setup(request: Request) -> SetupShown:
+    """Weights on this disk and keys, by name. Nobody is asked."""
+    return await _shown(State.of(request), ask=False)
+
+
+@router.post("/look")
+async def setup_look(request: Request) -> SetupShown:
+    """The same with the servers on this machine, which are asked for the names of their models."""
+    return await _shown(State.of(request), ask=True)
+
+
+@router.post("/try")
+async def setup_try(asked: NewTrial, request: Request) -> TriedShown:
+    """Try a model on an example photo. Where that leaves this machine, the host must be named: 409 says which."""
+    made = await State.of(request).service.setup.attempt(asked.model, asked.base_url, asked.send_to)
+    return TriedShown(**made)
+
+
+@router.put("/default")
+async def setup_default(asked: NewDefault, request: Request) -> SettingsShown:
+    """Make a model the default of the page, of commands and of everything else."""
+    model = None if asked.model.strip() in (NONE, DETECTIVE) else asked.model.strip()
+    return SettingsShown(**asdict(await State.of(request).service.set_default_model(model, asked.base_url)))
+
+
+@router.post("/dismiss", status_code=204, responses=EMPTY)
+async def setup_dismiss(request: Request) -> None:
+    """Do not offer the set-up by itself again."""
+    await State.of(request).service.dismiss_setup()
+
+
+@router.post("/pull", status_code=202)
+async def setup_pull(asked: NewPull, request: Request) -> PullShown:
+    """Have Ollama on this machine fetch a small model. Its host must be named: without it, 409 says which it is."""
+    return PullShown.of(await State.of(request).service.setup.start_pull(asked.host))
+
+
+@router.get("/pull")
+async def setup_pulling(request: Request) -> PullShown | None:
+    """How far it is."""
+    job = State.of(request).service.setup.job
+    return None if job is None else PullShown.of(job)
+
+
+@router.delete("/pull", status_code=204, responses=EMPTY)
+async def setup_cancel(request: Request) -> None:
+    """Stop it; the next one goes on from what is there."""
+    await State.of(request).service.setup.cancel()
+
+
+async def _shown(state: State, *, ask: bool) -> SetupShown:
+    found, broken = await run_in_threadpool(look_around, ask=ask)
+    found += await run_in_threadpool(_in_memory, state.keys, found)
+    offer = None
+    if ask and all(one.sees is False for one in found):
+        offer = OfferShown(**asdict(fitting_models()[0]), runs=await ollama_root(PATIENT_SECONDS) is not None)
+    job = state.service.setup.job
+    return SetupShown(
+        default=state.service.settings.model,
+        asked=ask,
+        models=[ReachableShown.of(one) for one in found],
+        broken=[BrokenShown(**asdict(one)) for one in broken],
+        offer=offer,
+        pull=None if job is None else PullShown.of(job),
+    )
+
+
+def _in_memory(keys: Keys, found: list[Reachable]) -> list[Reachable]:
+    """Return the services whose key was given on the page."""
+    known = {one.model.partition(":")[0] for one in found}
+    held = [one.service for one in keys.states() if one.where == "memory" and one.service not in known]
+    return [hosted(one, "its key is in this server's memory") for one in held if not SERVICES[one].own]

@@ -1,0 +1,228 @@
+"""Find, download and import maps by place name, in a worker process.
+
+Every request must repeat the name of the map server as consent to contact it; a download must also repeat the size that
+the page showed.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from geosleuth.support.errors import BadInput, GeosleuthError
+
+from .frames import DiskFull
+from .processes import Gone, News, OutOfMemory, WorkerProcess
+from .records import NeedsConsent, WrongState
+
+MapState = Literal["downloading", "importing", "done", "failed", "cancelled"]
+NAME_CHARACTERS = 120
+_PROGRESS_INTERVAL_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class MapOffer:
+    """A map that can be downloaded.
+
+    Attributes:
+        place: the place that was asked for.
+        name: the name of the region in the atlas.
+        title: what the file covers, for people.
+        host: the server.
+        size_bytes: the size of the download.
+        disk_bytes: the disk space that the imported region takes.
+        seconds: how long the import takes after the download.
+        day: the date of the describe_offer data; None if unknown.
+        there: the date of the data that this machine already has; None if it has none.
+        up_to_date: whether this machine already has the describe_offer data.
+    """
+
+    place: str
+    name: str
+    title: str
+    host: str
+    size_bytes: int
+    disk_bytes: int
+    seconds: float
+    day: str | None
+    there: str | None
+    up_to_date: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MapJob:
+    """The current or most recent download.
+
+    Attributes:
+        place: the place that was asked for.
+        host: the server.
+        size_bytes: the size of the download.
+        state: the current step, or how the job ended.
+        share: how much of the current step is done, from 0 to 1.
+        what: the importer's name for its current step.
+        trouble: why the job failed.
+    """
+
+    place: str
+    host: str
+    size_bytes: int
+    state: MapState
+    share: float = 0.0
+    what: str = ""
+    trouble: str | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether the job is still running."""
+        return self.state in ("downloading", "importing")
+
+
+class Maps:
+    """Fetch one map at a time, from one host, and only after the caller has named that host."""
+
+    def __init__(self) -> None:
+        self._worker = WorkerProcess("helps")
+        self._task: asyncio.Task[None] | None = None
+        self._asking = asyncio.Lock()
+        self.job: MapJob | None = None
+
+    @property
+    def host(self) -> str:
+        """The host name of the map server.
+
+        Raises:
+            BadInput: the mirror set in the environment is not a valid address.
+        """
+        from geosleuth.server.downloads import Source
+
+        return Source().host
+
+    async def offer(self, place: str, host: str, *, offline: bool) -> MapOffer:
+        """Find the map of a place and ask the host for its size.
+
+        Raises:
+            NeedsConsent: ``host`` is not the map server.
+            BadInput: the service is offline, or there is no such place or map.
+            ServiceFault: the host failed.
+            WrongState: another map is being fetched.
+        """
+        self._check_consent(host, offline=offline)
+        async with self._asking:
+            self._check_idle()
+            offer, _ = await self._work("offer_map", {"place": place[:NAME_CHARACTERS]})
+        return MapOffer(**offer)
+
+    def start(self, place: str, host: str, size_bytes: int, *, offline: bool) -> MapJob:
+        """Start to download a map of the size that was shown; `job` reports progress and outcome.
+
+        Raises:
+            NeedsConsent, BadInput, WrongState: as for `offer`.
+        """
+        self._check_consent(host, offline=offline)
+        if self._asking.locked():
+            raise WrongState("the host is being asked about another map; try again in a moment")
+        self._check_idle()
+        self.job = MapJob(place, host, size_bytes, "downloading")
+        self._task = asyncio.create_task(self._fetch(self.job))
+        return self.job
+
+    async def cancel(self) -> None:
+        """Cancel the job; the next download of the same file resumes where this one stopped."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        if self.job is not None and self.job.active:
+            self.job = replace(self.job, state="cancelled")
+
+    async def end(self) -> None:
+        """Cancel the job and end the worker process."""
+        await self.cancel()
+        await self._worker.end()
+
+    def _check_consent(self, host: str, *, offline: bool) -> None:
+        map_host = self.host
+        if host != map_host:
+            raise NeedsConsent([map_host], f"this asks {map_host} for its list of maps; no photo is sent")
+        if offline:
+            raise BadInput("the service is set to stay offline; allow network access in the settings first")
+
+    def _check_idle(self) -> None:
+        if self.job is not None and self.job.active:
+            raise WrongState(f"the map of {self.job.place} is being fetched; wait until it is done, or cancel it")
+
+    async def _work(self, task: str, details: dict[str, Any], on_news: Callable[[News], None] | None = None) -> Any:
+        try:
+            return await self._worker.work(task, details, on_news=on_news)
+        except (Gone, OutOfMemory) as error:
+            await self._worker.end()
+            raise GeosleuthError("the process that fetches maps has ended; try again") from error
+
+    async def _fetch(self, job: MapJob) -> None:
+        def update_job(news: News) -> None:
+            for _, progress, _ in news:
+                self.job = replace(job, **progress)
+
+        details = {"place": job.place[:NAME_CHARACTERS], "size_bytes": job.size_bytes}
+        try:
+            await self._work("get_map", details, update_job)
+            self.job = replace(job, state="done", share=1.0)
+        except GeosleuthError as error:
+            if isinstance(error, DiskFull):
+                trouble = "the disk is full; free some space and try again"
+            else:
+                trouble = " ".join(str(error).split())
+            self.job = replace(job, state="failed", trouble=trouble)
+        finally:
+            # The worker's atlas and libraries would occupy memory until the next map.
+            await self._worker.end()
+
+
+async def describe_offer(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a `MapOffer` for the map of a place; runs in the worker process."""
+    from geosleuth.server.downloads import Needs, Source, ask_size, day_of, find_map, is_same
+
+    source = Source()
+    async with source.client:
+        target = await find_map(source, str(details["place"]))
+        offer = await ask_size(source, target)
+    existing, needs = target.existing(), Needs.of(offer)
+    if existing is not None and existing.origin is None:
+        raise BadInput(
+            f"the region {existing.name} was imported from the file {existing.source} and is not replaced by a "
+            "download; remove it first"
+        )
+    return asdict(
+        MapOffer(
+            place=str(details["place"]), name=target.name, title=target.description, host=offer.host,
+            size_bytes=offer.size_bytes, disk_bytes=needs.disk_bytes, seconds=needs.seconds, day=offer.day,
+            there=None if existing is None else day_of(existing),
+            up_to_date=existing is not None and is_same(existing, offer),
+        )
+    )  # fmt: skip
+
+
+async def fetch_map(details: Mapping[str, Any], publish: Callable[..., None]) -> dict[str, Any]:
+    """Download and import the map of a place and publish the progress; runs in the worker process."""
+    from geosleuth.server.downloads import Source, add, ask_size, check_disk, fetch, find_map
+
+    published_at = 0.0
+
+    def report(state: MapState, what: str, done: int, total: int) -> None:
+        nonlocal published_at
+        if (now := time.time()) - published_at >= _PROGRESS_INTERVAL_S or done == total:
+            published_at = now
+            publish(("map", {"state": state, "what": what, "share": round(done / max(1, total), 4)}, now))
+
+    source = Source()
+    async with source.client:
+        target = await find_map(source, str(details["place"]))
+        offer = await ask_size(source, target)
+        if offer.size_bytes != details["size_bytes"]:
+            raise BadInput(f"{offer.host} has published another file of {target.title} since; check its size again")
+        check_disk(target, offer)
+        await fetch(source, target, offer, lambda done, total: report("downloading", "", done, total))
+    region = await asyncio.to_thread(add, target, offer, lambda *step: report("importing", *step))
+    return {"name": region.name}

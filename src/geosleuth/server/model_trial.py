@@ -1,0 +1,107 @@
+"""A model on trial: what it costs, and what it says about an example photo."""
+
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TypedDict
+
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.locate.defaults import Defaults
+from geosleuth.names import country_code
+from geosleuth.server.reach import Reachable
+from geosleuth.support.errors import BadInput, GeosleuthError
+from geosleuth.support.text.safe import one_line
+
+NAME = "NAME"
+"""What stands for the name of a model that the user has to choose."""
+
+_TURNS, _SECONDS, _USD = 4, 180.0, 0.25
+_A_PHOTO = 10_000, 1_000
+"""Tokens in and out that a photo takes, roughly: for prices."""
+
+_SHOWN, _AT, _NEAR_KM = "MC", LatLon(43.745, 7.431), 5.0
+"""Where the example photo is: in Monaco, in Avenue Princesse Grace."""
+
+
+class Tried(TypedDict):
+    """What came of a trial."""
+
+    answer: str
+    right: bool
+    seconds: float
+    turns: int
+    usd: float | None
+
+
+def cost_of(one: Reachable) -> str:
+    """Return what a photo costs, in words."""
+    if one.sent_to is None:
+        return "free"
+    usd = None if one.model.endswith(f":{NAME}") else price_usd(one.model)
+    return "see its price list" if usd is None else f"about ${usd:.3f} a photo"
+
+
+def price_usd(model: str) -> float | None:
+    """Return what a photo costs at a service, roughly; None where no price is known."""
+    prefix, _, name = model.partition(":")
+    with suppress(Exception):  # the list has what it has, and its errors are its own
+        from genai_prices import Usage, calc_price
+
+        usage = Usage(input_tokens=_A_PHOTO[0], output_tokens=_A_PHOTO[1])
+        return float(calc_price(usage, model_ref=name, provider_id=prefix).total_price)
+    return None
+
+
+def check_named(model: str) -> None:
+    """Refuse a name in which the model's own is still to be filled in.
+
+    Raises:
+        BadInput: it is.
+    """
+    if model.endswith(f":{NAME}"):
+        raise BadInput(f"{NAME} stands for the model's name; write for example openai:gpt-5")
+
+
+async def try_model(defaults: Defaults) -> Tried:
+    """Let a model work on a drawn photo, which goes to its host; return what came of it.
+
+    Raises:
+        BadInput: it fails.
+    """
+    from geosleuth.locate.api import alocate
+
+    fails = f"{defaults.model} does not work, and is not the default"
+    with tempfile.TemporaryDirectory(prefix="geosleuth-") as folder:
+        photo = Path(folder) / "example.png"
+        _draw(photo)
+        try:
+            finding = await alocate(
+                photo, model=defaults.model, base_url=defaults.base_url, send=True,
+                turns=_TURNS, seconds=_SECONDS, usd=_USD, force_answer=True,
+            )  # fmt: skip
+        except GeosleuthError as error:
+            raise BadInput(f"{fails}: {error}") from error
+    ended, spent = finding.trajectory.ended, finding.trajectory.spent
+    if ended is not None and ended.reason == "service":
+        raise BadInput(f"{fails}: {one_line(ended.trouble or 'it fails')}")
+    place = finding.answer.address.country.conclusion or finding.answer.address.precise.conclusion
+    return {
+        "answer": one_line(place or "no place")[:80],
+        "right": country_code(finding.answer.address.country.conclusion or "") == _SHOWN
+        or (finding.answer.point is not None and distance_km(finding.answer.point, _AT) <= _NEAR_KM),
+        "seconds": round(spent.seconds, 1),
+        "turns": spent.turns,
+        "usd": spent.usage.cost_usd,
+    }
+
+
+def _draw(path: Path) -> None:
+    """Draw a street sign of Monaco on a wall: a photo of nobody."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    image = Image.new("RGB", (640, 420), (222, 205, 170))
+    draw = ImageDraw.Draw(image)
+    draw.rectangle((90, 110, 550, 290), fill=(22, 58, 140), outline="white", width=8)
+    draw.text((320, 175), "AVENUE PRINCESSE GRACE", fill="white", font=ImageFont.load_default(30), anchor="mm")
+    draw.text((320, 235), "98000 MONACO", fill="white", font=ImageFont.load_default(26), anchor="mm")
+    image.save(path)

@@ -1,0 +1,240 @@
+"""From a request to the options of ``geosleuth locate``, with settings, and what a person rejects or adds."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from geosleuth.agent import Event, Hypothesis, Noted, Trajectory
+from geosleuth.agent.spoken_of import quotes_any, rests_on
+from geosleuth.answer.granularity import GRANULARITIES, Granularity, coarsest
+from geosleuth.geo import LatLon
+from geosleuth.models.detective.ruled_out import BY_A_PERSON
+from geosleuth.models.feedback import Reading, Rejected, RejectedPlace, rejected_place
+from geosleuth.names import fold, whole_country
+from geosleuth.support.errors import BadInput
+
+from .records import Feedback, NeedsConsent, RunRequest, Settings
+from .shapes import ClueView, PlaceView
+
+if TYPE_CHECKING:
+    from geosleuth.locate.plan import Plan
+    from geosleuth.locate.request import LocateRequest
+
+_ON_THIS_DISK = ("", "detective", "same", "hf", "replay")
+
+
+def allowed_granularity(wanted: Granularity, cap: Granularity) -> Granularity:
+    """Return the coarser of two levels.
+
+    Raises:
+        BadInput: there is no such level.
+    """
+    if wanted not in GRANULARITIES:
+        raise BadInput(f"there is no granularity {wanted[:40]!r}; there are {', '.join(GRANULARITIES)}")
+    return coarsest((wanted, cap))
+
+
+def settled(request: RunRequest, settings: Settings) -> RunRequest:
+    """Return a request with what it leaves open taken from the settings.
+
+    Raises:
+        BadInput: it asks for something that can't be.
+    """
+    from geosleuth.locate.area import names_file
+    from geosleuth.locate.defaults import NONE
+    from geosleuth.locate.profiles import read_profile
+
+    if request.within is not None and names_file(request.within):
+        raise BadInput("within takes a place or numbers here, not a file; give the outline as the area")
+    own = request.model is None
+    saved = {} if request.profile is None else read_profile(request.profile).options
+    usual = (saved["model"], saved.get("base_url")) if "model" in saved else (settings.model, settings.base_url)
+    model = usual[0] if own else request.model
+    model = None if model == NONE else model
+    if settings.offline:
+        for asked in (model, request.verifier):
+            _check_offline(asked)
+    return replace(
+        request,
+        model=model,
+        base_url=(request.base_url or usual[1]) if own else request.base_url,
+        granularity=allowed_granularity(request.granularity, settings.granularity),
+    )
+
+
+def _check_offline(model: str | None) -> None:
+    if model is None or model in _ON_THIS_DISK or model.partition(":")[0] in _ON_THIS_DISK:
+        return
+    raise BadInput(f'{model[:60]} is asked over the network; switch off "offline" in the settings to allow it')
+
+
+def locate_request(
+    request: RunRequest, *, offline: bool, rejected: "Rejected | None" = None, check: str | None = None
+) -> "LocateRequest":
+    """Build the request of a run."""
+    from geosleuth.locate.plan import DETECTIVE
+    from geosleuth.locate.profiles import read_profile
+    from geosleuth.locate.request import LocateRequest
+
+    model = None if request.model in (None, "", DETECTIVE) else request.model
+    asked = LocateRequest(
+        model=model,
+        base_url=request.base_url if model is not None else None,
+        method=request.method,
+        parallel=request.parallel,
+        verifier=request.verifier,
+        within=request.within,
+        drawn=request.area,
+        rejected=rejected,
+        hint=request.hint,
+        taken=request.taken,
+        drives_on=request.drives_on,
+        seen=request.seen,
+        granularity=request.granularity,
+        turns=request.turns,
+        calls=request.calls,
+        tokens=request.tokens,
+        seconds=request.seconds,
+        usd=request.usd,
+        force_answer=request.force_answer,
+        offline=offline,
+        check=check,
+    )
+    if request.profile is None:
+        return asked
+    usual = LocateRequest()
+    told = {one.name: value for one in fields(asked) if (value := getattr(asked, one.name)) != getattr(usual, one.name)}
+    return replace(asked, **read_profile(request.profile).beside({"model": model, **told}))
+
+
+def check_consent(plan: "Plan", send_to: Iterable[str]) -> None:
+    """Refuse to send photos to a host without consent.
+
+    Raises:
+        NeedsConsent: there is one.
+    """
+    from geosleuth.models import consent_line
+
+    sending, hosts = plan.sent_to
+    if missing := hosts - frozenset(send_to):
+        words = "; ".join(consent_line(one) for one in sending)
+        raise NeedsConsent(missing, words or f"the image search sends the photo to {' and '.join(sorted(hosts))}")
+
+
+def continued(request: RunRequest, feedback: Feedback) -> RunRequest:
+    """Return the request of a run that continues another: feedback is added, an area replaces an area."""
+    hint = "; ".join(part for part in (request.hint, feedback.hint) if part) or None
+    changed = replace(request, hint=hint, send_to=tuple(dict.fromkeys((*request.send_to, *feedback.send_to))))
+    if feedback.area is not None or feedback.within is not None:
+        changed = replace(changed, area=feedback.area, within=feedback.within)
+    return changed
+
+
+def rejected_of(
+    clues: Iterable[ClueView],
+    candidates: Iterable[PlaceView],
+    *,
+    reject_clues: Sequence[str] = (),
+    reject_candidates: Sequence[str] = (),
+    reject_texts: Sequence[str] = (),
+    readings: Iterable[Mapping[str, Any]] = (),
+) -> Rejected:
+    """Return what a person has ruled out, by the ids that the page knows.
+
+    Args:
+        clues: those of the run, from its events or its result.
+        candidates: from its events, the result's pool and its answer; the last of an id counts.
+        reject_clues: ids of clues.
+        reject_candidates: ids of candidates.
+        reject_texts: lines as they were read that are not about the place.
+        readings: what a person reads, as `Reading` has it.
+
+    Raises:
+        BadInput: there is no such clue or candidate.
+    """
+    seen = {one["id"]: one["seen"] for one in clues}
+    places = {one["id"]: one for one in candidates}
+    for name, wanted, known in (("clue", reject_clues, seen), ("candidate", reject_candidates, places)):
+        # An empty id is none, too.
+        if (missing := next((one for one in wanted if one not in known), None)) is not None:
+            raise BadInput(f"this run has no {name} {missing[:40]!r}; reload it and choose again")
+    chosen = [places[one] for one in reject_candidates]
+    return Rejected(
+        clues=tuple(dict.fromkeys(reject_clues)),
+        seen=tuple(dict.fromkeys(seen[one] for one in reject_clues)),
+        places=tuple(dict.fromkeys(rejected_place(one["name"], _point(one), one["radius_km"]) for one in chosen)),
+        texts=tuple(dict.fromkeys(reject_texts)),
+        readings=tuple(map(_reading, readings)),
+    )
+
+
+def with_rejected(trajectory: Trajectory, rejected: Rejected) -> Trajectory:
+    """Return the trajectory with the rejected candidates of its pool dropped, and rejected evidence left out of it.
+
+    So that a model that fails, or says nothing, can't fall back on what a person has ruled out.
+    """
+    events, gone = list(trajectory.events), rejected.said
+    for one in trajectory.pool:
+        speaks_for, against = (
+            tuple(line for line in lines if not (rests_on(line, gone) or quotes_any(line, gone)))
+            for lines in (one.evidence_for, one.evidence_against)
+        )
+        now = replace(one, evidence_for=speaks_for, evidence_against=against)
+        if one.fate != "dropped" and any(_holds(place, one) for place in rejected.places):
+            against = tuple(dict.fromkeys((*now.evidence_against, BY_A_PERSON)))
+            now = replace(now, fate="dropped", confidence=0.0, evidence_against=against)
+        if now != one:
+            events.append(Event(len(events), events[-1].at_s, Noted(now)))
+    return replace(trajectory, events=tuple(events))
+
+
+def _holds(place: RejectedPlace, one: Hypothesis) -> bool:
+    """Return whether a candidate is, or lies in, a rejected place; a country does not lie in its largest town."""
+    if fold(one.place) == fold(place.name) or (one.country is not None and one.country == place.country):
+        return True
+    extent = place.extent
+    inside = extent is not None and one.point is not None and extent.contains(one.point)
+    return inside and whole_country(one.place) is None
+
+
+def rejected_to_dict(rejected: Rejected) -> dict[str, Any]:
+    """Return JSON to store with a run."""
+    return {
+        "clues": list(rejected.clues),
+        "texts": list(rejected.texts),
+        "seen": list(rejected.seen),
+        "readings": [asdict(one) | {"box": list(one.box)} for one in rejected.readings],
+        "places": [
+            {
+                "name": one.name,
+                "lat": None if one.point is None else one.point.lat,
+                "lon": None if one.point is None else one.point.lon,
+                "radius_km": one.radius_km,
+                "country": one.country,
+            }
+            for one in rejected.places
+        ],
+    }
+
+
+def rejected_from_dict(data: Mapping[str, Any]) -> Rejected:
+    """Read what `rejected_to_dict` wrote; what is not there is nothing."""
+    return Rejected(
+        clues=tuple(data.get("clues", ())),
+        texts=tuple(data.get("texts", ())),
+        seen=tuple(data.get("seen", ())),
+        readings=tuple(map(_reading, data.get("readings", ()))),
+        places=tuple(
+            RejectedPlace(one["name"], _point(one), one["radius_km"], one["country"]) for one in data.get("places", ())
+        ),
+    )
+
+
+def _reading(one: Mapping[str, Any]) -> Reading:
+    left, top, right, bottom = one["box"]
+    return Reading(one["text"], one["photo"], (left, top, right, bottom), one["was"])
+
+
+def _point(one: Mapping[str, Any]) -> LatLon | None:
+    lat, lon = one["lat"], one["lon"]
+    return None if lat is None or lon is None else LatLon(lat, lon)

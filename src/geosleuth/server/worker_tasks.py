@@ -1,0 +1,293 @@
+"""Tasks of the service's processes; each takes and returns plain JSON and bytes."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .records import JPEG_QUALITY, request_from_dict
+
+if TYPE_CHECKING:
+    from geosleuth.photo import OpenedPhoto
+
+Publish = Callable[..., None]
+"""Takes any number of events (kind, data, time) for the readers of a run."""
+
+_LEAST_READ_PX = 8
+_READ_PX = 1000
+_MOST_ENLARGED = 4
+
+Made = tuple[dict[str, Any], bytes]
+Task = Callable[[Mapping[str, Any], bytes, Publish], Awaitable[Made]]
+
+
+@contextmanager
+def keys_in_place(keys: Mapping[str, str]) -> Iterator[None]:
+    """Put keys of services into this process's environment for one task."""
+    before = {name: os.environ.get(name) for name in keys}
+    os.environ.update(keys)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+async def open_photo(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Open an untrusted photo, and write the smaller pictures that pages show."""
+    from geosleuth.photo import Limits
+    from geosleuth.photo import open_photo as opened_photo
+
+    data = await asyncio.to_thread(Path(details["path"]).read_bytes)
+    opened = opened_photo(data, Limits(**details["limits"]))
+    for most_px, path in details["pictures"]:
+        _write_jpeg(opened.photo.image, most_px, Path(path))
+    width, height = opened.photo.size
+    claims = opened.claims
+    return {
+        "bytes": len(data),
+        "width": width,
+        "height": height,
+        "format": claims.format,
+        "kind": opened.photo.kind,
+        "sha256": claims.sha256,
+    }, b""
+
+
+def _write_jpeg(image: Any, most_px: int, path: Path) -> None:
+    from geosleuth.support.files import write_bytes_atomically
+
+    write_bytes_atomically(path, _jpeg(image, most_px))
+
+
+def _jpeg(image: Any, most_px: int) -> bytes:
+    from geosleuth.photo import View, encode
+
+    scale = min(1.0, most_px / max(image.size))
+    size = (max(1, round(image.size[0] * scale)), max(1, round(image.size[1] * scale)))
+    small = image.resize(size, reducing_gap=3.0)
+    return encode(View("", small, (0, 0, *image.size), ""), quality=JPEG_QUALITY)
+
+
+async def show_photo(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return a photo of this machine's user as a small JPEG."""
+    from geosleuth.photo import open_photo as opened_photo
+
+    opened = await asyncio.to_thread(opened_photo, details["path"], name="the photo")
+    return {}, _jpeg(opened.photo.image, details["most_px"])
+
+
+async def places(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return places that a query may mean, or what a point is called."""
+    from .places import places_of
+
+    return await places_of(details), b""
+
+
+async def read_video(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Look through an untrusted video."""
+    from .video import looked_through
+
+    return await asyncio.to_thread(looked_through, details)
+
+
+async def photos_of(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
+    """Open the photos of a run; messages name them by number, not by path.
+
+    Raises:
+        BadInput: one can't be opened, or they have too many pixels together.
+    """
+    from geosleuth.photo import open_photos
+
+    paths = [Path(one["path"]) for one in details["photos"]]
+    return await asyncio.to_thread(open_photos, paths, names=[f"photo {one['number']}" for one in details["photos"]])
+
+
+async def check_words(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Check a request, and the consent to send photos; nothing is sent."""
+    from geosleuth.locate.plan import make_plan
+
+    from .requests import check_consent, locate_request, rejected_from_dict
+
+    request = request_from_dict(details["request"])
+    with keys_in_place(details["keys"]):
+        asked = locate_request(request, offline=details["offline"], rejected=rejected_from_dict(details["rejected"]))
+        plan = make_plan(asked, [Path(one["path"]) for one in details["photos"]])
+        check_consent(plan, request.send_to)
+    return {"model": plan.policy.name, "method": plan.method.name}, b""
+
+
+async def reject(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return what is ruled out so far, with what is rejected now."""
+    from .requests import rejected_from_dict, rejected_of, rejected_to_dict
+
+    now = rejected_of(
+        details["clues"],
+        details["candidates"],
+        reject_clues=details["reject_clues"],
+        reject_candidates=details["reject_candidates"],
+        reject_texts=details["reject_texts"],
+        readings=details["readings"],
+    )
+    return rejected_to_dict(rejected_from_dict(details["before"]) + now), b""
+
+
+async def locate(details: Mapping[str, Any], _blob: bytes, publish: Publish) -> Made:
+    """Execute a run."""
+    from .runner import run_job
+
+    with keys_in_place(details["keys"]):
+        return await run_job(details, publish), b""
+
+
+async def result(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return the result of a stored run."""
+    from .stored import result_of
+
+    return await result_of(details), b""
+
+
+async def view(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return the result of a stored run, as pages show it."""
+    from .stored import view_of
+
+    return await view_of(details), b""
+
+
+async def file(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return a stored run in one of the formats."""
+    from .stored import file_of
+
+    return await file_of(details)
+
+
+async def picture(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return a picture of a run, by its handle."""
+    from .stored import picture_of
+
+    return {}, await picture_of(details)
+
+
+async def check(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return what a stored run says about a claimed place."""
+    from .stored import check_of
+
+    return await check_of(details), b""
+
+
+async def compare(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return what differs between two results."""
+    from .finding_view import compare_view
+
+    return dict(compare_view(details["left"], details["right"])), b""
+
+
+async def read(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return the lines of text in a part of a photo; boxes are shares of the whole photo."""
+    from geosleuth.photo.text.reader import read_picture
+    from geosleuth.support.errors import BadInput
+
+    (opened,) = await photos_of(details)
+    image = opened.photo.image
+    sides = [side * image.size[number % 2] for number, side in enumerate(details["box"])]
+    left, top, right, bottom = (round(side) for side in sides)
+    if min(right - left, bottom - top) < _LEAST_READ_PX:
+        raise BadInput(f"this part of the photo is smaller than {_LEAST_READ_PX} pixels; draw a larger box")
+    part = image.crop((left, top, right, bottom))
+    # Small lettering is read better once it is large.
+    factor = max(1, min(_MOST_ENLARGED, round(_READ_PX / max(part.size))))
+    text = await asyncio.to_thread(read_picture, part.resize((part.width * factor, part.height * factor)))
+    lines = []
+    for line in text.lines:
+        xs, ys = zip(*line.box, strict=True)
+        box = (left + min(xs) / factor, top + min(ys) / factor, left + max(xs) / factor, top + max(ys) / factor)
+        shares = [min(1.0, max(0.0, side / image.size[number % 2])) for number, side in enumerate(box)]
+        if line.text and shares[0] < shares[2] and shares[1] < shares[3]:
+            box_told = [round(share, 5) for share in shares]
+            lines.append({"text": line.text, "box": box_told, "confidence": round(line.confidence, 3)})
+    return {"lines": lines}, b""
+
+
+async def stand(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return where the camera of a photo stood."""
+    from geosleuth.atlas import OfflineAtlas
+    from geosleuth.photo import Album
+    from geosleuth.tools import Case
+    from geosleuth.tools.resection import Marked, StandRequest, photo_fov, stand_point
+
+    (opened,) = await photos_of(details)
+    fov, source = photo_fov(details["fov"], opened)
+    marked = [Marked(f"{one['lat']:.7f},{one['lon']:.7f}", one["column"]) for one in details["marks"]]
+    request = StandRequest(marked, fov, source, picture=False)
+    found = await stand_point(Case(Album(), OfflineAtlas()), request)
+    # The first line repeats the marks.
+    return {"words": found.text.splitlines()[1:], "found": found.data}, b""
+
+
+async def shadows(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Return where shadows can be, or how they fit a place."""
+    from geosleuth.atlas import OfflineAtlas
+    from geosleuth.geo import LatLon
+    from geosleuth.photo import Album
+    from geosleuth.tools import Case
+    from geosleuth.tools.shadows import Shadow, ShadowQuestion, read_shadows
+
+    asked = dict(details)
+    place = asked.pop("place")
+    question = ShadowQuestion(
+        **asked | {"shadows": [Shadow(**one) for one in asked["shadows"]]},
+        place=None if place is None else LatLon(place["lat"], place["lon"]),
+        picture=False,
+    )
+    found = await read_shadows(Case(Album(), OfflineAtlas()), question)
+    return {"words": found.text.splitlines(), "found": found.data}, b""
+
+
+async def offer_map(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Find the map of a place and return its size; nothing is downloaded."""
+    from .maps import describe_offer
+
+    return await describe_offer(details), b""
+
+
+async def get_map(details: Mapping[str, Any], _blob: bytes, publish: Publish) -> Made:
+    """Download and import a map."""
+    from .maps import fetch_map
+
+    return await fetch_map(details, publish), b""
+
+
+async def try_model(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+    """Try a model on an example photo."""
+    from .setup import tried
+
+    with keys_in_place(details["keys"]):
+        return await tried(details), b""
+
+
+TASKS: Mapping[str, Task] = {
+    "open_photo": open_photo,
+    "read_video": read_video,
+    "check_words": check_words,
+    "reject": reject,
+    "locate": locate,
+    "result": result,
+    "view": view,
+    "file": file,
+    "picture": picture,
+    "check": check,
+    "compare": compare,
+    "read": read,
+    "stand": stand,
+    "shadows": shadows,
+    "offer_map": offer_map,
+    "get_map": get_map,
+    "try_model": try_model,
+    "show_photo": show_photo,
+    "places": places,
+}

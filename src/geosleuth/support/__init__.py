@@ -1,0 +1,1 @@
+"""What every package uses: errors, files, network names, plug-ins, plain text."""

@@ -1,0 +1,337 @@
+"""The terminal: answers on stdout, messages and progress on stderr, questions, Ctrl-C and exit codes."""
+
+import json
+import logging
+import os
+import shlex
+import shutil
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from geosleuth.support.text import one_line, printable
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.progress import Progress, TaskID
+    from rich.segment import Segment
+    from rich.table import Table
+
+    from geosleuth.atlas import OfflineAtlas
+    from geosleuth.locate.plan import Plan
+
+CTRL_C = 130
+"""The exit code of a run that was stopped."""
+
+SOME_FAILED = 1
+"""The exit code where some photos failed or are missing."""
+
+
+def show(view: "RenderableType") -> None:
+    """Print an answer for people on stdout; where that is no terminal as wide as COLUMNS says, or else 200.
+
+    Ids, field values and names come from files and maps: they are never read as markup, and nothing in them steers
+    the terminal.
+    """
+    from rich.console import Console
+
+    columns = os.environ.get("COLUMNS", "")
+    wanted = int(columns) if columns.isascii() and columns.isdigit() and len(columns) < 6 else 0
+    width = None if sys.stdout.isatty() else wanted or 200
+    Console(width=width, markup=False, emoji=False, highlight=False).print(_Safe(view))
+
+
+def table_view(
+    heads: Iterable[str],
+    rows: "Iterable[Iterable[RenderableType]]",
+    *,
+    title: str | None = None,
+    caption: str | None = None,
+) -> "Table":
+    """Return a table; a head that begins with ">" aligns its column to the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left", caption=caption)
+    table.caption_justify = "left"
+    for head in heads:
+        table.add_column(head.removeprefix(">"), overflow="fold", justify="right" if head.startswith(">") else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+class _Safe:
+    """A view whose texts can't steer a terminal; its own colours stay."""
+
+    def __init__(self, view: "RenderableType") -> None:
+        self._view = view
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[Segment]":
+        for part in console.render(self._view, options):
+            yield part if part.control else part._replace(text=printable(part.text))
+
+
+def show_json(document: Any) -> None:
+    """Print the one JSON document of a command with ``--json``; in plain ASCII where stdout can't write all of it.
+
+    What could steer a terminal is written as an escape of JSON's, so that programs read it as it is.
+    """
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    if text != printable(text):
+        text = json.dumps(document, allow_nan=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(document, allow_nan=False)
+    sys.stdout.write(f"{text}\n")
+
+
+def talk(message: str) -> None:
+    """Say something on stderr, on one line; a stderr that takes nothing is no reason to fail."""
+    with suppress(OSError):
+        sys.stderr.write(f"{one_line(message)}\n")
+        sys.stderr.flush()
+
+
+def say_warnings_once() -> None:
+    """Have the same warning about a region said once in a command, however many threads come upon it."""
+    said: set[str] = set()
+
+    def is_new(record: logging.LogRecord) -> bool:
+        if not record.name.startswith("geosleuth.atlas.regions"):
+            return True
+        line = record.getMessage()
+        if line in said:
+            return False
+        said.add(line)
+        return True
+
+    if logging.lastResort is not None:
+        logging.lastResort.filters = [is_new]
+
+
+class Bar:
+    """How far something is. At a terminal it is drawn on stderr; elsewhere it says the lines that it is given."""
+
+    def __init__(self, title: str, drawn: "tuple[Progress, TaskID] | None" = None) -> None:
+        """Made by `progress`."""
+        self._title, self._drawn = title, drawn
+
+    @property
+    def drawn(self) -> bool:
+        """Whether somebody sees it."""
+        return self._drawn is not None
+
+    def at(self, done: int, total: int | None, what: str = "") -> None:
+        """Say how much is done, and of what."""
+        if self._drawn is not None:
+            bar, task = self._drawn
+            words = f"{self._title}: {what}" if self._title and what else self._title or what
+            bar.update(task, description=words, completed=done, total=total or None)
+            if not total:  # rich takes None for "as before"
+                bar.tasks[task].total = None
+
+    def advance(self, count: int = 1) -> None:
+        """Say that so much more is done."""
+        if self._drawn is not None:
+            bar, task = self._drawn
+            bar.advance(task, count)
+
+    def turn_to(self, what: str) -> None:
+        """Begin something else, from nought."""
+        if self._drawn is not None:
+            bar, task = self._drawn
+            bar.reset(task, description=what)
+
+    def say(self, line: str) -> None:
+        """Print a line above it, cut to the terminal's width; where nothing is drawn, whole on stderr."""
+        if self._drawn is None:
+            talk(line)
+            return
+        from rich.text import Text
+
+        self._drawn[0].console.print(Text(one_line(line), no_wrap=True, overflow="ellipsis"))
+
+
+@contextmanager
+def progress(
+    title: str, total: int | None = None, *, measure: Literal["count", "bytes", "time"] = "count"
+) -> Iterator[Bar]:
+    """The one progress bar of all commands; ``time`` shows how long something of unknown length has taken."""
+    if not sys.stderr.isatty():
+        yield Bar(title)
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    words = TextColumn("{task.description}", markup=False)
+    columns: tuple[ProgressColumn, ...] = (SpinnerColumn(), words, TimeElapsedColumn())
+    if measure != "time":
+        amount = DownloadColumn() if measure == "bytes" else MofNCompleteColumn()
+        columns = (words, BarColumn(), amount, TimeRemainingColumn())
+    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    with Progress(*columns, console=console, transient=True) as bar:
+        yield Bar(title, (bar, bar.add_task(title, total=total)))
+
+
+@contextmanager
+def reading(paths: list[Path]) -> Iterator[Callable[[int], None]]:
+    """A progress bar over the bytes of some files; yields what to call with the bytes of each chunk."""
+    total = sum(path.stat().st_size for path in paths if path.is_file())
+    with progress("scoring", total, measure="bytes") as bar:
+        yield bar.advance
+
+
+@contextmanager
+def building() -> Iterator[Callable[[str, float], None]]:
+    """A bar for the one-time building of the base atlas; where nobody sees one, a line if it takes a while."""
+    if not sys.stderr.isatty():
+        from geosleuth.atlas.base.build import line_on_stderr
+
+        yield line_on_stderr()
+        return
+    bars: list[Bar] = []
+    with ExitStack() as held:
+
+        def tell(what: str, share: float) -> None:
+            # Not before there is something to build: most of the time it is built already.
+            if not bars:
+                bars.append(held.enter_context(progress("building the base atlas, once")))
+            bars[0].at(round(100 * share), 100, what)
+
+        yield tell
+
+
+def offline_atlas(*, needed: bool) -> "OfflineAtlas":
+    """The atlas on this machine, its base built where it is needed."""
+    from geosleuth.atlas import OfflineAtlas
+    from geosleuth.atlas.base import ensure_base
+
+    if needed:
+        # Here and not in one of the atlas's threads, so that an interrupt stops the building at once.
+        with building() as tell:
+            ensure_base(tell)
+    return OfflineAtlas()
+
+
+def this_command() -> str:
+    """Return how this program was called, as the first words of another command."""
+    called = Path(sys.argv[0] or "geosleuth")
+    if called.name == "__main__.py":
+        return f"{shlex.quote(sys.executable or 'python3')} -m geosleuth"
+    found = shutil.which("geosleuth")
+    on_path = found is not None and called.exists() and Path(found).samefile(called)
+    return "geosleuth" if on_path or called.name != "geosleuth" else shlex.quote(str(called))
+
+
+def asked(question: str) -> bool:
+    """Ask whoever sits at the terminal; anything but yes is no."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def ask_consent(plan: "Plan", *, yes: bool) -> None:
+    """Say where the photo goes, ask before it leaves the machine, and say which tools the run goes without.
+
+    Raises:
+        BadInput: nobody agreed.
+    """
+    _agree(plan, yes=yes)
+    if plan.missing_tools:
+        talk(plan.missing_tools)
+
+
+def _agree(plan: "Plan", *, yes: bool) -> None:
+    from geosleuth.models import consent_line
+    from geosleuth.models.detective import Detective
+    from geosleuth.models.protocol import ReplayPolicy
+    from geosleuth.support.errors import BadInput
+
+    searched = sorted(plan.image_hosts)
+    asked_models = [one for one in plan.thinkers if not isinstance(one, ReplayPolicy | Detective)]
+    for note in plan.notes:
+        talk(note)
+    lines = [consent_line(one) for one in asked_models]
+    lines += [f"the image search sends the photo and cuts of it to {' and '.join(searched)}"] if searched else []
+    lines += [plan.borrowed.consent] if plan.borrowed else []
+    if not lines:
+        return
+    told = "; ".join(lines)
+    if yes or not (plan.sent_to[1] or plan.borrowed):
+        talk(told)
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput(f"{told}; add --yes to allow it")
+    if not asked(f"{told}. Go on?"):
+        raise BadInput("stopped; nothing was sent")
+
+
+@contextmanager
+def cancelled_by_ctrl_c() -> Iterator[None]:
+    """Let the first Ctrl-C, or a scheduler's SIGTERM, call the running task off, so that it closes its files.
+
+    A second one ends at once.
+    """
+    import asyncio
+
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    # Ignored on purpose, as nohup does, or set by somebody who is not Python: leave it.
+    before = {
+        one: handler
+        for one in (signal.SIGINT, signal.SIGTERM)
+        if (handler := signal.getsignal(one)) not in (signal.SIG_IGN, None)
+    }
+
+    def back() -> None:
+        for one, handler in before.items():
+            with suppress(NotImplementedError, ValueError):
+                loop.remove_signal_handler(one)
+                signal.signal(one, handler)
+
+    def stop() -> None:
+        back()
+        if task is not None:
+            task.cancel()
+
+    # Not every system and thread has signals in its event loop; what they do there stays as it is.
+    with suppress(NotImplementedError, RuntimeError, ValueError):
+        for one in before:
+            loop.add_signal_handler(one, stop)
+    try:
+        yield
+    finally:
+        back()
+
+
+@contextmanager
+def quiet_libraries() -> Iterator[None]:
+    """Keep the warnings of libraries off the terminal: nobody at this command can mend them.
+
+    Whoever asks Python for warnings (-W, PYTHONWARNINGS) gets them.
+    """
+    root, nowhere = logging.getLogger(), logging.NullHandler()
+    with warnings.catch_warnings():
+        if not sys.warnoptions:
+            warnings.simplefilter("ignore")
+        if not root.handlers:
+            root.addHandler(nowhere)
+        try:
+            yield
+        finally:
+            root.removeHandler(nowhere)

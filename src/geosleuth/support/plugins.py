@@ -1,0 +1,135 @@
+"""Parts that other installed packages add: tools, methods, policies, data sets and exporters.
+
+A package names its parts as entry points, in its own ``pyproject.toml``::
+
+    [project.entry-points."geosleuth.tools"]
+    moon_phase = "geosleuth_moon.tools:moon_phase"
+
+A part goes by ``PACKAGE:NAME``, such as ``geosleuth-moon:moon_phase``. Nothing of a package is imported before somebody
+asks for the part. One that can't be loaded is told in one line that names it, and the others go on without it.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import EntryPoint, distributions
+from typing import Any, Literal, TypeVar
+
+from geosleuth.support.errors import BrokenPlugin
+
+Kind = Literal["tools", "methods", "policies", "datasets", "exporters"]
+"""What a package can add."""
+
+KINDS: tuple[Kind, ...] = ("tools", "methods", "policies", "datasets", "exporters")
+
+_T = TypeVar("_T")
+_WHY_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A part of another package, not loaded yet."""
+
+    kind: Kind
+    package: str
+    name: str
+    _point: "EntryPoint | _Unreadable" = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        """What users call it."""
+        return f"{self.package}:{self.name}"
+
+    def load(self, check: Callable[[Any], _T]) -> _T:
+        """Import it, and return what ``check`` makes of it.
+
+        Args:
+            check: gets what the entry point names; raises TypeError or ValueError where that is not what it should be.
+
+        Raises:
+            BrokenPlugin: it can't be imported, or is not what its entry point says.
+        """
+        try:
+            return check(self._point.load())
+        except (Exception, SystemExit) as error:  # whatever another package does at import, the others go on
+            raise BrokenPlugin(self.id, why(error)) from error
+
+
+def why(error: BaseException) -> str:
+    """What went wrong in another package's code, on one line."""
+    said = " ".join(str(error).split())[:_WHY_CHARS]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+@cache
+def installed(kind: Kind) -> tuple[Plugin, ...]:
+    """The parts of a kind that installed packages name, by package and name; none of them is loaded."""
+    found: dict[tuple[str, str], Plugin] = {}
+    for package, points in _named_parts():
+        parts = (
+            [points] if isinstance(points, _Unreadable) else [one for one in points if one.group == f"geosleuth.{kind}"]
+        )
+        found |= {(package, one.name): Plugin(kind, package, one.name, one) for one in parts}
+    return tuple(found[key] for key in sorted(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Unreadable:
+    """What stands for the parts of a package that can't say which they are."""
+
+    why: str
+    name: str = "entry_points.txt"
+
+    def load(self) -> Any:
+        raise ValueError(f"this file of its metadata can't be read: {self.why}; install the package again")
+
+
+def _named_parts() -> Iterator[tuple[str, "tuple[EntryPoint, ...] | _Unreadable"]]:
+    """Yield each installed package of which a part is named, once, as Python would import it."""
+    seen = set[str]()
+    for one in distributions():
+        try:
+            text = one.read_text("entry_points.txt") or ""
+        except (OSError, ValueError) as error:
+            text, failed = "geosleuth.", why(error)
+        else:
+            failed = ""
+        if "geosleuth." not in text:
+            continue
+        package = _normal(one.name or "")
+        if package in seen:
+            continue
+        seen.add(package)
+        try:
+            # Half of what a spoilt file names may be no entry point at all.
+            points = () if failed else tuple(point for point in one.entry_points if point.name)
+            _ = [(point.module, point.attr) for point in points if point.group.startswith("geosleuth.")]
+        except Exception as error:  # noqa: BLE001  # the parser of metadata raises what it likes
+            failed = why(error)
+        yield package, _Unreadable(failed) if failed else points
+
+
+def find(kind: Kind, name: str) -> Plugin | None:
+    """The part that a user calls ``PACKAGE:NAME``."""
+    package, _, own = name.strip().partition(":")
+    wanted = _normal(package), own
+    return next((one for one in installed(kind) if (one.package, one.name) == wanted), None)
+
+
+def ids(kind: Kind) -> tuple[str, ...]:
+    """What users call the parts of a kind."""
+    return tuple(one.id for one in installed(kind))
+
+
+def each(kind: Kind, check: Callable[[Any], _T]) -> Iterator[tuple[Plugin, _T | BrokenPlugin]]:
+    """Every part of a kind, loaded; in place of one that can't be, why not."""
+    for one in installed(kind):
+        try:
+            yield one, one.load(check)
+        except BrokenPlugin as error:
+            yield one, error
+
+
+def _normal(package: str) -> str:
+    return re.sub(r"[-_.]+", "-", package.strip()).lower()
