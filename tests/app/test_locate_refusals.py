@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from geosleuth.atlas.base import base_path
-from geosleuth.support.console import asked
+from geosleuth.cli.preparation import asked
 from later import later
 from locating import FINAL, at, command, environment, locate_here, locate_outside, photo_file
 from openai_server import ServerUrl, openai_server

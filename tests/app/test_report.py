@@ -29,8 +29,8 @@ from geosleuth.photo import Claims, Photo
 from geosleuth.report import jinja, pictures_of, report_html
 from geosleuth.report.digest import account_of
 from geosleuth.report.markup import Html
+from geosleuth.report.mercator import mercator
 from geosleuth.report.pictures import SIZE_PX, framed, zoom_for
-from geosleuth.report.worldmap import mercator
 from marked import HOME, MARKER, holds_digits_of, holds_marker, marked_answer
 
 HOSTILE = '</script></style><script>alert(1)</script><img src=x onerror="alert(2)">"\'&\x1b[31m\x00\ud800\u202e'

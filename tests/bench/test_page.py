@@ -16,23 +16,13 @@ from pyproj import Proj
 
 from geosleuth.geo import EARTH_RADIUS_KM, great_circle_km
 from geosleuth.lab.bench.page import render_page
+from geosleuth.lab.bench.page.error_map import MOST_DOTS, chosen_rows, error_class, fan_out, worst_rows
+from geosleuth.lab.bench.page.score_charts import error_curve
 from geosleuth.lab.bench.report import FileReport, compare_files, report_file, rows_for
 from geosleuth.lab.bench.scored import Field, Scored
 from geosleuth.lab.score import NOT_NAMED, PublishedRow, published_rows
-from geosleuth.report.charts import error_curve
 from geosleuth.report.markup import clean, data_block
-from geosleuth.report.worldmap import (
-    HALF_HEIGHT,
-    HALF_WIDTH,
-    MOST_DOTS,
-    chosen_rows,
-    equal_earth,
-    error_class,
-    fan_out,
-    great_circle,
-    shared_drawing,
-    worst_rows,
-)
+from geosleuth.report.worldmap import HALF_HEIGHT, HALF_WIDTH, equal_earth, great_circle, shared_drawing
 from geosleuth.support.text.numbers import distance, p_value, signed, threshold
 
 HOSTILE = "<script>alert(1)</script>\"'&\u202e</title>"

@@ -223,7 +223,7 @@ def _rows(finding: Finding, digest: Digest, with_a_model: str) -> Iterator[tuple
     gone = (*(one.place for one in digest.dropped[:_SHOWN]), *(f"{text} (by a person)" for text in digest.rejected))
     yield "ruled out", [Text(one_line(one)) for one in gone]
     # Late: it brings whatever draws and teaches teams, and most runs have none.
-    from geosleuth.lab.teams.team_page import team_lines
+    from geosleuth.report.team_section import team_lines
 
     said = list(team_lines(finding))
     if len(said) > _VOICES:

@@ -18,9 +18,9 @@ from geosleuth.answer.answer import percent_words
 from geosleuth.atlas import Atlas
 from geosleuth.atlas.granular import wide_country
 from geosleuth.geo import coordinates
-from geosleuth.lab.teams.team_page import team_section
 from geosleuth.report.charts import n
 from geosleuth.report.markup import Html, clean, el, join
+from geosleuth.report.team_section import team_section
 from geosleuth.report.worldmap import shared_drawing
 
 from .chain import chain_section

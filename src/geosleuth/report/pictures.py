@@ -21,7 +21,8 @@ from geosleuth.photo import Photo, View
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
 from geosleuth.report.charts import n, path
 from geosleuth.report.markup import Html, el, join, name
-from geosleuth.report.worldmap import MercatorPlane, mercator, split_at_antimeridian, to_page
+from geosleuth.report.mercator import MercatorPlane, mercator
+from geosleuth.report.worldmap import split_at_antimeridian, to_page
 from geosleuth.support.errors import BadInput, GeosleuthError
 from geosleuth.tools import ImageInfo
 

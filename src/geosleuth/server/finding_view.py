@@ -501,7 +501,7 @@ def _text(line: Seen) -> TextView:
 
 def _team(finding: Finding) -> TeamView:
     # Late: it brings whatever draws and teaches teams, and most runs have none.
-    from geosleuth.lab.teams.team_page import agreement_line
+    from geosleuth.report.team_section import agreement_line
 
     return {"words": agreement_line(finding), "voices": [_voice(one, finding) for one in voices(finding)]}
 

@@ -9,7 +9,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rich.segment import Segment
     from rich.table import Table
 
-    from geosleuth.atlas import OfflineAtlas
-    from geosleuth.locate.plan import Plan
 
 CTRL_C = 130
 """The exit code of a run that was stopped."""
@@ -197,38 +195,6 @@ def reading(paths: list[Path]) -> Iterator[Callable[[int], None]]:
         yield bar.advance
 
 
-@contextmanager
-def building() -> Iterator[Callable[[str, float], None]]:
-    """A bar for the one-time building of the base atlas; where nobody sees one, a line if it takes a while."""
-    if not sys.stderr.isatty():
-        from geosleuth.atlas.base.build import line_on_stderr
-
-        yield line_on_stderr()
-        return
-    bars: list[Bar] = []
-    with ExitStack() as held:
-
-        def tell(what: str, share: float) -> None:
-            # Not before there is something to build: most of the time it is built already.
-            if not bars:
-                bars.append(held.enter_context(progress("building the base atlas, once")))
-            bars[0].at(round(100 * share), 100, what)
-
-        yield tell
-
-
-def offline_atlas(*, needed: bool) -> "OfflineAtlas":
-    """The atlas on this machine, its base built where it is needed."""
-    from geosleuth.atlas import OfflineAtlas
-    from geosleuth.atlas.base import ensure_base
-
-    if needed:
-        # Here and not in one of the atlas's threads, so that an interrupt stops the building at once.
-        with building() as tell:
-            ensure_base(tell)
-    return OfflineAtlas()
-
-
 def this_command() -> str:
     """Return how this program was called, as the first words of another command."""
     called = Path(sys.argv[0] or "geosleuth")
@@ -237,49 +203,6 @@ def this_command() -> str:
     found = shutil.which("geosleuth")
     on_path = found is not None and called.exists() and Path(found).samefile(called)
     return "geosleuth" if on_path or called.name != "geosleuth" else shlex.quote(str(called))
-
-
-def asked(question: str) -> bool:
-    """Ask whoever sits at the terminal; anything but yes is no."""
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def ask_consent(plan: "Plan", *, yes: bool) -> None:
-    """Say where the photo goes, ask before it leaves the machine, and say which tools the run goes without.
-
-    Raises:
-        BadInput: nobody agreed.
-    """
-    _agree(plan, yes=yes)
-    if plan.missing_tools:
-        talk(plan.missing_tools)
-
-
-def _agree(plan: "Plan", *, yes: bool) -> None:
-    from geosleuth.models import consent_line
-    from geosleuth.models.detective import Detective
-    from geosleuth.models.protocol import ReplayPolicy
-    from geosleuth.support.errors import BadInput
-
-    searched = sorted(plan.image_hosts)
-    asked_models = [one for one in plan.thinkers if not isinstance(one, ReplayPolicy | Detective)]
-    for note in plan.notes:
-        talk(note)
-    lines = [consent_line(one) for one in asked_models]
-    lines += [f"the image search sends the photo and cuts of it to {' and '.join(searched)}"] if searched else []
-    lines += [plan.borrowed.consent] if plan.borrowed else []
-    if not lines:
-        return
-    told = "; ".join(lines)
-    if yes or not (plan.sent_to[1] or plan.borrowed):
-        talk(told)
-        return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{told}; add --yes to allow it")
-    if not asked(f"{told}. Go on?"):
-        raise BadInput("stopped; nothing was sent")
 
 
 @contextmanager

@@ -198,7 +198,7 @@ def test_where_there_is_one_country_the_gallery_is_still_full(tmp_path: Path) ->
 )
 def test_a_map_holds_both_places_or_there_is_none(truth: tuple[float, float], answer: tuple[float, float]) -> None:
     from geosleuth.lab.bench.report_run.run_report import MAP_PX
-    from geosleuth.report.worldmap import mercator
+    from geosleuth.report.mercator import mercator
 
     seen = frame(LatLon(*truth), LatLon(*answer))
     if seen is None:

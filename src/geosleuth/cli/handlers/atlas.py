@@ -36,12 +36,13 @@ from geosleuth.atlas.facts.scripts import script_of
 from geosleuth.atlas.folders import open_readonly
 from geosleuth.atlas.place_facts import no_gazetteer
 from geosleuth.atlas.suggestion import get_command
+from geosleuth.cli.preparation import building
 from geosleuth.geo import SAME_SPOT_KM, Extent, LatLon, distance_km
 from geosleuth.geo.extent import Outline, extent_dict, plain
 from geosleuth.locate.area import Area, area_of, extent_of, parse_point
 from geosleuth.locate.plan import online_settings
 from geosleuth.names import country_code, country_name, fold, required_country_code
-from geosleuth.support.console import building, progress, show, show_json, talk
+from geosleuth.support.console import progress, show, show_json, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.support.net import host_of

@@ -15,6 +15,7 @@ from geosleuth.atlas.map_place import map_place, map_point
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
 from geosleuth.atlas.suggestion import get_command
 from geosleuth.cli.atlas import GetOptions
+from geosleuth.cli.preparation import asked, building
 from geosleuth.geo.extent import plain
 from geosleuth.names import country_code, fold
 from geosleuth.server.downloads import (
@@ -37,7 +38,7 @@ from geosleuth.server.downloads import (
     is_same,
     update_target,
 )
-from geosleuth.support.console import asked, building, progress, show, show_json, talk
+from geosleuth.support.console import progress, show, show_json, talk
 from geosleuth.support.errors import BadInput, Offline, require
 from geosleuth.support.text.numbers import size
 from geosleuth.support.text.safe import one_line

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from geosleuth.agent.locate import Finding
 from geosleuth.atlas import Atlas
+from geosleuth.cli.preparation import asked
 from geosleuth.geo import coordinates, rounded
 from geosleuth.locate.outputs import (
     LOCATED,
@@ -28,7 +29,7 @@ from geosleuth.locate.outputs import (
     write_entries,
 )
 from geosleuth.locate.result import Checked, checked_lines
-from geosleuth.support.console import asked, talk
+from geosleuth.support.console import talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import write_bytes_atomically, write_text_atomically
 from geosleuth.support.text.numbers import plural

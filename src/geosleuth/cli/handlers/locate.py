@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from geosleuth.agent.locate import Finding
+from geosleuth.cli.preparation import ask_consent, offline_atlas
 from geosleuth.locate.outputs import placed_of
 from geosleuth.locate.plan import Plan, make_plan
 from geosleuth.locate.request import LocateRequest
@@ -20,16 +21,7 @@ from geosleuth.photo import OpenedPhoto, open_photos
 from geosleuth.photo.nature import nature_of
 from geosleuth.report.chain import telling
 from geosleuth.server.reach import command_with, reach_line, within_reach
-from geosleuth.support.console import (
-    CTRL_C,
-    ask_consent,
-    cancelled_by_ctrl_c,
-    offline_atlas,
-    quiet_libraries,
-    show,
-    show_json,
-    talk,
-)
+from geosleuth.support.console import CTRL_C, cancelled_by_ctrl_c, quiet_libraries, show, show_json, talk
 from geosleuth.support.errors import GeosleuthError
 from geosleuth.tools import ImageSearch
 

@@ -22,6 +22,7 @@ from geosleuth.answer.formats.geojson import document as public_document
 from geosleuth.answer.formats.geojson import dump
 from geosleuth.answer.granularity import cap_text
 from geosleuth.atlas import OfflineAtlas
+from geosleuth.cli.preparation import ask_consent, offline_atlas
 from geosleuth.geo import LatLon, coordinates
 from geosleuth.locate.outputs import INDEX, PAGE, Placed, entries_of, write_entries
 from geosleuth.locate.plan import Plan, make_plan
@@ -39,9 +40,7 @@ from geosleuth.server.review import LIST, FindingFiles, Listed, path_from, write
 from geosleuth.support.console import (
     CTRL_C,
     SOME_FAILED,
-    ask_consent,
     cancelled_by_ctrl_c,
-    offline_atlas,
     progress,
     quiet_libraries,
     show,

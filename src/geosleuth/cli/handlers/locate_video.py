@@ -13,6 +13,7 @@ from geosleuth.answer.answer import percent_words, radius_words
 from geosleuth.answer.formats import Entry
 from geosleuth.answer.formats.geojson import dump
 from geosleuth.atlas import OfflineAtlas
+from geosleuth.cli.preparation import ask_consent, offline_atlas
 from geosleuth.locate.outputs import INDEX, PAGE, check_new_file, entries_of, write_entries
 from geosleuth.locate.plan import Plan, make_plan
 from geosleuth.locate.request import LocateRequest
@@ -24,9 +25,7 @@ from geosleuth.report.card import card
 from geosleuth.report.chain import telling
 from geosleuth.support.console import (
     CTRL_C,
-    ask_consent,
     cancelled_by_ctrl_c,
-    offline_atlas,
     progress,
     quiet_libraries,
     show,

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from geosleuth.cli.preparation import ask_consent
 from geosleuth.locate.plan import make_plan
 from geosleuth.locate.request import LocateRequest
 from geosleuth.server.mcp import Service, Source, serve_http, serve_stdio
 from geosleuth.server.mcp.server import PATH
-from geosleuth.support.console import ask_consent, quiet_libraries, talk
+from geosleuth.support.console import quiet_libraries, talk
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.net import is_loopback
 

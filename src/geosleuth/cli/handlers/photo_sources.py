@@ -20,10 +20,11 @@ from threading import Timer
 from typing import IO
 from urllib.parse import unquote, urlsplit
 
+from geosleuth.cli.preparation import asked
 from geosleuth.locate.plan import is_local, online_settings
 from geosleuth.locate.request import LocateRequest
 from geosleuth.photo import Limits
-from geosleuth.support.console import asked, talk
+from geosleuth.support.console import talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.net import host_of
 from geosleuth.support.text.numbers import size

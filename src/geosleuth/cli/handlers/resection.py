@@ -14,8 +14,9 @@ from rich.text import Text
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.cli.handlers.atlas import check_png, optional_point, search_area
+from geosleuth.cli.preparation import building
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo
-from geosleuth.support.console import building, show, show_json, talk
+from geosleuth.support.console import show, show_json, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import write_bytes_atomically
 from geosleuth.support.text.numbers import distance

@@ -61,8 +61,9 @@ def wipe_cases(home: Path | None, *, yes: bool, as_json: bool) -> None:
     Raises:
         BadInput: a server works on them, it is no folder of cases, or nobody agreed.
     """
+    from geosleuth.cli.preparation import asked
     from geosleuth.server.intake import Folders
-    from geosleuth.support.console import asked, show_json, talk
+    from geosleuth.support.console import show_json, talk
     from geosleuth.support.text.numbers import size
 
     folder = home or data_dir() / "desk"

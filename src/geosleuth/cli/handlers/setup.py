@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.cli.options import RunOptions
+from geosleuth.cli.preparation import asked
 from geosleuth.cli.setup import SetupOptions
 from geosleuth.locate.defaults import NONE, Defaults, write_defaults
 from geosleuth.locate.plan import DETECTIVE
@@ -17,7 +18,7 @@ from geosleuth.models.registry import SERVICES
 from geosleuth.server.model_trial import NAME, Tried, check_named, cost_of, price_usd, try_model
 from geosleuth.server.ollama import NOT_RUNNING, ollama_root, pull
 from geosleuth.server.reach import PATIENT_SECONDS, Broken, Reachable, look_around
-from geosleuth.support.console import asked, progress, quiet_libraries, show, show_json, talk
+from geosleuth.support.console import progress, quiet_libraries, show, show_json, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.numbers import plural
 

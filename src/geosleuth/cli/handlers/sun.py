@@ -10,8 +10,9 @@ from rich.text import Text
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.cli.handlers.atlas import check_png
+from geosleuth.cli.preparation import building
 from geosleuth.photo import Album
-from geosleuth.support.console import building, show, show_json
+from geosleuth.support.console import show, show_json
 from geosleuth.support.errors import BadInput
 from geosleuth.tools import Case, Output
 from geosleuth.tools.places import find

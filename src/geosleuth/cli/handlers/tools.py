@@ -14,9 +14,10 @@ from rich.table import Table
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
+from geosleuth.cli.preparation import building
 from geosleuth.geo.extent import plain
 from geosleuth.photo import Album, encode, open_photo
-from geosleuth.support.console import building, show, show_json, talk
+from geosleuth.support.console import show, show_json, talk
 from geosleuth.support.errors import BadInput, BrokenPlugin
 from geosleuth.support.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.support.text.safe import printable

@@ -41,10 +41,11 @@ from geosleuth.agent.policy_card import method_of_run
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
+from geosleuth.cli.preparation import building
 from geosleuth.geo import coordinates
 from geosleuth.photo import Album, Photo, open_photo
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
-from geosleuth.support.console import building, show, show_json, table_view, talk
+from geosleuth.support.console import show, show_json, table_view, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import refuse_to_replace, replacing
 from geosleuth.support.text import one_line, printable

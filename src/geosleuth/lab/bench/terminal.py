@@ -14,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from geosleuth.geo import THRESHOLDS_KM, threshold_name, threshold_text
+from geosleuth.lab.bench.page.score_charts import headline_km
 from geosleuth.lab.score import Accuracy, Comparison, Flag, PublishedRow, Summary
 from geosleuth.lab.score.published import threshold_km
-from geosleuth.report.charts import headline_km
 from geosleuth.support.text.numbers import NONE, count, distance, p_value, score
 
 from .report import FileReport, PairReport, Side, Tiers, beside, reported_percent, with_any_of

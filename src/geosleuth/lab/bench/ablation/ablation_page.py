@@ -5,9 +5,9 @@ from math import isnan
 
 from geosleuth import __version__
 from geosleuth.lab.bench.page.report_tables import cell, main_table, scroll_box
+from geosleuth.lab.bench.page.score_charts import error_chart, headline, threshold_chart
 from geosleuth.lab.bench.page.score_page import content_policy, method_section, page_head
 from geosleuth.lab.bench.report import FileReport
-from geosleuth.report.charts import error_chart, headline, threshold_chart
 from geosleuth.report.markup import Html, caption, el, join, name
 from geosleuth.support.text.numbers import count, p_value, percent, plural, signed, threshold
 

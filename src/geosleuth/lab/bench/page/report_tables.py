@@ -5,9 +5,9 @@ from itertools import groupby
 from math import isinf, isnan
 
 from geosleuth.geo import threshold_name
+from geosleuth.lab.bench.page.score_charts import headline_km, second_km
 from geosleuth.lab.bench.report import FileReport, Moved, PairReport, Side, Slice, beside, reported_percent, with_any_of
 from geosleuth.lab.score import LEVELS, Accuracy, Estimate, PublishedRow, Summary
-from geosleuth.report.charts import headline_km, second_km
 from geosleuth.report.markup import Html, caption, el, join, name
 from geosleuth.support.text.numbers import NONE, count, distance, p_value, percent, plural, score, signed, threshold
 

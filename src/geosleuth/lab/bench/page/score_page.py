@@ -11,11 +11,19 @@ import numpy as np
 
 from geosleuth import __version__
 from geosleuth.geo import EARTH_RADIUS_KM, GEOSCORE_DECAY, GEOSCORE_MAX, GEOSCORE_SCALE_KM
+from geosleuth.lab.bench.page.error_map import map_data, map_section, placed_dots, worst_rows
+from geosleuth.lab.bench.page.score_charts import (
+    confidence_section,
+    error_chart,
+    headline,
+    headline_km,
+    threshold_chart,
+)
 from geosleuth.lab.bench.report import FileReport, PairReport
 from geosleuth.lab.score import PublishedRow
-from geosleuth.report.charts import confidence_section, error_chart, headline, headline_km, series, threshold_chart
+from geosleuth.report.charts import series
 from geosleuth.report.markup import Html, caption, clean, data_block, el, join, name
-from geosleuth.report.worldmap import map_data, map_section, placed_dots, shared_drawing, worst_rows
+from geosleuth.report.worldmap import shared_drawing
 from geosleuth.support.text.numbers import count, distance, place, plural, threshold
 
 from .report_tables import cell, main_table, pairs_section, scroll_box, slices_section

@@ -11,7 +11,8 @@ from geosleuth.lab.score import Truth
 from geosleuth.names import country_code, country_name
 from geosleuth.report.charts import n, path, series
 from geosleuth.report.markup import Html, clean, el, join, name
-from geosleuth.report.worldmap import MercatorPlane, great_circle, to_page
+from geosleuth.report.mercator import MercatorPlane
+from geosleuth.report.worldmap import great_circle, to_page
 from geosleuth.support.text.numbers import distance, place, plural, threshold
 
 from .figures import COST, SECONDS, with_unit

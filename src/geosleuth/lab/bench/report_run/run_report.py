@@ -10,14 +10,14 @@ import numpy as np
 
 from geosleuth.answer import Answer
 from geosleuth.geo import THRESHOLDS_KM, Box, LatLon
+from geosleuth.lab.bench.page.score_charts import HEADLINE_KM
 from geosleuth.lab.bench.records import read_records
 from geosleuth.lab.bench.report import FileReport, align, report_file
 from geosleuth.lab.bench.run.folder import RESULTS, RunFolder
 from geosleuth.lab.bench.run.manifest import Manifest
 from geosleuth.lab.bench.scored import UNKNOWN, Scored
 from geosleuth.lab.score import Accuracy, Truth, within
-from geosleuth.report.charts import HEADLINE_KM
-from geosleuth.report.worldmap import mercator
+from geosleuth.report.mercator import mercator
 from geosleuth.support.errors import BadInput
 from geosleuth.support.service_use import alarms
 from geosleuth.support.text.safe import one_line, printable

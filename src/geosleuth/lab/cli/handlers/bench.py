@@ -16,6 +16,7 @@ import typer
 
 from geosleuth.answer import ParserName
 from geosleuth.atlas.folders import cache_dir
+from geosleuth.cli.preparation import asked
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, threshold_text
 from geosleuth.geo.gcj02 import Datum
 from geosleuth.lab.bench.export import pair_document, records_csv, score_csv, score_document
@@ -44,7 +45,6 @@ from geosleuth.models import PREFIXES, EndpointSettings, Policy, Sampling, conse
 from geosleuth.support.console import (
     CTRL_C,
     Bar,
-    asked,
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,
@@ -139,9 +139,9 @@ def scoring_placer(*, strict: bool = False, maps: str | None = None, allow: Sequ
     """
     from geosleuth.atlas import Atlas, OfflineAtlas
     from geosleuth.atlas.base import ensure_base
+    from geosleuth.cli.preparation import building
     from geosleuth.locate.plan import map_service
     from geosleuth.locate.request import LocateRequest
-    from geosleuth.support.console import building
 
     if strict:
         if maps is not None:

@@ -10,6 +10,7 @@ import typer
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
+from geosleuth.cli.preparation import ask_consent, building
 from geosleuth.lab.bench.run.attempt import make_attempt
 from geosleuth.lab.bench.run.engine import Ending, LocalWorker, RunLimits, RunListeners, RunRules, run_set
 from geosleuth.lab.bench.run.folder import RunFolder
@@ -38,8 +39,6 @@ from geosleuth.models.endpoints import Rests, listening
 from geosleuth.support.console import (
     CTRL_C,
     SOME_FAILED,
-    ask_consent,
-    building,
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,

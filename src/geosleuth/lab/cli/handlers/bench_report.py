@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from geosleuth.cli.preparation import offline_atlas
 from geosleuth.geo import Box, DistanceMethod
 from geosleuth.lab.bench.records import read_records
 from geosleuth.lab.bench.report import PairReport, compare_files
@@ -24,7 +25,7 @@ from geosleuth.lab.cli.handlers import bench
 from geosleuth.lab.score import PublishedRow
 from geosleuth.photo import open_photo
 from geosleuth.report.pictures import data_uri, uri
-from geosleuth.support.console import offline_atlas, progress, reading, show, show_json, talk
+from geosleuth.support.console import progress, reading, show, show_json, talk
 from geosleuth.support.errors import BadInput, GeosleuthError
 from geosleuth.support.files import write_text_atomically
 from geosleuth.support.text.safe import printable

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import typer
 
 from geosleuth import __version__
+from geosleuth.cli.preparation import ask_consent, offline_atlas
 from geosleuth.lab.bench.masking import masking_job_of
 from geosleuth.lab.bench.placed import placed_words
 from geosleuth.lab.bench.run.attempt import (
@@ -47,9 +48,7 @@ from geosleuth.support.console import (
     CTRL_C,
     SOME_FAILED,
     Bar,
-    ask_consent,
     cancelled_by_ctrl_c,
-    offline_atlas,
     progress,
     quiet_libraries,
     show,

@@ -13,6 +13,7 @@ import typer
 from rich.console import RenderableType
 
 from geosleuth.cli.handlers.atlas import facts_view
+from geosleuth.cli.preparation import ask_consent
 from geosleuth.geo import threshold_text
 from geosleuth.geo.extent import plain
 from geosleuth.lab.bench.makers.duplicates import (
@@ -53,7 +54,6 @@ from geosleuth.names import country_name
 from geosleuth.support.console import (
     CTRL_C,
     SOME_FAILED,
-    ask_consent,
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,

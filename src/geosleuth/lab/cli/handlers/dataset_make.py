@@ -15,6 +15,7 @@ import typer
 from geosleuth.atlas import OfflineAtlas, regions_dir
 from geosleuth.atlas.regions import Regions
 from geosleuth.cli.handlers.atlas import facts_view
+from geosleuth.cli.preparation import building, offline_atlas
 from geosleuth.geo import CellGrid, FloatArray
 from geosleuth.lab.bench.makers.duplicates import HEADER, Digest, digests
 from geosleuth.lab.bench.makers.galleries import make_gallery
@@ -66,9 +67,7 @@ from geosleuth.names import country_name
 from geosleuth.support.console import (
     CTRL_C,
     SOME_FAILED,
-    building,
     cancelled_by_ctrl_c,
-    offline_atlas,
     progress,
     show,
     show_json,

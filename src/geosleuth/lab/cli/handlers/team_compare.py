@@ -20,6 +20,7 @@ from geosleuth.agent.locate import Finding
 from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.placing import Placer
+from geosleuth.cli.preparation import ask_consent, offline_atlas
 from geosleuth.geo.extent import plain
 from geosleuth.lab.cli.handlers.bench import thresholds_km
 from geosleuth.lab.cli.handlers.team_sources import sources_of
@@ -57,9 +58,7 @@ from geosleuth.locate.team import Several
 from geosleuth.support.console import (
     CTRL_C,
     Bar,
-    ask_consent,
     cancelled_by_ctrl_c,
-    offline_atlas,
     progress,
     quiet_libraries,
     show,

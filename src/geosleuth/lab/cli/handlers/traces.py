@@ -19,6 +19,7 @@ from geosleuth.answer import ParserName
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.online.access import Recording
 from geosleuth.cli.handlers.atlas import facts_view
+from geosleuth.cli.preparation import asked, building
 from geosleuth.lab.bench.run import Ending, RunLimits, RunProgress
 from geosleuth.lab.cli.handlers.bench_run import Live
 from geosleuth.lab.scenes.world import open_world, world_atlas
@@ -61,8 +62,6 @@ from geosleuth.models import Policy, consent_line, make_policy
 from geosleuth.support.console import (
     CTRL_C,
     SOME_FAILED,
-    asked,
-    building,
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,
@@ -410,9 +409,9 @@ def import_photos_into(spec: str, store: Path, words: Words, *, as_json: bool) -
         UserError: invalid input, or a test part; what was finished is kept.
         typer.Exit: some photos can't be used.
     """
+    from geosleuth.cli.preparation import offline_atlas
     from geosleuth.lab.bench.sets import open_set, selection_of
     from geosleuth.lab.traces.photo_chats import photo_chats
-    from geosleuth.support.console import offline_atlas
 
     data, limit, split = open_set(spec), words["limit"], words["split"]
     way = with_folder(method(words["method"]), words["prompts"])
