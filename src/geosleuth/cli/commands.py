@@ -4,7 +4,8 @@ What ``--help`` lists stands here, because loading a hundred commands for their 
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
@@ -14,6 +15,22 @@ import typer
 from geosleuth import __version__
 
 from .plain_values import PlainGroup
+
+
+@dataclass(frozen=True, slots=True)
+class CommandPanel:
+    """Groups of commands that a package adds under the entry point ``geosleuth.commands``.
+
+    Attributes:
+        title: the heading above them in ``geosleuth --help``.
+        groups: the help of each group by its name.
+        package: the package that has a module for each group, with the group's Typer app under the same name.
+    """
+
+    title: str
+    groups: Mapping[str, str]
+    package: str
+
 
 COMMANDS: Mapping[str, str] = {
     "locate": "Find out where a photo was taken. The result is a lead with its uncertainty, not a verdict.",
@@ -31,19 +48,12 @@ COMMANDS: Mapping[str, str] = {
 
 GROUPS: Mapping[str, str] = {
     "atlas": "Ask the atlas: places, addresses, features, facts, maps. Offline unless --via names a service.",
-    "bench": "Make answers and measure them: run, report, score, compare, and the papers' own rows.",
     "clues": "Weigh what you see on a street, learn what tells countries apart, find where the camera stood. Offline.",
-    "dataset": "Data sets on this disk: what is known of each, what is really there, copies to hand on; "
-    "and making them.",
     "photo": "Look at a photo: what its metadata claims, what is written in it, which of your own photos look like it.",
     "prior": "Learn from your own photos what places look like: a prior for photos without any text.",
-    "team": "Teams of agents: learn whom to trust, look at it, and replay known answers.",
     "tools": "The tools that an agent may call: list them, describe them, run one by hand. Offline.",
-    "traces": "Trajectories to learn from: make them from scenes or people's notes, keep them, hand them to trainers.",
-    "train": "Train policies that look, search and answer: recipes, the stages that run them, and what came of it.",
     "trajectory": "Recorded runs: read one, replay it, export it for training or other programs, import it again. "
     "Offline.",
-    "world": "Drawn street scenes in real towns, with their truth: make many, look at one, put some on a sheet.",
 }
 """Groups of commands, and their help."""
 
@@ -74,17 +84,43 @@ def _made(asked: str | None) -> typer.Typer:
     app.callback()(_main)
     for name, words in COMMANDS.items():
         if asked in (None, name):
-            app.command(name)(_loaded(name))
+            app.command(name)(_load(__package__, name))
         else:
             app.command(name, help=words)(_not_loaded)
     for name, words in GROUPS.items():
-        group = _loaded(name) if asked in (None, name) else typer.Typer(no_args_is_help=True)
-        app.add_typer(group, name=name, help=words)
+        app.add_typer(_group(__package__, name, asked), name=name, help=words)
+    # Looking through all installed packages takes longer than most commands: only where their commands may be meant.
+    if asked not in COMMANDS and asked not in GROUPS:
+        for panel in _panels():
+            for name, words in panel.groups.items():
+                app.add_typer(_group(panel.package, name, asked), name=name, help=words, rich_help_panel=panel.title)
     return app
 
 
-def _loaded(name: str) -> Any:
-    return getattr(import_module(f"geosleuth.cli.{name}"), name)
+def _panels() -> Iterator[CommandPanel]:
+    from geosleuth.support.console import talk
+    from geosleuth.support.errors import BrokenPlugin
+    from geosleuth.support.plugins import each
+
+    for _, panel in each("commands", _checked):
+        if isinstance(panel, BrokenPlugin):
+            talk(f"geosleuth: {panel}")
+        else:
+            yield panel
+
+
+def _checked(panel: Any) -> CommandPanel:
+    if not isinstance(panel, CommandPanel):
+        raise TypeError("it is not a CommandPanel")
+    return panel
+
+
+def _group(package: str, name: str, asked: str | None) -> typer.Typer:
+    return _load(package, name) if asked in (None, name) else typer.Typer(no_args_is_help=True)
+
+
+def _load(package: str, name: str) -> Any:
+    return getattr(import_module(f"{package}.{name}"), name)
 
 
 def _not_loaded() -> None:

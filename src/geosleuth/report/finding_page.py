@@ -135,7 +135,7 @@ def content_policy(css: str, script: str = "") -> str:
 @cache
 def stylesheet() -> str:
     """Return the house style, and on top of it what findings need."""
-    house = files("geosleuth.lab.bench.page").joinpath("page.css").read_text(encoding="utf-8")
+    house = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     return house + files(__package__).joinpath("report.css").read_text(encoding="utf-8")
 
 

@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.geo import FloatArray
-
+FloatArray = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.integer]
 Objective = Callable[[npt.NDArray[np.floating]], tuple[float, npt.NDArray[np.floating]]]

@@ -1,4 +1,4 @@
-"""Parts that other installed packages add: tools, methods, policies, data sets and exporters.
+"""Parts that other installed packages add: tools, methods, policies, data sets, exporters and commands.
 
 A package names its parts as entry points, in its own ``pyproject.toml``::
 
@@ -18,10 +18,10 @@ from typing import Any, Literal, TypeVar
 
 from geosleuth.support.errors import BrokenPlugin
 
-Kind = Literal["tools", "methods", "policies", "datasets", "exporters"]
+Kind = Literal["tools", "methods", "policies", "datasets", "exporters", "commands"]
 """What a package can add."""
 
-KINDS: tuple[Kind, ...] = ("tools", "methods", "policies", "datasets", "exporters")
+KINDS: tuple[Kind, ...] = ("tools", "methods", "policies", "datasets", "exporters", "commands")
 
 _T = TypeVar("_T")
 _WHY_CHARS = 200

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, LatLon, great_circle_km, medoid
-from geosleuth.lab.score import calibration
 from geosleuth.photo.image_encoder import Encoder, load_encoder
 from geosleuth.photo.runtime import usable_threads
+from geosleuth.support.calibration import bin_probabilities, expected_calibration_error
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import replacing
 from geosleuth.support.fitting import log_shares
@@ -400,9 +400,7 @@ def figures_of(guess: Guesses, truth: Places, chosen: Mask | None = None) -> Fig
 
 def calibration_error(stated: npt.NDArray[np.float64], came_true: Mask) -> float:
     """How far stated probabilities lie from how often they came true, on average over ten bins."""
-    half = np.full(len(stated), 0.5)
-    found = calibration(np.where(came_true, 0.0, 1.0), np.clip(stated, 0.0, 1.0), half)
-    return found.expected_error if found else 0.0
+    return expected_calibration_error(bin_probabilities(np.clip(stated, 0.0, 1.0), came_true))
 
 
 def _far_from(places: Places, others: Places) -> Mask:

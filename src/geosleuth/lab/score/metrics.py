@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.geo import GEOSCORE_MAX, THRESHOLDS_KM, geoscore
+from geosleuth.support.calibration import CalibrationBin, bin_probabilities, expected_calibration_error
 
 Z_95 = 1.959963984540054
 _MOST_FLIPPED = 20_000
@@ -298,15 +299,6 @@ def selective(
 
 
 @dataclass(frozen=True, slots=True)
-class CalibrationBin:
-    """Answers of similar stated probability: the stated mean and the observed frequency."""
-
-    n: int
-    stated: float
-    observed: float
-
-
-@dataclass(frozen=True, slots=True)
 class Calibration:
     """Stated probability that the truth lies within the stated radius, against how often it did."""
 
@@ -326,16 +318,8 @@ def calibration(
     count = int(np.count_nonzero(usable))
     if count == 0:
         return None
-    stated = probability[usable]
-    inside = distance_km[usable] <= radius_km[usable]
-    index = np.minimum((stated * bins).astype(np.int64), bins - 1)
-    filled = [
-        CalibrationBin(int(chosen.sum()), float(stated[chosen].mean()), float(inside[chosen].mean()))
-        for chosen in (index == number for number in range(bins))
-        if chosen.any()
-    ]
-    error = sum(item.n * abs(item.stated - item.observed) for item in filled) / count
-    return Calibration(count, tuple(filled), error)
+    filled = bin_probabilities(probability[usable], distance_km[usable] <= radius_km[usable], bins)
+    return Calibration(count, filled, expected_calibration_error(filled))
 
 
 @dataclass(frozen=True, slots=True)

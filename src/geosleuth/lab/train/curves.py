@@ -368,7 +368,7 @@ def _key(rows: Sequence[Sequence[tuple[int, str, float]]]) -> list[Html]:
 
 def _style() -> str:
     """Return the colours and chart rules of the shared style sheet, and ours."""
-    sheet = files("geosleuth.lab.bench.page").joinpath("page.css").read_text(encoding="utf-8")
+    sheet = files("geosleuth.report").joinpath("page.css").read_text(encoding="utf-8")
     head, _, rest = sheet.partition("* {")
     rules = [row for row in rest.splitlines() if row.startswith(_CHART_RULES)]
     return "\n".join((head.strip(), *rules, STYLE.strip(), ".paper { fill: var(--paper); }"))

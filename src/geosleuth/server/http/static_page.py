@@ -14,7 +14,7 @@ from fastapi import APIRouter, Request, Response
 from .responses import PAGE_POLICY, Missing, with_online_tiles
 from .state import State
 
-FOLDER = Path(__file__).resolve().parents[2] / "page"
+FOLDER = Path(__file__).resolve().parents[1] / "page"
 INDEX = "index.html"
 NOT_BUILT = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>geosleuth</title>"

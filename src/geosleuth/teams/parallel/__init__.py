@@ -7,8 +7,6 @@ from geosleuth.agent.setup import Watch
 from geosleuth.support.lazy import exported
 
 if TYPE_CHECKING:
-    from geosleuth.lab.teams.measures import best_at_n, mean_single, pass_at_k, range_at_n, verifier_at_n
-
     from .chains import (
         Chains,
         answered,
@@ -52,13 +50,6 @@ __getattr__ = exported(
             "locate_in_parallel",
             "try_sampling",
         ),
-        "measures": (
-            "best_at_n",
-            "mean_single",
-            "pass_at_k",
-            "range_at_n",
-            "verifier_at_n",
-        ),
         "verifier": (
             "CONTEXT_TOKENS",
             "EmbeddedVerifier",
@@ -79,7 +70,6 @@ __all__ = [
     "Try",
     "Watch",
     "answered",
-    "best_at_n",
     "careful_tokens",
     "chains_for",
     "chains_read",
@@ -90,13 +80,9 @@ __all__ = [
     "items_of",
     "locate_in_parallel",
     "marks_of",
-    "mean_single",
     "named_marks",
-    "pass_at_k",
-    "range_at_n",
     "shown_chains",
     "try_sampling",
-    "verifier_at_n",
     "verifier_method",
     "whole_chains",
 ]

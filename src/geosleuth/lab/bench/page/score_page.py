@@ -225,7 +225,7 @@ def render_page(
         command: the command line that made it; derived from the reports if not given.
         more: further sections.
     """
-    script = Html(_asset("page.js"))
+    script = Html(_asset(__package__, "page.js"))
     dots = [placed_dots(report.scored) for report in reports]
     body = el(
         "body",
@@ -271,8 +271,8 @@ def content_policy(script: str) -> str:
     )
 
 
-def _asset(file_name: str) -> str:
-    return files(__package__).joinpath(file_name).read_text(encoding="utf-8")
+def _asset(package: str, file_name: str) -> str:
+    return files(package).joinpath(file_name).read_text(encoding="utf-8")
 
 
 def page_head(title: str, policy: str, style: str = "") -> Html:
@@ -288,7 +288,7 @@ def page_head(title: str, policy: str, style: str = "") -> Html:
         el("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
         el("meta", {"name": "color-scheme", "content": "light dark"}),
         el("title", None, title),
-        el("style", None, Html(_asset("page.css") + style)),
+        el("style", None, Html(_asset("geosleuth.report", "page.css") + style)),
     )
 
 
