@@ -1,4 +1,4 @@
-"""Draw the golden scenes and write their digests into tests/world/drawing/test_pixels.py.
+"""Draw the golden scenes and write their digests into tests/lab/scenes/drawing/test_pixels.py.
 
 Run it after a change that is meant to change pixels, with the versions that constraints.txt names. It says which
 digests are new; with --check it writes nothing and fails where one is.

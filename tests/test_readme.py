@@ -44,7 +44,7 @@ NOT_RUN = {
     "python -m pip install": "downloads packages",
     "geosleuth locate my-photo.jpg --model hf:": "needs weights of 17 GB",
     "geosleuth train grpo": "needs weights and a GPU",
-    "geosleuth prior learn": "needs thirty photos and half a minute; tests/app/test_prior.py runs it",
+    "geosleuth prior learn": "needs thirty photos and half a minute; tests/cli/test_prior.py runs it",
 }
 """How a command begins, and why it is not run."""
 SERVES = ("geosleuth review", "geosleuth serve")

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Plugin } from "vite";
 
-/** What the page is made of; `tests/app/page/test_build.py` counts the same files. */
+/** What the page is made of; `tests/server/page/test_build.py` counts the same files. */
 const MADE_OF = ["build", "index.html", "package-lock.json", "package.json", "public", "src", "tsconfig.json", "vite.config.ts"];
 
 /** Writes sources.sha256 beside the built page, so that a machine without Node can tell whether the page is up to date. */
